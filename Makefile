@@ -115,14 +115,14 @@ fuzz: ## each fuzz target with so many inputs (FUZZ=20000)
 	  done; done
 
 perf: tool ## the benchmarks: hot paths, and the tool against bare clients on a real Kafka (DATA=/dev/shm/kafka)
-	$(GO) test -run '^$$' -bench . -benchmem ./backpressure/... ./internal/load/receive ./internal/plan/arrival ./internal/plan/payload ./internal/measure/... ./kmq/...
+	$(GO) test -run '^$$' -bench . -benchmem ./backpressure/... ./internal/load/receive ./internal/run/fleet ./internal/plan/arrival ./internal/plan/payload ./internal/measure/... ./kmq/...
 	$(GO) run ./internal/project/perf $(if $(DATA),-data $(DATA))
 
 proof: bin/tools/proof ## everything that takes hours, in groups that need not run twice (SINCE=REF, ONLY=truth,plant, FRESH=1, LIST=1)
 	@bin/tools/proof $(if $(LIST),-list) $(if $(SINCE),-since '$(SINCE)') $(if $(ONLY),-only '$(ONLY)') $(if $(FRESH),-fresh)
 
-proof-agents: ## agents in network and time namespaces on a real Kafka, as root on Linux
-	$(GO) test -count=1 -v -tags $(TAGS_PROOF) -run '^TestAgentsInNamespaces$$' ./cmd/kafka-bench
+proof-agents: ## agents that die, and in network and time namespaces, on a real Kafka; as root on Linux
+	$(GO) test -count=1 -v -tags $(TAGS_PROOF) -run '^TestAgents(InNamespaces|OnKafka)$$' ./cmd/kafka-bench
 
 proof-kubernetes: image tool bin/tools/broker ## agents as pods of a real Kubernetes on two nodes, with a real Kafka, as root on Linux
 	cd deploy/kubernetes/proof && $(GO) test -count=1 -v -tags proof -timeout 1h . -args -image '$(VERSION)'

@@ -1,4 +1,4 @@
-// Package kafkabench_test holds the walls of the house.
+// Package kafkabench_test checks which packages may import which.
 package kafkabench_test
 
 import (
@@ -15,15 +15,15 @@ import (
 	"testing"
 )
 
-// floors says which folders the packages of a folder may import, from the ground up.
-// Within a folder, and more narrowly between folders, walls decides.
+// floors are the folders that the packages of a folder may import, from the lowest. Between
+// packages, walls decides.
 var floors = map[string][]string{
-	// Public: other people's programs import these two.
+	// Public: other programs import these two.
 	"backpressure": {},
 	"kmq":          {},
 
-	"internal/plan":    {}, // what a run should do
-	"internal/measure": {}, // how values are counted
+	"internal/plan":    {},
+	"internal/measure": {},
 	"internal/result":  {"internal/plan", "internal/measure"},
 	"internal/kafka":   {"internal/plan"},
 	"internal/load":    {"backpressure", "internal/plan", "internal/measure", "internal/result", "internal/kafka"},
@@ -36,28 +36,24 @@ var floors = map[string][]string{
 	},
 }
 
-// workshop is the folder of what the project itself uses. It may import anything,
-// and nothing that is shipped imports it.
+// workshop has the project's own tools. It may import anything, and no shipped package imports it.
 const workshop = "internal/project"
 
-// walls says what each package may import of this module. A package that is not
-// named here may not exist, and an import that is not named here may not be made.
-// To open a wall, change this table and give the reason in the commit.
+// walls are the imports of this module that each package may have; a missing package or import
+// fails the test. To allow one, change this table and give the reason in the commit.
 //
-// The order is that of the floors, from the ground up.
+// The order is that of floors.
 var walls = map[string][]string{
 	// Public: nothing from internal.
 	"backpressure": {},
-	// What it takes to put the gate into an application: where the lag comes from,
-	// clients that ask it, what it tells a monitoring system, and several processes
-	// that keep one bound.
+	// What an application needs to use the gate.
 	"backpressure/kadmlag":  {"backpressure"},
 	"backpressure/kgogate":  {"backpressure"},
 	"backpressure/promgate": {"backpressure"},
 	"backpressure/shares":   {},
 	"backpressure/sharelog": {"backpressure", "backpressure/shares"},
 
-	// The queue. What is below kmq/internal is its own.
+	// What is below kmq/internal is the queue's own.
 	"kmq": {
 		"kmq/internal/engine", "kmq/internal/inspect", "kmq/internal/lease", "kmq/internal/markers", "kmq/internal/offsetmap",
 		"kmq/internal/plain", "kmq/internal/share",
@@ -84,7 +80,6 @@ var walls = map[string][]string{
 		"kmq/internal/step", "kmq/internal/tracker", "kmq/internal/window",
 	},
 	"kmq/internal/share": {"kmq/internal/engine", "kmq/internal/lease", "kmq/internal/step"},
-	// What the engines leave on the cluster, read from outside.
 	"kmq/internal/inspect": {
 		"kmq/internal/engine", "kmq/internal/lease", "kmq/internal/marker", "kmq/internal/markers", "kmq/internal/offsetmap",
 		"kmq/internal/tracker", "kmq/internal/window",
@@ -105,17 +100,15 @@ var walls = map[string][]string{
 	"internal/measure/stats":    {},
 	"internal/run/search":       {},
 	"internal/result/figure":    {"internal/result", "internal/plan/spelling", "internal/plan/unit"},
-	// Results of other tools, made into ours: it reads files and no more.
+	// Converts results of other tools; it only reads files.
 	"internal/result/foreign": {"internal/measure/latency", "internal/result", "internal/plan/unit"},
 
-	// How a client is let in. It is below the seam because everything that opens
-	// a connection takes it: clients under test, the administration, the probes.
+	// It is below the driver because all that open a connection log in: clients under test,
+	// administration, probes.
 	"internal/kafka/access": {"internal/plan/spelling"},
 
-	// The seam to Kafka, and what stands on either side of it.
 	"internal/kafka/driver": {"internal/kafka/access", "internal/plan/native"},
-	// What the clients in Go are measured with alike: bytes through their connections,
-	// which are cut where a consumer is killed.
+	// It counts the Go clients' connections' bytes, and cuts the connections of a killed consumer.
 	"internal/kafka/driver/meter":      {"internal/kafka/driver"},
 	"internal/kafka/driver/franz":      {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
 	"internal/kafka/driver/sarama":     {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
@@ -137,46 +130,40 @@ var walls = map[string][]string{
 		"internal/measure/snapshot", "internal/plan/payload",
 	},
 
-	// Producers in processes of their own, and how the run talks to them.
 	"internal/run/remote": {
 		"backpressure", "internal/kafka/access", "internal/kafka/driver", "internal/kafka/probe", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/receive", "internal/load/send",
 		"internal/result", "internal/plan/scenario",
 	},
 
-	// How far the clocks of agents are apart.
 	"internal/run/fleet/echo": {"internal/load", "internal/measure/clock"},
 
-	// What can be broken, and how a process is confined.
 	"internal/run/fault":     {"internal/kafka/cluster", "internal/measure/snapshot", "internal/plan/scenario", "internal/plan/unit"},
 	"internal/kafka/confine": {"internal/plan/unit"},
-	// What the figures of a run say of its limits: pure.
+	// Pure.
 	"internal/result/bottleneck": {"internal/result", "internal/plan/unit"},
-	// How the measured system fared.
-	"internal/result/outcome": {"internal/result", "internal/plan/unit"},
+	"internal/result/outcome":    {"internal/result", "internal/plan/unit"},
 
-	// Evidence made into a result: pure.
+	// Pure.
 	"internal/run/judge": {
 		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/plan/payload",
 		"internal/plan/scenario", "internal/plan/unit", "internal/result", "internal/result/bottleneck",
-		"internal/result/figure", // a curve ends where a figure would not be supported
+		"internal/result/figure", // a curve ends where figure would not support it
 		"internal/result/outcome",
 	},
 
-	// What looks at a run from the side.
 	"internal/run/observe": {
 		"backpressure", "internal/kafka/cluster", "internal/kafka/probe", "internal/load", "internal/measure/latency",
 		"internal/measure/snapshot", "internal/plan/scenario", "internal/plan/unit", "internal/result",
 		"internal/run/judge", "internal/run/remote",
 	},
 
-	// One run, and many.
 	"internal/run/bench": {
 		"internal/run/judge", "internal/run/observe", "internal/result/bottleneck", "internal/kafka/confine", "internal/run/fault",
 		"backpressure", "backpressure/shares", "backpressure/sharelog", "kmq", "internal/kafka/driver/meter", "internal/run/remote", "internal/kafka/access", "internal/plan/arrival", "internal/kafka/cluster", "internal/kafka/driver",
 		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/queued", "internal/load/receive", "internal/load/send", "internal/plan/payload",
 		"internal/kafka/probe", "internal/result", "internal/plan/native", "internal/plan/scenario", "internal/plan/unit",
 	},
-	// How agents on several machines agree: a pure fold over a log, and the log in Kafka.
+	// A pure fold over a log, and the log in Kafka.
 	"internal/run/fleet": {
 		"internal/kafka/driver", "internal/load", "internal/measure/clock", "internal/measure/snapshot", "internal/plan/scenario",
 		"internal/result", "internal/run/bench", "internal/run/fleet/control", "internal/run/fleet/echo", "internal/run/judge",
@@ -197,15 +184,12 @@ var walls = map[string][]string{
 		"internal/plan/unit",
 	},
 
-	// What people see. How it is laid out, whatever it is; then what is read afterwards:
-	// result files alone.
+	// What people see: the layout first, then the packages that read only result files.
 	"internal/show/layout": {"internal/plan/unit"},
-	// A chart: draw makes shapes and SVG of it, and knows nothing of runs; drawvg has what PDF
-	// and PNG need, so that what draws only SVG does not carry it.
+	// drawvg is separate so that other programs need not link its libraries.
 	"internal/show/draw":   {},
 	"internal/show/drawvg": {"internal/show/draw"},
-	// analysis is the data and what it shows, and knows no sentence; answers has those of the
-	// questions of suites, report those of runs, compared and campaigns those of several runs.
+	// It has no sentences; answers, report, compared and campaigns have them.
 	"internal/show/analysis": {"internal/result", "internal/result/figure", "internal/result/outcome", "internal/measure/stats", "internal/plan/unit"},
 	"internal/show/answers": {
 		"internal/show/analysis", "internal/show/layout", "internal/result/figure", "internal/result", "internal/measure/stats", "internal/plan/unit",
@@ -214,7 +198,6 @@ var walls = map[string][]string{
 		"internal/show/analysis", "internal/show/layout", "internal/result/figure", "internal/result/outcome", "internal/measure/latency",
 		"internal/result", "internal/measure/stats", "internal/plan/unit",
 	},
-	// What is drawn of runs: chart makes specs, with the cells of analysis.
 	"internal/show/chart": {
 		"internal/show/analysis", "internal/show/draw", "internal/result/figure", "internal/result", "internal/measure/stats",
 		"internal/plan/spelling", "internal/plan/unit",
@@ -227,21 +210,19 @@ var walls = map[string][]string{
 		"internal/result", "internal/measure/stats", "internal/plan/unit",
 	},
 
-	// A run while it goes on: its files as they grow, and what Prometheus is told of them.
 	"internal/show/follow":  {"internal/measure/latency", "internal/result"},
 	"internal/show/promrun": {"internal/show/follow", "internal/measure/latency", "internal/result"},
-	// Reports as HTML: how they are laid out, and no sentence of its own.
+	// HTML without sentences of its own.
 	"internal/show/pages": {
 		"internal/show/analysis", "internal/show/campaigns", "internal/show/chart", "internal/show/compared", "internal/show/draw",
 		"internal/show/layout", "internal/show/report", "internal/result", "internal/result/figure", "internal/plan/unit",
 	},
-	// What browsers and Prometheus are shown, over HTTP.
 	"internal/show/web": {
 		"internal/show/analysis", "internal/show/chart", "internal/show/compared", "internal/show/follow", "internal/show/layout",
 		"internal/show/pages", "internal/show/promrun", "internal/result", "internal/result/figure", "internal/plan/unit",
 	},
 
-	// Wiring. Only here are concrete drivers named.
+	// Only these packages name concrete drivers.
 	"cmd/kafka-bench": {
 		"kmq", "kmq/promkmq",
 		"internal/kafka/access", "internal/run/bench", "internal/run/fleet", "internal/run/fleet/control", "internal/run/fleet/echo", "internal/run/fleet/topic", "internal/run/judge", "internal/run/observe", "internal/run/calibrate", "internal/run/campaign", "internal/kafka/cluster", "internal/kafka/driver", "internal/run/remote",
@@ -250,17 +231,15 @@ var walls = map[string][]string{
 	},
 }
 
-// helpers are packages outside the workshop that only tests and benchmarks import;
-// they may import anything, and no shipped package imports them.
+// helpers are packages that only tests and benchmarks import. They may import anything.
 var helpers = []string{
 	"internal/kafka/access/accesstest", "internal/kafka/driver/drivertest", "internal/kafka/cluster/clustertest",
 	"internal/load/loadtest", "internal/measure/latency/latencytest", "internal/run/fleet/echo/echotest", "internal/result/resulttest", "internal/show/showtest",
 	"kmq/internal/conformance", "kmq/internal/crash",
 }
 
-// pure packages may import nothing that reads a clock, talks or starts a Kafka
-// client. Time's types are allowed, its clock is not; that part is held by
-// review.
+// pure packages may import nothing that reads a clock, uses the network or starts a Kafka client.
+// They may use time's types but not its clock, which only a review can check.
 var pure = []string{
 	"internal/run/judge",
 	"internal/plan/unit", "internal/measure/clock", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot",
@@ -274,8 +253,6 @@ var pure = []string{
 
 var kafkaClients = []string{"github.com/twmb/franz-go", "github.com/IBM/sarama", "github.com/segmentio/kafka-go", "github.com/confluentinc"}
 
-// packages returns the imports of each package of this module by its path within
-// the module. Imports of this module are such paths too.
 func packages(t *testing.T) map[string][]string {
 	t.Helper()
 	all, err := listed()
@@ -315,7 +292,7 @@ var listed = sync.OnceValues(func() (map[string][]string, error) {
 	}
 })
 
-// folderOf returns the folder of a package: two levels below internal, else one.
+// folderOf goes two levels below internal, else one.
 func folderOf(name string) string {
 	parts := strings.SplitN(name, "/", 3)
 	if parts[0] == "internal" && len(parts) > 1 {
@@ -324,7 +301,6 @@ func folderOf(name string) string {
 	return parts[0]
 }
 
-// shipped reports whether a package is no helper and not of the workshop.
 func shipped(name string) bool { return folderOf(name) != workshop && !slices.Contains(helpers, name) }
 
 func TestFloors(t *testing.T) {
@@ -383,7 +359,7 @@ func TestPurePackagesKnowNoKafkaClient(t *testing.T) {
 }
 
 func TestBackpressureStandsAlone(t *testing.T) {
-	// Other people's producers import it: it drags nothing in.
+	// Other programs' producers import it, so it must add no dependencies.
 	for _, path := range packages(t)["backpressure"] {
 		if strings.Contains(path, ".") {
 			t.Errorf("backpressure imports %s", path)

@@ -13,10 +13,8 @@ import (
 	"time"
 )
 
-// outsideVersion is the version that the outside program requires.
 const outsideVersion = "v0.0.1"
 
-// outsideProgram is somebody else's: it imports the public packages and uses each.
 const outsideProgram = `package main
 
 import (
@@ -56,8 +54,6 @@ const outsideOutput = `kgogate refuses a client without acknowledgements: true
 kmq refuses an empty config: true
 `
 
-// TestOutsideModule builds and runs a program of another module, which gets this one
-// from a module proxy in the file system, as it would from a public one.
 func TestOutsideModule(t *testing.T) {
 	module := command(t, ".", nil, "go", "list", "-m")
 	proxy, program := t.TempDir(), t.TempDir()
@@ -75,8 +71,6 @@ func TestOutsideModule(t *testing.T) {
 	}
 }
 
-// publish writes the version of the module that is checked out here into a proxy's
-// folder: its tracked files, as a version control system hands them out.
 func publish(t *testing.T, dir, module string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -104,7 +98,7 @@ func publish(t *testing.T, dir, module string) {
 	mine := command(t, ".", nil, "git", "ls-files", ":(exclude)deploy/kubernetes/check", ":(exclude)deploy/kubernetes/proof")
 	for _, name := range strings.Split(mine, "\n") {
 		content, err := os.ReadFile(name)
-		if os.IsNotExist(err) { // deleted, and not committed yet
+		if os.IsNotExist(err) {
 			continue
 		}
 		if err != nil {
@@ -123,8 +117,6 @@ func publish(t *testing.T, dir, module string) {
 	}
 }
 
-// command returns what a command prints to its standard output, without white space
-// around it.
 func command(t *testing.T, dir string, env []string, name string, args ...string) string {
 	t.Helper()
 	var stderr strings.Builder

@@ -10,7 +10,7 @@ import (
 type AIMDConfig struct {
 	// Target is the time from admission to consumer above which the bound is cut.
 	Target time.Duration
-	// MaxLag limits the lag in records; 0 means no limit.
+	// MaxLag limits the lag in records; 0 is no limit.
 	MaxLag int64
 	// Step is by how many records the bound grows at a commit; 0 is 20.
 	Step int64
@@ -18,28 +18,24 @@ type AIMDConfig struct {
 
 const (
 	defaultStep = 20
-	// cut is the factor of the bound when times are too long.
-	cut = 0.9
-	// firstBound is the first bound of the controllers that find theirs step by step.
-	firstBound = defaultStart
+	cut         = 0.9
+	firstBound  = defaultStart
 )
 
-// AIMD finds a bound by additive increase and multiplicative decrease (Chiu and Jain
-// 1989). Congestion control does so for losses (Jacobson 1988); for times it is the AIMD
-// limit of Netflix's concurrency-limits.
+// AIMD finds a bound by additive increase and multiplicative decrease (Chiu and Jain 1989; Jacobson
+// 1988; with times for losses, Netflix's concurrency-limits).
 //
-// Law: at each commit, if records were refused since the last one and the newest consumed
-// record took at most the target, bound += step. If it took longer, bound × 0.9, at most
-// once in that time. While most consumers wait for records, the bound grows by a quarter
-// instead, once between two commits. It doubles if commits are further apart than the
-// target: TCP's slow start. Consumption and ceiling are estimated as in [Latency], so a
-// commit interval of a second does not count as waiting.
+// Law: at each commit, if records were refused since the last one and the newest consumed record
+// took at most the target, bound += step. If it took longer, bound × 0.9, at most once in the time
+// that it took. While most consumers wait for records, the bound grows by a quarter instead, once
+// between two commits, or doubles if commits are further apart than the target (TCP's slow start).
+// Consumption and ceiling are estimated as in [Latency].
 //
-// Failure modes. Growth is slow while consumers always have work. A bound that is too
-// large shows only when its records are consumed, and shrinks by a tenth each time. So it
-// swings about the target, and needs many times a record's stay to shrink after a fall of
-// capacity. Gates with shares do not find equal bounds. Each judges its own times: a gate
-// that reads later after the commits sees longer times, and is cut again and again.
+// Failure modes. Growth is slow while consumers always have work. A bound that is too large shows
+// only when its records are consumed, and shrinks by a tenth each time. So it swings about the
+// target, and after a fall of the capacity it needs many times a record's stay to come down. Gates
+// with shares do not find equal bounds: a gate that reads later after the commits sees longer times,
+// and is cut again and again.
 type AIMD struct {
 	cfg     AIMDConfig
 	group   group
@@ -47,11 +43,10 @@ type AIMD struct {
 	bound   float64
 	refused int64
 	cutAt   time.Duration
-	last    time.Duration // the newest time from admission to consumer
+	last    time.Duration
 }
 
-// NewAIMD returns a controller that keeps times about cfg.Target. The error joins all
-// mistakes.
+// NewAIMD returns a controller that keeps times near cfg.Target. The error joins all mistakes.
 func NewAIMD(cfg AIMDConfig) (*AIMD, error) {
 	err := errors.Join(checkTarget(cfg.Target), checkMaxLag(cfg.MaxLag))
 	if cfg.Step < 0 {
@@ -91,7 +86,6 @@ func (a *AIMD) Decide(o Observation) Decision {
 // Ceiling implements [Pacer].
 func (a *AIMD) Ceiling(at time.Duration) int64 { return a.group.Ceiling(at) }
 
-// adapt changes the bound and returns why.
 func (a *AIMD) adapt(o Observation, s *standing) string {
 	switch {
 	case a.group.hungry(s, true):

@@ -8,17 +8,14 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// queue is a log in which every record stays for a set time, and is then committed.
 type queue struct {
 	controller backpressure.Controller
 	o          backpressure.Observation
 	history    []int64
-	rates      []int64 // records from reading to reading, in turn
+	rates      []int64
 	last       backpressure.Decision
 }
 
-// stay makes readings 100 ms apart, with 100 records each or rates, in which records stay
-// for n readings.
 func (q *queue) stay(n, readings int) backpressure.Decision {
 	for range readings {
 		q.o.At += everyReading
@@ -66,7 +63,6 @@ func TestAIMDAddsAndCuts(t *testing.T) {
 	}
 }
 
-// AIMD measures the records' time, however unevenly they came.
 func TestAIMDTakesTimesFromTheHistory(t *testing.T) {
 	q := newAIMD(t, backpressure.AIMDConfig{Target: 350 * time.Millisecond, Step: 10})
 	q.rates = []int64{80, 120, 90, 110, 100}
@@ -81,8 +77,6 @@ func TestAIMDTakesTimesFromTheHistory(t *testing.T) {
 	}
 }
 
-// While consumers wait for records and some are refused, the bound grows by a quarter at
-// each reading, not by a step.
 func TestAIMDGrowsFastWhileConsumersWait(t *testing.T) {
 	q := newAIMD(t, backpressure.AIMDConfig{Target: 350 * time.Millisecond, Step: 10})
 	before := q.stay(1, 20).Bound
@@ -99,7 +93,7 @@ func TestAIMDGrowsOnlyWhenItLimits(t *testing.T) {
 		q.o.Refused--
 		before := q.stay(n, 1).Bound
 		for range 10 {
-			q.o.Refused-- // so that the bound stays
+			q.o.Refused--
 			if after := q.stay(n, 1).Bound; after != before {
 				t.Fatalf("nothing was refused, and %d became %d", before, after)
 			}
@@ -135,7 +129,6 @@ func TestGradientFollowsTheTimes(t *testing.T) {
 	}
 }
 
-// Gradient sees only that times grow, not that they are long.
 func TestGradientHasNoTarget(t *testing.T) {
 	q := newGradient(t, backpressure.GradientConfig{MaxLag: 4000})
 	if d := q.stay(30, 600); d.Bound != 4000 {
@@ -143,7 +136,6 @@ func TestGradientHasNoTarget(t *testing.T) {
 	}
 }
 
-// The history of a long stall stays small.
 func TestAIMDOutlastsALongStall(t *testing.T) {
 	q := newAIMD(t, backpressure.AIMDConfig{Target: time.Minute})
 	before := q.stay(2, 10).Bound

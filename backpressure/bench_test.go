@@ -59,9 +59,6 @@ func BenchmarkAcquire(b *testing.B) {
 	}
 }
 
-// BenchmarkAcquireAmong1000Waiters measures one record at a gate where a thousand
-// goroutines wait: a raise by one, the first call's return, and its next wait behind the
-// others.
 func BenchmarkAcquireAmong1000Waiters(b *testing.B) {
 	gate := hold(b, 0)
 	ctx, stop := context.WithCancel(context.Background())
@@ -89,7 +86,6 @@ func BenchmarkAcquireAmong1000Waiters(b *testing.B) {
 	all.Wait()
 }
 
-// BenchmarkAcked measures what a gate with a share costs more for each record.
 func BenchmarkAcked(b *testing.B) {
 	gate := newGate(b, backpressure.Config{Controller: &window{bound: 1000}, Share: backpressure.Fixed(0.5)})
 	b.ReportAllocs()

@@ -5,14 +5,12 @@ import (
 	"time"
 )
 
-// window returns the ceiling that keeps the lag at or below bound. Every controller with
-// a bound uses it; see [Credit] for the proof.
+// See [Credit] for the proof of window.
 func window(o Observation, bound int64) int64 {
 	return o.Settled + max(0, bound-o.Lag)
 }
 
-// part returns one gate's part of a bound. It rounds down, so that the parts of all gates
-// never add up to more than the bound.
+// part rounds down, so that all parts never add up to more than the bound.
 func part(share float64, bound int64) int64 {
 	if share >= 1 {
 		return bound

@@ -12,11 +12,9 @@ import (
 const (
 	DefaultInterval = 100 * time.Millisecond
 	DefaultGrace    = 5 * time.Second
-	// DefaultDoubt is Kafka's default delivery timeout (delivery.timeout.ms, KIP-91): a
-	// client has no older request under way for a record that it gave up.
+	// DefaultDoubt is Kafka's default of delivery.timeout.ms (KIP-91).
 	DefaultDoubt = 2 * time.Minute
-	// DefaultInherit is the longest time of a produce request with franz-go's defaults:
-	// 10 s in the broker, 10 s for the answer, and 10 s for the replication.
+	// DefaultInherit is the longest time of a produce request with franz-go's defaults.
 	DefaultInherit = 30 * time.Second
 )
 
@@ -31,33 +29,30 @@ type Config struct {
 	Source Source
 	// Interval is how often Watch reads the lag; 0 is 100 ms.
 	Interval time.Duration
-	// Grace is how long the lag may be unknown before the gate is blind; 0 is 5 s, or
-	// three intervals if that is longer. Until then the last ceiling stays in force, and
-	// the bound holds. A gate without Watch becomes blind likewise once it has refused a
-	// record.
+	// Grace is how long the lag may be unknown before the gate is blind; 0 is 5 s, or three
+	// intervals if that is longer. Until then the last ceiling stays in force. Without Watch, the
+	// gate checks the time only after it has refused a record.
 	Grace time.Duration
 	// FailOpen makes a blind gate admit everything. By default it admits nothing.
 	FailOpen bool
-	// Doubt is how long after Unsure a record may still reach the log; 0 is 2 minutes. It
-	// must not be shorter than the client's delivery timeout.
+	// Doubt is how long after Unsure a record may still reach the log; 0 is 2 minutes. It must not
+	// be shorter than the client's delivery timeout.
 	Doubt time.Duration
-	// Share is this gate's part of the bound if several processes produce to the topic;
-	// nil is all of it. The controller must be a [Limiter]. With a share, only this
-	// gate's records count as lag, so call Acked for each record, and give readings with
-	// Partitions.
+	// Share is this gate's part of the bound if several processes produce to the topic; nil is all
+	// of it. The controller must be a [Limiter]. With a share, only this gate's records count as
+	// lag: call Acked for each record, and give readings with Partitions. The gate notices a
+	// recreated topic only if its log ends below what was committed before.
 	Share Share
-	// Inherit is for how long a new gate with a [Fixed] share counts all uncommitted
-	// records as its own; 0 is 30 s. A restarted process cannot recognize its
-	// predecessor's records, so the gate admits less until then. It ends with the first
-	// reading that was asked for that long after New. It must not be shorter than the
-	// time in which a request of the predecessor can reach the log. [NoInherit] skips it:
-	// use it if no process had this share before.
+	// Inherit is for how long a new gate with a [Fixed] share counts all uncommitted records as its
+	// own, because some may be its predecessor's; 0 is 30 s. The gate admits less meanwhile. That
+	// ends with the first reading that is requested at least that long after New. Inherit must not
+	// be shorter than the time in which a request of the predecessor can reach the log. [NoInherit]
+	// skips it.
 	Inherit time.Duration
-	// Now is the clock, on any monotonic axis; nil is the time since New. It must be safe
-	// for concurrent use.
+	// Now is the clock, monotonic and safe for concurrent use; nil is the time since New.
 	Now func() time.Duration
-	// OnChange is called with each change, on the goroutine that noticed it; nil is never
-	// called. It may use the gate.
+	// OnChange is called with each change, on the goroutine that detected it; nil is never called.
+	// It may use the gate.
 	OnChange func(Change)
 	// Logger logs the same changes; nil logs nothing.
 	Logger *slog.Logger
@@ -65,24 +60,21 @@ type Config struct {
 
 // Share is one gate's part of a bound that several gates keep together.
 type Share interface {
-	// Part returns the part that may be used now, from 0 to 1; with 0 the gate admits
-	// nothing. It may change at any time. The gate asks at each Report and Advance, and
-	// Stats.Share is the value that it enforces. Part may call the gate's Stats. It must
-	// not call Report or Advance.
+	// Part returns the part that may be used now, from 0 to 1; with 0 the gate admits nothing. It
+	// may change at any time. The gate asks at each Report and Advance; Stats.Share is the part that
+	// it acts on. Part may call the gate's Stats, but not Report or Advance.
 	Part() float64
 }
 
 // Fixed is a constant share: each of N equal processes has Fixed(1.0/N).
 //
-// Fixed(1) keeps the whole bound by this gate's own count of its records instead of the
-// high watermark. That is exact also with acks=1 on a replicated topic, where an
-// acknowledged record may not be below the high watermark yet.
+// Fixed(1) keeps the whole bound by this gate's own count of its records instead of the high
+// watermark. That is exact also with acks=1 on a replicated topic.
 type Fixed float64
 
 // Part implements [Share].
 func (f Fixed) Part() float64 { return float64(f) }
 
-// completed returns the config with its defaults, or all its mistakes.
 func (c Config) completed() (Config, error) {
 	var faults []error
 	for _, d := range []struct {
@@ -120,8 +112,6 @@ func (c Config) completed() (Config, error) {
 	return c, errors.Join(faults...)
 }
 
-// held returns the mistakes in the config's interfaces: nil pointers in interfaces that
-// are not nil, and shares of no bound.
 func (c Config) held() error {
 	var faults []error
 	for _, held := range []struct {

@@ -10,49 +10,43 @@ const Unlimited int64 = math.MaxInt64
 
 // Observation is the complete input of a controller's decision.
 type Observation struct {
-	// At is the time of the decision on any monotonic axis. Age is the time since the
-	// reading was asked for.
+	// At is the time of the decision, on any monotonic axis. Age is how long before that the
+	// reading was requested.
 	At, Age time.Duration
 
-	// Lag is the consumer lag in records: the sum over the partitions of high watermark −
-	// committed offset. In a gate with a [Share] it counts only this gate's records.
+	// Lag is the consumer lag in records: the sum over the partitions of high watermark − committed
+	// offset. With a [Share] it counts only this gate's records, as does Committed.
 	Lag int64
-	// Committed counts committed records and never falls. Only its differences have a
-	// meaning. In a gate with a share it counts only this gate's records.
+	// Committed counts committed records. It never falls; only its differences have a meaning.
 	Committed int64
-	// Partitions is the reading by partition, with the records of all producers; nil if
-	// the source does not report partitions.
+	// Partitions has the records of all producers; nil if not reported.
 	Partitions []Partition
 
-	// Admitted is the number of records admitted so far. Settled is how many of them had
-	// a known fate when the reading was asked for. They are in the reading, or never in
-	// the log. At most Lag + Admitted − Settled records are now in the log and not
-	// committed.
+	// Admitted counts the records admitted so far. Settled counts the records whose fate was known
+	// when the reading was requested: they are in the reading, or never in the log. So at most Lag
+	// + Admitted − Settled records are in the log and not committed.
 	Admitted, Settled int64
-	// Refused counts the records that were asked for and not admitted at once.
+	// Refused counts the records that were not admitted at once.
 	Refused int64
 	// Share is this gate's part of the bound, from 0 to 1.
 	Share float64
-	// Open reports whether Admitted is below the controller's last ceiling. A blind gate
-	// does not change that.
+	// Open reports whether Admitted is below the controller's last ceiling, also in a blind gate.
 	Open bool
 }
 
 // Decision is a controller's answer.
 type Decision struct {
-	// Ceiling is how many records may have been admitted in all. The gate is closed if it
-	// already admitted as many.
+	// Ceiling is the highest number of records that may have been admitted since New. A ceiling at
+	// or below Admitted closes the gate.
 	Ceiling int64
-	// Bound is the lag in records that the ceiling enforces; Unlimited if the controller
-	// enforces none now.
+	// Bound is the lag in records that the ceiling enforces; Unlimited if none.
 	Bound int64
 	// Reason explains the decision in one line, with figures.
 	Reason string
 }
 
-// Controller decides how many records may be admitted. Its answer depends only on its
-// observations: it uses no clock, no randomness, no input or output. The gate calls it
-// from one goroutine at a time.
+// Controller decides how many records may be admitted. Its answer depends only on its observations.
+// The gate calls it from one goroutine at a time.
 type Controller interface {
 	Decide(Observation) Decision
 }
@@ -60,16 +54,16 @@ type Controller interface {
 // Pacer is a controller whose ceiling rises with time between two readings.
 type Pacer interface {
 	Controller
-	// Ceiling returns the ceiling at a time on the axis of the observations. The time is
-	// not before that of the last observation.
+	// Ceiling returns the ceiling at a time on the axis of the observations. at is not before the
+	// last observation.
 	Ceiling(at time.Duration) int64
 }
 
-// Limiter is a controller that has a bound; [Off] and [Hysteresis] have none. Its gate
-// admits nothing before the first reading. Only a bound can be divided by a [Share].
+// Limiter is a controller that has a bound; [Off] and [Hysteresis] have none. Its gate admits
+// nothing before the first reading. Only a bound can be divided by a [Share].
 type Limiter interface {
 	Controller
-	// Limit is the highest possible value of the whole bound, in records; Unlimited if it
-	// is not known. It never changes. An Acquire of more records is an error.
+	// Limit is the highest possible value of the whole bound, in records; Unlimited if unknown. It
+	// never changes. An Acquire of more records is an error.
 	Limit() int64
 }

@@ -2,29 +2,26 @@ package backpressure
 
 import "fmt"
 
-// Credit keeps the lag at or below a bound at every moment. It is window flow control, as
-// in TCP's receive window or reactive streams' request(n).
+// Credit keeps the lag at or below a bound at every moment. It is window flow control, as in TCP's
+// receive window or reactive streams' request(n).
 //
 // Law: ceiling = Settled + max(0, Share × max lag − Lag).
 //
-// Proof. The mark is taken before the reading is asked for. Every record settled at the
-// mark is in the reading or never in the log. So the high watermark is at any later time
-// at most that of the reading plus Admitted − Settled, and the committed offset only
-// grows. Hence lag ≤ Lag + Admitted − Settled ≤ bound, however old the reading is. A late
-// or lost reading, a slow commit or a rebalance makes the gate admit less, never more.
+// Proof. The mark is taken before the reading is requested. Every record settled at the mark is in
+// the reading or never in the log. So the high watermark is at any later time at most that of the
+// reading plus Admitted − Settled, and the committed offset only grows. Hence lag ≤ Lag + Admitted
+// − Settled ≤ bound, however old the reading is.
 //
-// Failure modes. Records count until they are committed. Consumers that keep up at a rate
-// r and commit every T need a bound above r × (T + the reading's age). A smaller one
-// throttles them. A bound in records does not limit time: with 5,000 records, a slow
-// group can be seconds behind. Records from before the gate count too, so a backlog keeps
-// the gate closed until the group has consumed it. Committed offsets that are set back by
-// hand raise the lag at once, and no gate can prevent that.
+// Failure modes. Records count until they are committed. Consumers that keep up at a rate r and
+// commit every T need a bound above r × (T + the reading's age). A bound in records does not limit
+// time. Records from before the gate count too, so a backlog keeps the gate closed until the group
+// has consumed it. Committed offsets that are set back by hand raise the lag at once.
 type Credit struct {
 	maxLag int64
 }
 
-// NewCredit returns a controller that keeps the lag at or below maxLag records. It
-// returns an error unless maxLag is positive.
+// NewCredit returns a controller that keeps the lag at or below maxLag records. It returns an error
+// unless maxLag is positive.
 func NewCredit(maxLag int64) (*Credit, error) {
 	if maxLag <= 0 {
 		return nil, fmt.Errorf("backpressure: the bound of the lag must be positive, not %d records", maxLag)

@@ -1,16 +1,13 @@
 // Package backpressure limits consumer lag: producers ask a gate before they send.
 //
-// A [Controller] decides from readings of the lag how many records may have been admitted
-// in all: the ceiling (ADR 0013). A [Gate] holds the ceiling and counts what it admitted.
-// Producers ask it before each record or batch, and report each record once: with
-// [Gate.Done] or [Gate.Unsure]. [Gate.Watch] reads the lag.
+// A [Controller] decides from readings of the lag how many records may have been admitted in all:
+// the ceiling (ADR 0013). A [Gate] holds the ceiling and counts what it admitted. Producers ask it
+// before each record or batch, and report each record once: with [Gate.Done] or [Gate.Unsure].
+// [Gate.Watch] reads the lag.
 //
-// A controller such as [Credit] keeps the lag at or below a bound at every moment,
-// however old the readings are. See [Credit] for the proof, and docs/BACKPRESSURE.md for
-// its conditions. Records that are not admitted wait, are dropped, or are replaced by
-// less: see [Excess]. If the lag cannot be read for the grace time, the gate is blind: it
-// closes, or opens with Config.FailOpen.
+// A controller such as [Credit] keeps the lag at or below a bound at every moment, under the
+// conditions in docs/BACKPRESSURE.md. If the lag cannot be read for the grace time, the gate is
+// blind: it closes, or opens with Config.FailOpen.
 //
-// Files to know: controller.go, gate.go, report.go, credit.go, latency.go, waiters.go,
-// own.go.
+// Files to know: controller.go, gate.go, report.go, credit.go, latency.go, waiters.go, own.go.
 package backpressure

@@ -2,9 +2,9 @@ package backpressure
 
 import "time"
 
-// doubt holds records of unknown fate until they can no longer reach the log. It merges
-// records that are given up within a hundredth of the time of doubt, and keeps the later
-// end. So it has about a hundred entries, however many records there are.
+// doubt holds records of unknown fate until they can no longer reach the log. Records given up
+// within a hundredth of the time of doubt share an entry, which ends after the doubt of all of
+// them. So there are about a hundred entries.
 type doubt struct {
 	entries []doubtful // oldest first
 }
@@ -14,7 +14,6 @@ type doubtful struct {
 	n     int64
 }
 
-// add adds n records that are in doubt for length from now on.
 func (d *doubt) add(now time.Duration, n int64, length time.Duration) {
 	step := length/100 + 1
 	until := now + length
@@ -25,7 +24,6 @@ func (d *doubt) add(now time.Duration, n int64, length time.Duration) {
 	d.entries = append(d.entries, doubtful{until: until + step, n: n})
 }
 
-// over removes the records whose time of doubt has ended, and returns their number.
 func (d *doubt) over(now time.Duration) int64 {
 	var n int64
 	gone := 0

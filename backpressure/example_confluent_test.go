@@ -13,8 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// A pipe passes messages to the producer's channel as the gate admits them, and a reader
-// of the producer's events reports to the gate. The cluster is librdkafka's mock.
+// A pipe passes messages to the producer's channel as the gate admits them, and a reader of the
+// producer's events reports to the gate. The cluster is librdkafka's mock.
 func ExamplePipe_confluent() {
 	credit, err := backpressure.NewCredit(1000)
 	if err != nil {
@@ -81,7 +81,6 @@ func ExamplePipe_confluent() {
 	// Output: admitted 3 of known fate 3 <nil>
 }
 
-// tellGate reports a delivery report to the gate.
 func tellGate(gate *backpressure.Gate, m *kafka.Message) {
 	var failed kafka.Error
 	switch {

@@ -12,9 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// A pipe passes messages to the producer's input as the gate admits them, and a reader of
-// its two channels of reports calls the gate. The producer is sarama's mock; for a real
-// one call sarama.NewAsyncProducer.
+// A pipe passes messages to the producer's input as the gate admits them, and a reader of its two
+// channels of reports calls the gate. The producer is sarama's mock.
 func ExamplePipe_sarama() {
 	credit, err := backpressure.NewCredit(1000)
 	if err != nil {
@@ -68,7 +67,6 @@ func ExamplePipe_sarama() {
 	// Output: admitted 3 of known fate 2 <nil>
 }
 
-// printer receives unmet expectations of sarama's mock.
 type printer struct{}
 
 func (printer) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }

@@ -12,8 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// A gate needs a controller and a source of the lag. Here the source is two counters; for
-// a consumer group of Kafka it is package kadmlag.
+// A gate needs a controller and a source of the lag. Here the source is two counters; for a
+// consumer group of Kafka it is package kadmlag.
 func Example() {
 	var written, committed atomic.Int64
 	credit, err := backpressure.NewCredit(100)
@@ -58,8 +58,7 @@ func Example() {
 	// Output: sent 1000 records, the lag stayed within the bound: true
 }
 
-// TryAcquire does not wait: the application decides about a refused record. Here it also
-// reads the lag itself: first the mark, then the reading, then the report.
+// TryAcquire does not wait: the application decides about a refused record.
 func ExampleGate_TryAcquire() {
 	credit, err := backpressure.NewCredit(3)
 	if err != nil {
@@ -168,7 +167,6 @@ func ExampleNewLatency() {
 		fmt.Println(err)
 		return
 	}
-	// A producer that uses all its room, and consumers that commit each 100 ms.
 	var written, committed int64
 	run := func(perSecond int64, d time.Duration) {
 		for end := now + d; now < end; now += 10 * time.Millisecond {

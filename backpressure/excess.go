@@ -2,22 +2,17 @@ package backpressure
 
 import "fmt"
 
-// Excess is what a [Pipe] does with records that the gate does not admit at once. A
-// record that waits delays those behind it; measure its response time from when it was
-// due.
-//
-// Package kgogate has an Excess of its own with four values: there a record waits in its
-// caller (Block) or in a queue (Defer).
+// Excess is what a [Pipe] does with records that the gate does not admit at once. A record that
+// waits delays those behind it; measure its response time from when it was due.
 type Excess int
 
 // The policies for excess records.
 const (
-	// Defer lets them wait. What holds them must have a limit; for a Pipe, that is its
-	// input channel.
+	// Defer lets them wait in the Pipe's input channel, which must have a limit.
 	Defer Excess = iota
 	// Shed drops them.
 	Shed
-	// Degrade asks the application for less: a sample, a summary, or nothing.
+	// Degrade lets the application replace or drop them.
 	Degrade
 )
 
@@ -39,9 +34,9 @@ type ShedReason string
 
 // The reasons for dropping a record.
 const (
-	ShedByGate    ShedReason = "gate"    // the gate had no room
+	ShedByGate    ShedReason = "gate"    // the gate had no room for it
 	ShedByQueue   ShedReason = "queue"   // the queue of waiting records was full
 	ShedByDegrade ShedReason = "degrade" // the application dropped it
 	ShedBySize    ShedReason = "size"    // it counts as more records than the bound can ever hold
-	ShedByClose   ShedReason = "close"   // its producer or pipe ended
+	ShedByClose   ShedReason = "close"   // its pipe or producer ended while it waited
 )

@@ -11,19 +11,17 @@ import (
 
 // Gate counts admitted records against the ceiling that a controller sets.
 //
-// A producer calls Admit, TryAcquire or Acquire before it sends, and Done when the fate
-// of a record is known. A reader of the lag takes a [Mark] first, then reads, then gives
-// both to Report; Watch does that in a loop. All methods may be called from any number of
-// goroutines.
+// A producer calls Admit, TryAcquire or Acquire before it sends, and Done when the fate of a record
+// is known. A reader of the lag takes a [Mark] first, then reads, then gives both to Report; Watch
+// does that in a loop. All methods may be called from any number of goroutines.
 //
-// A new gate whose controller is a [Limiter] is closed until the first reading, because
-// no bound holds for an unknown lag. With any other controller it is open.
+// A new gate whose controller is a [Limiter] is closed until the first reading; any other gate is
+// open.
 type Gate struct {
-	// Producers touch these for each record, so each has its own cache line. All read
-	// limit and it seldom changes; the others change all the time.
+	// Producers touch these for each record, so those that change often have a cache line each.
 	_        [64]byte
 	limit    atomic.Int64 // the ceiling, or 0 while calls of Acquire wait, so that none overtakes them
-	closedAt atomic.Int64 // time of the first refusal since there was room; 0: no refusal
+	closedAt atomic.Int64 // first refusal since there was room; 0: no refusal
 	_        [48]byte
 	admitted counter
 	settled  counter
@@ -31,13 +29,12 @@ type Gate struct {
 
 	cfg   Config
 	pacer Pacer // nil: the ceiling stays constant between two readings
-	most  int64 // highest possible value of the bound; Unlimited if not known
+	most  int64 // highest possible bound; Unlimited if unknown
 	own   *ownRecords
 	epoch time.Time
 	id    int32 // the partition of this gate, or WholeGate
 
-	// deciding is held during a decision. It is separate from mu so that Share.Part may
-	// take a lock under which others call Stats.
+	// deciding is held during a decision. It is not mu, so that Share.Part may call Stats.
 	deciding sync.Mutex
 
 	mu    sync.Mutex // guards all below, and is held whenever limit changes
@@ -45,15 +42,15 @@ type Gate struct {
 	doubt doubt
 	// ceiling is in force: the controller's, unless the gate is blind.
 	ceiling int64
-	marks   uint64 // number of marks taken
+	marks   uint64
 	sight   sight
 	ruling  ruling
 	flow    flow
-	stats   Stats // only the fields that are counted here
+	stats   Stats
 	misused bool
 	notes   []Change
 	inherit inheritance
-	alarm   *time.Timer // checks for blindness after a refusal, in case nothing calls Watch
+	alarm   *time.Timer // detects blindness if nothing calls Watch
 }
 
 type counter struct {
@@ -94,8 +91,8 @@ func New(cfg Config) (*Gate, error) {
 	return g, nil
 }
 
-// Admit asks for n records and returns how many may be sent, from 0 to n. These count as
-// admitted. It never waits. It returns 0 while calls of Acquire wait.
+// Admit asks for n records and returns how many may be sent, from 0 to n; these count as admitted.
+// It never waits. It returns 0 while calls of Acquire wait.
 func (g *Gate) Admit(n int64) int64 {
 	for {
 		limit, admitted := g.limit.Load(), g.admitted.Load()
@@ -118,8 +115,8 @@ func (g *Gate) Admit(n int64) int64 {
 	}
 }
 
-// TryAcquire asks for n records, all or none, and reports whether they may be sent. It
-// never waits. It returns false while calls of Acquire wait.
+// TryAcquire asks for n records, all or none, and reports whether they may be sent. It never waits.
+// It returns false while calls of Acquire wait.
 func (g *Gate) TryAcquire(n int64) bool {
 	if n <= 0 {
 		return true
@@ -142,12 +139,10 @@ func (g *Gate) TryAcquire(n int64) bool {
 	}
 }
 
-// stands reports whether a grant is still within the limit. A producer may pause between
-// its first look and its grant. A lower ceiling must hold at once, because another
-// process may use the part.
+// stands checks a grant again: a producer may pause between its first look and its grant, and
+// another process may use the part once the ceiling has fallen.
 func (g *Gate) stands(admitted int64) bool { return admitted <= g.limit.Load() }
 
-// giveBack takes back a grant before the producer gets it.
 func (g *Gate) giveBack(n int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -156,8 +151,8 @@ func (g *Gate) giveBack(n int64) {
 	g.setCeiling(g.ceiling) // a call of Acquire may have found the room taken, and wait
 }
 
-// refuse counts n records that were refused because there was no room for need records.
-// It reads the clock only for the first refusal since there was room.
+// refuse counts n records for which there was no room for need records. It reads the clock only for
+// the first refusal.
 func (g *Gate) refuse(n, need int64) {
 	if n <= 0 {
 		return
@@ -173,16 +168,14 @@ func (g *Gate) refuse(n, need int64) {
 	}
 }
 
-// Done reports that the fate of n admitted records is known: acknowledged, or failed and
-// never in the log. Use it also to return records that were admitted and not sent. Report
-// each record once, with Done or Unsure. A second report stands for a record that is
-// still under way, so the lag could exceed the bound. The gate ignores reports beyond the
-// number of admitted records, and reports [Misused] once.
+// Done reports that the fate of n admitted records is known: acknowledged, or failed and never in
+// the log. Use it also to return records that were not sent. Report each record once, with Done or
+// Unsure; otherwise the lag could exceed the bound. The gate ignores reports beyond the number of
+// admitted records, and reports [Misused] once.
 //
-// The guarantee needs each done record to be below the high watermark or not in the log.
-// An acknowledgement with acks=all ensures that. With acks=1 on a replicated topic it
-// becomes true a moment later, and with acks=0 it is never known. With acks=1, use
-// [Fixed] and Acked for an exact bound.
+// The guarantee needs each done record to be below the high watermark or not in the log. An
+// acknowledgement with acks=all ensures that. With acks=1 on a replicated topic it becomes true a
+// moment later: use [Fixed] and Acked for an exact bound. With acks=0 it is never known.
 func (g *Gate) Done(n int64) {
 	if n <= 0 {
 		return
@@ -194,13 +187,13 @@ func (g *Gate) Done(n int64) {
 	}
 }
 
-// settle counts n records whose fate is known. The lock is held.
+// The lock is held.
 func (g *Gate) settle(n int64) {
 	g.settled.Add(n)
 	g.trimSettled()
 }
 
-// trimSettled removes the reports that exceed the admitted records. The lock is held.
+// The lock is held.
 func (g *Gate) trimSettled() {
 	over := g.settled.Load() - g.admitted.Load() // read settled first: admitted may grow meanwhile
 	if over <= 0 {
@@ -214,9 +207,8 @@ func (g *Gate) trimSettled() {
 	}
 }
 
-// Unsure reports that the client gave up n admitted records without knowing their fate. A
-// record whose delivery timed out may be in the log now or later. They count as settled
-// after Config.Doubt.
+// Unsure reports that the client gave up n admitted records without knowing their fate, for example
+// after a timeout. They count as settled after Config.Doubt.
 func (g *Gate) Unsure(n int64) {
 	if n <= 0 {
 		return
@@ -226,8 +218,8 @@ func (g *Gate) Unsure(n int64) {
 	g.doubt.add(g.now(), n, g.cfg.Doubt)
 }
 
-// Acked reports the offset of an admitted record. Only a gate with a share needs it. Call
-// it before Done of that record, or the record is not counted between the two calls.
+// Acked reports the offset of an admitted record. Only a gate with a share needs it. Call it before
+// Done of that record, or the record is not counted between the two calls.
 func (g *Gate) Acked(topic string, partition int32, offset int64) {
 	if g.own != nil {
 		g.own.acked(topic, partition, offset)
@@ -263,7 +255,7 @@ func (g *Gate) Stats() Stats {
 	return s
 }
 
-// boundInForce returns the bound that the gate enforces now. The lock is held.
+// The lock is held.
 func (g *Gate) boundInForce() int64 {
 	if g.sight.blind && g.cfg.FailOpen {
 		return Unlimited
@@ -271,17 +263,16 @@ func (g *Gate) boundInForce() int64 {
 	return g.ruling.bound
 }
 
-// closeNow remembers when records were first refused. The lock is held.
+// The lock is held.
 func (g *Gate) closeNow() {
-	// An axis may start anywhere, and 0 means no refusal.
+	// 0 means no refusal, so a clock that starts at 0 counts as 1.
 	if at := int64(g.now()); g.closedAt.Load() == 0 {
 		g.closedAt.Store(cmp.Or(at, 1))
 		g.setAlarm()
 	}
 }
 
-// setAlarm makes the gate check for blindness at the end of the grace time, in case
-// nothing calls Watch. The lock is held.
+// The lock is held.
 func (g *Gate) setAlarm() {
 	if g.sight.blind {
 		return
@@ -303,8 +294,7 @@ func (g *Gate) lookUp() {
 	}
 }
 
-// setCeiling puts a ceiling into force. Calls of Acquire that now have room go first, in
-// order, and only these are woken. The lock is held.
+// setCeiling first lets waiting calls of Acquire go that now have room. The lock is held.
 func (g *Gate) setCeiling(ceiling int64) {
 	g.ceiling = max(ceiling, 0)
 	g.letWaitersGo()

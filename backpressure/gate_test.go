@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// ceiling is a controller with a set answer that remembers its observation.
 type ceiling struct {
 	at, bound int64
 	saw       backpressure.Observation
@@ -42,7 +41,6 @@ func newGate(t rapid.TB, cfg backpressure.Config) *backpressure.Gate {
 	return gate
 }
 
-// report gives the gate a reading of age 0.
 func report(gate *backpressure.Gate, r backpressure.Reading) *backpressure.Change {
 	return gate.Report(gate.Mark(), r)
 }
@@ -60,8 +58,6 @@ func TestGateIsOpenUntilToldOtherwise(t *testing.T) {
 	}
 }
 
-// With any number of goroutines, the gate never admits more than the highest ceiling or
-// than it granted.
 func TestGateKeepsItsCeiling(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := &ceiling{at: rapid.Int64Range(0, 10_000).Draw(t, "ceiling")}
@@ -124,8 +120,6 @@ func TestAskingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A grant by a ceiling that was lowered meanwhile is taken back, a caller that found its
-// room taken goes on, and the counters never fall.
 func TestALateGrantDoesNotStand(t *testing.T) {
 	gate := hold(t, 10)
 	if !gate.GrantLate(4) {
@@ -140,7 +134,6 @@ func TestALateGrantDoesNotStand(t *testing.T) {
 	}
 }
 
-// A share may call Stats under a lock that Part needs.
 func TestAShareMayLookAtTheStats(t *testing.T) {
 	s := &locked{}
 	gate := newGate(t, backpressure.Config{Controller: &window{bound: 100}, Share: s})
@@ -173,8 +166,7 @@ func (l *locked) Part() float64 {
 	return 0.5
 }
 
-// The closed time is from the first refusal until there is room, not from the decision,
-// nor while nothing is asked for.
+// The closed time begins with the first refusal, not with the decision.
 func TestGateAddsUpTheClosedTime(t *testing.T) {
 	at, c := &clock{}, &ceiling{at: 5}
 	gate := newGate(t, backpressure.Config{Controller: c, Now: at.now})
@@ -196,7 +188,7 @@ func TestGateAddsUpTheClosedTime(t *testing.T) {
 	at.at = 3 * time.Second
 	gate.TryAcquire(1)
 	closed(time.Second)
-	step(4*time.Second, 5) // this gives no room
+	step(4*time.Second, 5)
 	closed(2 * time.Second)
 	step(5*time.Second, 6)
 	closed(3 * time.Second)

@@ -8,30 +8,28 @@ import (
 
 // GradientConfig configures a [Gradient] controller.
 type GradientConfig struct {
-	// MaxLag limits the lag in records; 0 means no limit.
+	// MaxLag limits the lag in records; 0 is no limit.
 	MaxLag int64
 }
 
 // The constants of Netflix's gradient limits.
 const (
-	gradientTolerance = 1.5 // a time up to this multiple of the shortest is normal
-	gradientSmoothing = 0.2 // weight of the new bound
+	gradientTolerance = 1.5
+	gradientSmoothing = 0.2
 )
 
-// Gradient has no target: it compares the present time from admission to consumer with
-// the shortest that it saw. Sources: TCP Vegas (Brakmo and Peterson 1995) and the
-// gradient limits of Netflix's concurrency-limits.
+// Gradient has no target: it compares the present time from admission to consumer with the shortest
+// that it saw. Sources: TCP Vegas (Brakmo and Peterson 1995) and the gradient limits of Netflix's
+// concurrency-limits.
 //
-// Law: at each commit, if records were refused since the last one, gradient = 1.5 ×
-// shortest time ÷ time, within 0.5 to 1; bound ← 0.8 × bound + 0.2 × (gradient × bound +
-// √bound). The shortest time is at least the time between two readings. While most
-// consumers wait for records, the bound grows as in [AIMD].
+// Law: at each commit, if records were refused since the last one, gradient = 1.5 × shortest time ÷
+// time, within 0.5 to 1; bound ← 0.8 × bound + 0.2 × (gradient × bound + √bound). The shortest time
+// is at least the time between two readings. While most consumers wait for records, the bound grows
+// as in [AIMD].
 //
-// Failure modes. It reacts if times are longer than the shortest, not if they are long.
-// If the group was behind at the start, or started slowly, a queue counts as normal for
-// ever. The bound then grows without end, so set MaxLag. The result also depends on how
-// often the lag is read. It works well for resources with a service time of their own;
-// here it serves for comparison.
+// Failure modes. If the group was behind at the start, its waiting time counts as the shortest for
+// ever, and the bound grows without end: set MaxLag. The result also depends on how often the lag
+// is read.
 type Gradient struct {
 	cfg      GradientConfig
 	group    group

@@ -2,44 +2,40 @@ package backpressure
 
 import "time"
 
-// mostIdle is the part of the capacity that must wait for records before a controller
-// tries more than was measured. A single partition proves nothing: partitions drift
-// apart.
+// mostIdle is the part of the capacity that must wait for records before a controller tries more.
+// One partition is not enough: partitions drift apart.
 const mostIdle = 0.75
 
-// group estimates the consumers' positions from the readings, and the ceiling that
-// follows them. The controllers that find their bound by themselves share it:
+// group estimates the consumers' positions from the readings, and the ceiling that follows them.
+// The controllers that find their bound by themselves share it:
 //
 //	ceiling(t) = Settled − Lag + progress(t) + bound
 //
-// where progress(t) is how far the consumers are past the committed offsets at t. So
-// records that only wait for their commit do not count.
+// where progress(t) is how far the consumers are past the committed offsets at t. So the bound does
+// not count records that wait only for a commit.
 //
-// The records beyond the committed ones never exceed bound + what the consumers are
-// expected to take in reach × interval. A silence does not change the interval.
+// The records beyond the committed ones never exceed bound + what the consumers are expected to
+// take in reach × interval. A silence does not change the interval.
 type group struct {
 	tracks map[place]*track
 	order  []*track
 
 	at      time.Duration
 	elapsed time.Duration // since the decision before
-	refused int64         // up to the last decision
-	limited int64         // records that were refused since the decision before
+	refused int64
+	limited int64         // records refused since the decision before
 	pressed time.Duration // when records were last refused
 	probed  time.Duration // when more was last tried than was measured
 
-	admitted int64   // up to the last decision
+	admitted int64
 	least    float64 // bound while no record of this gate is under way
 
-	// The ceiling's terms: this gate's part of the bound; committed records, as a count
-	// of admitted ones; the part of the progress that is its own records; the limit.
+	// committed counts admitted records, and part is the part of the progress that is this gate's.
 	share, committed, part, bound, limit float64
 }
 
 func newGroup() group { return group{tracks: make(map[place]*track)} }
 
-// see takes an observation. It returns the consumers' positions, and whether any
-// partition had a step.
 func (g *group) see(o Observation) (standing, bool) {
 	g.share = o.Share
 	if o.Partitions == nil {
@@ -61,7 +57,6 @@ func (g *group) see(o Observation) (standing, bool) {
 	return s, stepped
 }
 
-// follow gives the reading to the tracks. It reports whether any had a step.
 func (g *group) follow(o Observation) bool {
 	stepped := false
 	g.order = g.order[:0]
@@ -85,13 +80,12 @@ func (g *group) follow(o Observation) bool {
 	return stepped
 }
 
-// standing is the state of all partitions together at the last decision.
 type standing struct {
 	capacity, backlog, lag float64
-	interval               time.Duration // the longest between steps
-	workers                int           // partitions whose capacity is known
-	idle                   float64       // part of the capacity that waits for records
-	slowest                float64       // seconds by which the slowest busy partition is behind the mean
+	interval               time.Duration
+	workers                int     // partitions whose capacity is known
+	idle                   float64 // part of the capacity that waits for records
+	slowest                float64 // seconds by which the slowest busy partition is behind the mean
 }
 
 func (g *group) stand() standing {
@@ -114,9 +108,8 @@ func (g *group) stand() standing {
 	return s
 }
 
-// hungry reports whether to try more than was measured: records were refused while most
-// consumers wait for some and few are waiting. It does so once in an interval between
-// steps, because the last trial must show first.
+// hungry reports whether to try more than was measured: records were refused while most consumers
+// wait. It returns true once in an interval between steps: a trial must show first.
 func (g *group) hungry(s *standing, little bool) bool {
 	if s.capacity == 0 || !little || s.idle <= mostIdle || g.at-g.pressed > s.interval ||
 		g.at-g.probed < s.interval*9/10 {
@@ -126,8 +119,7 @@ func (g *group) hungry(s *standing, little bool) bool {
 	return true
 }
 
-// gain returns the factor for that: 1.25, or 2 if steps are further apart than a time, as
-// in TCP's slow start.
+// gain returns the factor of the next trial: doubling is TCP's slow start.
 func gain(s *standing, apart time.Duration) float64 {
 	if s.interval > apart {
 		return 2
@@ -135,7 +127,6 @@ func gain(s *standing, apart time.Duration) float64 {
 	return 1.25
 }
 
-// hold puts this gate's part of a bound into force, within the limit.
 func (g *group) hold(o Observation, bound float64, maxLag int64) {
 	bound *= g.share
 	g.bound = max(bound, g.starved(o, bound))
@@ -147,9 +138,9 @@ func (g *group) hold(o Observation, bound float64, maxLag int64) {
 	}
 }
 
-// starved returns the least bound with which a gate with a share does not stay closed for
-// ever. That is one record, for a commit to learn from. While none of its own is under
-// way and records are refused, it doubles at each decision, up to what was asked for.
+// starved returns the least bound that keeps a gate with a share from staying closed for ever: one
+// record. While none of its own is under way and records are refused, it doubles at each decision,
+// up to the number of refused records.
 func (g *group) starved(o Observation, bound float64) float64 {
 	if o.Share <= 0 {
 		return 0
@@ -165,13 +156,11 @@ func (g *group) starved(o Observation, bound float64) float64 {
 	return max(g.least, 1)
 }
 
-// progress returns by how many of this gate's records the consumers are past the
-// committed ones. The time is not before the last decision.
+// progress returns by how many of this gate's records the consumers are past the committed ones.
 func (g *group) progress(at time.Duration) float64 {
 	var beyond time.Duration
 	if g.limited > 0 {
-		// Waiting producers follow the ceiling, and the log follows them.
-		beyond = at - g.at
+		beyond = at - g.at // waiting producers follow the ceiling, so the log grows meanwhile
 	}
 	var sum float64
 	for _, t := range g.order {
@@ -180,7 +169,6 @@ func (g *group) progress(at time.Duration) float64 {
 	return g.part * sum
 }
 
-// Ceiling implements [Pacer].
 func (g *group) Ceiling(at time.Duration) int64 {
 	return records(min(g.committed+g.progress(at)+g.bound, g.limit))
 }

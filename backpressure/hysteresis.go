@@ -5,16 +5,14 @@ import (
 	"fmt"
 )
 
-// Hysteresis is on/off control with two thresholds (a Schmitt trigger). It is here as the
-// well-known baseline.
+// Hysteresis is on/off control with two thresholds (a Schmitt trigger), the well-known baseline.
 //
 // Law: closed if lag > max; open if lag < resume; otherwise unchanged.
 //
-// Failure modes. The signal is old by up to the reading interval plus the consumers'
-// commit interval. An open gate does not limit the rate, so the lag exceeds max by about
-// rate × age. Committed offsets move in steps, so a healthy group shows up to rate ×
-// commit interval of lag. A max below that throttles consumers that keep up. With resume
-// near zero, consumers run out of records before the next reading opens the gate.
+// Failure modes. The signal is old by up to the reading interval plus the consumers' commit
+// interval, so the lag exceeds max by about rate × age. A healthy group shows up to rate × commit
+// interval of lag; a max below that throttles it. With resume near zero, consumers run out of
+// records before the gate opens.
 type Hysteresis struct {
 	max, resume int64
 }

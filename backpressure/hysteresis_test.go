@@ -42,8 +42,6 @@ func TestHysteresisLaw(t *testing.T) {
 	}
 }
 
-// The gate opens again only after a lag below resume, and closes only after one above
-// max.
 func TestHysteresisNeverSkipsAThreshold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		resume := rapid.Int64Range(1, 1000).Draw(t, "resume")

@@ -8,8 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// A gate with a fixed share counts all that is not committed as its own until a reading
-// that was asked for after the time of Inherit; those records go on counting.
 func TestAFixedShareInherits(t *testing.T) {
 	for name, c := range map[string]struct {
 		inherit time.Duration
@@ -29,7 +27,7 @@ func TestAFixedShareInherits(t *testing.T) {
 			at.at = time.Hour + after
 			marks = append(marks, gate.Mark())
 		}
-		at.at += time.Minute // the answers come late
+		at.at += time.Minute
 		for i, log := range []struct{ committed, end int64 }{{100, 130}, {100, 133}, {100, 135}, {101, 150}} {
 			gate.Report(marks[i], topic("a", log.committed, log.end))
 			own := c.own[i]
@@ -41,7 +39,6 @@ func TestAFixedShareInherits(t *testing.T) {
 	}
 }
 
-// Each partition's gate inherits.
 func TestAPartitionedGateInherits(t *testing.T) {
 	at := &clock{}
 	gate := partitioned(t, 2, 100, backpressure.Config{Share: backpressure.Fixed(0.5), Inherit: time.Minute, Now: at.now})
@@ -63,7 +60,6 @@ func TestAPartitionedGateInherits(t *testing.T) {
 	}
 }
 
-// Only a fixed share is inherited.
 func TestInheritNeedsAFixedShare(t *testing.T) {
 	half := part(0.5)
 	for name, share := range map[string]backpressure.Share{"no share": nil, "a share that moves": &half} {

@@ -8,65 +8,58 @@ import (
 
 // LatencyConfig configures a [Latency] controller.
 type LatencyConfig struct {
-	// Target is the time that a record may take from its admission until a consumer takes
-	// it.
+	// Target is the time that a record may take from its admission until a consumer takes it.
 	Target time.Duration
-	// MaxLag limits the lag in records, as [Credit] does; 0 means no limit.
+	// MaxLag limits the lag in records, as [Credit] does; 0 is no limit.
 	MaxLag int64
-	// Start is the bound in records until the first rate is known; 0 is 500. Consumers of
-	// r records a second may be Start/r behind at first.
+	// Start is the bound in records until the first rate is known; 0 is 500. Consumers that take r
+	// records a second may be Start/r behind at first.
 	Start int64
 }
 
-// defaultStart is half a second of a slow group, and lets a fast group show its capacity
-// within a few commits.
+// defaultStart is half a second of a slow group, and enough to show the capacity of a fast one.
 const defaultStart = 500
 
-// leastTrim is the least trim, however unevenly the partitions drain.
 const leastTrim = 0.3
 
-// Latency holds a time instead of a number of records: the bound follows the consumers'
-// capacity.
+// Latency holds a time instead of a number of records: the bound follows the consumers' capacity.
 //
-// Law, by Little (1961), L = μ·W: bound = μ × target × trim + one record for each
-// partition whose capacity is known, and
+// Law, by Little (1961), L = μ·W: bound = μ × target × trim + one record for each partition whose
+// capacity is known, and
 //
 //	ceiling(t) = Settled − Lag + progress(t) + bound
 //
-// where μ is the capacity and progress(t) estimates how far the consumers are past the
-// committed offsets at t.
+// where μ is the capacity and progress(t) estimates how far the consumers are past the committed
+// offsets at t.
 //
 //   - Capacity. A step is a reading in which a partition's position moved. A partition's
 //     capacity is the slope between two of its steps, about a second apart, and μ is the
-//     sum. A consumer that had worked off all that was in the log a reading earlier may
-//     have waited for records. Such a measurement may raise its capacity and never lowers
-//     it.
-//   - Progress. Between two steps a position moves at the capacity, at most one and a
-//     half intervals and to the end of the log. So commits each second do not make
-//     producers stop and go, and a stalled consumer closes the gate. After a silence of
-//     three intervals with records to take, the capacity is at most the rate during the
-//     silence, until two further steps confirm more. The interval stays. So the records
-//     beyond the committed ones never exceed the bound and one and a half usual steps.
+//     sum. A consumer that has processed all records of the reading before may have
+//     waited for records. Such a measurement may only raise its capacity.
+//   - Progress. Between two steps a position moves at the capacity, for at most one and
+//     a half intervals, and at most to the end of the log. So a stalled consumer closes
+//     the gate.
+//     After a silence of three intervals with records to take, the capacity is at most
+//     the rate during the silence, until two further steps confirm more. So the admitted
+//     and uncommitted records never exceed the bound and one and a half of a usual step.
 //   - Probing. If the gate refuses records while the consumers wait for some, the
-//     capacities are too low. They are raised once in an interval: by a quarter, or doubled
-//     as in TCP's slow start if the interval is above the target. The next step that leaves
-//     records behind measures them again.
-//   - Trim. Partitions drift apart, and users wait for the slowest. So the mean is held as
-//     far below the target as the slowest partition is above the mean, but at 0.3 × target
-//     at least.
+//     capacities are raised once in an interval: by a quarter, or doubled as in TCP's
+//     slow start if the interval is above the target. (A bound that is filled again in
+//     each interval already admits 1 + target/interval times the measured rate.) The next
+//     step that leaves records behind measures them again.
+//   - Trim. Users wait for the slowest partition. So the mean is held as far below the
+//     target as the slowest partition is above the mean, but at least at 0.3 × target.
 //
-// Failure modes. A fall of the capacity shows after one interval. Until then records are
-// admitted at the old rate, so after a fall by k some wait k × target and more. With
-// commits an interval T apart, a higher capacity is found by a factor of 2 to 4 each T,
-// and finally overshot by as much. Above two seconds that takes long; consumers that
-// report Delivered avoid it. The controller cannot hold a target below about 2.5 times
-// the interval of the readings, or one that is not much longer than a reading takes. It
-// measures no rate if the work on one record takes a good part of the target. Partitions
-// drift further apart with uneven work or uneven arrivals (keys, sticky partitioning).
-// Then the slowest is held at the target, and the others run out of records at times.
+// Failure modes. A fall of the capacity shows after one interval. Until then records are admitted
+// at the old rate, so after a fall by k some wait k × target and more. With commits an interval T
+// apart, a higher capacity is found by a factor of 2 to 4 each T, and finally overshot by as much.
+// If T is above 2 s, that takes long: then let the consumers report Delivered. The controller cannot
+// hold a target below about 2.5 times the interval of the readings, nor one that is hardly longer
+// than a reading takes. It measures no rate if the work on one record takes a good part of the
+// target. Partitions drift further apart with uneven work or uneven arrivals (keys, sticky
+// partitioning). Then the slowest is held at the target, and the others run out of records at times.
 //
-// In a gate with a share the capacity is the whole group's, and the share divides the
-// bound.
+// In a gate with a share the capacity is the whole group's, and the share divides the bound.
 type Latency struct {
 	cfg   LatencyConfig
 	group group
@@ -104,9 +97,9 @@ func (l *Latency) Decide(o Observation) Decision {
 // Ceiling implements [Pacer].
 func (l *Latency) Ceiling(at time.Duration) int64 { return l.group.Ceiling(at) }
 
-// trim returns the part of the target for the mean, so that the slowest partition gets
-// all of it. A partition's place is smoothed over a second or two steps, whichever is
-// longer. The record in work does not count as waiting.
+// trim returns the part of the target for the mean, so that the slowest partition gets all of it.
+// It smooths over a second or two steps, whichever is longer. A record in work does not count as
+// waiting.
 func (l *Latency) trim(s *standing) float64 {
 	if s.capacity == 0 {
 		return 1
@@ -125,9 +118,8 @@ func (l *Latency) trim(s *standing) float64 {
 	return max(leastTrim, 1-s.slowest/l.cfg.Target.Seconds())
 }
 
-// probe raises the capacities if records were refused while most consumers waited for
-// some, and even the slowest had less than half the target to do. It reports whether it
-// did.
+// probe raises the capacities if records were refused while most consumers waited, and even the
+// slowest had less than half the target to do.
 func (l *Latency) probe(s *standing) bool {
 	if !l.group.hungry(s, s.backlog/s.capacity+s.slowest < l.cfg.Target.Seconds()/2) {
 		return false
@@ -140,7 +132,6 @@ func (l *Latency) probe(s *standing) bool {
 	return true
 }
 
-// bound returns the law's bound for the whole group.
 func (l *Latency) bound(s *standing, trim float64) float64 {
 	if s.capacity == 0 {
 		return float64(l.cfg.Start)

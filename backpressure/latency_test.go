@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// reader gives a controller readings of one partition, each 100 ms.
 type reader struct {
 	t          rapid.TB
 	controller backpressure.Controller
@@ -30,8 +29,7 @@ func latencyOf(t rapid.TB, cfg backpressure.LatencyConfig) (*backpressure.Latenc
 	return l, &reader{t: t, controller: l, o: backpressure.Observation{Share: 1}}
 }
 
-// read makes a reading 100 ms after the last. Everything admitted is in the log and
-// settled.
+// Everything admitted is in the log and settled.
 func (r *reader) read(committed, end int64) backpressure.Decision {
 	r.o.At += everyReading
 	r.o.Committed, r.o.Lag = committed, end-committed
@@ -41,8 +39,6 @@ func (r *reader) read(committed, end int64) backpressure.Decision {
 	return r.last
 }
 
-// steady reads consumers that take perReading and commit at each, behind a constant
-// backlog.
 func (r *reader) steady(perReading, backlog int64, readings int) backpressure.Decision {
 	committed := r.o.Committed
 	for range readings {
@@ -90,7 +86,6 @@ func TestLatencyExtrapolatesBetweenSteps(t *testing.T) {
 	}
 }
 
-// The ceiling rises beyond the end of the log only while records are refused.
 func TestLatencyRunsAheadOfTheLogOnlyForThoseWhoWait(t *testing.T) {
 	l, r := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
 	r.steady(100, 1000, 30)
@@ -106,7 +101,6 @@ func TestLatencyRunsAheadOfTheLogOnlyForThoseWhoWait(t *testing.T) {
 	}
 }
 
-// The capacity falls when consumers with work slow down, and stays when they have none.
 func TestLatencyTellsSlowFromIdle(t *testing.T) {
 	_, r := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
 	before := r.steady(100, 1000, 30).Bound
@@ -119,8 +113,8 @@ func TestLatencyTellsSlowFromIdle(t *testing.T) {
 	}
 }
 
-// While records are refused and the consumers wait, the capacity is raised until a step
-// leaves records; it is doubled if a commit interval is above the target.
+// The capacity is raised until a step leaves records; it is doubled if a commit interval is above
+// the target.
 func TestLatencyProbes(t *testing.T) {
 	for _, c := range []struct {
 		target time.Duration
@@ -144,8 +138,6 @@ func TestLatencyProbes(t *testing.T) {
 	}
 }
 
-// A stall closes the gate, except for one and a half intervals of progress, and a big
-// step after it is not taken for a rate.
 func TestLatencyRecoversFromAStall(t *testing.T) {
 	l, r := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
 	before := r.steady(100, 300, 30).Bound
@@ -186,7 +178,6 @@ func TestLatencyBelievesASilence(t *testing.T) {
 	}
 }
 
-// The mean is held as far below the target as the slowest partition is above the mean.
 func TestLatencyTrimsForTheSlowest(t *testing.T) {
 	l, _ := latencyOf(t, backpressure.LatencyConfig{Target: time.Second})
 	var d backpressure.Decision
@@ -198,7 +189,7 @@ func TestLatencyTrimsForTheSlowest(t *testing.T) {
 			Admitted: 200*i + 1200, Settled: 200*i + 1200, Share: 1,
 		})
 	}
-	// 0.6 s and 0.2 and 1 s; so the mean may have 0.6 of the second.
+	// The partitions need 0.6 s, 0.2 s and 1 s, so the mean may have 0.6 of the second.
 	if !about(d.Bound, 2000*0.6+2) {
 		t.Errorf("a bound of %d (%s)", d.Bound, d.Reason)
 	}
@@ -228,7 +219,6 @@ func TestLatencyShareDividesTheBound(t *testing.T) {
 	}
 }
 
-// The controller never exceeds its MaxLag.
 func TestLatencyKeepsItsLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.Int64Range(1, 2000).Draw(t, "limit")
@@ -247,7 +237,6 @@ func TestLatencyKeepsItsLimit(t *testing.T) {
 	})
 }
 
-// Partitions that are no longer read are forgotten.
 func TestLatencyForgetsPartitions(t *testing.T) {
 	l, r := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
 	r.steady(100, 1000, 30)

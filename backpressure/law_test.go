@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// window is the law of every controller with a bound.
 type window struct{ bound int64 }
 
 func (w *window) Decide(o backpressure.Observation) backpressure.Decision {
@@ -22,8 +21,7 @@ func (w *window) Decide(o backpressure.Observation) backpressure.Decision {
 
 func (w *window) Limit() int64 { return w.bound }
 
-// bounded returns a controller that holds a bound: the law itself, or one with the bound
-// as its limit.
+// bounded returns the law itself, or a controller with the bound as its limit.
 func bounded(t *rapid.T, bound int64) backpressure.Controller {
 	var c backpressure.Controller
 	var err error
@@ -52,31 +50,28 @@ const (
 	simulatedInherit = simulatedDoubt
 )
 
-// state is the state of an admitted record.
 type state int
 
 const (
-	sent     state = iota // in flight: it may be appended or fail
-	appended              // in the log, and its producer does not know
-	given                 // given up by its client in flight: it may be appended until its time is up
+	sent state = iota // in flight: it may be appended or fail
+	appended
+	given // given up by its client in flight: it may be appended until its time is up
 )
 
-// simulated is an admitted record without a final fate.
 type simulated struct {
 	gate      int
-	dead      bool // its process was killed
+	dead      bool
 	partition int32
 	offset    int64
 	state     state
-	until     time.Duration // if it was given up
+	until     time.Duration
 }
 
-// looking is a reading under way: partition by partition, committed offsets first, with
-// anything in between.
+// looking is a reading under way: partition by partition, committed offsets first.
 type looking struct {
 	gate    int
-	strays  int                        // present when it began
-	settle  func(backpressure.Reading) // Report with the mark that was taken
+	strays  int
+	settle  func(backpressure.Reading)
 	step    int
 	reading backpressure.Reading
 }
@@ -95,8 +90,7 @@ type plant struct {
 	seen      []int // by gate: the number of strays when its last reading began
 }
 
-// stray is a record of a killed process that was appended after its successor's gate was
-// made.
+// stray is a record of a killed process that was appended after its successor's gate was made.
 type stray struct {
 	gate      int
 	partition int32
@@ -182,8 +176,6 @@ func (p *plant) forget(i int) {
 	p.flying = p.flying[:len(p.flying)-1]
 }
 
-// append lets the broker append some records, also given-up ones, which nothing will
-// report.
 func (p *plant) append(t *rapid.T) {
 	for range rapid.IntRange(1, 20).Draw(t, "records") {
 		i := p.pick(t, sent, given)
@@ -256,7 +248,6 @@ func (p *plant) look(t *rapid.T) {
 	p.looks = append(p.looks, l)
 }
 
-// goOn takes some readings a step further; the last step reports.
 func (p *plant) goOn(t *rapid.T) {
 	for range rapid.IntRange(1, 6).Draw(t, "steps") {
 		if len(p.looks) == 0 {
@@ -283,7 +274,6 @@ func (p *plant) goOn(t *rapid.T) {
 	}
 }
 
-// pass advances the time; records that were given up long enough ago are lost for good.
 func (p *plant) pass(t *rapid.T) {
 	p.now += time.Duration(rapid.IntRange(1, int(simulatedDoubt/time.Millisecond)).Draw(t, "ms")) * time.Millisecond
 	for i := 0; i < len(p.flying); {
@@ -298,8 +288,8 @@ func (p *plant) pass(t *rapid.T) {
 	}
 }
 
-// kill kills a process and starts it again with a new gate. While that gate inherits, the
-// broker may still append the dead process's records, and reports them to no gate.
+// kill starts a process again with a new gate. While that gate inherits, the broker may still
+// append the dead process's records.
 func (p *plant) kill(t *rapid.T, restarted func() gateUnderTest) {
 	gate := rapid.IntRange(0, len(p.gates)-1).Draw(t, "gate")
 	p.looks = slices.DeleteFunc(p.looks, func(l *looking) bool { return l.gate == gate })
@@ -315,8 +305,6 @@ func (p *plant) kill(t *rapid.T, restarted func() gateUnderTest) {
 	p.gates[gate], p.seen[gate] = restarted(), len(p.strays)
 }
 
-// used returns how many records of a gate are uncommitted in the log or under way,
-// without unseen strays.
 func (p *plant) used(gate int) (n int64) {
 	for i, owners := range p.owner {
 		for _, owner := range owners[p.committed[i]:] {
@@ -343,12 +331,10 @@ func (p *plant) strayed(of []stray, gate int) (n int64) {
 	return n
 }
 
-// run makes some hundreds of random events and checks holds after each.
 func (p *plant) run(t *rapid.T, holds func() error) {
 	p.runWith(t, holds, nil)
 }
 
-// runWith is run with more kinds of events.
 func (p *plant) runWith(t *rapid.T, holds func() error, more map[string]func(*rapid.T)) {
 	actions := map[string]func(*rapid.T){
 		"admit": p.admit, "append": p.append, "ack": p.ack, "fail": p.fail, "give up": p.giveUp,
@@ -376,7 +362,6 @@ func within(lag, bound int64) error {
 	return nil
 }
 
-// The lag never exceeds the bound, whatever the order of events and the age of readings.
 func TestTheLagNeverPassesTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, bound := newPlant(rapid.IntRange(1, 3).Draw(t, "partitions")), rapid.Int64Range(1, 60).Draw(t, "bound")
@@ -385,7 +370,6 @@ func TestTheLagNeverPassesTheBound(t *testing.T) {
 	})
 }
 
-// With a gate for each partition, no partition's lag exceeds its bound.
 func TestNoPartitionsLagPassesItsBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, bound := newPlant(rapid.IntRange(1, 3).Draw(t, "partitions")), rapid.Int64Range(1, 60).Draw(t, "bound")
@@ -408,7 +392,6 @@ func TestNoPartitionsLagPassesItsBound(t *testing.T) {
 	})
 }
 
-// With independent gates that have a share each, the topic's lag never exceeds the bound.
 func TestTheSumOfSharesNeverPassesTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, bound := newPlant(rapid.IntRange(1, 3).Draw(t, "partitions")), rapid.Int64Range(4, 80).Draw(t, "bound")
@@ -420,8 +403,7 @@ func TestTheSumOfSharesNeverPassesTheBound(t *testing.T) {
 	})
 }
 
-// TestARestartedProcessKeepsItsPartOfTheBound kills processes and starts them again: the
-// bound holds, except for records of dead processes that are appended later.
+// The bound holds, except for records of dead processes that are appended later.
 func TestARestartedProcessKeepsItsPartOfTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, bound := newPlant(rapid.IntRange(1, 2).Draw(t, "partitions")), rapid.Int64Range(4, 80).Draw(t, "bound")
@@ -452,7 +434,6 @@ func TestARestartedProcessKeepsItsPartOfTheBound(t *testing.T) {
 	})
 }
 
-// The simulation finds the error if marks are taken late.
 func TestTheSimulationFindsALateMark(t *testing.T) {
 	const bound = 20
 	found := false
@@ -471,7 +452,6 @@ func TestTheSimulationFindsALateMark(t *testing.T) {
 	}
 }
 
-// A mark that is taken after the reading breaks the bound.
 func TestAMarkAfterTheReadingBreaksTheBound(t *testing.T) {
 	const bound = 10
 	for _, late := range []bool{false, true} {

@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// limiters returns all controllers that have a bound, with and without a known limit.
 func limiters(t *testing.T) map[string]backpressure.Controller {
 	t.Helper()
 	credit, err1 := backpressure.NewCredit(1000)
@@ -52,7 +51,6 @@ func TestABoundIsClosedUntilTheFirstReading(t *testing.T) {
 	}
 }
 
-// A share of 0 admits nothing, whatever the controller expects to be consumed.
 func TestAShareOfNothingAdmitsNothing(t *testing.T) {
 	for name, c := range limiters(t) {
 		at, share := &clock{}, new(part)
@@ -112,7 +110,6 @@ func TestNewRefusesWhatCanNeverWork(t *testing.T) {
 	}
 }
 
-// The gate ignores records that are reported twice.
 func TestWhatIsToldTwiceIsLeftAside(t *testing.T) {
 	var told []backpressure.ChangeKind
 	var log bytes.Buffer
@@ -140,7 +137,6 @@ func TestWhatIsToldTwiceIsLeftAside(t *testing.T) {
 	}
 }
 
-// An empty reading means a lag of 0.
 func TestAnEmptyReadingIsAReading(t *testing.T) {
 	gate := newGate(t, backpressure.Config{Controller: &window{bound: 10}, Share: backpressure.Fixed(0.5)})
 	if report(gate, backpressure.Reading{}); gate.Stats().Missed != 1 || gate.Open() {
@@ -186,7 +182,6 @@ func TestAnAskAboveTheBoundInForceFailsWhenNothingIsOutstanding(t *testing.T) {
 		if err := <-second; err != nil {
 			t.Errorf("the second: %v", err)
 		}
-		// A share of 0 may still grow.
 		gate.Done(50)
 		share = 0
 		report(gate, topic("t", 0, 0))
@@ -200,7 +195,6 @@ func TestAnAskAboveTheBoundInForceFailsWhenNothingIsOutstanding(t *testing.T) {
 	})
 }
 
-// A gate without Watch reports blindness after a refusal.
 func TestTheGateLooksUpForItself(t *testing.T) {
 	for _, open := range []bool{false, true} {
 		for _, read := range []bool{false, true} {
@@ -234,7 +228,6 @@ func TestTheGateLooksUpForItself(t *testing.T) {
 	}
 }
 
-// A gate that is read does not become blind, however long it is closed.
 func TestTheGateDoesNotLookUpWhileItIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := newGate(t, backpressure.Config{Controller: &window{bound: 10}, Grace: time.Second})
@@ -326,7 +319,6 @@ func TestAPacerRaisesNothingWithoutAShare(t *testing.T) {
 	}
 }
 
-// Records in a partition that is gone or never read stop counting, and are reported.
 func TestOwnRecordsThatNoReadingHolds(t *testing.T) {
 	for name, way := range map[string]func(*backpressure.Gate){
 		"acknowledged": func(g *backpressure.Gate) {
@@ -371,7 +363,6 @@ func TestOwnRecordsThatNoReadingHolds(t *testing.T) {
 	}
 }
 
-// Stalled is reported once, and Moving when something is committed again.
 func TestConsumersThatStandStillAreTold(t *testing.T) {
 	at := &clock{at: time.Hour}
 	var told []string
@@ -398,7 +389,6 @@ func TestConsumersThatStandStillAreTold(t *testing.T) {
 	if len(told) != 2 || !strings.HasPrefix(told[1], "moving: the consumers commit again after") {
 		t.Errorf("told %q", told)
 	}
-	// An idle gate does not report Stalled.
 	idle := newGate(t, backpressure.Config{Controller: &window{bound: 100}, Now: at.now})
 	for range 60 {
 		at.at += time.Second
@@ -412,8 +402,6 @@ func TestConsumersThatStandStillAreTold(t *testing.T) {
 	}
 }
 
-// The pipe drops an item that is too large and goes on, and reports the item under way
-// when it ends.
 func TestThePipeTellsOfEveryItem(t *testing.T) {
 	size := func(n int64) int64 { return n }
 	for _, excess := range []backpressure.Excess{backpressure.Defer, backpressure.Shed} {
@@ -455,7 +443,6 @@ func TestThePipeTellsOfEveryItem(t *testing.T) {
 			if err := <-ended; !errors.Is(err, context.Canceled) || !slices.Equal(shed, []string{"5 by close"}) {
 				t.Errorf("%s: %v; dropped %v", name, err, shed)
 			}
-			// An item that was admitted and not sent is returned to the gate.
 			if s := gate.Stats(); s.Admitted-s.Settled != first {
 				t.Errorf("%s: %+v, with %d handed over", name, s, first)
 			}
@@ -463,7 +450,6 @@ func TestThePipeTellsOfEveryItem(t *testing.T) {
 	}
 }
 
-// A log line has no lag before the first reading.
 func TestTheLogTellsNoLagThatWasNotRead(t *testing.T) {
 	at, log := &clock{}, new(bytes.Buffer)
 	gate := newGate(t, backpressure.Config{Controller: &window{bound: 10}, Now: at.now, Logger: slog.New(slog.NewTextHandler(log, nil))})

@@ -10,55 +10,45 @@ import (
 	"sync/atomic"
 )
 
-// ownRecords knows which records in the log are this gate's: the offsets from Acked that
-// are not committed yet. So several gates keep one bound without communication: each
-// keeps its own records to its part.
-//
-// This gate's records in the log that are not committed are at most those counted here
-// and those that are admitted and not settled.
-//
-// If a topic was deleted and created again, or the process was restarted, it is not known
-// whose records the log holds. All of them count as own until they are committed. The
-// bound then holds, and the gate admits less.
+// ownRecords knows which records in the log are this gate's: the offsets from Acked that are not
+// committed yet. So several gates keep one bound without communication. In a new log, and after a
+// restart, all records count as own until they are committed. At any time, the own records in the
+// log that are not committed are at most those known here plus those admitted and not settled.
 type ownRecords struct {
-	// Each record looks up a partition, and few are added, so the map is replaced and
-	// never changed.
+	// The map is replaced and never changed: each record looks up a partition, and few are added.
 	partitions atomic.Pointer[map[place]*ownPartition]
 	mu         sync.Mutex // guards adding, and all below
 
-	// A record in doubt may be in the log without an offset here. After its doubt it is
-	// below the ends of the next reading, or never in the log. It is gone when all up to
-	// these ends is committed. One batch waits for that (leaving) and one is collected
-	// (gathering).
+	// A record in doubt may be in the log without an offset here. After its doubt it is below the
+	// ends of the next reading, or never in the log. It is gone when all up to these ends is
+	// committed. One batch waits for that (leaving) and one is collected (gathering).
 	gathering, leaving int64
 	ends               map[place]int64 // of the reading that the leaving records wait for
 }
 
-// place is a partition of a topic.
 type place struct {
 	topic string
 	id    int32
 }
 
-// ownPartition holds this gate's offsets of one partition.
 type ownPartition struct {
 	mu          sync.Mutex
 	spans       []span // in order, apart from each other, not below committed
-	outstanding int64
-	passed      int64 // own records that are committed
+	outstanding int64  // sum of the spans
+	passed      int64  // own records that are committed
 	committed   int64
-	absences    int   // readings since the last that held the partition
-	absent      bool  // mostAbsences is reached: it counts no more
-	ignored     bool  // an own record was acknowledged since
+	absences    int   // consecutive readings without the partition
+	absent      bool  // after mostAbsences
+	ignored     bool  // an own record went there while absent
 	late        int64 // own records below committed since the last reading
 	whole       bool  // at the next reading the whole log counts as own
 }
 
-// mostAbsences is how many consecutive readings may omit a partition that holds own
-// records before it counts as deleted or never read.
+// mostAbsences is how many consecutive readings may omit a partition that holds own records before
+// it counts as gone.
 const mostAbsences = 10
 
-// span is the offsets from first to below end.
+// span is the offsets from first up to, but not including, end.
 type span struct{ first, end int64 }
 
 func newOwnRecords() *ownRecords {
@@ -87,12 +77,11 @@ func (o *ownRecords) acked(topic string, partition int32, offset int64) {
 	o.partition(place{topic, partition}).add(offset)
 }
 
-// learn takes a reading, and overdue: the number of records that were in doubt and could
-// no longer reach the log when the reading was asked for. It returns how many such
-// records are settled now, and an error if own records no longer count because no reading
-// holds their partitions. An offset that falls back proves a new log only if the reading
-// was asked for after the last one was processed (after). If whole, all records count as
-// own.
+// learn takes a reading and the number of records whose doubt had ended when it was asked for
+// (overdue). It returns how many of these are settled now, and an error if own records no longer
+// count because no reading holds their partitions. An offset that falls back proves a new log only
+// if the reading was asked for after the last one was processed (after). If whole, all records
+// count as own.
 func (o *ownRecords) learn(reading []Partition, overdue int64, after, whole bool) (settled int64, unread error) {
 	var again map[place]bool
 	for _, r := range reading {
@@ -113,8 +102,8 @@ func (o *ownRecords) learn(reading []Partition, overdue int64, after, whole bool
 	return o.leave(reading, overdue, again), unread
 }
 
-// leave settles the records in doubt that are committed by now, if they are in the log at
-// all. In a new log they wait for all that it holds now. The lock is held.
+// leave settles the records in doubt that are committed by now. In a new log they wait for all that
+// it holds now. The lock is held.
 func (o *ownRecords) leave(reading []Partition, overdue int64, again map[place]bool) (settled int64) {
 	o.gathering += overdue
 	for _, r := range reading {
@@ -141,8 +130,7 @@ func (o *ownRecords) leave(reading []Partition, overdue int64, again map[place]b
 	return settled
 }
 
-// missing counts the partitions that the reading does not hold. It returns those that are
-// gone, and an error that names some of them if they held own records.
+// missing returns the partitions that are gone, and an error if they held own records.
 func (o *ownRecords) missing(reading []Partition) (gone []place, unread error) {
 	known := *o.partitions.Load()
 	if len(known) == len(reading) {
@@ -175,7 +163,6 @@ func (o *ownRecords) missing(reading []Partition) (gone []place, unread error) {
 		lost, mostAbsences, strings.Join(where[:min(len(where), 5)], ", "))
 }
 
-// count returns how many own records are not committed, and how many are.
 func (o *ownRecords) count() (outstanding, committed int64) {
 	for _, p := range *o.partitions.Load() {
 		p.mu.Lock()
@@ -189,7 +176,7 @@ func (o *ownRecords) count() (outstanding, committed int64) {
 	return outstanding, committed
 }
 
-// add adds an offset, once. Most acks come in order and lengthen the last span.
+// add is idempotent. Most acks come in order and lengthen the last span.
 func (p *ownPartition) add(offset int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -207,8 +194,7 @@ func (p *ownPartition) add(offset int64) {
 		p.outstanding++
 		return
 	}
-	// at is the first span that ends at or above the offset: it holds it, touches it or
-	// is above it.
+	// at is the first span that ends at or above the offset.
 	at, _ := slices.BinarySearchFunc(p.spans, offset,
 		func(s span, offset int64) int { return cmp.Compare(s.end, offset) })
 	switch {
@@ -228,10 +214,9 @@ func (p *ownPartition) add(offset int64) {
 	p.outstanding++
 }
 
-// read takes the partition's reading. It reports whether the log began again: it ends
-// below the last committed offset, and less is committed. Then acknowledgements since may
-// have been taken for old records. Those that were sent before this reading are in the
-// log at the next one. If whole, the whole log counts as own.
+// read reports whether the log began again: it ends below the last committed offset, and less is
+// committed. Acknowledgements since then may have been taken for old records; they are in the log
+// at the next reading.
 func (p *ownPartition) read(r Partition, after, whole bool) (again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -256,8 +241,6 @@ func (p *ownPartition) read(r Partition, after, whole bool) (again bool) {
 	return again
 }
 
-// miss counts a reading that does not hold the partition. It reports whether the
-// partition counts as gone, and how many own records stop counting.
 func (p *ownPartition) miss() (absent bool, lost int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -274,7 +257,6 @@ func (p *ownPartition) miss() (absent bool, lost int64) {
 	return true, lost
 }
 
-// cover adds a span to spans that are in order and apart from each other.
 func cover(spans []span, s span) []span {
 	from, _ := slices.BinarySearchFunc(spans, s.first,
 		func(s span, first int64) int { return cmp.Compare(s.end, first) })
@@ -286,8 +268,7 @@ func cover(spans []span, s span) []span {
 	return slices.Replace(spans, from, to, s)
 }
 
-// commit drops the records below the committed offset. It ignores an offset that falls
-// back, because those records are no longer known. The lock is held.
+// commit ignores an offset that falls back: those records are no longer known. The lock is held.
 func (p *ownPartition) commit(committed int64) {
 	p.committed = max(p.committed, committed)
 	below := 0

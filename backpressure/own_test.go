@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// The tracker agrees with a set of offsets, for acks and commits in any order.
 func TestOwnRecordsAgainstASet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		own := backpressure.NewOwn()
@@ -27,7 +26,6 @@ func TestOwnRecordsAgainstASet(t *testing.T) {
 				acked[r] = true
 				own.Acked("t", r.partition, r.offset)
 			} else {
-				// Committed offsets may be read out of order; they only grow.
 				at := rapid.Int64Range(0, 60).Draw(t, "committed")
 				committed[partition] = max(committed[partition], at)
 				other := 1 - partition
@@ -50,7 +48,6 @@ func TestOwnRecordsAgainstASet(t *testing.T) {
 	})
 }
 
-// Spans that touch are merged.
 func TestOwnRecordsMergeWhatTouches(t *testing.T) {
 	own := backpressure.NewOwn()
 	for _, step := range []struct {
@@ -68,8 +65,6 @@ func TestOwnRecordsMergeWhatTouches(t *testing.T) {
 	}
 }
 
-// A record in doubt counts until all that was in the log when its doubt ended is
-// committed.
 func TestOwnRecordsInDoubtCountUntilTheLogIsCommitted(t *testing.T) {
 	own := backpressure.NewOwn()
 	read := func(committed0, committed1 int64) []backpressure.Partition {

@@ -13,25 +13,21 @@ type PartitionedConfig struct {
 	Config
 	// Partitions is the number of partitions of the topic.
 	Partitions int
-	// Topic is the topic whose partitions count; it may be empty if readings are of one
-	// topic.
+	// Topic is the topic whose partitions count; empty if readings are of one topic.
 	Topic string
-	// NewController returns the controller of one partition. Its bound is that of a
-	// partition, not of the topic.
+	// NewController returns the controller of one partition; its bound is the partition's.
 	NewController func() (Controller, error)
 }
 
-// Partitioned has a gate for each partition of a topic, so that a stuck partition stops
-// only its own records. The bound holds for each partition. Partitions count from 0. A
-// partition that does not exist admits nothing.
+// Partitioned has a gate for each partition of a topic, so that a stuck partition stops only its
+// own records. The bound holds for each partition. A partition that does not exist admits nothing.
 type Partitioned struct {
 	cfg   Config
 	topic string
 	gates []*Gate
 }
 
-// NewPartitioned returns a gate for each partition. The error joins all mistakes of the
-// config.
+// NewPartitioned returns a gate for each partition. The error joins all mistakes of the config.
 func NewPartitioned(cfg PartitionedConfig) (*Partitioned, error) {
 	if cfg.Partitions <= 0 {
 		return nil, fmt.Errorf("backpressure: a topic has at least one partition, not %d", cfg.Partitions)
@@ -43,7 +39,7 @@ func NewPartitioned(cfg PartitionedConfig) (*Partitioned, error) {
 	if err != nil {
 		return nil, err
 	}
-	if whole.Now == nil {
+	if whole.Now == nil { // one axis of time for all gates
 		start := time.Now()
 		whole.Now = func() time.Duration { return time.Since(start) }
 	}
@@ -72,7 +68,7 @@ func (p *Partitioned) Admit(partition int32, n int64) int64 {
 	return 0
 }
 
-// TryAcquire asks for n records of a partition, all or none: see [Gate.TryAcquire].
+// TryAcquire asks for n records of a partition: see [Gate.TryAcquire].
 func (p *Partitioned) TryAcquire(partition int32, n int64) bool {
 	g := p.gate(partition)
 	return g != nil && g.TryAcquire(n)
@@ -87,16 +83,14 @@ func (p *Partitioned) Acquire(ctx context.Context, partition int32, n int64) err
 	return fmt.Errorf("backpressure: %w: there is no partition %d: the gate has %d", ErrNever, partition, len(p.gates))
 }
 
-// Done reports that the fate of n admitted records of a partition is known: see
-// [Gate.Done].
+// Done is [Gate.Done] for records of a partition.
 func (p *Partitioned) Done(partition int32, n int64) {
 	if g := p.gate(partition); g != nil {
 		g.Done(n)
 	}
 }
 
-// Unsure reports that the client gave up n admitted records of a partition without
-// knowing their fate: see [Gate.Unsure].
+// Unsure is [Gate.Unsure] for records of a partition.
 func (p *Partitioned) Unsure(partition int32, n int64) {
 	if g := p.gate(partition); g != nil {
 		g.Unsure(n)
@@ -113,8 +107,7 @@ func (p *Partitioned) Acked(topic string, partition int32, offset int64) {
 // Marks are the marks of all partitions.
 type Marks []Mark
 
-// Mark returns what Report needs with the next reading. Call it before asking for the
-// lag.
+// Mark returns what Report needs with the next reading: see [Gate.Mark].
 func (p *Partitioned) Mark() Marks {
 	marks := make(Marks, len(p.gates))
 	for i, g := range p.gates {
@@ -123,10 +116,10 @@ func (p *Partitioned) Mark() Marks {
 	return marks
 }
 
-// Report gives each partition's controller its part of the reading: see [Gate.Report]. A
-// partition that is not in the reading counts as missed. Report returns the changes; if
-// all partitions become blind or see again, that is one change. An empty reading stands
-// for a topic that does not exist yet: all partitions have a lag of 0.
+// Report gives each partition's controller its part of the reading: see [Gate.Report]. A partition
+// that is not in the reading counts as missed. If all partitions become blind or see again, that is
+// one change. An empty reading stands for a topic that does not exist yet: all partitions have a
+// lag of 0.
 func (p *Partitioned) Report(m Marks, r Reading) []Change {
 	byID := make([]*Partition, len(p.gates))
 	for i := range r.Partitions {
@@ -197,9 +190,9 @@ func (p *Partitioned) PartitionStats(partition int32) Stats {
 	return Stats{}
 }
 
-// Stats combines the stats of all partitions' gates. Records, calls, changes, ceilings
-// and bounds are sums. Reports, Missed, Share and times are the largest of any partition.
-// Open and BlindNow report whether any gate is.
+// Stats combines the stats of all partitions' gates. Records, calls, changes, ceilings and bounds
+// are sums. Reports, Missed, Share and times are the largest of any partition. Open and BlindNow
+// report whether any gate is.
 func (p *Partitioned) Stats() Stats {
 	sum := p.gates[0].Stats()
 	for _, g := range p.gates[1:] {
@@ -236,7 +229,6 @@ func (p *Partitioned) gate(partition int32) *Gate {
 	return p.gates[partition]
 }
 
-// each calls ask for every gate, and returns and passes on the changes.
 func (p *Partitioned) each(ask func(int, *Gate) *Change) []Change {
 	var changes []Change
 	for i, g := range p.gates {
@@ -251,7 +243,6 @@ func (p *Partitioned) each(ask func(int, *Gate) *Change) []Change {
 	return changes
 }
 
-// asOne merges the changes if all partitions became blind or see again.
 func (p *Partitioned) asOne(changes []Change) []Change {
 	if len(changes) < len(p.gates) || len(changes) == 0 {
 		return changes

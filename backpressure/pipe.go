@@ -7,29 +7,26 @@ import (
 
 // PipeConfig configures a [Pipe].
 type PipeConfig[T any] struct {
-	// Excess is the policy for items that the gate does not admit at once; the zero value
-	// is Defer.
+	// Excess is the policy for items that the gate does not admit at once; the default is Defer.
 	Excess Excess
-	// Degrade is called with Excess: Degrade for each item that is not admitted at once.
-	// It returns the item to send instead, which then waits for the gate, or false to
-	// drop it. Nil drops all.
+	// Degrade is called, with that policy, for each item that is not admitted at once. It returns
+	// the item to send instead, which then waits for the gate, or false to drop it. Nil drops all.
 	Degrade func(T) (T, bool)
-	// OnShed is called with each dropped item and the reason; nil is never called. If ctx
-	// ends, the item under way is dropped with ShedByClose.
+	// OnShed is called with each dropped item and the reason; nil is never called. An item that
+	// waits when ctx ends is dropped too, with ShedByClose.
 	OnShed func(T, ShedReason)
 	// Records returns how many records an item counts as, at least 1; nil means 1.
 	Records func(T) int64
 }
 
-// Pipe passes items from in to out as the gate admits them. Out is a client's input
-// channel: sarama's AsyncProducer.Input() or confluent-kafka-go's ProduceChannel(). Pipe
-// returns nil when in is closed, or the error of ctx. It does not close out. It drops an
-// item of more records than the bound can hold.
+// Pipe passes items from in to out when the gate admits them. Out is a client's input channel:
+// sarama's AsyncProducer.Input() or confluent-kafka-go's ProduceChannel(). Pipe returns nil when in
+// is closed, or the error of ctx. It does not close out. It drops an item of more records than the
+// bound can hold.
 //
-// The application reads the client's reports and calls the gate: Done for an
-// acknowledgement, or for a record that is certainly not in the log; Unsure for a
-// timeout. If the gate has a share, call Acked before Done. Otherwise the bound fills up
-// and the pipe stops.
+// The application reads the client's reports and calls the gate: Done for an acknowledgement, or
+// for a record that is certainly not in the log; Unsure for a timeout. If the gate has a share,
+// call Acked before Done.
 func Pipe[T any](ctx context.Context, gate *Gate, in <-chan T, out chan<- T, cfg PipeConfig[T]) error {
 	for {
 		select {
@@ -49,7 +46,7 @@ func Pipe[T any](ctx context.Context, gate *Gate, in <-chan T, out chan<- T, cfg
 			select {
 			case out <- item:
 			case <-ctx.Done():
-				gate.Done(n) // admitted and not sent
+				gate.Done(n)
 				cfg.shed(item, ShedByClose)
 				return ctx.Err()
 			}
@@ -57,8 +54,7 @@ func Pipe[T any](ctx context.Context, gate *Gate, in <-chan T, out chan<- T, cfg
 	}
 }
 
-// admit gets an item through the gate. It returns what to send and as how many records
-// that counts; 0 if it was dropped.
+// admit returns what to send and as how many records that counts; 0 if it was dropped.
 func (cfg *PipeConfig[T]) admit(ctx context.Context, gate *Gate, item T) (T, int64, error) {
 	n := cfg.records(item)
 	if cfg.Excess == Defer {

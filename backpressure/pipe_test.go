@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// piped runs a pipe at a gate with room for 3 records, sends it 1 to 6, and returns what
-// came out and what was dropped.
 func piped(t *testing.T, cfg backpressure.PipeConfig[int]) (out []int, shed []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

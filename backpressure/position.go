@@ -2,42 +2,39 @@ package backpressure
 
 import "time"
 
-// How a partition's capacity is measured from its steps.
 const (
-	// rateSpan is the time between the two steps whose slope is the rate, if steps come
-	// more often. A step's time is known to half of a reading's interval: at the usual
-	// 100 ms, an error of a twentieth.
+	// rateSpan is the time between the two steps whose slope is the rate, if steps come more often.
+	// The time of a step is known to half a reading's interval: over 1 s, an error of a twentieth at
+	// the usual 100 ms.
 	rateSpan = time.Second
-	// leastSpan is the shortest span that may change a known capacity.
+	// leastSpan is the shortest time that changes a known capacity.
 	leastSpan = rateSpan / 4
-	// silence is how many of its usual intervals may pass without a step before a
-	// partition's old rate no longer counts.
+	// silence is how many usual intervals may pass without a step before the old rate no longer
+	// counts.
 	silence = 3
 	// confirm is after how many steps the capacity may rise again after a silence.
 	confirm = 2
 	// reach is by how many intervals a position is extrapolated.
 	reach = 1.5
-	// underway is the longest usual time to a consumer that waits for records: linger,
-	// produce, fetch. Only records that were in the log for longer count as left behind.
+	// underway is the longest usual time to a consumer that waits for records. Only records that
+	// were in the log for longer count as left behind.
 	underway = 50 * time.Millisecond
 )
 
-// track follows the consumer's position in one partition. Offsets are committed now and
-// then, so the position moves in steps.
+// track follows the consumer's position in one partition, which moves at commits.
 type track struct {
 	steps    []step        // for measuring the rate, oldest first
 	interval time.Duration // between steps, smoothed; 0 before the second step
 	capacity float64       // records per second that the consumer can take; 0 if not known
 	busy     bool          // the last step left records that were in the log for longer than underway
-	idle     time.Duration // when a step last left nothing
+	idle     time.Duration // when the last step or reading left nothing
 	quiet    bool          // the last step ended a silence
-	capped   int           // steps that a capacity which was lowered after a silence waits before it may rise
+	capped   int           // steps that a capacity lowered after a silence waits before it may rise
 	spread   float64       // seconds that its backlog takes longer than the mean, smoothed
 
-	seen           time.Duration
+	seen           time.Duration // the last reading, as are committed and end
 	committed, end int64
-	// The ends of the log in the last readings, oldest first.
-	ends []step
+	ends           []step // ends of the log in the latest readings, oldest first
 }
 
 // step is a position and its approximate time.
@@ -46,7 +43,6 @@ type step struct {
 	position int64
 }
 
-// see takes a reading. It reports whether there was a step.
 func (t *track) see(at time.Duration, p Partition) bool {
 	position := max(p.Committed, p.Delivered)
 	before, since := t.endBefore(t.seen-underway), at-t.seen
@@ -68,8 +64,8 @@ func (t *track) see(at time.Duration, p Partition) bool {
 	return true
 }
 
-// endBefore returns the end of the log in the latest reading up to a time, or in the
-// oldest that is kept. It drops older ones.
+// endBefore returns the end in the latest reading up to a time, or in the oldest that is kept. It
+// forgets older ones.
 func (t *track) endBefore(at time.Duration) int64 {
 	if len(t.ends) == 0 {
 		return 0
@@ -80,10 +76,8 @@ func (t *track) endBefore(at time.Duration) int64 {
 	return t.ends[0].position
 }
 
-// early returns by how much a step is assumed to be earlier than its reading. The commit
-// came within the last reading interval or commit interval, whichever is shorter. A
-// quarter of that mostly puts the position too low, not too high. Delivered needs no
-// correction.
+// early returns by how much a step is assumed to be earlier than its reading: too low a position is
+// safer. Delivered needs no correction.
 func early(p Partition, window time.Duration) time.Duration {
 	if p.Delivered > 0 {
 		return 0
@@ -91,8 +85,8 @@ func early(p Partition, window time.Duration) time.Duration {
 	return window / 4
 }
 
-// add adds a step. After a silence, or when consumers went back, it begins a new span.
-// Time without records to take is no silence.
+// add begins a new span after a silence, or when consumers went back. Time without records to take
+// is no silence.
 func (t *track) add(last, newest step) {
 	gap := max(newest.at-max(last.at, t.idle), time.Millisecond)
 	if !t.busy {
@@ -119,16 +113,15 @@ func (t *track) add(last, newest step) {
 	t.measure(newest)
 }
 
-// limit lowers the capacity to the rate during a silence in which there was work.
-// Consumers that stalled have their rate back two steps later; slow ones keep the low
-// rate.
+// limit lowers the capacity to the rate during a silence in which there was work. It may rise again
+// two steps later.
 func (t *track) limit(rate float64) {
 	t.capacity, t.capped = min(t.capacity, rate), confirm
 }
 
-// measure takes the rate over the span. If the consumer has read all that was in the log
-// a moment before, it may have waited: the capacity is then at least the rate. Otherwise
-// only the time since it last may have waited counts.
+// measure takes the rate over the span. A consumer that has read all that was in the log a moment
+// before may have waited: its capacity is then at least the rate. Otherwise the span begins after
+// the consumer last may have waited.
 func (t *track) measure(newest step) {
 	for len(t.steps) > 2 && newest.at-t.steps[1].at >= max(rateSpan, t.interval) {
 		t.steps = t.steps[1:]
@@ -157,15 +150,12 @@ func (t *track) measure(newest step) {
 	t.capacity = rate
 }
 
-// waits reports whether the consumer seems to wait for records: its last step left
-// nothing, and it keeps up since.
 func (t *track) waits(at time.Duration) bool {
 	return !t.busy && at-t.idle <= silence*t.interval
 }
 
-// progress returns by how many records the consumer is past the committed offset at a
-// time, at its old rate. Past the end of the last reading it takes only what fits into
-// beyond.
+// progress returns by how many records the consumer is past the committed offset, at its old rate.
+// Past the end of the last reading it takes only what fits into beyond.
 func (t *track) progress(at, beyond time.Duration) float64 {
 	last := t.steps[len(t.steps)-1]
 	ahead := min(max(at-last.at, 0), time.Duration(reach*float64(t.interval)))
@@ -173,7 +163,6 @@ func (t *track) progress(at, beyond time.Duration) float64 {
 	return min(position, float64(t.end)+t.capacity*beyond.Seconds()) - float64(t.committed)
 }
 
-// backlog returns how many records wait at a time, or are in work.
 func (t *track) backlog(at time.Duration) float64 {
 	return float64(t.end-t.committed) - t.progress(at, 0)
 }

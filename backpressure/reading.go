@@ -4,15 +4,14 @@ import "context"
 
 // Reading is the lag of a consumer group at one moment.
 type Reading struct {
-	// Lag is the sum over the partitions of high watermark − committed offset, in
-	// records. The gate ignores it and computes it if Partitions are given.
+	// Lag is the sum over the partitions of high watermark − committed offset, in records. The gate
+	// ignores it if Partitions are given.
 	Lag int64
-	// Committed counts the committed records from any origin. The gate ignores it if
-	// Partitions are given.
+	// Committed counts the committed records from any starting point: only its differences matter.
+	// The gate ignores it if Partitions are given.
 	Committed int64
-	// Partitions must be complete: a missing partition counts as no lag. Nil means not
-	// reported. Empty means that there are none, as for a topic that does not exist yet.
-	// Do not change them after Report.
+	// Partitions must be complete: a missing partition counts as no lag. Nil means not reported.
+	// Empty means that the topic does not exist yet. Do not change them after Report.
 	Partitions []Partition
 }
 
@@ -20,17 +19,16 @@ type Reading struct {
 type Partition struct {
 	Topic string
 	ID    int32
-	// Committed is the group's committed offset; without one, the offset at which the
-	// group would start. End is the high watermark. Read Committed first: then the lag is
-	// never understated.
+	// Committed is the group's committed offset; without one, the offset at which the group would
+	// start. End is the high watermark. Read Committed first: then the lag is never understated.
 	Committed, End int64
-	// Delivered is the offset after the last record that the application took, if the
-	// consumers report it; otherwise 0. It is at or ahead of Committed.
+	// Delivered is the offset after the last record that the application took, if the consumers
+	// report it; otherwise 0.
 	Delivered int64
 }
 
-// lag returns the sum of the partitions' lag. After a change of leader a committed offset
-// can be ahead of the high watermark; that partition counts 0.
+// After a change of leader a committed offset can be ahead of the high watermark; that partition
+// counts 0.
 func (r Reading) lag() int64 {
 	var lag int64
 	for _, p := range r.Partitions {
@@ -39,16 +37,14 @@ func (r Reading) lag() int64 {
 	return lag
 }
 
-// progress counts committed records over all readings. It never falls: new partitions,
-// and committed offsets that are set back, count 0. Records that are committed twice
-// count twice.
+// progress never falls: new partitions, and committed offsets that are set back, count 0. Records
+// that are committed a second time count again.
 type progress struct {
 	total int64
 	last  map[place]int64
 	whole *int64 // the last Reading.Committed of readings without partitions
 }
 
-// of adds a reading and returns the total.
 func (p *progress) of(r Reading) int64 {
 	if r.Partitions == nil {
 		if p.whole != nil {

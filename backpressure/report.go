@@ -6,17 +6,15 @@ import (
 	"time"
 )
 
-// Mark is what a gate knew to be settled before the lag was asked for. A mark that is
-// taken after the reading would break the bound: it counts records as seen that the
-// reading does not hold. See [Credit].
+// Mark holds which records a gate knew to be settled before the lag was requested. A mark that is
+// taken after the reading would break the bound: see [Credit].
 type Mark struct {
 	at      time.Duration
 	number  uint64
 	settled int64
 }
 
-// Mark returns what Report needs with the next reading. Call it before asking for the
-// lag.
+// Mark returns what Report needs with the next reading. Call it before you request the lag.
 func (g *Gate) Mark() Mark {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -28,10 +26,9 @@ func (g *Gate) Mark() Mark {
 	return Mark{at: now, number: g.marks, settled: g.settled.Load()}
 }
 
-// ruling is the last decision and its input.
 type ruling struct {
 	mark      Mark
-	marks     uint64      // number of marks taken by then
+	marks     uint64      // number of marks at the decision
 	seen      Observation // zero before the first reading
 	decided   bool
 	share     float64
@@ -43,16 +40,15 @@ type ruling struct {
 	toldAt time.Duration
 }
 
-// sight is whether the lag is known.
+// sight is what is known of the lag.
 type sight struct {
-	known   time.Duration
+	known   time.Duration // when a reading last succeeded
 	blind   bool
 	blindAt time.Duration
 	missed  error
 }
 
-// inheritance is whether the log may hold records of a predecessor that the gate has not
-// counted. It ends with the first reading that was asked for at until or later.
+// inheritance lasts until the first reading that was requested at until or later.
 type inheritance struct {
 	goesOn bool
 	until  time.Duration
@@ -60,9 +56,9 @@ type inheritance struct {
 
 var errNoPartitions = errors.New("the reading has no Partitions, and a gate with a share needs them")
 
-// Report gives the controller a reading and the mark that was taken before it, and puts
-// the decision into force. It returns what changed, or nil. It ignores a reading whose
-// mark is older than that of the last one, as with two concurrent readers.
+// Report gives the controller a reading and the mark that was taken before it, and puts the
+// decision into force. It returns what changed, or nil. It ignores a reading whose mark is older
+// than that of the last one.
 func (g *Gate) Report(m Mark, r Reading) *Change {
 	if g.own != nil && r.Partitions == nil {
 		return g.Missed(errNoPartitions)
@@ -107,10 +103,10 @@ func (g *Gate) report(m Mark, r Reading) *Change {
 	return g.orNoted(change)
 }
 
-// note keeps a change for the next call that returns one. The lock is held.
+// The lock is held.
 func (g *Gate) note(c *Change) { g.notes = append(g.notes, *c) }
 
-// orNoted returns change or, if it is nil, the oldest noted change. The lock is held.
+// orNoted returns the oldest noted change if change is nil. The lock is held.
 func (g *Gate) orNoted(change *Change) *Change {
 	if change != nil || len(g.notes) == 0 {
 		return change
@@ -120,7 +116,7 @@ func (g *Gate) orNoted(change *Change) *Change {
 	return &noted
 }
 
-// observe converts a reading to an observation. The lock is held.
+// The lock is held.
 func (g *Gate) observe(now time.Duration, m Mark, r Reading) Observation {
 	o := Observation{
 		At: now, Age: now - m.at, Lag: max(r.Lag, 0), Committed: g.ruling.committed.of(r), Partitions: r.Partitions,
@@ -134,8 +130,8 @@ func (g *Gate) observe(now time.Duration, m Mark, r Reading) Observation {
 		if unread != nil {
 			g.note(g.change(now, Unread, unread.Error()))
 		}
-		// Own records are counted now, not in the reading, so all that is settled by now
-		// counts. Settled is read first, because Acked comes before Done.
+		// Own records are counted now, not in the reading. Settled is read first, because Acked
+		// comes before Done.
 		o.Settled = g.settled.Load()
 		o.Lag, o.Committed = g.own.count()
 	case r.Partitions != nil:
@@ -144,7 +140,6 @@ func (g *Gate) observe(now time.Duration, m Mark, r Reading) Observation {
 	return o
 }
 
-// decide asks the controller about the last observation and puts the answer into force.
 // The lock is held.
 func (g *Gate) decide(now time.Duration, share float64) *Change {
 	o := g.ruling.seen
@@ -155,8 +150,8 @@ func (g *Gate) decide(now time.Duration, share float64) *Change {
 	o.Open = o.Admitted < g.ruling.ceiling
 	d := g.cfg.Controller.Decide(o)
 	if share == 0 {
-		// Another process may use the share at once, and a controller's ceiling may count
-		// on future commits.
+		// Another process may use the share at once, and a controller's ceiling may count on future
+		// commits.
 		d.Ceiling, d.Bound = 0, 0
 	}
 
@@ -185,15 +180,14 @@ func (g *Gate) decide(now time.Duration, share float64) *Change {
 	return g.change(now, Bounded, d.Reason)
 }
 
-// flow is whether the consumers commit.
 type flow struct {
 	committed int64
 	at        time.Duration // when committed last rose
 	stalled   bool
 }
 
-// watchFlow detects that the gate has refused records for longer than the grace time
-// without any commit, and the next commit. The lock is held.
+// watchFlow detects that the gate has refused records for longer than the grace time without any
+// commit, and the next commit. The lock is held.
 func (g *Gate) watchFlow(now time.Duration) {
 	o := &g.ruling.seen
 	since := now - g.flow.at
@@ -220,7 +214,6 @@ func (g *Gate) watchFlow(now time.Duration) {
 			since.Round(time.Millisecond), used, o.Lag, o.Admitted-o.Settled)))
 }
 
-// moved reports whether a bound differs by more than a tenth from the reported one.
 func moved(told, bound int64) bool {
 	if told == Unlimited || bound == Unlimited {
 		return told != bound
@@ -228,19 +221,19 @@ func moved(told, bound int64) bool {
 	return max(bound-told, told-bound) > told/10
 }
 
-// part returns the share of the bound that may be used now.
+// A part that is no number is 0.
 func (g *Gate) part() float64 {
 	if g.cfg.Share == nil {
 		return 1
 	}
 	part := g.cfg.Share.Part()
-	if !(part > 0) { // also if it is a NaN
+	if !(part > 0) {
 		return 0
 	}
 	return min(part, 1)
 }
 
-// change describes the gate's present state. The lock is held.
+// The lock is held.
 func (g *Gate) change(now time.Duration, kind ChangeKind, reason string) *Change {
 	c := &Change{
 		At: now, Kind: kind, Partition: g.id, Open: g.admitted.Load() < g.ceiling,
@@ -253,8 +246,8 @@ func (g *Gate) change(now time.Duration, kind ChangeKind, reason string) *Change
 	return c
 }
 
-// Advance updates the ceiling between two readings: for the time, if the controller is a
-// [Pacer], and for the share, if it is not fixed. Call it about every 10 ms.
+// Advance updates the ceiling between two readings: for the time that has passed, if the controller
+// is a [Pacer], and for a change of the share, if it is not fixed. Call it about every 10 ms.
 func (g *Gate) Advance() {
 	if change := g.advance(); change != nil {
 		g.cfg.tell(*change)
@@ -288,7 +281,6 @@ func (g *Gate) advance() *Change {
 	return change
 }
 
-// moving reports whether anything can change between two readings.
 func (g *Gate) moving() bool {
 	if g.pacer != nil {
 		return true
@@ -297,9 +289,9 @@ func (g *Gate) moving() bool {
 	return g.cfg.Share != nil && !fixed
 }
 
-// Missed reports that a reading failed, and why; nil means only that time has passed. If
-// no reading came for the grace time, the gate is blind until the next Report: it closes,
-// or opens with Config.FailOpen. Missed returns what changed, or nil.
+// Missed reports that a reading failed, and why; nil means only that time has passed. If no reading
+// came for the grace time, the gate is blind until the next Report. Missed returns what changed, or
+// nil.
 func (g *Gate) Missed(err error) *Change {
 	change := g.missed(err)
 	if change != nil {

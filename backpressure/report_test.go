@@ -17,7 +17,6 @@ type parts struct{ at *atomic.Int64 } // in per cent
 
 func (p parts) Part() float64 { return float64(p.at.Load()) / 100 }
 
-// ramp is a controller whose ceiling rises by one each millisecond.
 type ramp struct {
 	ceiling
 	from time.Duration
@@ -120,7 +119,6 @@ func TestUnsureIsSettledAfterTheDoubt(t *testing.T) {
 		t.Errorf("%d were settled after it", got)
 	}
 
-	// Many such records need little memory.
 	for range 100_000 {
 		gate.Admit(1)
 		gate.Unsure(1)
@@ -154,12 +152,10 @@ func TestWithAShareOnlyOwnRecordsCount(t *testing.T) {
 			t.Errorf("committed %d: told %+v", step.committed, c.saw)
 		}
 	}
-	// A gate with a share counts a reading without partitions as missed.
 	report(gate, backpressure.Reading{Lag: 5})
 	if s := gate.Stats(); s.Reports != 4 || s.Missed != 1 {
 		t.Errorf("%+v", s)
 	}
-	// A change of the share takes effect between two readings.
 	share.at.Store(50)
 	if gate.Advance(); c.saw.Share != 0.5 || gate.Stats().Share != 0.5 {
 		t.Errorf("told share %v", c.saw.Share)
@@ -177,7 +173,7 @@ func TestWithAShareOnlyOwnRecordsCount(t *testing.T) {
 func TestAPacersCeilingRisesBetweenReadings(t *testing.T) {
 	at, c := &clock{}, &ramp{ceiling: ceiling{at: 10}}
 	gate := newGate(t, backpressure.Config{Controller: c, Now: at.now})
-	gate.Advance() // nothing is known yet, and nothing moves
+	gate.Advance()
 	report(gate, backpressure.Reading{})
 	at.at = 5 * time.Millisecond
 	gate.Advance()
@@ -222,8 +218,7 @@ func TestChangesOfOnAndOff(t *testing.T) {
 	}
 }
 
-// A change of the bound by more than a tenth is reported, at most once a second; a bound
-// that is used up is not.
+// A change by more than a tenth is reported, at most once a second.
 func TestChangesOfTheBound(t *testing.T) {
 	at, c := &clock{}, &ceiling{}
 	gate := newGate(t, backpressure.Config{Controller: c, Now: at.now})
@@ -298,7 +293,6 @@ func TestBlindAfterTheGraceTime(t *testing.T) {
 	}
 }
 
-// A gate that was blind does not count as closed by an on/off controller.
 func TestBlindnessIsNotTheControllersDoing(t *testing.T) {
 	at := &clock{}
 	gate := newGate(t, backpressure.Config{Controller: hysteresis(t, 100, 10), Now: at.now})

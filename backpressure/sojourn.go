@@ -2,10 +2,8 @@ package backpressure
 
 import "time"
 
-// sojourn measures the time of records from admission to consumer. It remembers when the
-// count of admitted records reached which value. Records count as consumed if they are
-// committed, or if the consumers are estimated to be past them. So the time does not
-// include the wait for a commit.
+// sojourn measures the time of records from admission to consumer. Records count as consumed if
+// they are committed, or if the consumers are estimated to be past them.
 type sojourn struct {
 	history []admission // oldest first; the first is at or before through
 	through float64     // in admitted records; a record in work counts in part
@@ -16,12 +14,11 @@ type admission struct {
 	admitted int64
 }
 
-// maxHistory is the limit of the history. A full history drops every second entry.
+// A full history drops every second entry.
 const maxHistory = 1024
 
-// see takes an observation, and by how many records the consumers are past the committed
-// ones. It returns the time that the newest consumed record took, and false if none was
-// consumed since the last call.
+// see returns the time that the newest consumed record took, and false if none was consumed since
+// the last call. progress is by how many records the consumers are past the committed ones.
 func (s *sojourn) see(o Observation, progress float64) (time.Duration, bool) {
 	if n := len(s.history); n == 0 || s.history[n-1].admitted < o.Admitted {
 		s.history = append(s.history, admission{o.At, o.Admitted})
@@ -40,7 +37,6 @@ func (s *sojourn) see(o Observation, progress float64) (time.Duration, bool) {
 	return o.At - s.admittedAt(through), true
 }
 
-// admittedAt returns when the count reached n, interpolated between two entries.
 func (s *sojourn) admittedAt(n float64) time.Duration {
 	first := s.history[0]
 	past := n - float64(first.admitted)

@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// selfTuning are the controllers that find their bound by themselves.
 var selfTuning = []struct {
 	name string
 	make func() (backpressure.Controller, error)
@@ -25,8 +24,6 @@ var selfTuning = []struct {
 	}},
 }
 
-// pressed is one partition and its consumer, behind gates with a constant excess of
-// records.
 type pressed struct {
 	now                  time.Duration
 	clock                atomic.Int64 // is now; a gate reads it from a goroutine of its own too
@@ -60,8 +57,6 @@ func (p *pressed) read() {
 	}
 }
 
-// run simulates a consumer of rate records a second. It returns how many were admitted
-// and the highest lag.
 func (p *pressed) run(rate float64, d time.Duration) (admitted, peak int64) {
 	const step = 10 * time.Millisecond
 	for end := p.now + d; p.now < end; {
@@ -91,8 +86,8 @@ func (p *pressed) run(rate float64, d time.Duration) (admitted, peak int64) {
 	return admitted, peak
 }
 
-// After a slow period of any length, the consumers are busy again: within 10 s with
-// commits each 100 ms, within 30 s with commits each second.
+// Consumers are busy again within 10 s with commits each 100 ms, within 30 s with commits each
+// second.
 func TestNoControllerStaysClosedAfterABadSpell(t *testing.T) {
 	within := map[time.Duration]time.Duration{everyReading: 10 * time.Second, time.Second: 30 * time.Second}
 	manyGates, rates := []int{1, 3, 10}, []float64{0, 0.05, 1, 5, 50}
@@ -117,8 +112,7 @@ func TestNoControllerStaysClosedAfterABadSpell(t *testing.T) {
 	}
 }
 
-// Consumers that become very slow get at most the bound and one and a half intervals of
-// records, and not again at each record that they take.
+// Consumers that become very slow get at most the bound and one and a half intervals of records.
 func TestLatencyDoesNotRunAwayFromConsumersThatCrawl(t *testing.T) {
 	for _, commit := range []time.Duration{everyReading, time.Second} {
 		for _, slow := range []float64{0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 3, 5} {
@@ -133,7 +127,6 @@ func TestLatencyDoesNotRunAwayFromConsumersThatCrawl(t *testing.T) {
 	}
 }
 
-// A batch larger than the bound is admitted in the end, without a commit to learn from.
 func TestABatchAboveTheBoundGoesThroughWhenNothingElseDoes(t *testing.T) {
 	for _, c := range selfTuning {
 		p := newPressed(t, 1, everyReading, c.make)

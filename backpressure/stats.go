@@ -8,13 +8,11 @@ import (
 
 // Stats are a gate's counters since New, and its present state.
 type Stats struct {
-	// Admitted counts admitted records, Settled those of known fate. Refused counts
-	// records that were asked for and not admitted at once, each time that they are asked
-	// for.
+	// Admitted counts admitted records, Settled the admitted records whose fate is known. Refused
+	// counts records that were not admitted at once, at each request for them.
 	Admitted, Settled, Refused int64
-	// Returned counts records that were granted just after the ceiling had fallen, and
-	// taken back before the producer got them. Admitted does not include them. The sum of
-	// the two never falls.
+	// Returned counts records that were granted just after the ceiling had fallen, and taken back
+	// before the producer got them. Admitted does not include them; their sum never falls.
 	Returned int64
 	// Waited counts the calls of Acquire that had to wait.
 	Waited int64
@@ -22,25 +20,23 @@ type Stats struct {
 	Reports, Changes int64
 	// Missed counts readings that failed.
 	Missed int64
-	// Closed is for how long records were refused: from a first refusal until the gate
-	// had room again, summed. Blind is for how long the gate was blind.
+	// Closed sums the times from a first refusal until the gate had room again, Blind the times in
+	// which the gate was blind.
 	Closed, Blind time.Duration
 
-	// Ceiling and Bound are in force now; Unlimited if there is none, and 0 before the
-	// first reading of a controller that has one.
+	// Ceiling and Bound are in force now; Unlimited if there is none, and 0 before the first
+	// reading of a controller that has one.
 	Ceiling, Bound int64
-	// Lag is the lag of the last reading, in records. With a share it counts only this
-	// gate's records.
+	// Lag is the lag of the last reading, in records; with a share, only this gate's.
 	Lag int64
-	// Outstanding is the largest possible number of records that are in the log and not
-	// committed. It is Lag plus the records that were admitted and not settled at the
-	// last reading.
+	// Outstanding is the largest possible number of records that are in the log and not committed:
+	// Lag plus the records not settled at the last reading.
 	Outstanding int64
 	// Waiting is how many calls of Acquire wait now.
 	Waiting int64
-	// Share is the part of the bound in force, from 0 to 1: the value of Config.Share at
-	// the last decision. Nothing is admitted beyond it. Before the first reading it is
-	// the value of a Fixed, and 0 for any other share.
+	// Share is the part of the bound in force, from 0 to 1: Config.Share at the last decision.
+	// The gate admits nothing beyond it. Before the first reading it is the value of a Fixed, and 0
+	// for any other share.
 	Share float64
 	// Open reports whether the gate would admit a record now, and BlindNow whether it is
 	// blind.
@@ -70,20 +66,20 @@ type ChangeKind string
 
 // The kinds of changes. A bound that is used up between two readings is no change.
 const (
-	Opened  ChangeKind = "opened" // by a controller without a bound
+	Opened  ChangeKind = "opened" // by a controller without a bound, as is Closed
 	Closed  ChangeKind = "closed"
 	Bounded ChangeKind = "bound" // the bound moved by more than a tenth
 	Blind   ChangeKind = "blind" // the lag was not known for the grace time
 	Seeing  ChangeKind = "seeing"
-	// Stalled means that the gate has been closed for longer than the grace time, and
-	// nothing was committed in all of it. Moving means that something is committed again.
+	// Stalled means that the gate has been closed for longer than the grace time without a commit.
+	// Moving means that something is committed again.
 	Stalled ChangeKind = "stalled"
 	Moving  ChangeKind = "moving"
-	// Misused means that Done and Unsure reported more records than were admitted. It is
-	// reported once.
+	// Misused means that Done and Unsure reported more records than were admitted. It is reported
+	// once.
 	Misused ChangeKind = "misused"
-	// Unread means that this gate's records went to partitions that are not in the
-	// readings, and so do not count. Only a gate with a share reports it.
+	// Unread means that this gate's records went to partitions that are not in the readings, and so
+	// do not count. Only a gate with a share reports it.
 	Unread ChangeKind = "unread"
 )
 
@@ -94,23 +90,21 @@ const WholeGate int32 = -1
 type Change struct {
 	At   time.Duration
 	Kind ChangeKind
-	// Partition is the partition whose gate changed, in a [Partitioned]; otherwise
-	// WholeGate.
+	// Partition is the partition whose gate changed, in a [Partitioned]; otherwise WholeGate.
 	Partition int32
-	// Open reports whether the gate admits a record from now on.
+	// Open reports whether the gate would admit a record after the change.
 	Open bool
-	// Lag is the lag of the reading. Bound is in force from now on; Unlimited if there is
-	// none. Both are in records.
+	// Lag is that of the reading. Bound is in force from now on; Unlimited if there is none. Both
+	// are in records.
 	Lag, Bound int64
-	// Age is the time since the reading was asked for. For Blind it is the time since the
-	// lag was last known; if it never was, since New.
+	// Age is the time since the reading was requested. For Blind it is the time since the lag was
+	// last known, or since New.
 	Age    time.Duration
 	Reason string
 
 	unread bool // there was no reading yet, so Lag has no meaning
 }
 
-// tell passes a change to OnChange and Logger.
 func (c *Config) tell(change Change) {
 	if c.OnChange != nil {
 		c.OnChange(change)

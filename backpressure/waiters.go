@@ -7,35 +7,31 @@ import (
 	"fmt"
 )
 
-// ErrNever is wrapped by the error of an Acquire that could never succeed. It asks for
-// more records than the bound can ever hold, or than it holds now although nothing is
-// outstanding.
+// ErrNever is wrapped by the error of an Acquire that could never succeed: see [Gate.Acquire].
 var ErrNever = errors.New("more records than the gate can ever admit at once")
 
-// waiters are the waiting calls of Acquire, in order of arrival. Each has its own
-// channel, so that only the calls that may go are woken.
+// waiters are in order of arrival. Each has its own channel, so that only the calls that may go are
+// woken.
 type waiters struct {
-	list  list.List
+	list  list.List // of *waiter
 	woken int64
 }
 
 type waiter struct {
 	n     int64
 	ready chan struct{} // closed when its records are admitted, or err is set
-	err   error         // why they never will be
+	err   error
 }
 
 func (w *waiters) len() int64 { return int64(w.list.Len()) }
 
-// Acquire waits until n records may be sent. They then count as admitted. If ctx ends
-// first, it returns the error of ctx; if both happen at the same moment, the records are
-// admitted. Calls are served in order of arrival, whatever their n: while one waits for
-// many records, none behind it gets the few that are free.
+// Acquire waits until n records may be sent. They then count as admitted. If ctx ends first, it
+// returns the error of ctx; if both happen at the same moment, the records are admitted. Calls are
+// served in order of arrival, whatever their n.
 //
-// It returns an error that wraps [ErrNever] if the bound can never hold n records. It
-// also does so if the call is first in line, nothing is outstanding and n is above the
-// bound in force. Otherwise the calls behind it would wait for nothing. A moving bound
-// may be below n now and not later; ask for fewer records to avoid that.
+// It returns an error that wraps [ErrNever] if the bound can never hold n records. It also does so
+// if the call is first in line, nothing is outstanding and n is above the bound in force. A moving
+// bound may be below n only for a moment; ask for fewer records to avoid that.
 func (g *Gate) Acquire(ctx context.Context, n int64) error {
 	if n <= 0 {
 		return nil
@@ -69,9 +65,7 @@ func (g *Gate) Acquire(ctx context.Context, n int64) error {
 	return g.wait(ctx, place, w)
 }
 
-// hopeless returns the error of a call for n records that exceeds the bound in force
-// although nothing is outstanding. It returns nil for a bound of 0, because the share may
-// still grow. The lock is held.
+// hopeless returns nil for a bound of 0, because the share may still grow. The lock is held.
 func (g *Gate) hopeless(n int64) error {
 	bound := g.ruling.bound
 	if !g.ruling.decided || g.sight.blind || bound == 0 || n <= bound || n <= g.ceiling-g.admitted.Load() {
@@ -83,8 +77,7 @@ func (g *Gate) hopeless(n int64) error {
 	return fmt.Errorf("backpressure: %w: asked for %d, but the bound is %d now and nothing is outstanding; ask for fewer at a time", ErrNever, n, bound)
 }
 
-// take admits n records if the ceiling in force has room for them. The lock is held, but
-// Admit and TryAcquire do not take it and may use the same room.
+// The lock is held, but Admit and TryAcquire do not take it and may use the same room.
 func (g *Gate) take(n int64) bool {
 	for {
 		admitted := g.admitted.Load()
@@ -97,8 +90,7 @@ func (g *Gate) take(n int64) bool {
 	}
 }
 
-// wait waits for w's turn. A waiter that gives up lets those behind it go, which may need
-// less.
+// A waiter that gives up lets those behind it go, which may need less.
 func (g *Gate) wait(ctx context.Context, place *list.Element, w *waiter) error {
 	select {
 	case <-w.ready:
@@ -117,8 +109,7 @@ func (g *Gate) wait(ctx context.Context, place *list.Element, w *waiter) error {
 	return ctx.Err()
 }
 
-// letWaitersGo admits the waiters from the front, as far as the ceiling allows. When none
-// is left, it opens the gate for other calls. The lock is held.
+// letWaitersGo admits from the front. The lock is held.
 func (g *Gate) letWaitersGo() {
 	for first := g.queue.list.Front(); first != nil; first = g.queue.list.Front() {
 		w := first.Value.(*waiter)

@@ -34,7 +34,6 @@ func (h held) raise(by int64) {
 	report(h.Gate, backpressure.Reading{})
 }
 
-// A raise wakes only the waiters that it has room for.
 func TestARaiseWakesNoMoreThanItHasRoomFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const waiting = 1000
@@ -112,7 +111,6 @@ func TestAcquireEndsAtItsDeadline(t *testing.T) {
 		if err := gate.Acquire(ctx, 2); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) != time.Second {
 			t.Errorf("after %v: %v", time.Since(begin), err)
 		}
-		// Records were refused all that time; now there is room for one.
 		if got := gate.Stats().Closed.Round(time.Microsecond); got != time.Second || !gate.Open() {
 			t.Errorf("closed for %v, open %v", got, gate.Open())
 		}
@@ -141,8 +139,6 @@ func TestAcquireOfMoreThanTheBoundIsAnError(t *testing.T) {
 	}
 }
 
-// Random calls agree with a model: no record is granted twice, no fitting waiter waits
-// beside free room, and all is counted.
 func TestWaitersAgainstAModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -203,7 +199,6 @@ func TestWaitersAgainstAModel(t *testing.T) {
 	})
 }
 
-// With many concurrent calls that give up, no room is lost or granted twice.
 func TestNothingIsLostAmongMany(t *testing.T) {
 	gate := hold(t, 0)
 	var got atomic.Int64

@@ -7,17 +7,15 @@ import (
 	"time"
 )
 
-// pace is how often a ceiling may move between two readings: often enough for small
-// steps, and seldom enough to cost nothing.
 const pace = 10 * time.Millisecond
 
 var errNoSource = errors.New("backpressure: the gate has no source to watch; set Config.Source, or call Report yourself")
 
-// Watch reads the lag from the source until ctx ends: at once, and then at each interval.
-// It calls Report or Missed. It gives up a reading that takes longer than half the grace
-// time (at least one interval). Watch returns nil when ctx has ended, and an error only
-// if the gate has no source. The last ceiling then stays in force. A gate that refuses
-// records after the grace time becomes blind.
+// Watch reads the lag from the source until ctx ends: at once, and then at each interval. After
+// each reading it calls Report or Missed. It gives up a reading that takes longer than half the
+// grace time (at least one interval). Watch returns nil when ctx has ended, and an error only if
+// the gate has no source. The last ceiling then stays in force until the gate refuses a record
+// after the grace time: then it is blind.
 func (g *Gate) Watch(ctx context.Context) error {
 	return watch(ctx, &g.cfg, g.moving(), watched{
 		read: func(ctx context.Context) error {
@@ -33,15 +31,14 @@ func (g *Gate) Watch(ctx context.Context) error {
 	})
 }
 
-// watched is what watch needs of a gate.
 type watched struct {
 	read    func(context.Context) error
 	missed  func(error)
 	advance func()
 }
 
-// watch reads in this goroutine and watches the clock in another: a source that ignores
-// its context must not keep the gate from becoming blind.
+// watch reads in this goroutine and watches the clock in another: a source that ignores its context
+// must not keep the gate from becoming blind.
 func watch(ctx context.Context, cfg *Config, moving bool, w watched) error {
 	if cfg.Source == nil {
 		return errNoSource
@@ -69,7 +66,6 @@ func watch(ctx context.Context, cfg *Config, moving bool, w watched) error {
 	}
 }
 
-// keepTime moves the ceiling with time and detects blindness, until ctx ends.
 func keepTime(ctx context.Context, cfg *Config, moving bool, w watched) {
 	every := max(cfg.Grace/20, pace)
 	if moving {

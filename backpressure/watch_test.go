@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// source is a group's lag that the test sets, in virtual time.
 type source struct {
 	mu    sync.Mutex
 	lag   int64
@@ -41,7 +40,6 @@ func (s *source) Read(ctx context.Context) (backpressure.Reading, error) {
 	return backpressure.Reading{Lag: lag}, away
 }
 
-// watching runs Watch in a bubble until the test ends.
 func watching(t *testing.T, s *source, cfg backpressure.Config, test func(*backpressure.Gate, func() []backpressure.Change)) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -94,7 +92,6 @@ func TestWatchMovesAPacerEvery10ms(t *testing.T) {
 	})
 }
 
-// The gate becomes blind when readings fail, in any way, and sees again.
 func TestWatchGoesBlindAndSeesAgain(t *testing.T) {
 	for name, away := range map[string]func(*source){
 		"it answers with errors": func(s *source) { s.away = errors.New("no coordinator") },
@@ -141,7 +138,6 @@ func TestWatchNeedsASource(t *testing.T) {
 	}
 }
 
-// Commits let waiting calls go, in virtual time.
 func TestWaitersGoAsTheLagFalls(t *testing.T) {
 	s := &source{lag: 10}
 	watching(t, s, backpressure.Config{Controller: &window{bound: 10}}, func(gate *backpressure.Gate, _ func() []backpressure.Change) {

@@ -24,8 +24,7 @@ const (
 	maxTopicName  = 249
 )
 
-// resolve checks a configuration and fills in its defaults. The error is ErrConfig and lists every
-// mistake.
+// resolve fills in defaults. The error is ErrConfig and lists every mistake.
 func (c Config) resolve() (Config, error) {
 	m := new(mistakes)
 	c.required(m)
@@ -48,7 +47,6 @@ func (m *mistakes) err() error {
 	return fmt.Errorf("%w: %s", ErrConfig, strings.Join(*m, "; "))
 }
 
-// between sets a zero duration to its default and checks the range.
 func (m *mistakes) between(name string, d *time.Duration, byDefault, from, to time.Duration) {
 	if *d == 0 {
 		*d = byDefault
@@ -58,7 +56,6 @@ func (m *mistakes) between(name string, d *time.Duration, byDefault, from, to ti
 	}
 }
 
-// count sets a zero number to its default and checks the range.
 func (m *mistakes) count(name string, n *int, byDefault, from, to int) {
 	if *n == 0 {
 		*n = byDefault
@@ -89,7 +86,6 @@ func engineNames() string {
 	return strings.Join(names, ", ")
 }
 
-// topic checks a topic name by Kafka's rules.
 func (m *mistakes) topic(field, name string) {
 	legal := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r)
@@ -132,7 +128,6 @@ func (c *Config) givingUp(m *mistakes) {
 	}
 }
 
-// byEngine checks the fields that only one engine uses.
 func (c *Config) byEngine(m *mistakes) {
 	if c.Engine == Markers {
 		c.markers(m)
@@ -209,7 +204,7 @@ func (c *Config) rest(m *mistakes) {
 	}
 }
 
-// engine returns the engine's configuration; c must be resolved.
+// c must be resolved.
 func (c *Config) engine() engine.Config {
 	return engine.Config{
 		Brokers: c.Brokers, Topic: c.Topic, Group: c.Group,

@@ -10,18 +10,18 @@ import (
 // Engine names the way in which a queue keeps its state on Kafka.
 type Engine string
 
-// The engines.
+// Engines of a queue.
 const (
 	// Plain is an ordinary consumer group. It commits up to the first record that is not
-	// acknowledged, and cannot release a record for another attempt.
+	// acknowledged, and cannot release a record.
 	Plain Engine = "plain"
-	// Markers writes the start and end of each delivery to a second topic, and copies a record
-	// whose lock has expired to the end of its partition.
+	// Markers writes starts, extensions, releases and ends of deliveries to a second topic. It copies a
+	// record whose lock has expired to the end of its partition.
 	Markers Engine = "markers"
 	// OffsetMap keeps acknowledged offsets beyond the committed one in the commit's metadata.
 	OffsetMap Engine = "offsetmap"
-	// Share is Kafka's own share group (KIP-932). It needs Kafka 4.1, and 4.2 for production use
-	// and for Extend.
+	// Share is Kafka's own share group (KIP-932). It needs Kafka 4.1 or later, and 4.2 or later
+	// for production use and for Extend.
 	Share Engine = "share"
 )
 
@@ -33,65 +33,65 @@ type TrackerMode string
 
 // The values of TrackerMode; the default is InProcess.
 const (
-	InProcess TrackerMode = "in-process" // each queue runs a tracker for its part of the partitions
+	InProcess TrackerMode = "in-process" // each queue runs one for its part of the partitions
 	External  TrackerMode = "external"   // other processes run it: see [OpenTracker]
 )
 
-// Config configures a queue. Brokers, Topic, Group and Engine are required. A zero value of another
-// field means the default that its comment gives.
+// Config configures a queue. Brokers, Topic, Group and Engine are required. Zero values of others
+// mean their defaults.
 type Config struct {
 	Brokers []string // host:port, at least one
 	Topic   string
 	Group   string // queues of one group share the records
 	Engine  Engine
 
-	// Visibility is how long a delivered record is locked for its member (the acquisition lock). A
-	// record that is not settled by then is delivered again. The default is 30 s; the range is 100
-	// ms to 1 h. With Markers, at least half of it is left when a record is received. Plain has no
-	// lock. With Share, zero means the broker's group.share.record.lock.duration.ms.
+	// Visibility is how long a delivered record is locked for its member. A record that is not
+	// settled by then is delivered again. The default is 30 s; the range is 100 ms to 1 h. With
+	// Markers, at least half of it is left when Receive returns the record. Plain has no lock. With
+	// Share, zero means the broker's group.share.record.lock.duration.ms.
 	Visibility time.Duration
 	// MaxDeliveries is the number of deliveries after which a record goes to the dead-letter topic;
-	// 0 means no limit. The range is 0 to 1,000,000. Plain does not count deliveries, and requires
-	// 0.
+	// 0 means no limit. The range is 0 to 1,000,000. Plain requires 0.
 	MaxDeliveries int
 	// DeadLetterTopic receives records that were rejected or delivered MaxDeliveries times. It is
-	// required if MaxDeliveries is set. If it is missing, Open creates it with as many partitions
-	// as Topic has.
+	// required if MaxDeliveries is set. Open creates it, with as many partitions as Topic, if it is
+	// missing.
 	DeadLetterTopic string
-	// MaxInFlight bounds the records that are fetched and not settled. At the bound the queue
-	// fetches nothing. The default is 1,000; the range is 1 to 1,000,000.
+	// MaxInFlight bounds the unsettled records of this process, delivered or ready for delivery.
+	// The default is 1,000; the range is 1 to 1,000,000. At the bound the queue takes no more
+	// records.
 	MaxInFlight int
-	// Backoff is the delay before the next attempt after a handler of [Queue.Run] failed.
+	// Backoff is the delay after a handler of [Queue.Run] failed.
 	Backoff Backoff
 
 	// CommitEvery is the interval between commits. The default is 1 s; the range is 1 ms to 1 min.
 	CommitEvery time.Duration
 	// MarkersTopic is the topic of the markers; the default is Topic + "-markers". It has as many
-	// partitions as Topic and is created if it is missing. Groups that read one topic may share it;
-	// each group ignores the markers of the others.
+	// partitions as Topic and is created if it is missing. Groups that read one topic may share it:
+	// each skips the markers of the others.
 	MarkersTopic string
 	// Tracker says where the tracker runs; the default is InProcess.
 	Tracker TrackerMode
-	// Transactions makes Markers write starts and commits in one transaction, and copies and their
-	// ends in another.
+	// Transactions makes Markers write start markers and commits in one transaction, and copies and
+	// the end markers of their originals in another.
 	Transactions bool
-	// StartFirst makes Markers write a record's start and commit behind it before it delivers the
-	// record. By default it writes the start after the record has been open for 100 ms. With
-	// StartFirst, a record that kills its process counts as delivered the first time too. It costs
-	// two round trips for each poll, or one transaction with Transactions.
+	// StartFirst makes Markers write the start marker of a record and commit the offset after the
+	// record before it delivers the record. By default it writes the start marker after the record
+	// has been open for 100 ms, so the delivery of a record that kills its process may not count.
+	// StartFirst costs two round trips for each poll, or one transaction with Transactions.
 	StartFirst bool
-	// InPlace is how many times OffsetMap delivers a record from its original place before it
-	// appends a copy to the partition. The default is 3; the range is 1 to 1,000.
+	// InPlace is how many times OffsetMap delivers a record before it appends a copy to the
+	// partition. The default is 3; the range is 1 to 1,000.
 	InPlace int
-	// Acks is the durability that markers and copies need before they count as written.
+	// Acks is the durability that markers and copies need.
 	Acks Acks
 	// SessionTimeout is how long a member may be silent before the group removes it. Zero means the
 	// client's default, 45 s. The range is 1 s to 30 min, within the brokers' own limits
 	// (group.min.session.timeout.ms). With [Share] it is at least 3 s.
 	SessionTimeout time.Duration
 
-	// Client holds further options for every Kafka client that the queue opens, such as TLS, SASL
-	// or a dialer. They cannot override the options that the queue sets.
+	// Client holds further options for every Kafka client of the queue, such as TLS, SASL or a
+	// dialer. They cannot override the queue's own.
 	Client []kgo.Opt
 	// Logger receives the events that docs/KMQ.md lists; nil discards them.
 	Logger *slog.Logger
@@ -103,7 +103,7 @@ type Acks string
 // The values of Acks; the default is AcksAll.
 const (
 	AcksAll    Acks = "all"
-	AcksLeader Acks = "leader" // a marker or a copy may be lost with its leader; use it only for experiments
+	AcksLeader Acks = "leader" // a marker or a copy may be lost with its leader: only for experiments
 )
 
 // Backoff is a delay that grows with the attempts: Min after the first, doubled after each further

@@ -20,18 +20,18 @@ import (
 // It is comparable and can be a map key.
 type ID = lease.ID
 
-// MaxDelay is the longest delay of Nack, and the longest time of Extend.
+// MaxDelay is the longest time of Nack and Extend.
 const MaxDelay = 12 * time.Hour
 
-// Delivery is one record that [Queue.Receive] or [Queue.Run] delivered. It is small and may be
-// copied. Ack, Nack or Reject settles it once, on any goroutine; later calls return [ErrSettled].
+// Delivery is one delivered record. It may be copied. Ack, Nack or Reject settles it once, on any
+// goroutine; later calls return [ErrSettled].
 type Delivery struct {
 	// Record is the record as it was produced, with its key, headers and timestamp. Its partition
 	// and offset are those of the delivered copy.
 	//
-	// The application may change its fields and headers, and may produce it elsewhere. A redelivery
-	// and a dead letter still have the original record. The queue shares the bytes of Key, Value
-	// and the header values, so the application must replace them and never write to them.
+	// The application may change its fields and headers; a redelivery and a dead letter still have
+	// the original record. The queue shares the bytes of Key, Value and header values, so the
+	// application must never write to them.
 	Record *kgo.Record
 
 	lease *lease.Lease
@@ -45,13 +45,13 @@ func (d Delivery) ID() ID { return d.lease.Origin }
 func (d Delivery) Attempt() int { return d.lease.Attempt }
 
 // Deadline is the time at which the lock expires; zero means never. It uses this process's
-// monotonic clock. The broker's or tracker's clock may be behind it, but never ahead.
+// monotonic clock. The broker or the tracker may let the lock expire later, but never earlier.
 func (d Delivery) Deadline() time.Time { return d.lease.Deadline() }
 
 // Ack marks the record as processed. It does not wait until that is durable: [Queue.Flush] does,
 // and after a crash before that the record is delivered again. The error is [ErrSettled],
-// [ErrExpired], [ErrLost], [ErrClosed] or ctx's. After any of them except ErrSettled the record
-// will be delivered again.
+// [ErrExpired], [ErrLost], [ErrClosed] or ctx's. After all but ErrSettled the record will be
+// delivered again.
 func (d Delivery) Ack(ctx context.Context) error {
 	if !d.queue.enter() {
 		return d.refused()
@@ -60,9 +60,9 @@ func (d Delivery) Ack(ctx context.Context) error {
 	return d.queue.engine.Ack(ctx, d.lease)
 }
 
-// Nack releases the record for another delivery after a delay from 0 to [MaxDelay]. It counts as a
-// delivery. The errors are those of Ack, [ErrUnsupported] if the engine cannot release a record,
-// and [ErrDelayed], after which the delivery is still open.
+// Nack releases the record for another delivery after a delay from 0 to [MaxDelay]. The delivery
+// that it ends counts in the next Attempt. The errors are those of Ack, [ErrUnsupported] if the
+// engine cannot release a record, and [ErrDelayed], after which the delivery is still open.
 func (d Delivery) Nack(ctx context.Context, delay time.Duration) error {
 	switch {
 	case delay < 0 || delay > MaxDelay:
@@ -74,8 +74,8 @@ func (d Delivery) Nack(ctx context.Context, delay time.Duration) error {
 	return d.queue.engine.Nack(ctx, d.lease, delay)
 }
 
-// unhand releases a record that no handler began or completed; it counts as a delivery only if the
-// engine cannot avoid that.
+// unhand releases a record that no handler began or completed; that counts only if the engine
+// cannot avoid it.
 func (d Delivery) unhand(ctx context.Context) error {
 	e, can := d.queue.engine.(engine.Unhander)
 	switch {
@@ -88,20 +88,18 @@ func (d Delivery) unhand(ctx context.Context) error {
 	return e.Unhand(ctx, d.lease)
 }
 
-// ended reports whether the lock has expired, or the delivery is settled or lost.
 func (d Delivery) ended() bool {
 	deadline := d.lease.Deadline()
 	return d.lease.Err() != nil || !deadline.IsZero() && !deadline.After(time.Now())
 }
 
-// ranOut reports whether the lock expired before the delivery was settled.
 func (d Delivery) ranOut() bool {
 	err := d.lease.Err()
 	return errors.Is(err, ErrExpired) || err == nil && d.ended()
 }
 
-// Extend sets the lock to expire dur from now, above 0 and at most [MaxDelay]. The errors are those
-// of Nack.
+// Extend sets the lock to expire dur from now. dur is above 0 and at most [MaxDelay]. The errors
+// are those of Nack.
 func (d Delivery) Extend(ctx context.Context, dur time.Duration) error {
 	switch {
 	case dur <= 0 || dur > MaxDelay:
@@ -117,8 +115,7 @@ func (d Delivery) Extend(ctx context.Context, dur time.Duration) error {
 // first 1,024 bytes of reason in a header. Without a DeadLetterTopic it returns [ErrUnsupported],
 // except with Share, whose broker archives the record. Other errors are those of Nack, or the
 // cluster's permanent refusal of the dead letter, such as a missing permission. After a refusal the
-// delivery is settled and the record will be delivered again. With Plain, which delivers nothing
-// again, the delivery stays open.
+// delivery is settled and the record will be delivered again; with Plain, the delivery stays open.
 func (d Delivery) Reject(ctx context.Context, reason string) error {
 	if !d.queue.enter() {
 		return d.refused()
@@ -127,8 +124,7 @@ func (d Delivery) Reject(ctx context.Context, reason string) error {
 	return d.queue.engine.Reject(ctx, d.lease, reason)
 }
 
-// refused returns the error for settling a delivery of a closed queue. A record that Close gave
-// back returns both ErrClosed and ErrLost.
+// refused returns both ErrClosed and ErrLost for a record that Close gave back.
 func (d Delivery) refused() error {
 	switch err := d.lease.Err(); {
 	case err == nil:

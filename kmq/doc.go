@@ -2,8 +2,8 @@
 //
 // A consumer group acknowledges up to an offset. Work that calls other systems needs more: to
 // acknowledge one record before an earlier one, to retry later, to take longer, or to give up. A
-// [Queue] does that on an ordinary topic, with one of four engines that keep the same contract.
-// docs/KMQ.md helps to choose one.
+// [Queue] does that on an ordinary topic, with one of four engines. All deliver at least once;
+// [Plain] has no locks. docs/KMQ.md helps to choose one.
 //
 // A record of a transaction is delivered after the transaction is committed; an aborted one never
 // is.

@@ -60,7 +60,7 @@ func TestTheDocumentNamesWhatThereIs(t *testing.T) {
 	}
 }
 
-// go doc shows no fields of an alias, so its comment names them all.
+// go doc shows no fields of an alias.
 func TestAliasesListTheirFields(t *testing.T) {
 	for file, alias := range map[string]any{"queue.go": kmq.Stats{}, "delivery.go": kmq.ID{}} {
 		text, err := os.ReadFile(file)

@@ -15,23 +15,22 @@ var (
 	ErrSettled = lease.ErrSettled
 	// ErrExpired: the acquisition lock has expired; the record is delivered again.
 	ErrExpired = lease.ErrExpired
-	// ErrLost: another member of the group now has the partition, and delivers the record again.
-	// From [Queue.Flush] and [Queue.Close] with [Share]: brokers refused acknowledgements or did
-	// not answer them, and their records may be delivered again.
+	// ErrLost: another member now has the partition, and delivers the record again. From
+	// [Queue.Flush] and [Queue.Close] with [Share]: brokers refused or did not answer
+	// acknowledgements, and their records may be delivered again.
 	ErrLost = lease.ErrLost
-	// ErrDelayed: the partition already has as many delayed records as a process may keep, 65,536
-	// with the engine Markers. The delivery stays open. Release it without a delay, or later, as
-	// [Queue.Run] does.
+	// ErrDelayed: the partition has as many delayed records as a process may keep, 65,536 with
+	// Markers. The delivery stays open. Release it without a delay, or later, as [Queue.Run] does.
 	ErrDelayed = lease.ErrDelayed
-	// ErrUnsupported: the engine cannot do it. The error's text says why, and what to use instead.
+	// ErrUnsupported: the engine cannot do it. The text says why, and what to use instead.
 	ErrUnsupported = lease.ErrUnsupported
 	// ErrConfig: the configuration is out of range, contradicts itself, or does not fit the
 	// existing topics.
 	ErrConfig = lease.ErrConfig
 )
 
-// Reject is an error with which a handler of [Queue.Run] gives a record up: it goes to the
-// dead-letter topic without another attempt. It may be wrapped, and may be a pointer.
+// Reject is an error with which a handler of [Queue.Run] gives a record up without another attempt.
+// It may be wrapped, and may be a pointer.
 type Reject struct{ Reason string }
 
 // Error returns the reason.

@@ -164,7 +164,7 @@ func ExampleDelivery_Nack() {
 	// espresso, attempt 3 of the record at 0@0
 }
 
-// A delivered record is locked for a time; Extend renews the lock of longer work.
+// Extend renews the lock of longer work.
 func ExampleDelivery_Extend() {
 	brokers, stop := clusterWith("stew")
 	defer stop()

@@ -9,7 +9,7 @@ import (
 )
 
 // clusterWith starts an in-memory cluster with a topic "orders" of one partition that holds these
-// records. A real program uses Kafka.
+// records.
 func clusterWith(values ...string) (brokers []string, stop func()) {
 	cluster := kfake.MustCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "orders"))
 	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...))

@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// Partitions added to a topic in use are delivered like the others and delay none of them.
 func TestATopicThatGrows(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -36,7 +35,7 @@ func TestATopicThatGrows(t *testing.T) {
 
 type growing struct {
 	*testing.T
-	soon kgo.Opt // sees new partitions soon
+	soon kgo.Opt
 }
 
 func (g growing) run(cfg kmq.Config) {
@@ -81,7 +80,7 @@ func (g growing) open(cfg kmq.Config) *kmq.Queue {
 	return q
 }
 
-// produce retries until the client knows the partition.
+// The client needs time to know the partition.
 func (g growing) produce(client *kgo.Client, partition int32) {
 	g.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
@@ -95,7 +94,6 @@ func (g growing) produce(client *kgo.Client, partition int32) {
 	}
 }
 
-// settle receives one record, releases it if the engine can, and acknowledges it.
 func (g growing) settle(q *kmq.Queue, cfg kmq.Config, partition int32) {
 	g.Helper()
 	d := g.receive(q)

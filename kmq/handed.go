@@ -10,8 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// handed holds the leases that the application has not settled. Settling does not remove a lease:
-// add drops settled ones each time the list has doubled, so that no record needs a search.
+// handed drops settled leases each time the list has doubled, so that settling needs no search.
 type handed struct {
 	mu     sync.Mutex
 	leases []*lease.Lease
@@ -30,7 +29,7 @@ func (h *handed) add(leases []*lease.Lease) {
 	h.leases = append(h.leases, leases...)
 }
 
-// tidy drops leases that are settled or expired; h.mu must be held.
+// The caller of tidy holds h.mu.
 func (h *handed) tidy() {
 	now := time.Now()
 	h.leases = slices.DeleteFunc(h.leases, func(l *lease.Lease) bool {
@@ -38,7 +37,6 @@ func (h *handed) tidy() {
 	})
 }
 
-// lookEvery is the polling interval of wait: settling sends no signal, so that it costs nothing.
 const lookEvery = 2 * time.Millisecond
 
 func (h *handed) wait(ctx context.Context, closed *atomic.Bool) error {

@@ -13,8 +13,8 @@ import (
 type Inspection struct {
 	Group, Topic string
 	// Engine is empty if it cannot be found out. OffsetMap leaves the same state as Plain while
-	// nothing beyond its commits is acknowledged. So does Markers before its first tracker ran, if
-	// MarkersTopic is not given.
+	// nothing beyond its commits is acknowledged. So does Markers until its first tracker has run,
+	// unless Config.MarkersTopic is set.
 	Engine      Engine
 	Partitions  []PartitionInspection
 	DeadLetters int64 // records in the dead-letter topic; -1 if none is named
@@ -23,32 +23,33 @@ type Inspection struct {
 // PartitionInspection is the state of one partition; -1 means unknown.
 type PartitionInspection struct {
 	Partition int32
-	// Committed is the group's committed offset, or -1 if there is none. Records below it are
-	// settled, or locked with Markers. For Share it is the start offset of the share partition.
+	// Committed is the group's committed offset, or -1. Records below it are settled, or locked
+	// with Markers. For Share it is the start offset of the share partition.
 	Committed int64
 	End       int64 // the high watermark
-	// InFlight counts the records that are not settled although later ones were delivered (Markers)
-	// or acknowledged (OffsetMap). With Plain and Share it is -1 while records wait, and
+	// InFlight counts the unsettled records that have a start marker (Markers), or are below the
+	// highest acknowledged offset (OffsetMap). With Plain and Share it is -1 while records wait,
+	// and 0 otherwise. It is -1 if the Engine is unknown, or with OffsetMap before a commit. In an
+	// empty partition it is 0.
 	InFlight int64
-	// Waiting counts the records that the cluster does not know to be delivered. If InFlight is -1,
-	// it includes the records in flight.
+	// Waiting counts the records not known to be delivered. If InFlight is -1, it includes the
+	// records in flight.
 	Waiting int64
-	// OldestUnacked is the timestamp of the oldest record that is not settled; zero: none.
+	// OldestUnacked is the timestamp of the oldest unsettled record; zero: none.
 	OldestUnacked time.Time
-	// Redelivered counts the copies among the records that are not settled; -1 if there are too
-	// many records to read.
+	// Redelivered counts the copies among the unsettled records; -1 if there are too many to read.
 	Redelivered int64
 }
 
 // Inspect reports what a group has in flight, as the cluster records it. It joins no group and
-// writes nothing. It needs Brokers, Group, and Client if the cluster authenticates clients. Topic
-// may be empty if the group has only one topic, by its offsets or else by its members. If Engine is
-// empty, Inspect derives it from the state that the group left. It refuses a group without commits
-// and members. MarkersTopic and DeadLetterTopic are as for the queue.
+// writes nothing. It needs Brokers, Group, and Client if the cluster authenticates clients.
+// MarkersTopic and DeadLetterTopic are as for the queue. Topic may be empty if the group has only
+// one, by its commits or, without any, by its members. If Engine is empty, Inspect derives it from
+// the group's state, for which it reads at most the last 100,000 markers of each partition. If
+// Topic or Engine is empty, it refuses a group without commits and members.
 //
-// It reads the records that are not settled, at most 100,000 of each partition, and the markers
-// that a tracker would begin with. To find out the Engine it reads at most the last 100,000 markers
-// of each partition. The error is the cluster's or [ErrConfig], which includes a missing Topic or
+// It reads the unsettled records, at most 100,000 of each partition, and the markers that a new
+// tracker would read. The error is the cluster's or [ErrConfig], which includes a missing Topic or
 // DeadLetterTopic.
 func Inspect(ctx context.Context, cfg Config) (Inspection, error) {
 	f := new(mistakes)
@@ -82,6 +83,3 @@ func Inspect(ctx context.Context, cfg Config) (Inspection, error) {
 	}
 	return all, nil
 }
-
-// otherwise. It is -1 if the Engine is unknown, or with OffsetMap before a commit. It is 0 if the
-// partition is empty.

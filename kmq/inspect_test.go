@@ -20,12 +20,10 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
-// inspected is an in-memory cluster with a topic of one partition and ten records, one second
-// apart.
 type inspected struct {
 	*testing.T
 	on      *virtual.Cluster
-	cluster *kfake.Cluster // the same cluster
+	cluster *kfake.Cluster
 	since   time.Time
 }
 
@@ -89,7 +87,6 @@ func (i *inspected) do(err error) {
 	}
 }
 
-// eventually inspects until the partition is as wanted.
 func (i *inspected) eventually(cfg kmq.Config, want kmq.PartitionInspection, dead int64) {
 	i.Helper()
 	end := time.Now().Add(20 * time.Second)
@@ -114,7 +111,6 @@ func (i *inspected) eventually(cfg kmq.Config, want kmq.PartitionInspection, dea
 	}
 }
 
-// until inspects until good accepts the result.
 func (i *inspected) until(cfg kmq.Config, good func(kmq.Inspection) bool) {
 	i.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
@@ -130,12 +126,12 @@ func (i *inspected) until(cfg kmq.Config, good func(kmq.Inspection) bool) {
 
 func TestInspect(t *testing.T) {
 	type counts struct{ committed, end, inFlight, waiting, oldest, redelivered, dead int64 }
-	const any = -2 // a member fetches more at any time: in flight and waiting count together
+	const any = -2
 	for _, test := range []struct {
 		engine      kmq.Engine
-		ack         []int64 // of the first four
+		ack         []int64
 		then        counts
-		nack        int64 // one of the others; -1: none
+		nack        int64 // -1: none
 		afterNack   counts
 		afterReject counts
 	}{
@@ -144,7 +140,7 @@ func TestInspect(t *testing.T) {
 			nack: -1, afterReject: counts{3, 10, -1, 7, 3, 0, 1},
 		},
 		{
-			// Settled records make room for others, which are locked too.
+			// Settled records make room for others.
 			engine: kmq.Markers, ack: []int64{1, 3}, then: counts{any, 10, 0, 8, 0, 0, 0},
 			nack: 0, afterNack: counts{any, 11, 0, 8, 0, 1, 0}, afterReject: counts{any, 11, 0, 7, 0, 1, 1},
 		},
@@ -166,7 +162,7 @@ func TestInspect(t *testing.T) {
 				check := func(c counts) {
 					t.Helper()
 					look := cfg
-					look.Engine, look.Topic = "", "" // Inspect finds them out
+					look.Engine, look.Topic = "", ""
 					i.eventually(look, kmq.PartitionInspection{
 						Committed: c.committed, End: c.end, InFlight: c.inFlight, Waiting: c.waiting,
 						OldestUnacked: i.since.Add(time.Duration(c.oldest) * time.Second), Redelivered: c.redelivered,
@@ -185,8 +181,7 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// Before a tracker has run, Inspect recognizes the engine by the group's markers. If the markers'
-// topic is unknown, the number in flight is unknown, not zero.
+// Without the markers' topic, the number in flight is unknown, not zero.
 func TestInspectBeforeATracker(t *testing.T) {
 	for _, test := range []struct {
 		topic, named string
@@ -219,7 +214,6 @@ func TestInspectBeforeATracker(t *testing.T) {
 	}
 }
 
-// Markers of another group on the same topic do not identify this group's engine.
 func TestInspectBesideTheMarkersOfAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInspected(t)
@@ -238,7 +232,6 @@ func TestInspectBesideTheMarkersOfAnother(t *testing.T) {
 	})
 }
 
-// In a partition that never held a record nothing is in flight, although it has no commit.
 func TestInspectAnUnusedPartition(t *testing.T) {
 	for _, engine := range kmq.Engines {
 		t.Run(string(engine), func(t *testing.T) {
@@ -263,7 +256,6 @@ func TestInspectAnUnusedPartition(t *testing.T) {
 	}
 }
 
-// The members of a group without commits identify the group and its topic.
 func TestInspectTakesTheTopicOfTheMembers(t *testing.T) {
 	for _, engine := range []kmq.Engine{kmq.Plain, kmq.Markers} {
 		t.Run(string(engine), func(t *testing.T) {
@@ -287,7 +279,7 @@ func TestInspectTakesTheTopicOfTheMembers(t *testing.T) {
 	}
 }
 
-// Records that were started and ended do not count as waiting, although nothing is committed yet.
+// Started and ended records do not count as waiting.
 func TestInspectBeforeTheCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInspected(t)
@@ -312,7 +304,7 @@ func TestInspectBeforeTheCommit(t *testing.T) {
 	})
 }
 
-// Aborted records count neither as delivered nor as copies, and open ones only after their commit.
+// Open transactions' records count only after their commit.
 func TestInspectReadsWhatIsCommitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInspected(t)
@@ -346,7 +338,7 @@ func TestInspectReadsWhatIsCommitted(t *testing.T) {
 		i.do(client.ProduceSync(t.Context(), aborted).FirstErr())
 		expect("open", kmq.PartitionInspection{End: 11, Waiting: 11})
 		i.do(client.EndTransaction(t.Context(), kgo.TryAbort))
-		expect("aborted", kmq.PartitionInspection{End: 12, Waiting: 12}) // the abort marker has an offset too
+		expect("aborted", kmq.PartitionInspection{End: 12, Waiting: 12})
 		begin()
 		expect("open again", kmq.PartitionInspection{End: 12, Waiting: 12})
 		i.do(client.EndTransaction(t.Context(), kgo.TryCommit))
@@ -354,8 +346,7 @@ func TestInspectReadsWhatIsCommitted(t *testing.T) {
 	})
 }
 
-// Inspect ignores a later format's marker of another group, and refuses one that may be the
-// group's.
+// A marker that may be the group's is refused.
 func TestInspectBesideALaterFormat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, test := range []struct {
@@ -378,7 +369,7 @@ func TestInspectBesideALaterFormat(t *testing.T) {
 	})
 }
 
-// When everything is settled nothing is in flight. An engine that leaves no state must be named.
+// An engine that leaves no state must be named.
 func TestInspectWhatIsDrained(t *testing.T) {
 	for engine, told := range map[kmq.Engine]kmq.Engine{kmq.Plain: "", kmq.OffsetMap: "", kmq.Markers: kmq.Markers, kmq.Share: kmq.Share} {
 		t.Run(string(engine), func(t *testing.T) {

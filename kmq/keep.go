@@ -9,21 +9,19 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// A run renews the locks of the records that wait in its lines, so that a slow record does not
-// cause redeliveries of those behind it or use up their attempts.
+// A run renews the locks of records that wait in its lines, so that a slow record does not use up
+// their attempts.
 
-// waiter is a delivery that waits in a line. run.mu guards its other fields.
+// run.mu guards all but Delivery.
 type waiter struct {
 	Delivery
 	begun    bool
-	renewing chan struct{} // closed after the renewal of its lock; nil if none was tried
+	renewing chan struct{} // closed after its renewal; or nil
 }
 
-// keepsPer is the number of checks in each Visibility. A check renews locks with less than half of
-// Visibility left, which leaves at least a quarter for the renewal.
+// A check, several in each Visibility, renews locks with less than half of it left.
 const keepsPer = 4
 
-// keep renews locks until kept is called, if the run keeps an order and the engine has locks.
 func (r *run) keep() {
 	ctx, stop := context.WithCancel(r.settling)
 	r.kept = stop
@@ -38,9 +36,8 @@ func (r *run) keep() {
 	})
 }
 
-// renew checks once and renews each partition separately, so that a partition that cannot be
-// written delays only its own records. It gives up after a quarter of Visibility; the next check
-// tries again.
+// renew checks once and renews each partition separately, so that an unwritable partition delays
+// only its own records. It gives up after a quarter of Visibility.
 func (r *run) renew(ctx context.Context, e engine.AllExtender) error {
 	ctx, cancel := context.WithTimeout(ctx, r.q.lent/keepsPer)
 	defer cancel()
@@ -57,8 +54,7 @@ func (r *run) renew(ctx context.Context, e engine.AllExtender) error {
 }
 
 // due returns, by partition, the waiting deliveries whose locks expire before a time. It skips the
-// line of a handler whose own lock has expired: the handler may hang, and the records behind it
-// must not stay locked forever.
+// line of a handler whose own lock has expired: the handler may hang.
 func (r *run) due(before time.Time) map[int32][]*waiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,8 +82,6 @@ func (r *run) renewSome(ctx context.Context, e engine.AllExtender, some []*waite
 	return e.ExtendAll(ctx, r.waiting(some, renewed), r.q.lent)
 }
 
-// waiting returns the leases that no handler has begun. Those now wait for renewed before they
-// begin.
 func (r *run) waiting(some []*waiter, renewed chan struct{}) (leases []*lease.Lease) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

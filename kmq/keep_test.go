@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// ExtendAll takes as long as one Extend.
 func (m *memory) ExtendAll(ctx context.Context, leases []*lease.Lease, d time.Duration) error {
 	if m.extendTakes == 0 {
 		return nil
@@ -30,10 +29,10 @@ func (m *memory) ExtendAll(ctx context.Context, leases []*lease.Lease, d time.Du
 	return nil
 }
 
-// extender is a memory that records which leases it was asked to extend.
+// extender records which leases it was asked to extend.
 type extender struct {
 	*memory
-	stuck int32 // the partition that cannot be extended; -1: none
+	stuck int32 // -1: none
 
 	mu    sync.Mutex
 	asked []string
@@ -55,8 +54,6 @@ func (e *extender) ExtendAll(ctx context.Context, leases []*lease.Lease, d time.
 	return e.memory.ExtendAll(ctx, leases, d)
 }
 
-// twoLines returns a queue with records alternating between two partitions, whose locks expire
-// soon.
 func twoLines(t *testing.T, records int, ends time.Duration) (*extender, *Queue) {
 	all := numbered(records)
 	for i, r := range all {
@@ -67,12 +64,11 @@ func twoLines(t *testing.T, records int, ends time.Duration) (*extender, *Queue)
 	for _, l := range e.ready {
 		l.SetDeadline(time.Now().Add(ends))
 	}
-	q := e.queue(t, Markers) // Visibility 30 s: the first check is after 7.5 s
+	q := e.queue(t, Markers) // the first check is after 7.5 s
 	q.engine = e
 	return e, q
 }
 
-// One call for each partition renews all waiting records whose locks expire soon.
 func TestLinesAreRenewedAsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const records = 2000
@@ -109,7 +105,6 @@ func TestLinesAreRenewedAsOne(t *testing.T) {
 	})
 }
 
-// A partition that cannot be renewed delays only its own line, for a quarter of Visibility.
 func TestASlowRenewalHoldsUpItsPartitionOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, q := twoLines(t, 4, 20*time.Second)
@@ -132,7 +127,7 @@ func TestASlowRenewalHoldsUpItsPartitionOnly(t *testing.T) {
 	})
 }
 
-// A record that has begun is not renewed, and a record that is being renewed begins afterwards.
+// A record that is being renewed begins after the renewal.
 func TestWhatHasBegunIsNotRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, q := twoLines(t, 2, 9*time.Second)
@@ -160,7 +155,6 @@ func TestWhatHasBegunIsNotRenewed(t *testing.T) {
 	})
 }
 
-// Close waits for a running renewal, and nothing is renewed after it.
 func TestNothingIsRenewedOfAClosedQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, q := twoLines(t, 2, 9*time.Second)

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// process runs the handler for one delivery and settles it. It loops only if the engine cannot
-// release a record.
+// process loops only if the engine cannot release a record.
 func (r *run) process(d Delivery) {
 	for try := 1; ; try++ {
 		if r.handling.Err() != nil {
@@ -18,7 +17,7 @@ func (r *run) process(d Delivery) {
 			return
 		}
 		if d.ended() || r.q.closed.Load() {
-			return // the engine delivers it again
+			return
 		}
 		err := r.call(d)
 		if err == nil {
@@ -30,7 +29,7 @@ func (r *run) process(d Delivery) {
 			return
 		}
 		if _, panicked := errors.AsType[*HandlerPanic](err); !panicked && r.handling.Err() != nil {
-			r.giveBack(d) // it did not fail by itself
+			r.giveBack(d)
 			return
 		}
 		delay := r.q.backoff.after(max(try, d.Attempt()))
@@ -38,11 +37,11 @@ func (r *run) process(d Delivery) {
 		if r.nack(d, delay) || !pause(r.handling, delay) {
 			return
 		}
-		d.Record = d.lease.Original() // undoes the handler's changes
+		d.Record = d.lease.Original()
 	}
 }
 
-// call runs the handler. It records a panic for end to repeat, and returns it as an error.
+// call records a panic for end to repeat, and returns it as an error.
 func (r *run) call(d Delivery) (err error) {
 	returned := false
 	defer func() {
@@ -67,11 +66,11 @@ func (r *run) call(d Delivery) (err error) {
 	return err
 }
 
-// giveBack releases a record that no handler began or completed, uncounted if the engine can.
+// giveBack does not count as a delivery if the engine can avoid it.
 func (r *run) giveBack(d Delivery) { r.released(d, d.unhand) }
 
-// reject gives a record up. A refusal by the dead-letter topic does not end the run: the engine
-// delivers the record again. If the engine keeps the delivery open, a goroutine retries the Reject.
+// A refusal by the dead-letter topic does not end the run. If the engine keeps the delivery open, a
+// goroutine retries the Reject.
 func (r *run) reject(d Delivery, reason string) {
 	refused := false
 	r.settle(d, func(ctx context.Context) error {
@@ -87,7 +86,6 @@ func (r *run) reject(d Delivery, reason string) {
 	}
 }
 
-// rejectLater retries a Reject until the record is settled or the run ends.
 func (r *run) rejectLater(d Delivery, reason string) {
 	for try := 1; pause(r.handling, r.q.backoff.after(try)) && !d.ended() && !r.q.closed.Load(); try++ {
 		err := d.Reject(r.handling, reason)
@@ -98,7 +96,7 @@ func (r *run) rejectLater(d Delivery, reason string) {
 	}
 }
 
-// uncopied reports whether a Reject failed because of the dead-letter topic.
+// uncopied reports whether the dead-letter topic caused err.
 func uncopied(err error) bool {
 	return err != nil && !slices.ContainsFunc(
 		[]error{ErrSettled, ErrExpired, ErrLost, ErrClosed, ErrUnsupported, ErrConfig, context.Canceled, context.DeadlineExceeded},
@@ -111,17 +109,14 @@ func (r *run) complain(what string, err error) {
 	r.complaint.About(what, err)
 }
 
-// nack releases a record; it returns false if the engine cannot.
 func (r *run) nack(d Delivery, delay time.Duration) (can bool) {
 	return r.released(d, func(ctx context.Context) error { return r.nackOnceThereIsRoom(ctx, d, delay) })
 }
 
-// retryDelayed is the interval between attempts to release a record after ErrDelayed.
 const retryDelayed = 50 * time.Millisecond
 
-// nackOnceThereIsRoom retries Nack while it returns ErrDelayed. Meanwhile the worker takes no other
-// record. The engine ends the wait when the lock expires. If the run ends, the record is released
-// without a delay.
+// nackOnceThereIsRoom retries Nack while it returns ErrDelayed. The engine ends the wait when the
+// lock expires. If the run ends, the record is released without a delay.
 func (r *run) nackOnceThereIsRoom(ctx context.Context, d Delivery, delay time.Duration) error {
 	for {
 		if err := d.Nack(ctx, delay); !errors.Is(err, ErrDelayed) {
@@ -146,8 +141,7 @@ func (r *run) released(d Delivery, how func(context.Context) error) (can bool) {
 	return can
 }
 
-// settle calls how with a context that allows settleGrace after the run has ended. An unexpected
-// error ends the run.
+// how may take settleGrace after the run has ended. An unexpected error ends the run.
 func (r *run) settle(d Delivery, how func(context.Context) error) {
 	ctx := r.settling
 	if r.handling.Err() != nil {

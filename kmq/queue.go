@@ -22,7 +22,7 @@ import (
 type Queue struct {
 	engine  engine.Engine
 	kind    Engine
-	lent    time.Duration // Visibility
+	lent    time.Duration
 	backoff Backoff
 	log     *slog.Logger
 	handed  handed
@@ -33,7 +33,7 @@ type Queue struct {
 	closed   atomic.Bool
 	settling atomic.Int64 // running calls that settle or flush
 
-	receiving sync.RWMutex // receivers hold it for reading
+	receiving sync.RWMutex // Receive holds it for reading
 
 	closing  sync.Once
 	closeErr error
@@ -67,10 +67,9 @@ type Queue struct {
 //   - Lateness.Sum time.Duration: the sum over all redeliveries.
 type Stats = engine.Counts
 
-// Open joins the group and begins to fetch. It returns after it has checked the configuration
-// against the existing topics, before partitions are assigned. The error is [ErrConfig] or the
-// cluster's. A group without commits begins with the oldest record of the topic. ctx bounds only
-// Open itself.
+// Open joins the group and begins to fetch. It returns before partitions are assigned, after it has
+// checked the existing topics. The error is [ErrConfig] or the cluster's. A group without commits
+// begins with the oldest record of the topic. ctx bounds only Open itself.
 func Open(ctx context.Context, cfg Config) (*Queue, error) {
 	cfg, err := cfg.resolve()
 	if err != nil {
@@ -98,7 +97,6 @@ func openEngine(ctx context.Context, cfg *Config) (engine.Engine, error) {
 	}
 }
 
-// newQueue returns the queue of an engine; cfg must be resolved.
 func newQueue(e engine.Engine, cfg *Config) *Queue {
 	stopping, stop := context.WithCancel(context.Background())
 	return &Queue{
@@ -138,15 +136,13 @@ func (q *Queue) Receive(ctx context.Context, max int) ([]Delivery, error) {
 	return out, nil
 }
 
-// over is a context that has ended: with it an engine returns what is ready without waiting.
+// over is a context that has ended: with it, an engine returns ready records without waiting.
 var over = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }()
 
-// ready returns the records that are available without waiting. A busy queue thus needs no contexts
-// for wait.
 func (q *Queue) ready(max int) ([]*lease.Lease, error) {
 	leases, err := q.engine.Receive(over, max)
 	if errors.Is(err, context.Canceled) {
@@ -173,8 +169,8 @@ func (q *Queue) wait(ctx context.Context, max int) ([]*lease.Lease, error) {
 
 // Flush waits until everything settled before is durable. With [Share] it returns [ErrLost] if
 // brokers refused or did not answer acknowledgements since the last Flush that returned it. Their
-// records may be delivered again. A broker gives one answer for a partition, so it may have refused
-// a release or a renewal.
+// records may be delivered again. Brokers answer for a whole partition, so they may have refused a
+// release or a renewal instead.
 func (q *Queue) Flush(ctx context.Context) error {
 	if !q.enter() {
 		return ErrClosed
@@ -183,8 +179,7 @@ func (q *Queue) Flush(ctx context.Context) error {
 	return q.engine.Flush(ctx)
 }
 
-// enter begins a call that [Queue.Close] waits for; it returns false if the queue is closed. If it
-// returns true, the caller must call leave.
+// If enter returns true, Close waits for leave; it returns false if the queue is closed.
 func (q *Queue) enter() bool {
 	q.settling.Add(1)
 	if q.closed.Load() {
@@ -196,7 +191,6 @@ func (q *Queue) enter() bool {
 
 func (q *Queue) leave() { q.settling.Add(-1) }
 
-// settled waits until no call is between enter and leave.
 func (q *Queue) settled(ctx context.Context) error {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
@@ -211,7 +205,7 @@ func (q *Queue) settled(ctx context.Context) error {
 }
 
 // Drain delivers nothing more. It waits until every received record is settled, expired or lost,
-// waits for running calls that settle, and flushes. If ctx ends first, it returns ctx's error and
+// and for running calls that settle; then it flushes. If ctx ends first, it returns ctx's error and
 // may be called again. A drained queue can only be closed.
 func (q *Queue) Drain(ctx context.Context) error {
 	if q.closed.Load() {
@@ -219,7 +213,7 @@ func (q *Queue) Drain(ctx context.Context) error {
 	}
 	q.hush()
 	err := q.handed.wait(ctx, &q.closed)
-	if err == nil { // the call that settled the last one entered before
+	if err == nil { // the call that settled the last record may still run
 		err = q.settled(ctx)
 	}
 	if err != nil {
@@ -228,19 +222,18 @@ func (q *Queue) Drain(ctx context.Context) error {
 	return q.Flush(ctx)
 }
 
-// hush stops deliveries and waits for running Receive calls.
 func (q *Queue) hush() {
 	q.stop()
 	q.receiving.Lock()
 	defer q.receiving.Unlock()
 }
 
-// Close waits for calls that settle a record, gives back what is not settled, flushes, and leaves
-// the group. A delivery that Close gave back returns [ErrClosed] when it is settled. ctx bounds the
-// waiting and the flushing; calls that still run when it ends may fail. When Close returns, with or
-// without an error, nothing of the queue runs. With [Share] it returns [ErrLost] if brokers refused
-// or did not answer acknowledgements that no [Queue.Flush] reported: their records may be delivered
-// again. A second Close returns the same.
+// Close waits for running calls that settle, gives back unsettled records, flushes, and leaves the
+// group. A delivery that Close gave back then returns [ErrClosed]. ctx bounds the waiting and the
+// flushing; calls that still run when it ends may fail. Afterwards nothing of the queue runs, even
+// with an error. With [Share] it returns [ErrLost] if brokers refused or did not answer
+// acknowledgements and no [Queue.Flush] reported that; their records may be delivered again. A
+// second Close returns the same.
 func (q *Queue) Close(ctx context.Context) error {
 	q.closing.Do(func() {
 		q.hush()

@@ -19,12 +19,11 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// memory is an engine without Kafka: it delivers released records again.
 type memory struct {
-	unsupported bool // Nack is unsupported
-	mostDelayed int  // bound of delayed records; 0: none
+	unsupported bool
+	mostDelayed int // 0: none
 	failReject  error
-	rejecting   chan struct{} // a settled Reject waits for it; nil: does not wait
+	rejecting   chan struct{} // a settled Reject waits for it, unless nil
 	receiveErr  error
 	extendTakes time.Duration // 0: Extend does nothing
 
@@ -139,7 +138,6 @@ func (m *memory) Nack(ctx context.Context, l *lease.Lease, delay time.Duration) 
 	return nil
 }
 
-// delay adds n to the delays that run; it returns false at the bound.
 func (m *memory) delay(delay time.Duration, n int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -246,7 +244,7 @@ func TestDrain(t *testing.T) {
 			more, _ := q.Receive(t.Context(), 1)
 			ds = append(ds, more...)
 			if len(ds) > 3 {
-				_ = ds[len(ds)-4].Ack(t.Context()) // 3 stay open
+				_ = ds[len(ds)-4].Ack(t.Context())
 			}
 		}
 		q.handed.mu.Lock()
@@ -272,7 +270,7 @@ func TestDrain(t *testing.T) {
 			t.Errorf("a receive that was waiting: %v", err)
 		}
 		_ = ds[received-3].Nack(t.Context(), 0)
-		ds[received-2].lease.SetDeadline(time.Now().Add(time.Second)) // expires
+		ds[received-2].lease.SetDeadline(time.Now().Add(time.Second))
 		_ = ds[received-1].Ack(t.Context())
 		start := time.Now()
 		if err := q.Drain(t.Context()); err != nil || m.flushes != 1 {
@@ -323,8 +321,6 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// Drain and Close wait for a running call whose record is already settled, so that its result is
-// true.
 func TestCallsThatAreUnderWayAreWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(1)...)
@@ -356,7 +352,6 @@ func TestCallsThatAreUnderWayAreWaitedFor(t *testing.T) {
 	})
 }
 
-// Close does not wait for a call beyond its context.
 func TestCloseIsBoundedByItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(1)...)
@@ -403,7 +398,7 @@ func TestRunEnds(t *testing.T) {
 					c.end(ctx, cancel, q, m)
 				}()
 				err := q.Run(ctx, 2, func(_ context.Context, d Delivery) error {
-					time.Sleep(time.Minute) // Run waits for handlers
+					time.Sleep(time.Minute)
 					return nil
 				}, InOrder(ByPartition))
 				if !errors.Is(err, c.want) {
@@ -447,7 +442,7 @@ func TestRunSettles(t *testing.T) {
 			t.Errorf("run: %v", err)
 		}
 		m.timers.Wait()
-		// Record 1 is retried after 1, 2, 4, 4, … s.
+		// After 1, 2, 4, 4, … s.
 		want := "ack 0, nack 1s 1, reject why 2, reject a pointer 3, reject  4, ack 5, nack 2s 1, nack 4s 1, nack 4s 1"
 		if log := m.said(); !strings.HasPrefix(log, want) {
 			t.Errorf("it did %q, want %q", log, want)
@@ -455,7 +450,6 @@ func TestRunSettles(t *testing.T) {
 	})
 }
 
-// An interrupted handler has not failed: its record is released without a delay.
 func TestRunReleasesWhatItInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(1)...)
@@ -497,7 +491,7 @@ func TestRunTriesAgainWhereNothingCanBeReleased(t *testing.T) {
 	})
 }
 
-// At the engine's bound of delays a worker keeps its record, asks every 50 ms, and Run continues.
+// A worker keeps its record and asks every 50 ms.
 func TestRunWaitsForRoomAmongTheDelays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(4)...)
@@ -525,8 +519,8 @@ func TestRunWaitsForRoomAmongTheDelays(t *testing.T) {
 			t.Errorf("run: %v", err)
 		}
 		m.timers.Wait()
-		// The fourth record gets the worker of the record that was released. Then all three workers
-		// wait until one finds room at 1.05 s, also with the record redelivered at 1.01 s.
+		// The fourth record gets the worker of the released one. Then all three workers wait until
+		// one finds room at 1.05 s, also with the record redelivered at 1.01 s.
 		if got := fmt.Sprint(first); got != "[0s 0s 0s 0s]" {
 			t.Errorf("first attempts at %s", got)
 		}
@@ -536,8 +530,6 @@ func TestRunWaitsForRoomAmongTheDelays(t *testing.T) {
 	})
 }
 
-// The wait for room ends with the record's lock, or with the Run, which releases it without a
-// delay.
 func TestTheWaitForRoomEndsWithTheLockOrTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(3)...)
@@ -590,7 +582,7 @@ func TestRunPanics(t *testing.T) {
 			if d.ID().Offset == 0 {
 				close(running)
 				<-ctx.Done()
-				return nil // finishes although its context has ended
+				return nil // although its context has ended
 			}
 			<-running
 			panic("boom")
@@ -612,7 +604,7 @@ func TestRunOfAHandlerThatEndsItsGoroutine(t *testing.T) {
 			if n := calls.Load(); n != 1 {
 				t.Errorf("it was called %d times", n)
 			}
-			// A running receive may have taken it again and given it back.
+			// A running receive may take it and give it back.
 			if log := m.said(); log != "nack 0s 0" && log != "nack 0s 0, nack 0s 0" {
 				t.Errorf("it did %q", log)
 			}
@@ -654,7 +646,6 @@ func TestRunIsAskedForWhatThereIs(t *testing.T) {
 	}
 }
 
-// A record that waits in a line occupies no worker.
 func TestALineHoldsUpItsOwnRecordsOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		records := numbered(40)
@@ -693,7 +684,7 @@ func TestTheLocksOfALine(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		takes time.Duration
-		first time.Duration // the lock of the record ahead
+		first time.Duration
 		want  string
 	}{
 		{"are renewed", time.Second, 8 * time.Second, "[0 at 0s 1 at 8.5s 2 at 16.5s]"},
@@ -705,7 +696,7 @@ func TestTheLocksOfALine(t *testing.T) {
 				m := newMemory(numbered(3)...)
 				m.extendTakes = c.takes
 				for i, l := range m.ready {
-					l.SetDeadline(time.Now().Add(time.Duration(8+i)*time.Second + time.Millisecond)) // of 30 s
+					l.SetDeadline(time.Now().Add(time.Duration(8+i)*time.Second + time.Millisecond))
 				}
 				m.ready[0].SetDeadline(time.Now().Add(c.first + time.Millisecond))
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -744,7 +735,6 @@ func BenchmarkReceiveAck(b *testing.B) {
 	}
 }
 
-// bench delivers new leases without end.
 type bench struct {
 	*memory
 	records [10]*kgo.Record

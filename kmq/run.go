@@ -14,18 +14,18 @@ import (
 // releases it for another attempt after the [Backoff]. A handler may settle or extend the delivery
 // itself; after it settled, its result is ignored.
 //
-// A panic releases the record and ends the Run, which then panics with a [HandlerPanic].
+// A panic releases the record and ends the Run, which panics with a [HandlerPanic].
 type Handler func(ctx context.Context, d Delivery) error
 
 // Order says which records may be processed at the same time.
 type Order string
 
-// The orders. They apply to first deliveries; redelivered records follow later ones. Share supports
-// only Unordered.
+// Orders apply to first deliveries. A redelivered record may come after records that were produced
+// later. Share supports only Unordered.
 const (
 	Unordered   Order = "none"      // any records; workers may outnumber partitions
-	ByPartition Order = "partition" // one record of each partition at a time, in offset order
-	ByKey       Order = "key"       // one record of each key at a time, in offset order; records without a key in any order
+	ByPartition Order = "partition" // one of each partition, in offset order
+	ByKey       Order = "key"       // one of each key, in offset order; without a key in any order
 )
 
 // RunOption changes how Run delivers records.
@@ -41,8 +41,8 @@ const MaxWorkers = 100_000
 
 // HandlerPanic is the value with which [Queue.Run] panics after a handler panicked.
 type HandlerPanic struct {
-	Value any    // the handler's panic value; nil if it called runtime.Goexit
-	Stack []byte // the handler's stack
+	Value any    // nil if it called runtime.Goexit
+	Stack []byte // of the handler
 }
 
 // Error returns the panic value and the stack.
@@ -50,32 +50,29 @@ func (p *HandlerPanic) Error() string {
 	return fmt.Sprintf("kmq: a handler panicked: %v\n%s", p.Value, p.Stack)
 }
 
-// settleGrace is the time to write handlers' results after ctx has ended.
 const settleGrace = 30 * time.Second
 
 // Run delivers records to 1 to [MaxWorkers] workers until ctx ends or the queue is closed or
-// drained. It then starts no more handlers, waits for running ones, and gives back received records
-// that no handler began. It returns nil if the queue is closed or drained, ctx's error if ctx
-// ended, and otherwise the error that stopped it.
+// drained. It then waits for running handlers and gives back records that no handler began. It
+// returns nil if the queue is closed or drained, ctx's error if ctx ended, and otherwise the error
+// that stopped it.
 //
 // The handlers' contexts end with ctx. A record whose handler then fails, except with a [Reject],
-// is given back like one that no handler began. It is delivered again at once, here or by another
-// process. With Markers and OffsetMap neither counts as a delivery. Run still writes the results of
-// handlers, for at most 30 s after ctx has ended. A result that is not written by then causes a
-// redelivery, and Run returns an error that says so. [Queue.Drain] ends a Run gently: it still
-// processes the received records, and the handlers' contexts do not end.
+// is given back like one that no handler began. It is delivered again at once; with Markers and
+// OffsetMap that does not count as a delivery. Run writes the results of handlers for at most 30 s
+// after ctx has ended. A result that is not written by then causes a redelivery, and Run returns an
+// error. [Queue.Drain] ends a Run gently: it processes the received records, and the handlers'
+// contexts do not end.
 //
 // A worker has one record at a time. Run receives no more records than it has idle workers, except
-// those that an [Order] makes wait. Waiting records count against MaxInFlight: at the bound Run
-// receives nothing until an earlier record is done. Run renews their locks. If a lock still
-// expires, for example because the cluster is out of reach, the record is not handled and is
-// delivered again.
+// for an [Order]. Records that wait for an order count against MaxInFlight: at the bound Run
+// receives nothing. Run renews their locks. If a lock still expires, the record is not handled and
+// is delivered again.
 //
 // After [ErrDelayed] a worker keeps the failed record and tries to release it every 50 ms. It stops
-// when the release succeeds, the lock expires or the Run ends.
+// when the lock expires or the Run ends.
 //
-// The engine Plain cannot release a record. There the worker keeps a failed record and retries it
-// after the [Backoff].
+// Plain cannot release a record: there the worker retries a failed record after the [Backoff].
 func (q *Queue) Run(ctx context.Context, workers int, handle Handler, options ...RunOption) error {
 	o := runOptions{order: Unordered}
 	for _, set := range options {
@@ -117,38 +114,35 @@ type run struct {
 	order  Order
 	seed   maphash.Seed
 
-	idle    chan struct{} // one token for each worker without a record
+	idle    chan struct{} // a token for each worker without a record
 	work    chan job
 	workers sync.WaitGroup
 
-	// handling is the handlers' context; it ends with ctx or the run.
 	handling context.Context
 	halt     context.CancelCauseFunc
-	// settling outlives handling by settleGrace, to write the results of handlers.
-	settling context.Context
+	settling context.Context // ends settleGrace after handling
 	release  context.CancelFunc
 
-	keeping sync.WaitGroup // the goroutine that renews locks
+	keeping sync.WaitGroup
 	kept    context.CancelFunc
 
-	rejecting sync.WaitGroup // retried rejections
+	rejecting sync.WaitGroup
 
 	mu        sync.Mutex
 	lines     map[uint64]*line // lines whose first record has a worker
 	complaint *engine.Complaint
-	err       error // the error that ended the run
+	err       error
 	panic     *HandlerPanic
 }
 
 type job struct {
 	Delivery
-	line *line // the line behind this delivery; nil if it is in none
+	line *line // behind this delivery; or nil
 }
 
-// line holds the deliveries that wait until the one ahead is done.
 type line struct {
 	name    uint64
-	ahead   Delivery // the delivery that a worker has
+	ahead   Delivery
 	waiting []*waiter
 }
 
@@ -192,10 +186,8 @@ func (r *run) dispatch(ctx context.Context) error {
 	}
 }
 
-// mostAtOnce bounds one Receive; at 500 records its own cost is negligible.
 const mostAtOnce = 500
 
-// moreIdle takes the tokens of more idle workers and returns their number.
 func (r *run) moreIdle() (n int) {
 	for n < mostAtOnce-1 {
 		select {
@@ -208,17 +200,16 @@ func (r *run) moreIdle() (n int) {
 	return n
 }
 
-// start gives a delivery to a worker and returns true, or adds it to its line and returns false.
+// start returns true if a worker gets the delivery, or else adds it to its line.
 func (r *run) start(d Delivery) bool {
 	l, ahead := r.join(d)
 	if ahead {
-		r.work <- job{Delivery: d, line: l} // does not block: the caller holds a worker's token
+		r.work <- job{Delivery: d, line: l} // never blocks: a worker's token was taken for it
 	}
 	return ahead
 }
 
-// join adds a delivery to its line, which is nil if it needs none, and reports whether it is first.
-// It runs before the handler, which may change the record's key and partition.
+// join runs before the handler, which may change the record's key and partition.
 func (r *run) join(d Delivery) (l *line, ahead bool) {
 	name, ordered := r.line(d)
 	if !ordered {
@@ -235,8 +226,7 @@ func (r *run) join(d Delivery) (l *line, ahead bool) {
 	return l, true
 }
 
-// line returns the name of a delivery's line, and false if it has none. Keys with the same hash
-// share a line, which only makes them wait for each other.
+// line returns the name of a delivery's line. Keys with the same hash share one.
 func (r *run) line(d Delivery) (uint64, bool) {
 	switch {
 	case r.order == ByPartition:
@@ -247,7 +237,6 @@ func (r *run) line(d Delivery) (uint64, bool) {
 	return 0, false
 }
 
-// next takes the delivery behind a job; it returns false and ends the line if none waits.
 func (r *run) next(j job) (job, bool) {
 	if j.line == nil {
 		return job{}, false
@@ -257,12 +246,11 @@ func (r *run) next(j job) (job, bool) {
 		return job{}, false
 	}
 	if w.renewing != nil {
-		<-w.renewing // the handler's own use of the lock must come later
+		<-w.renewing // the handler may use the lock only later
 	}
 	return job{Delivery: w.Delivery, line: j.line}, true
 }
 
-// pop takes the first waiting delivery of a line; it returns nil and ends the line if none waits.
 func (r *run) pop(l *line) *waiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -286,12 +274,12 @@ func (r *run) worker() {
 	}
 }
 
-// end waits for the handlers and returns Run's result, or panics with a handler's panic.
+// end waits for the handlers, and panics with a handler's panic.
 func (r *run) end(ctx context.Context, err error) error {
 	close(r.work)
 	r.workers.Wait()
 	if r.q.stopping.Err() == nil {
-		r.halt(err) // without a Drain, rejections are not retried to the end
+		r.halt(err) // without a Drain, rejections are not retried
 	}
 	r.rejecting.Wait()
 	r.kept()

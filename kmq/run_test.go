@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// A handler may change its record without changing its line.
 func TestALineOutlivesWhatAHandlerMakesOfItsRecord(t *testing.T) {
 	for _, order := range []Order{ByPartition, ByKey} {
 		t.Run(string(order), func(t *testing.T) {
@@ -24,7 +23,7 @@ func TestALineOutlivesWhatAHandlerMakesOfItsRecord(t *testing.T) {
 				defer cancel()
 				start, done := time.Now(), make(chan string, len(records))
 				err := q.Run(ctx, 4, func(_ context.Context, d Delivery) error {
-					// To the other record's line, and to one that does not exist.
+					// to the other record's line, or to none
 					d.Record.Topic, d.Record.Offset = "out", 100
 					d.Record.Partition = 1 - d.Record.Partition + int32(d.ID().Offset/4)
 					d.Record.Key = []byte{byte(d.Record.Partition)}

@@ -12,8 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// A broker that never answers a produce request delays Reject and Close no longer than their
-// contexts, and Close also ends a Reject whose context never ends.
+// Reject and Close take no longer than their contexts, and Close ends a Reject whose context never
+// ends.
 func TestSilentBroker(t *testing.T) {
 	for _, transactions := range []bool{false, true} {
 		for _, e := range kmq.Engines {
@@ -48,7 +48,6 @@ func TestSilentBroker(t *testing.T) {
 	}
 }
 
-// silence makes the cluster accept produce requests without answering.
 func (i *inspected) silence() {
 	i.cluster.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
 		i.cluster.KeepControl()
@@ -56,7 +55,6 @@ func (i *inspected) silence() {
 	})
 }
 
-// ends calls f with a context of one second and fails the test only if f hangs for much longer.
 func (i *inspected) ends(what string, f func(context.Context)) {
 	i.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)

@@ -8,17 +8,17 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/markers"
 )
 
-// Tracker redelivers a group's records whose locks have expired. It is the part of the engine
-// [Markers] that may run in a process of its own.
+// Tracker redelivers a group's records whose locks have expired. It is the part of [Markers] that
+// may run in a process of its own.
 type Tracker struct{ tracker *markers.Tracker }
 
-// OpenTracker starts a tracker with the Config of the group's queues, in which Engine must be
-// [Markers]; it ignores Config.Tracker. All trackers of a group, also those inside queues, divide
-// the partitions of the markers. A tracker uses its own MaxDeliveries, DeadLetterTopic and
-// Transactions, since it does not know those of the queues. The queues set how long a record is
-// locked. OpenTracker returns after it has checked the topics; ctx bounds only OpenTracker itself.
-// The error is [ErrConfig] or the cluster's. [Tracker.Wait] and one log line report what the
-// brokers refuse later. A tracker that has ended redelivers nothing, so call Wait.
+// OpenTracker starts a tracker with the Config of the group's queues, whose Engine must be
+// [Markers]; it ignores Config.Tracker. All trackers of a group, also those in queues, divide the
+// partitions of the markers. A tracker uses its own MaxDeliveries, DeadLetterTopic and
+// Transactions, since it does not know the queues'. The queues set how long a record is locked.
+// OpenTracker returns after it has checked the topics; ctx bounds only OpenTracker itself. The
+// error is [ErrConfig] or the cluster's. [Tracker.Wait] and one log line report what the brokers
+// refuse later. A tracker that has ended redelivers nothing, so call Wait.
 func OpenTracker(ctx context.Context, cfg Config) (*Tracker, error) {
 	cfg, err := cfg.resolve()
 	if err != nil {
@@ -40,15 +40,16 @@ func OpenTracker(ctx context.Context, cfg Config) (*Tracker, error) {
 	return &Tracker{tracker: t}, nil
 }
 
-// Stats returns the counters of this tracker since it was opened. A tracker uses only Tailed,
-// DeadLettered, Missing, Retried, Unreadable, Lateness and RetentionAlarm of [Stats].
+// Stats returns the counters of this tracker since it was opened. It sets only Tailed,
+// DeadLettered, Missing, Retried, Unreadable, Lateness and RetentionAlarm; the other fields are
+// zero.
 func (t *Tracker) Stats() Stats { return t.tracker.Counts() }
 
 // Wait returns the error that ended the tracker, ctx's error if ctx ends first, or [ErrClosed]
-// after Close. A tracker waits for unreachable brokers and missing permissions. Only a
+// after Close. A tracker waits for brokers that it cannot reach, and for permissions. Only a
 // SessionTimeout that the brokers refuse ends it, with [ErrConfig]. It must be closed even then.
 func (t *Tracker) Wait(ctx context.Context) error { return t.tracker.Wait(ctx) }
 
-// Close ends running redeliveries, commits the tracker's offsets, leaves its group, and returns
-// when nothing of it runs. ctx bounds the first three.
+// Close ends running redeliveries, commits offsets, leaves the group, and returns when nothing of
+// the tracker runs. ctx bounds the first three.
 func (t *Tracker) Close(ctx context.Context) error { return t.tracker.Close(ctx) }

@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// A tracker starts for an unknown group and logs a warning.
 func TestTrackerOfAnUnknownGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInspected(t)
@@ -40,7 +39,6 @@ func TestTrackerOfAnUnknownGroup(t *testing.T) {
 	})
 }
 
-// The log event of a successful Close has no error.
 func TestClosedWithoutAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInspected(t)
@@ -54,7 +52,6 @@ func TestClosedWithoutAnError(t *testing.T) {
 	})
 }
 
-// A tracker whose SessionTimeout the brokers refuse ends with an error that names their limits.
 func TestTrackerWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInspected(t)
@@ -64,7 +61,7 @@ func TestTrackerWait(t *testing.T) {
 		i.do(err)
 		var told bytes.Buffer
 		cfg.Logger = slog.New(slog.NewTextHandler(&told, nil))
-		cfg.SessionTimeout = time.Second // brokers allow 6 s and more
+		cfg.SessionTimeout = time.Second // the brokers require 6 s
 		refused, err := kmq.OpenTracker(t.Context(), cfg)
 		i.do(err)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

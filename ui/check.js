@@ -1,4 +1,4 @@
-// Says what is missing before anything is installed.
+// Reports what is missing before anything is installed.
 
 import fs from "node:fs";
 import { execFileSync } from "node:child_process";
@@ -15,7 +15,7 @@ if (!fs.existsSync(chromiumPath)) {
 }
 if (!fs.existsSync(tool)) faults.push(`there is no ${tool}: make tool`);
 
-// Drawings are laid out for the widths of Arial, which Liberation Sans has, too.
+// Drawings are laid out for the widths of Arial, which Liberation Sans has as well.
 const font = () => {
   try {
     return execFileSync("fc-match", ["--format=%{family}", "Arial"]).toString();

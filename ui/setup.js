@@ -1,5 +1,5 @@
-// Makes what the tests look at, in build/ui: a library of all runs of results/, with some that are
-// killed, broken, imported or old; pages of them; and the export of the library.
+// Makes the tests' data in build/ui: a library of all runs of results/, with some that are killed,
+// broken, imported or old; pages of them; and the export of the library.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -27,14 +27,14 @@ const hostile = (text) => {
   return JSON.stringify(run);
 };
 
-// killed is a run that is killed in its course: it has intervals, and no end.
+// killed makes a run and kills it: it has intervals, and no end.
 async function killed() {
   const out = path.join(made, "killed");
   const run = start("run", "quick", "--cluster", "embedded", "--out", out);
   const series = () => fs.existsSync(out) && fs.readdirSync(out).map((d) => path.join(out, d, "intervals.ndjson"))
     .find((file) => fs.existsSync(file) && fs.readFileSync(file, "utf8").split("\n").length > 4);
   let file;
-  while (!(file = series())) { // look again when the process had time for something else
+  while (!(file = series())) { // try again after the process had time for other work
     if (run.child.exitCode !== null) throw new Error(`quick ended before it was killed: ${run.text()}`);
     await new Promise((on) => { setTimeout(on, 100); });
   }

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// notice reports once what is no error but may be a mistake.
 func (s *Source) notice(about, format string, args ...any) {
 	if s.noticed[about] {
 		return
@@ -25,8 +24,7 @@ func (s *Source) notice(about, format string, args ...any) {
 	}
 }
 
-// noticeUncommitted reports topics that hold records, and on which the group has
-// committed nothing: its name may be misspelt, or it has not begun.
+// A group that has committed nothing on topics with records may have a misspelt name.
 func (s *Source) noticeUncommitted(partitions []backpressure.Partition, committed kadm.OffsetResponses) {
 	records := make(map[string]int64)
 	for _, p := range partitions {

@@ -21,38 +21,37 @@ import (
 type Config struct {
 	// Group is the consumer group. It need not exist yet.
 	Group string
-	// Topics are read by name. Until all of them exist the lag is not known, unless
-	// MayAppear is set.
+	// Topics are read by name. Until all of them exist the lag is not known, unless MayAppear is
+	// set.
 	Topics []string
-	// MayAppear means that a topic that never existed has no lag yet, for example if the
-	// first record creates it. A topic that existed and is gone is always an error.
+	// MayAppear means that a topic that never existed has no lag yet. A topic that existed and is
+	// gone is always an error.
 	MayAppear bool
-	// TopicRegex adds the topics whose name it matches (Go's syntax; it matches any part
-	// of the name unless it is anchored), without internal ones. No match means no lag.
+	// TopicRegex adds the topics whose name it matches (Go's syntax; unless it is anchored, any part
+	// of the name), without internal ones. No match means no lag.
 	TopicRegex string
-	// Refresh is how often to look for matching topics; 0 is 30 s. A new topic does not
-	// count until then.
+	// Refresh is how often to look for matching topics; 0 is 30 s. Records in a new topic count
+	// only after it is found.
 	Refresh time.Duration
 	// Start is where the lag begins in a partition without a committed offset.
 	Start Start
-	// OnNotice is called once for each possible mistake, on the reading goroutine: a
-	// pattern without a matching topic, or a topic with records and no commit of the
-	// group. Nil is never called. It must not call Read.
+	// OnNotice is called once for each possible mistake, on the reading goroutine: a pattern
+	// without a matching topic, or a topic with records and no commit of the group. Nil is never
+	// called. It must not call Read.
 	OnNotice func(notice string)
 	// Logger logs the same texts as warnings; nil logs nothing.
 	Logger *slog.Logger
 }
 
-// Start says where the lag begins in a partition without a committed offset, or with one
-// beyond its end, as after a loss of records.
+// Start says where the lag begins in a partition without a committed offset, or with one beyond its
+// end.
 type Start int
 
 const (
-	// FromStart counts all that the partition holds. Use it for consumers with
-	// auto.offset.reset=earliest.
+	// FromStart counts all that the partition holds, for consumers with auto.offset.reset=earliest.
 	FromStart Start = iota
-	// FromEnd counts what was written since the source first saw the partition. Use it
-	// for consumers with auto.offset.reset=latest.
+	// FromEnd counts what was written since the source first saw the partition, for consumers with
+	// auto.offset.reset=latest.
 	FromEnd
 )
 
@@ -63,14 +62,13 @@ type Source struct {
 	match  *regexp.Regexp // nil: no topic by pattern
 
 	mu      sync.Mutex
-	seen    []string  // with MayAppear: the named topics that existed once
-	matched []string  // the topics found by pattern
-	looked  time.Time // when they were last looked for; zero: not yet
+	seen    []string // with MayAppear: the named topics that existed once
+	matched []string
+	looked  time.Time // zero: not yet
 	first   map[partition]int64
 	noticed map[string]bool // reported notices, by topic; "" is the pattern
 }
 
-// partition names a partition.
 type partition struct {
 	topic string
 	id    int32
@@ -78,9 +76,9 @@ type partition struct {
 
 func (p partition) String() string { return fmt.Sprintf("%s/%d", p.topic, p.id) }
 
-// New returns a source that reads through client, which the caller closes. Use a client
-// other than the producer's, so that requests do not wait behind a full send buffer. The
-// error joins all mistakes of cfg.
+// New returns a source that reads through client, which the caller closes. Use a client other than
+// the producer's, so that requests do not wait behind a full send buffer. The error joins all
+// mistakes of cfg.
 func New(client *kadm.Client, cfg Config) (*Source, error) {
 	s := &Source{client: client, cfg: cfg, first: make(map[partition]int64), noticed: make(map[string]bool)}
 	var faults []error
@@ -115,9 +113,8 @@ func New(client *kadm.Client, cfg Config) (*Source, error) {
 	return s, nil
 }
 
-// Read implements [backpressure.Source]. It returns an error if the lag of any partition
-// is not known, because the sum would be too small. The error names the partition, and
-// wraps Kafka's own (package kerr).
+// Read implements [backpressure.Source]. It returns an error if the lag of any partition is not
+// known. The error names the partition, and wraps Kafka's own (package kerr).
 func (s *Source) Read(ctx context.Context) (backpressure.Reading, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +122,7 @@ func (s *Source) Read(ctx context.Context) (backpressure.Reading, error) {
 	if err != nil {
 		return backpressure.Reading{}, err
 	}
-	if len(topics) == 0 { // known, and no lag
+	if len(topics) == 0 {
 		return backpressure.Reading{Partitions: []backpressure.Partition{}}, nil
 	}
 	committed, err := s.committed(ctx)
@@ -144,8 +141,6 @@ func (s *Source) Read(ctx context.Context) (backpressure.Reading, error) {
 	return reading(partitions), nil
 }
 
-// committed reads all committed offsets of the group. A group that does not exist has
-// committed nothing.
 func (s *Source) committed(ctx context.Context) (kadm.OffsetResponses, error) {
 	committed, err := s.client.FetchOffsets(ctx, s.cfg.Group)
 	if errors.Is(err, kerr.GroupIDNotFound) {
@@ -160,10 +155,8 @@ func (s *Source) committed(ctx context.Context) (kadm.OffsetResponses, error) {
 	return committed, nil
 }
 
-// nowhere stands for a missing or useless committed offset.
 const nowhere = -1
 
-// withEnds joins the two answers, in the order of topic and partition.
 func withEnds(ends kadm.ListedOffsets, committed kadm.OffsetResponses) []backpressure.Partition {
 	var all []backpressure.Partition
 	ends.Each(func(o kadm.ListedOffset) {
@@ -182,7 +175,6 @@ func withEnds(ends kadm.ListedOffsets, committed kadm.OffsetResponses) []backpre
 	return all
 }
 
-// begin sets where the lag of partitions without a committed offset begins.
 func (s *Source) begin(ctx context.Context, partitions []backpressure.Partition) error {
 	if s.cfg.Start == FromEnd {
 		s.beginAtFirst(partitions)
@@ -201,24 +193,22 @@ func (s *Source) begin(ctx context.Context, partitions []backpressure.Partition)
 	if len(topics) == 0 {
 		return nil
 	}
-	// What retention deletes between the two requests is no lag any more, so this request
-	// may come last.
+	// Records that retention deletes between the two requests are no lag.
 	starts, err := s.client.ListStartOffsets(ctx, topics...)
 	if err = s.check("first offset", starts, err); err != nil {
 		return err
 	}
 	for i, p := range partitions {
 		if p.Committed == nowhere {
-			// A partition that was created since: all that it holds counts.
-			start, _ := starts.Lookup(p.Topic, p.ID)
+			start, _ := starts.Lookup(p.Topic, p.ID) // 0 for a new partition: all that it holds counts
 			partitions[i].Committed = min(start.Offset, p.End)
 		}
 	}
 	return nil
 }
 
-// beginAtFirst counts from the end that a partition had when it was first seen without a
-// committed offset. If its end is before that, records were lost, and it begins again.
+// beginAtFirst counts from the end that a partition had when it was first seen. An end below that
+// means that records were lost, and it begins again.
 func (s *Source) beginAtFirst(partitions []backpressure.Partition) {
 	for i, p := range partitions {
 		id := partition{p.Topic, p.ID}
@@ -244,8 +234,6 @@ func reading(partitions []backpressure.Partition) backpressure.Reading {
 	return r
 }
 
-// check returns one error for a listing of offsets: that of the first partition in order,
-// and how many more there are.
 func (s *Source) check(what string, listed kadm.ListedOffsets, err error) error {
 	if err != nil {
 		s.lookAgain(err)
@@ -267,7 +255,7 @@ func (s *Source) check(what string, listed kadm.ListedOffsets, err error) error 
 	slices.SortFunc(bad, func(a, b partition) int { return strings.Compare(a.String(), b.String()) })
 	s.lookAgain(cause[bad[0]])
 	name, more := bad[0].String(), ""
-	if bad[0].id < 0 { // how the admin client reports an error of the whole topic
+	if bad[0].id < 0 { // the admin client's error for a whole topic
 		name = bad[0].topic
 	}
 	if len(bad) > 1 {

@@ -31,7 +31,6 @@ type plant struct {
 	dial    kgo.Opt
 }
 
-// inVirtualTime runs test on a cluster with topics of two partitions each.
 func inVirtualTime(t *testing.T, topics []string, test func(p *plant)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -125,8 +124,6 @@ func TestLagByPartition(t *testing.T) {
 	})
 }
 
-// Without a commit, or with one beyond the end, the lag counts all that the partition
-// holds, or what came since it was first seen.
 func TestStartWithoutCommit(t *testing.T) {
 	inVirtualTime(t, []string{"orders"}, func(p *plant) {
 		p.produce("orders", 0, 10)
@@ -149,7 +146,6 @@ func TestStartWithoutCommit(t *testing.T) {
 	})
 }
 
-// between runs a function after the answer to a request.
 type between struct {
 	key int16
 	run func()
@@ -184,8 +180,6 @@ func TestCommittedIsReadFirst(t *testing.T) {
 	})
 }
 
-// A reading of 20 topics is one request to the group's coordinator and one to each
-// broker.
 func TestRequestsAreBatched(t *testing.T) {
 	var topics []string
 	for i := range 20 {
@@ -231,8 +225,7 @@ func TestTopicsThatComeAndGo(t *testing.T) {
 		if err := p.cluster.DeleteTopic("orders-a"); err != nil {
 			t.Fatal(err)
 		}
-		// The client still has it in its cache; then one reading fails, and the next
-		// succeeds.
+		// The client has it in its cache: one reading fails, and the next succeeds.
 		var failed int
 		for range 80 {
 			time.Sleep(100 * time.Millisecond)
@@ -250,7 +243,6 @@ func TestTopicsThatComeAndGo(t *testing.T) {
 	})
 }
 
-// No matching topic is a known lag of 0, and is noticed once.
 func TestNoTopicMatches(t *testing.T) {
 	inVirtualTime(t, []string{"other"}, func(p *plant) {
 		p.produce("other", 0, 5)
@@ -272,8 +264,6 @@ func TestNoTopicMatches(t *testing.T) {
 	})
 }
 
-// A group that has committed nothing on a topic with records is noticed once for each
-// topic; any other is not.
 func TestNothingCommitted(t *testing.T) {
 	inVirtualTime(t, []string{"empty", "orders", "refunds", "taken"}, func(p *plant) {
 		var log strings.Builder
@@ -303,7 +293,6 @@ func TestNothingCommitted(t *testing.T) {
 	})
 }
 
-// A named topic is an error until it exists.
 func TestNamedTopicMustExist(t *testing.T) {
 	inVirtualTime(t, []string{"other"}, func(p *plant) {
 		s := p.source(kadmlag.Config{Topics: []string{"orders"}})
@@ -318,7 +307,6 @@ func TestNamedTopicMustExist(t *testing.T) {
 	})
 }
 
-// With MayAppear, a topic has no lag before it exists, and counts at once.
 func TestNamedTopicMayAppear(t *testing.T) {
 	inVirtualTime(t, []string{"other"}, func(p *plant) {
 		s := p.source(kadmlag.Config{Topics: []string{"orders", "other"}, MayAppear: true})
@@ -339,7 +327,6 @@ func TestNamedTopicMayAppear(t *testing.T) {
 	})
 }
 
-// A gate with a share opens for a topic that does not exist yet.
 func TestMayAppearOpensAShare(t *testing.T) {
 	inVirtualTime(t, []string{"other"}, func(p *plant) {
 		credit, err := backpressure.NewCredit(10)
@@ -364,7 +351,6 @@ func TestMayAppearOpensAShare(t *testing.T) {
 	})
 }
 
-// One partition that is not known makes the reading an error.
 func TestPartitionErrors(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -391,7 +377,6 @@ func TestPartitionErrors(t *testing.T) {
 	}
 }
 
-// Lost connections make a reading an error; later readings succeed.
 func TestConnectionsLost(t *testing.T) {
 	inVirtualTime(t, []string{"orders"}, func(p *plant) {
 		p.produce("orders", 0, 3)
@@ -409,7 +394,6 @@ func TestConnectionsLost(t *testing.T) {
 	})
 }
 
-// The source reads the commits of both group protocols.
 func TestGroupProtocols(t *testing.T) {
 	for name, opts := range map[string][]kgo.Opt{
 		"classic": nil,

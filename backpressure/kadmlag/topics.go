@@ -11,7 +11,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 )
 
-// topics returns the topics to read now: the named ones, and the latest matches.
 func (s *Source) topics(ctx context.Context) ([]string, error) {
 	topics, err := s.named(ctx)
 	if err != nil || s.match == nil {
@@ -27,7 +26,6 @@ func (s *Source) topics(ctx context.Context) ([]string, error) {
 	return slices.Compact(topics), nil
 }
 
-// named returns the named topics, without those that may appear and never did.
 func (s *Source) named(ctx context.Context) ([]string, error) {
 	if !s.cfg.MayAppear || len(s.seen) == len(s.cfg.Topics) {
 		return s.cfg.Topics, nil
@@ -62,13 +60,12 @@ func (s *Source) look(ctx context.Context) error {
 	return nil
 }
 
-// fresh makes the admin client ask a broker for the topics. Otherwise it may answer from
-// a cache that is up to 5 s old; only requests for authorized operations avoid that.
+// fresh makes the admin client ask a broker: otherwise it may answer from a cache that is up to 5 s
+// old.
 func fresh(ctx context.Context) context.Context { return kadm.WithAuthorizedOps(ctx) }
 
-// lookAgain makes the next reading look for matching topics, if one was missing: it may
-// have been deleted. This reading still fails, because a single broker may not know the
-// topic yet.
+// lookAgain makes the next reading look for matching topics, if one was missing. This reading still
+// fails, because a single broker may not know the topic yet.
 func (s *Source) lookAgain(err error) {
 	if errors.Is(err, kerr.UnknownTopicOrPartition) {
 		s.looked = time.Time{}

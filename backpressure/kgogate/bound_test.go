@@ -16,8 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/kgogate"
 )
 
-// The lag never exceeds the bound and the group always has work, although a record takes
-// longer to the broker than a reading interval.
 func TestCreditKeepsItsBound(t *testing.T) {
 	const bound, perSecond, seconds = 1000, 500, 60
 	inVirtualTime(t, func(p *plant) {
@@ -61,7 +59,6 @@ func TestCreditKeepsItsBound(t *testing.T) {
 	})
 }
 
-// consume takes perSecond records each second, and commits then.
 func (p *plant) consume(ctx context.Context, perSecond int) (taken int) {
 	group := p.newClient(kgo.ConsumerGroup("billing"), kgo.ConsumeTopics("orders"), kgo.DisableAutoCommit())
 	defer group.Close()
@@ -77,8 +74,7 @@ func (p *plant) consume(ctx context.Context, perSecond int) (taken int) {
 	return taken
 }
 
-// watchLag reads every 7 ms until ctx ends: the end first and the commit after it, so
-// that it never sees too large a lag.
+// watchLag reads the end before the commit, so that it never sees too large a lag.
 func (p *plant) watchLag(ctx context.Context, group string) (peak int64) {
 	client := p.newClient()
 	defer client.Close()
@@ -89,7 +85,7 @@ func (p *plant) watchLag(ctx context.Context, group string) (peak int64) {
 			end += info.HighWatermark
 		}
 		committed, err := admin.FetchOffsets(context.Background(), group)
-		if err != nil && !errors.Is(err, kerr.GroupIDNotFound) { // nothing is committed yet
+		if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
 			p.Fatal(err)
 		}
 		lag := end

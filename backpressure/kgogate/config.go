@@ -13,20 +13,20 @@ import (
 // DefaultMaxDeferred is the default of Config.MaxDeferred, in records.
 const DefaultMaxDeferred = 10_000
 
-// ShedByClose is the reason for dropping records that wait when the producer closes, and
-// those after.
+// ShedByClose is the reason for dropping records that wait when the producer closes, and those
+// after.
 const ShedByClose = backpressure.ShedByClose
 
 // Excess is what a [Producer] does with a record for which the gate has no room. Unlike
-// [backpressure.Excess], which is for pipes, it has Block, its zero value.
+// [backpressure.Excess] it has Block, its zero value.
 type Excess int
 
-// The policies for excess records.
+// The policies for excess records; see the package comment.
 const (
-	Block   Excess = iota // Produce waits
-	Shed                  // its promise gets an error
-	Defer                 // it waits in a queue, Produce does not
-	Degrade               // as Config.Degrade decides
+	Block Excess = iota
+	Shed
+	Defer
+	Degrade
 )
 
 // Config configures a [Producer].
@@ -35,15 +35,13 @@ type Config struct {
 	// MaxDeferred is how many records may wait with Defer and Degrade; 0 is
 	// DefaultMaxDeferred. Further records are shed.
 	MaxDeferred int
-	// Degrade is called with Excess: Degrade for each excess record. It returns the
-	// record or a replacement (a summary, a smaller one), which then waits as with Defer,
-	// or nil to drop it. Produce calls it, also concurrently.
+	// Degrade is called in Produce, also concurrently, for each excess record with Excess: Degrade.
+	// It returns the record or a replacement, which then waits as with Defer, or nil to drop it.
 	Degrade func(*kgo.Record) *kgo.Record
-	// OnShed is called for each dropped record, just before its promise and on the same
-	// goroutine; nil is never called.
+	// OnShed is called for each dropped record, just before its promise and on the same goroutine;
+	// nil is never called.
 	OnShed func(*kgo.Record, backpressure.ShedReason)
-	// Logger logs the first record that went to another partition than it was admitted
-	// for; nil logs nothing.
+	// Logger logs the first misplaced record: see [ErrMisplaced]; nil logs nothing.
 	Logger *slog.Logger
 }
 
@@ -62,12 +60,12 @@ func (c Config) faults() []error {
 	return faults
 }
 
-// ErrMisplaced is wrapped by the error of every record after one that the client sent to
-// another partition than it was admitted for.
+// ErrMisplaced is wrapped by the error of every record after one that the client sent to another
+// partition than it was admitted for.
 var ErrMisplaced = errors.New("the client does not keep Record.Partition")
 
-// ErrClosed is wrapped by the error of a record that waited for space in the client's
-// buffer when the producer was closed.
+// ErrClosed is wrapped by the error of a record that waited for space in the client's buffer when
+// the producer was closed.
 var ErrClosed = errors.New("the producer was closed")
 
 // ErrShed is wrapped by the error of every dropped record.
@@ -93,5 +91,5 @@ func (e *ShedError) Error() string {
 	return fmt.Sprintf("kgogate: the record was shed: %s", e.Reason)
 }
 
-// Unwrap makes errors.Is(err, ErrShed) true.
+// Unwrap returns [ErrShed].
 func (e *ShedError) Unwrap() error { return ErrShed }

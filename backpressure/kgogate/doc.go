@@ -1,9 +1,9 @@
 // Package kgogate puts a [backpressure.Gate] in front of a franz-go producer.
 //
-// A [Producer] has the Produce, ProduceSync and Flush of a *kgo.Client. Each record asks
-// the gate before the client gets it. The client's promise reports its fate to the gate:
-// acknowledged, certainly not in the log, or unknown. Config.Excess decides about a
-// record for which the gate has no room:
+// A [Producer] has the Produce, ProduceSync and Flush of a *kgo.Client. Each record asks the gate
+// before the client gets it. The client's promise reports its fate to the gate: acknowledged,
+// certainly not in the log, or unknown. Config.Excess decides about a record for which the gate has
+// no room:
 //
 //	Block    Produce waits, until its context ends.
 //	Shed     the promise gets an error at once.
@@ -12,21 +12,19 @@
 //	Degrade  the application decides: the record or a replacement waits as with
 //	         Defer, or it is dropped.
 //
-// Set Record.Timestamp, or a stamp in the record, when the record comes into being: the
-// client sets a zero timestamp only after the wait.
+// Set Record.Timestamp when the record is created: the client fills in a missing timestamp only
+// after the wait.
 //
-// The bound needs acks=all and the idempotent producer, franz-go's defaults. With acks=1
-// an acknowledged record may not be below the high watermark yet. Without idempotence a
-// retried record may be in the log twice. The lag can exceed the bound by as many. New
-// refuses a client without acknowledgements.
+// The bound needs acks=all and the idempotent producer, franz-go's defaults. With acks=1 an
+// acknowledged record may not be below the high watermark yet. Without idempotence a retried record
+// may be in the log twice. New refuses a client without acknowledgements.
 //
-// A record that the client gives up counts for the gate's time of doubt. New returns an
-// error if that is shorter than kgo.RecordDeliveryTimeout, or than a request can take:
-// kgo.ProduceRequestTimeout + kgo.RequestTimeoutOverhead + 10 s for the replication. The
-// latter also applies to the gate's Inherit. Without kgo.RecordDeliveryTimeout (the
-// default) the client keeps a record for ever, and the gate counts it for as long. So a
-// bound of one gate, or with a fixed share, holds through any outage. With a share by
-// demand, see package sharelog.
+// A record that the client gives up counts for the gate's time of doubt. New returns an error if
+// that is shorter than kgo.RecordDeliveryTimeout, or than a request can take:
+// kgo.ProduceRequestTimeout + kgo.RequestTimeoutOverhead + 10 s for the replication. The latter
+// also applies to the gate's Inherit. Without kgo.RecordDeliveryTimeout (the default) the client
+// keeps a record for ever, and the gate counts it for as long. So a bound of one gate, or with a
+// fixed share, holds through any outage. With a share by demand, see package sharelog.
 //
 // Files to know: producer.go, fate.go (the fate of a record).
 package kgogate

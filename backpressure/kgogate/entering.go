@@ -5,12 +5,9 @@ import (
 	"sync"
 )
 
-// entering is the context that the client gets with a record. It is the caller's; until
-// the client has buffered the record, it also ends when the producer closes. So Close
-// need not wait for brokers if Produce waits for space in the client's buffer. After
-// that, Close has no effect on the record.
-//
-// The client seldom calls Done, so the combined context is made only then.
+// entering is the context that the client gets with a record. It is the caller's; until the client
+// has buffered the record, it also ends when the producer closes. So Close need not wait for
+// brokers.
 type entering struct {
 	context.Context
 	closing context.Context
@@ -19,10 +16,9 @@ type entering struct {
 	both    context.Context // ends with the first of the two; nil: Done was not called
 	release context.CancelFunc
 	stay    func() bool // keeps both from ending with closing
-	inside  bool        // the client has the record
+	inside  bool
 }
 
-// Done implements context.Context.
 func (e *entering) Done() <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -36,7 +32,6 @@ func (e *entering) Done() <-chan struct{} {
 	return e.both.Done()
 }
 
-// Err implements context.Context.
 func (e *entering) Err() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -46,15 +41,13 @@ func (e *entering) Err() error {
 	return e.both.Err()
 }
 
-// entered means that the client has buffered or refused the record. It has no effect if
-// the producer closed first.
+// entered has no effect if the producer closed first.
 func (e *entering) entered() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.inside = e.both == nil || e.stay()
 }
 
-// over means that the record's promise was called.
 func (e *entering) over() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -63,7 +56,6 @@ func (e *entering) over() {
 	}
 }
 
-// cut reports whether the producer's closing ended the wait.
 func (e *entering) cut() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

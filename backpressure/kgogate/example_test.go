@@ -15,8 +15,8 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/kgogate"
 )
 
-// A producer never lets the group "billing" fall behind by more than 5000 records. The
-// cluster is in memory.
+// A producer never lets the group "billing" fall behind by more than 5000 records. The cluster is
+// in memory.
 func Example() {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
@@ -41,7 +41,7 @@ func Example() {
 	for i := range 5000 {
 		producer.Produce(ctx, &kgo.Record{Topic: "orders", Value: fmt.Append(nil, i)}, nil)
 	}
-	// Nobody consumes, so this one would wait for ever.
+	// There is no consumer, so this record would wait for ever.
 	short, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
 	defer cancel()
 	producer.Produce(short, &kgo.Record{Topic: "orders"}, func(_ *kgo.Record, err error) { fmt.Println(err) })
@@ -74,8 +74,7 @@ func ExampleProducer_Produce_shed() {
 	// acked 2 shed 1
 }
 
-// With Degrade the application decides which excess records may wait: here every other
-// one. Set Record.Timestamp before, so that it shows the wait.
+// With Degrade the application decides which excess records may wait: here every other one.
 func ExampleConfig_degrade() {
 	client, gate, done := smallGate(2)
 	defer done()
@@ -103,7 +102,6 @@ func ExampleConfig_degrade() {
 	// dropped at the close 3
 }
 
-// smallGate returns a client of a cluster in memory, and a gate with room for n records.
 func smallGate(n int64) (*kgo.Client, *backpressure.Gate, func()) {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "orders"))
 	check(err)

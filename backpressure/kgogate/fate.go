@@ -7,22 +7,20 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// The gate may forget a record only if it will never be in the log. A promise gets the
-// error of the last attempt, and an earlier attempt may have been written without an
-// answer. So most errors leave the fate unknown: kgo.ErrRecordTimeout, a context that
-// ended, kgo.ErrClientClosed, and refusals whose reason can change between two attempts
-// (unknown topic, authorization, old timestamp). A record is certainly not in the log
-// only if
+// The gate may forget a record only if it will never be in the log. A promise gets the error of the
+// last attempt, and an earlier attempt may have been written without an answer. So most errors
+// leave the fate unknown: timeouts, an ended context, a closed client, and refusals that may come
+// and go (a missing topic, an authorization, an old timestamp). A record is certainly not in the
+// log only if
 //
 //	the client refused it   before it was in a batch
 //	a broker refused it     for its content, which every attempt has
 //
-// The second kind assumes that the topic's settings are not tightened, such as
-// max.message.bytes, between two attempts. It applies only if batches are appended in
-// order (an idempotent client, or one request in flight). Otherwise the client gives one
-// batch's error also to the batches behind it, which may be in the log.
+// The second kind assumes that the topic's settings are not tightened between two attempts. It
+// applies only if batches are appended in order (an idempotent client, or one request in flight).
+// Otherwise the client gives one batch's error also to the batches behind it, which may be in the
+// log.
 
-// refusals are the answers of the second kind.
 var refusals = []error{
 	kerr.MessageTooLarge,
 	kerr.RecordListTooLarge,
@@ -31,8 +29,7 @@ var refusals = []error{
 	kerr.InvalidTopicException,
 }
 
-// neverInLog reports whether an error proves that the record is not in the log and never
-// will be. ordered means that batches are appended in order.
+// ordered means that batches are appended in order.
 func neverInLog(err error, ordered bool) bool {
 	if errors.Is(err, kgo.ErrMaxBuffered) {
 		return true
@@ -48,8 +45,6 @@ func neverInLog(err error, ordered bool) bool {
 	return false
 }
 
-// appendsInOrder reports whether a client's batches for a partition are appended one
-// after the other or not at all.
 func appendsInOrder(client *kgo.Client) bool {
 	return client.OptValue(kgo.DisableIdempotentWrite) == false ||
 		client.OptValue(kgo.MaxProduceRequestsInflightPerBroker) == 1

@@ -15,8 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/kgogate"
 )
 
-// A record that a broker refuses makes room at once; one of unknown fate does so only
-// after the doubt.
+// A refused record makes room at once; one of unknown fate does so only after the doubt.
 func TestFate(t *testing.T) {
 	unordered := []kgo.Opt{kgo.DisableIdempotentWrite(), kgo.MaxProduceRequestsInflightPerBroker(5)}
 	for _, c := range []struct {
@@ -55,8 +54,8 @@ func TestFate(t *testing.T) {
 	}
 }
 
-// A record whose first attempt was appended, and whose later attempts were refused,
-// counts as unknown.
+// A record whose first attempt was appended, and whose later attempts were refused, counts as
+// unknown.
 func TestAppendedThenRefused(t *testing.T) {
 	for _, refusal := range []*kerr.Error{
 		kerr.UnknownTopicOrPartition, kerr.UnknownTopicID, kerr.TopicAuthorizationFailed, kerr.ClusterAuthorizationFailed,
@@ -84,8 +83,6 @@ func TestAppendedThenRefused(t *testing.T) {
 	}
 }
 
-// refuseSecondAttempts executes the first produce request and loses its answer; it
-// refuses all later ones.
 func (p *plant) refuseSecondAttempts(refusal *kerr.Error) {
 	first := true
 	p.cluster.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
@@ -111,8 +108,7 @@ func (p *plant) refuseSecondAttempts(refusal *kerr.Error) {
 	})
 }
 
-// Without AllowIdempotentProduceCancellation, franz-go keeps a record without an answer
-// beyond RecordDeliveryTimeout, and it counts.
+// franz-go keeps a record without an answer beyond RecordDeliveryTimeout, and it counts.
 func TestDeliveryTimeoutNeedsCancellation(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -142,7 +138,6 @@ func TestDeliveryTimeoutNeedsCancellation(t *testing.T) {
 	}
 }
 
-// If a context ends while the client has the record, its fate is unknown.
 func TestContextEndsInTheClient(t *testing.T) {
 	inVirtualTime(t, func(p *plant) {
 		p.away.Store(true)
@@ -162,7 +157,6 @@ func TestContextEndsInTheClient(t *testing.T) {
 	}, kgo.AllowIdempotentProduceCancellation())
 }
 
-// A gate with a share gets the offsets of its records.
 func TestAckedReachesTheGate(t *testing.T) {
 	inVirtualTime(t, func(p *plant) {
 		gate, err := backpressure.New(backpressure.Config{Controller: p.credit(10), Share: backpressure.Fixed(0.5), Inherit: backpressure.NoInherit})

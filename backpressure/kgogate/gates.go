@@ -6,7 +6,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// gate is what a producer asks of a gate, for one record at a time.
 type gate interface {
 	// lane returns the same number for records that wait for the same room.
 	lane(partition int32) int32
@@ -16,12 +15,11 @@ type gate interface {
 	acked(topic string, partition int32, offset int64)
 	done(partition int32)
 	unsure(partition int32)
-	// holds reports whether the gate counts a record correctly that was admitted for one
-	// partition and is in another.
+	// holds reports whether the gate's count stays correct if a record admitted for one partition
+	// is in another.
 	holds(admitted, partition int32) bool
 }
 
-// whole is one gate for all partitions.
 type whole struct{ *backpressure.Gate }
 
 func (w whole) lane(int32) int32                           { return 0 }
@@ -33,7 +31,6 @@ func (w whole) done(int32)                                 { w.Done(1) }
 func (w whole) unsure(int32)                               { w.Unsure(1) }
 func (w whole) holds(int32, int32) bool                    { return true }
 
-// byPartition is a gate for each partition.
 type byPartition struct{ *backpressure.Partitioned }
 
 func (b byPartition) lane(id int32) int32                         { return id }

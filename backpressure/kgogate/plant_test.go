@@ -23,14 +23,12 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/kgogate"
 )
 
-// plant is a cluster in memory with a topic "orders" of two partitions, a client, and the
-// promises that were called.
 type plant struct {
 	*testing.T
 	cluster *kfake.Cluster
 	network *kfake.VirtualNetwork
 	client  *kgo.Client
-	delay   time.Duration // of each request to the broker, from the next connection on
+	delay   time.Duration
 
 	away       atomic.Bool // brokers close the connection on each produce request
 	loseAnswer atomic.Bool // the next answer on a connection of client is lost, and the connection with it
@@ -39,13 +37,12 @@ type plant struct {
 	promised []string // "value" or "value: error", in the order of the promises
 }
 
-// inVirtualTime runs test in a bubble; goroutines that remain fail it.
 func inVirtualTime(t *testing.T, test func(p *plant), opts ...kgo.Opt) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{T: t, network: &kfake.VirtualNetwork{}}
-		// A closed client does not wait for its slow requests, and the bubble's clock
-		// stops with this function.
+		// A closed client does not wait for its slow requests, and the bubble's clock stops with
+		// this function.
 		defer time.Sleep(time.Minute)
 		var err error
 		p.cluster, err = kfake.NewCluster(kfake.NumBrokers(1), kfake.ListenFn(p.network.Listen),
@@ -80,7 +77,6 @@ func (p *plant) newClient(opts ...kgo.Opt) *kgo.Client {
 	return client
 }
 
-// dialSlow connects with delayed requests.
 func (p *plant) dialSlow(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := p.network.DialContext(ctx, network, address)
 	return bad{conn, p.delay, &p.loseAnswer}, err
@@ -88,7 +84,6 @@ func (p *plant) dialSlow(ctx context.Context, network, address string) (net.Conn
 
 var errAway = errors.New("away")
 
-// bad is a connection with delayed writes that can break when an answer comes.
 type bad struct {
 	net.Conn
 	delay time.Duration
@@ -109,7 +104,6 @@ func (b bad) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// gate returns a gate with maxLag credits, all unused.
 func (p *plant) gate(maxLag int64) *backpressure.Gate {
 	p.Helper()
 	g, err := backpressure.New(backpressure.Config{Controller: p.credit(maxLag)})
@@ -129,7 +123,6 @@ func (p *plant) credit(maxLag int64) *backpressure.Credit {
 	return c
 }
 
-// report gives the gate a lag that was read just now.
 func report(g *backpressure.Gate, lag int64) {
 	g.Report(g.Mark(), backpressure.Reading{Lag: lag})
 }
@@ -163,9 +156,8 @@ func (p *plant) promise(r *kgo.Record, err error) {
 	p.promised = append(p.promised, said)
 }
 
-// wantPromised waits for rest and compares the promises since the last call: those with
-// an error in their order, and those without in theirs, because they run on two
-// goroutines.
+// Promises with and without an error run on two goroutines, so each kind is compared in its own
+// order.
 func (p *plant) wantPromised(want ...string) {
 	p.Helper()
 	p.rest()
@@ -183,13 +175,11 @@ func (p *plant) byOutcome(promised []string) string {
 	return fmt.Sprintf("%q and %q", failed, acked)
 }
 
-// rest returns when nothing more can happen without the consumers.
 func (p *plant) rest() {
 	time.Sleep(100 * time.Millisecond)
 	synctest.Wait()
 }
 
-// wantStats compares a producer's counters, as text without reasons that have no record.
 func (p *plant) wantStats(producer *kgogate.Producer, want string) {
 	p.Helper()
 	s := producer.Stats()

@@ -13,9 +13,9 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// Producer is a franz-go client behind a gate. Its methods may be called from any number
-// of goroutines. Records from one goroutine reach the client in order, except dropped
-// ones; with a gate for each partition, in order within a partition.
+// Producer is a franz-go client behind a gate. Its methods may be called from any number of
+// goroutines. Records from one goroutine reach the client in order, except dropped ones; with a
+// gate for each partition, in order within a partition.
 type Producer struct {
 	client  *kgo.Client
 	gate    gate
@@ -32,25 +32,23 @@ type Producer struct {
 
 // Stats counts a producer's records since New.
 type Stats struct {
-	// Produced were admitted and given to the client. So far it reported some of them as
-	// Acked, Failed (not in the log) or Unknown.
+	// Produced were admitted and given to the client, which so far reported some of them as Acked,
+	// Failed (not in the log) or Unknown.
 	Produced, Acked, Failed, Unknown int64
-	// Misplaced are those of Acked that are in another partition than they were admitted
-	// for.
+	// Misplaced are those of Acked that are in another partition than they were admitted for.
 	Misplaced int64
 	// Deferred wait in the queue now.
 	Deferred int64
-	// Abandoned were given up before they were admitted, because their context ended or
-	// the gate can never admit them.
+	// Abandoned were given up before they were admitted, because their context ended or the gate
+	// can never admit them.
 	Abandoned int64
 	// Shed were dropped, by reason: "gate", "queue", "degrade", "close".
 	Shed map[backpressure.ShedReason]int64
 }
 
-// New returns a producer that sends through client what gate admits. The caller reads the
-// lag for the gate, with Watch or Report, and closes the client after the producer. The
-// error joins all mistakes, also settings of the client with which the gate cannot keep a
-// bound.
+// New returns a producer that sends through client what gate admits. The caller reads the lag for
+// the gate, with Watch or Report, and closes the client after the producer. The error joins all
+// mistakes, also settings of the client with which the gate cannot keep a bound.
 func New(client *kgo.Client, gate *backpressure.Gate, cfg Config) (*Producer, error) {
 	faults := cfg.faults()
 	if gate == nil {
@@ -68,11 +66,9 @@ func New(client *kgo.Client, gate *backpressure.Gate, cfg Config) (*Producer, er
 	return newProducer(client, whole{gate}, cfg), nil
 }
 
-// NewPartitioned is New with a gate for each partition. Set each record's partition
-// before Produce. The client needs kgo.RecordPartitioner(kgo.ManualPartitioner()); any
-// other is an error. If a record is in another partition all the same, that partition's
-// bound is not kept. Stats counts it, Logger logs it, and later records get
-// [ErrMisplaced].
+// NewPartitioned is New with a gate for each partition. Set each record's partition before Produce.
+// The client needs kgo.RecordPartitioner(kgo.ManualPartitioner()). After a misplaced record, whose
+// bound is not kept, later records get [ErrMisplaced].
 func NewPartitioned(client *kgo.Client, gate *backpressure.Partitioned, cfg Config) (*Producer, error) {
 	faults := cfg.faults()
 	if gate == nil {
@@ -113,18 +109,16 @@ func newProducer(client *kgo.Client, gate gate, cfg Config) *Producer {
 	return p
 }
 
-// Produce asks the gate for the record and gives it to the client's Produce. The promise,
-// which may be nil, is called once: by the client; with a [ShedError] if the record was
-// dropped; or with the context's error if that ended before the record was admitted. The
-// last two run on another goroutine than the client's promises, and concurrently. After
-// Close each record is dropped.
+// Produce asks the gate for the record and gives it to the client's Produce. The promise, which may
+// be nil, is called once: by the client; with a [ShedError] if the record was dropped; or with the
+// context's error if that ended before the record was admitted. The last two run on another
+// goroutine than the client's promises, and concurrently. After Close each record is dropped.
 //
-// If a context ends after the client has the record, the client gives it up. Its fate is
-// unknown, and it counts for the gate's time of doubt. So deadlines for each record use
-// up the bound when the brokers are slow.
+// If a context ends after the client has the record, its fate is unknown, and it counts for the
+// gate's time of doubt. So deadlines for each record use up the bound when the brokers are slow.
 //
-// Produce waits for room only with Block, and for space in the client's buffer as the
-// client does. Then do not call it in a promise: room may depend on later promises.
+// Produce waits for room only with Block, and for space in the client's buffer as the client does.
+// Then do not call it in a promise: room may depend on later promises.
 func (p *Producer) Produce(ctx context.Context, r *kgo.Record, promise func(*kgo.Record, error)) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -153,15 +147,14 @@ func (p *Producer) Produce(ctx context.Context, r *kgo.Record, promise func(*kgo
 	}
 }
 
-// order is one call of Produce.
 type order struct {
 	ctx     context.Context
 	record  *kgo.Record
 	promise func(*kgo.Record, error)
 }
 
-// ProduceSync produces the records and waits for all of them. The results are in the
-// order in which the records' fates became known. It waits for the client's linger.
+// ProduceSync produces the records and waits for all of them. The results are in the order in which
+// the records' fates became known. It does not shorten the client's linger.
 func (p *Producer) ProduceSync(ctx context.Context, rs ...*kgo.Record) kgo.ProduceResults {
 	var (
 		all     sync.WaitGroup
@@ -181,8 +174,8 @@ func (p *Producer) ProduceSync(ctx context.Context, rs ...*kgo.Record) kgo.Produ
 	return results
 }
 
-// Flush waits until no record is deferred and the client's buffer is empty, or returns
-// the error of ctx. It depends on the consumers, because they make room.
+// Flush waits until no record is deferred and the client's buffer is empty, or returns the error of
+// ctx. It depends on the consumers, because they make room.
 func (p *Producer) Flush(ctx context.Context) error {
 	if err := p.waiting.wait(ctx); err != nil {
 		return err
@@ -190,11 +183,11 @@ func (p *Producer) Flush(ctx context.Context) error {
 	return p.client.Flush(ctx)
 }
 
-// Close drops the waiting records, ends the waiting calls of Produce, and returns when
-// the producer's goroutines have ended; it waits for no broker. The client sends the
-// records that it has, and their promises still report to the gate. An admitted record
-// that waits for space in the client's buffer gets an error that wraps [ErrClosed], and
-// counts as of unknown fate. To lose nothing, call Flush before.
+// Close drops the waiting records, ends the waiting calls of Produce, and returns when the
+// producer's goroutines have ended; it waits for no broker. The client sends the records that it
+// has, and their promises still report to the gate. An admitted record that waits for space in the
+// client's buffer gets an error that wraps [ErrClosed], and counts as of unknown fate. To lose
+// nothing, call Flush before.
 func (p *Producer) Close() {
 	p.close()
 	p.waiting.end()
@@ -226,7 +219,6 @@ func (p *Producer) waitAndSend(o order) {
 	p.send(o)
 }
 
-// acquire waits for room until the order's context ends or the producer closes.
 func (p *Producer) acquire(o order) error {
 	if err := p.closing.Err(); err != nil { // even if there is room
 		return err
@@ -244,7 +236,6 @@ func (p *Producer) acquire(o order) error {
 	return p.gate.acquire(ctx, partition)
 }
 
-// giveUp ends an order that was not admitted.
 func (p *Producer) giveUp(o order, err error) {
 	switch {
 	case o.ctx.Err() != nil:
@@ -256,8 +247,7 @@ func (p *Producer) giveUp(o order, err error) {
 	}
 }
 
-// send gives an admitted record to the client. It reports the record's fate to the gate
-// before it calls the promise.
+// send reports the record's fate to the gate before it calls the promise.
 func (p *Producer) send(o order) {
 	p.produced.Add(1)
 	partition := o.record.Partition
@@ -273,7 +263,6 @@ func (p *Producer) send(o order) {
 	way.entered()
 }
 
-// settle reports to the gate the fate of a record that was admitted for a partition.
 func (p *Producer) settle(partition int32, r *kgo.Record, err error) {
 	switch {
 	case err == nil:
@@ -292,7 +281,6 @@ func (p *Producer) settle(partition int32, r *kgo.Record, err error) {
 	}
 }
 
-// misplace logs the first record that is in another partition than its gate believes.
 func (p *Producer) misplace(admitted int32, r *kgo.Record) {
 	if p.misplaced.Add(1) > 1 || p.cfg.Logger == nil {
 		return

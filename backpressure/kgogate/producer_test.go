@@ -48,7 +48,6 @@ func TestBlock(t *testing.T) {
 	})
 }
 
-// A waiting call ends with its context, or when the producer closes.
 func TestBlockEnds(t *testing.T) {
 	inVirtualTime(t, func(p *plant) {
 		producer := p.producer(p.gate(1), kgogate.Config{})
@@ -113,8 +112,6 @@ func TestShedError(t *testing.T) {
 	})
 }
 
-// Deferred records go first in, first out, and none overtakes them, even if there is room
-// again.
 func TestDefer(t *testing.T) {
 	inVirtualTime(t, func(p *plant) {
 		gate := p.gate(2)
@@ -137,7 +134,6 @@ func TestDefer(t *testing.T) {
 	})
 }
 
-// Nothing overtakes a deferred record that waits for space in the client's buffer.
 func TestDeferredIsNotOvertaken(t *testing.T) {
 	inVirtualTime(t, func(p *plant) {
 		p.delay = time.Second
@@ -225,7 +221,6 @@ func TestDegrade(t *testing.T) {
 	})
 }
 
-// A full partition delays no other, and each keeps its order.
 func TestPartitioned(t *testing.T) {
 	inVirtualTime(t, func(p *plant) {
 		gate := p.partitioned()
@@ -264,7 +259,6 @@ func TestPartitioned(t *testing.T) {
 	})
 }
 
-// With many goroutines, each record has one promise and one count.
 func TestEveryRecordIsCounted(t *testing.T) {
 	for _, excess := range []kgogate.Excess{kgogate.Block, kgogate.Shed, kgogate.Defer, kgogate.Degrade} {
 		cfg := kgogate.Config{Excess: excess, MaxDeferred: 50}
@@ -302,7 +296,6 @@ func TestEveryRecordIsCounted(t *testing.T) {
 	}
 }
 
-// Close does not wait for brokers, and the client sends what it has when they are back.
 func TestCloseWaitsForNoBroker(t *testing.T) {
 	for name, excess := range map[string]kgogate.Excess{"Block": kgogate.Block, "Shed": kgogate.Shed, "Defer": kgogate.Defer} {
 		t.Run(name, func(t *testing.T) {
@@ -352,7 +345,6 @@ func TestCloseWaitsForNoBroker(t *testing.T) {
 	}
 }
 
-// Close does not end the context of a record that the client has.
 func TestCloseLeavesWhatTheClientHas(t *testing.T) {
 	inVirtualTime(t, func(p *plant) {
 		producer := p.producer(p.gate(2), kgogate.Config{})
@@ -372,7 +364,7 @@ func TestCloseLeavesWhatTheClientHas(t *testing.T) {
 	}, kgo.UnknownTopicRetries(-1))
 }
 
-// elsewhere is a partitioner that obeys, except for the topic "orders".
+// elsewhere keeps the record's partition, except for the topic "orders".
 type elsewhere struct{}
 
 func (elsewhere) ForTopic(string) kgo.TopicPartitioner { return elsewhere{} }
@@ -397,7 +389,6 @@ func (p *plant) partitioned() *backpressure.Partitioned {
 	return gate
 }
 
-// After a misplaced record, no more are sent.
 func TestMisplaced(t *testing.T) {
 	inVirtualTime(t, func(p *plant) {
 		var log strings.Builder
@@ -421,7 +412,6 @@ func TestMisplaced(t *testing.T) {
 	}, kgo.RecordPartitioner(elsewhere{}))
 }
 
-// A gate for each partition needs a client that obeys Record.Partition.
 func TestPartitioners(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -464,7 +454,6 @@ func TestNilFaults(t *testing.T) {
 	}
 }
 
-// A delivery timeout above the time of doubt is an error; none is allowed.
 func TestDoubtCoversTheDeliveryTimeout(t *testing.T) {
 	for _, c := range []struct {
 		timeout, doubt time.Duration
@@ -489,7 +478,6 @@ func TestDoubtCoversTheDeliveryTimeout(t *testing.T) {
 	}
 }
 
-// Doubt and Inherit must cover the request timeouts plus 10 s of replication.
 func TestDoubtAndInheritCoverARequest(t *testing.T) {
 	const second = time.Second
 	for _, c := range []struct {

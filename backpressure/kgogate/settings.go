@@ -8,17 +8,15 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// replication is the longest time from the append of a record until it is below the high
-// watermark, after the broker no longer waits for its replicas.
+// replication is the longest time from the append of a record until it is below the high watermark,
+// after the broker no longer waits for its replicas.
 const replication = 10 * time.Second
 
-// times are the times of a gate that its client limits.
 type times interface {
 	Doubt() time.Duration
 	Inherit() time.Duration
 }
 
-// clientFaults returns the client's settings with which a gate cannot keep a bound.
 func (c Config) clientFaults(client *kgo.Client, gate times) []error {
 	doubt := gate.Doubt()
 	var faults []error
@@ -37,8 +35,7 @@ func (c Config) clientFaults(client *kgo.Client, gate times) []error {
 	return append(faults, requestFaults(client, gate)...)
 }
 
-// requestFaults returns the times of a gate that are shorter than the time in which a
-// request can still reach the log.
+// requestFaults returns the times of a gate that are shorter than a request can take.
 func requestFaults(client *kgo.Client, gate times) []error {
 	produce, _ := client.OptValue(kgo.ProduceRequestTimeout).(time.Duration)
 	overhead, _ := client.OptValue(kgo.RequestTimeoutOverhead).(time.Duration)
@@ -60,8 +57,6 @@ func requestFaults(client *kgo.Client, gate times) []error {
 
 var errNotManual = errors.New("kgogate: the client chooses the partitions itself, so a record could go to another partition than it was admitted for: use kgo.RecordPartitioner(kgo.ManualPartitioner())")
 
-// keepsPartition reports whether a client sends each record to Record.Partition. Only a
-// trial of its partitioner can show that.
 func keepsPartition(client *kgo.Client) bool {
 	partitioner, ok := client.OptValue(kgo.RecordPartitioner).(kgo.Partitioner)
 	if !ok {

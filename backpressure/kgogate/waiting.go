@@ -7,8 +7,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// waiting holds the deferred records: a lane for each gate, so that a slow partition
-// delays no other.
+// waiting has a lane for each gate, so that a slow partition delays no other.
 type waiting struct {
 	workers sync.WaitGroup
 
@@ -18,8 +17,7 @@ type waiting struct {
 	empty chan struct{} // closed when total falls to 0; nil while total is 0
 }
 
-// lane is a queue, first in, first out. While it holds records, a worker waits for room
-// for the first.
+// While a lane holds records, a worker waits for room for the first.
 type lane struct {
 	orders []order
 }
@@ -30,7 +28,6 @@ func (w *waiting) count() int64 {
 	return w.total
 }
 
-// wait returns when nothing is deferred, or with the error of ctx.
 func (w *waiting) wait(ctx context.Context) error {
 	w.mu.Lock()
 	empty := w.empty
@@ -46,14 +43,14 @@ func (w *waiting) wait(ctx context.Context) error {
 	}
 }
 
-// end waits until the workers have ended. No more may start from now on.
+// end waits for the workers. No more may start from now on.
 func (w *waiting) end() {
 	w.mu.Lock()   // a concurrent enqueue starts its worker before Wait
 	w.mu.Unlock() //nolint:staticcheck // empty on purpose
 	w.workers.Wait()
 }
 
-// passes admits a record that need not wait: the gate has room, and its lane is empty.
+// passes admits a record that need not wait.
 func (p *Producer) passes(partition int32) bool {
 	w := &p.waiting
 	w.mu.Lock()
@@ -61,7 +58,6 @@ func (p *Producer) passes(partition int32) bool {
 	return w.lanes[p.gate.lane(partition)] == nil && p.gate.open(partition) && p.gate.try(partition)
 }
 
-// excess is Defer and Degrade, for a record that has to wait.
 func (p *Producer) excess(o order) {
 	if p.cfg.Excess == Degrade {
 		kept := p.cfg.Degrade(o.record)
@@ -76,7 +72,6 @@ func (p *Producer) excess(o order) {
 	}
 }
 
-// enqueue puts an order at the end of its lane, or returns why it cannot.
 func (p *Producer) enqueue(o order) (reason backpressure.ShedReason, ok bool) {
 	w := &p.waiting
 	w.mu.Lock()
@@ -101,9 +96,8 @@ func (p *Producer) enqueue(o order) (reason backpressure.ShedReason, ok bool) {
 	return "", true
 }
 
-// work sends the orders of a lane, o first, until it is empty. A record stays in the lane
-// until the client has it, so that none can overtake it. If its context ends, it is given
-// up when it is first.
+// A record stays in the lane until the client has it, so that none can overtake it. If its context
+// ends, it is given up when it is first in the lane.
 func (p *Producer) work(key int32, l *lane, o order) {
 	for more := true; more; o, more = p.waiting.next(key, l) {
 		if err := p.acquire(o); err != nil {
@@ -114,8 +108,7 @@ func (p *Producer) work(key int32, l *lane, o order) {
 	}
 }
 
-// next removes the first order of a lane and returns the next, or false if there is none;
-// the lane is then deleted.
+// next deletes the lane and returns false if no order is left.
 func (w *waiting) next(key int32, l *lane) (order, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

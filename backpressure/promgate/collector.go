@@ -19,9 +19,9 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// New returns a collector of one gate. Each of its metrics has the labels; give each gate
-// of a process different ones, such as the group and the topic. Registering the collector
-// of a nil gate returns an error.
+// New returns a collector of one gate. Every metric has the labels. Give each gate of a process
+// different ones, such as the group and the topic. Registering the collector of a nil gate returns
+// an error.
 func New(gate *backpressure.Gate, labels prometheus.Labels) prometheus.Collector {
 	if gate == nil {
 		return invalid{errNoGate}
@@ -29,9 +29,8 @@ func New(gate *backpressure.Gate, labels prometheus.Labels) prometheus.Collector
 	return newCollector(labels, nil, func(yield func(backpressure.Stats, ...string)) { yield(gate.Stats()) })
 }
 
-// NewPartitioned returns a collector of a partitioned gate: each metric has a label
-// partition, and a series for each partition. Registering the collector of a nil gate
-// returns an error.
+// NewPartitioned is New for a partitioned gate: each metric has a series for each partition, with
+// the label partition.
 func NewPartitioned(gate *backpressure.Partitioned, labels prometheus.Labels) prometheus.Collector {
 	if gate == nil {
 		return invalid{errNoGate}
@@ -45,13 +44,11 @@ func NewPartitioned(gate *backpressure.Partitioned, labels prometheus.Labels) pr
 
 var errNoGate = errors.New("promgate: the gate is nil: look at the error of its constructor")
 
-// invalid is a collector that a registry refuses with an error.
 type invalid struct{ why error }
 
 // Describe implements [prometheus.Collector].
 func (i invalid) Describe(descs chan<- *prometheus.Desc) { descs <- prometheus.NewInvalidDesc(i.why) }
 
-// Collect implements [prometheus.Collector].
 func (i invalid) Collect(metrics chan<- prometheus.Metric) {
 	metrics <- prometheus.NewInvalidMetric(prometheus.NewInvalidDesc(i.why), i.why)
 }
@@ -61,7 +58,6 @@ type collector struct {
 	each    func(yield func(s backpressure.Stats, labels ...string))
 }
 
-// metric is one number of a gate.
 type metric struct {
 	desc  *prometheus.Desc
 	kind  prometheus.ValueType
@@ -87,7 +83,6 @@ func (c *collector) Describe(descs chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements [prometheus.Collector].
 func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	c.each(func(s backpressure.Stats, labels ...string) {
 		for _, m := range c.metrics {

@@ -88,7 +88,6 @@ kafka_backpressure_room_records{group="billing"} 10
 	}
 }
 
-// The names and types pass Prometheus' own linter.
 func TestTheNamesAreAsPrometheusWantsThem(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(promgate.New(gate(t, backpressure.Config{}), prometheus.Labels{"topic": "a"}))
@@ -137,7 +136,6 @@ kafka_backpressure_admitted_records_total{partition="2"} 0
 	}
 }
 
-// A nil gate is an error at registration, not a panic at the first scrape.
 func TestANilGateIsRefused(t *testing.T) {
 	for _, c := range []prometheus.Collector{promgate.New(nil, nil), promgate.NewPartitioned(nil, nil)} {
 		if err := prometheus.NewRegistry().Register(c); err == nil || !strings.Contains(err.Error(), "the gate is nil") {

@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// row is one metric: its name without the prefix, its help text, and its value.
 type row struct {
 	name, help string
 	kind       prometheus.ValueType

@@ -18,7 +18,6 @@ func (m *Member) hurry() {
 	}
 }
 
-// beat writes a beat at each interval, until ctx ends.
 func (m *Member) beat(ctx context.Context) {
 	tick := time.NewTicker(m.cfg.Beat)
 	defer tick.Stop()
@@ -33,8 +32,7 @@ func (m *Member) beat(ctx context.Context) {
 	}
 }
 
-// beatOnce appends a beat, unless the last one is still under way: a second would only
-// wait behind it.
+// beatOnce appends no beat while the last one is under way: a second would only queue behind it.
 func (m *Member) beatOnce(ctx context.Context) {
 	m.lower()
 	load := m.load()
@@ -63,8 +61,7 @@ func (m *Member) beatOnce(ctx context.Context) {
 	}
 }
 
-// append sends a record and does not wait. It does not retry: the next beat says the
-// same.
+// append does not wait and does not retry: the next beat says the same.
 func (m *Member) append(ctx context.Context, r shares.Record) {
 	entry, err := m.entry(r)
 	if err != nil {
@@ -91,8 +88,8 @@ func (m *Member) appended(r shares.Record, err error) {
 	}
 }
 
-// tidy does what may take long, until ctx ends. It reads the group's offsets while a dead
-// member's part waits to be reclaimed, and deletes what a snapshot covers.
+// tidy does what may take long: it reads the group's offsets while a dead member's part waits to be
+// reclaimed, and deletes what a snapshot covers.
 func (m *Member) tidy(ctx context.Context) {
 	tick := time.NewTicker(m.cfg.Beat)
 	defer tick.Stop()
@@ -108,7 +105,6 @@ func (m *Member) tidy(ctx context.Context) {
 	}
 }
 
-// readDrained reads the group's offsets if that helps to reclaim a part.
 func (m *Member) readDrained(ctx context.Context) {
 	m.mu.Lock()
 	asked := m.clock()

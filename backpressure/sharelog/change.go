@@ -31,7 +31,6 @@ type Change struct {
 	Reason  string
 }
 
-// tell passes changes on, and calls OnFenced if this process lost its part.
 func (m *Member) tell(changes []Change) {
 	for _, change := range changes {
 		m.cfg.tell(change)
@@ -44,7 +43,6 @@ func (m *Member) tell(changes []Change) {
 	}
 }
 
-// tell passes a change to OnChange and Logger.
 func (c *Config) tell(change Change) {
 	if c.OnChange != nil {
 		c.OnChange(change)

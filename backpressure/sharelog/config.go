@@ -20,8 +20,8 @@ const (
 
 // Config says which bound a process takes part in, and how.
 type Config struct {
-	// Brokers are host:port addresses to begin with. Client holds further options, such
-	// as TLS and SASL, and may name the brokers itself.
+	// Brokers are host:port addresses to begin with. Client holds further options, such as TLS and
+	// SASL, and may name the brokers itself.
 	Brokers []string
 	Client  []kgo.Opt
 	// Topic has one partition. Join creates it if it is missing, with Replication
@@ -29,12 +29,12 @@ type Config struct {
 	Topic       string
 	Replication int16
 
-	// Bound is the name of the bound, the same in all its processes, for example the name
-	// of the consumer group.
+	// Bound is the name of the bound, the same in all its processes, for instance the name of the
+	// consumer group.
 	Bound string
-	// Records is the bound: the lag in records that all processes together may cause; per
-	// partition with a [backpressure.Partitioned]. All processes and their gates'
-	// controllers have the same. 0 is the bound that the controller has in force.
+	// Records is the bound: the lag in records that all processes together may cause; per partition
+	// with a [backpressure.Partitioned]. All processes and their gates' controllers have the same.
+	// 0 is the bound that the controller has in force.
 	Records int64
 	// Member names this process in events. Each join adds a unique suffix.
 	Member string
@@ -44,25 +44,25 @@ type Config struct {
 	// Lease is how long the others wait for a beat before the process counts as dead; 0
 	// is 5 s. It must be at least four beats.
 	Lease time.Duration
-	// Margin is how much earlier than that the process stops by itself, in case clocks
-	// run at different rates; 0 is a tenth of the lease. It is at most half of it.
+	// Margin is how much earlier than that the process stops by itself, in case clocks run at
+	// different rates; 0 is a tenth of the lease. It is at most half of it.
 	Margin time.Duration
 	// Grace is how long after the lease a dead process's records may still reach the log;
 	// 0 is 2 minutes. It must not be shorter than the delivery timeout of the producers'
 	// clients.
 	Grace time.Duration
-	// Floor is the part that an idle process keeps, so that it can start, from 0 to 1; 0
-	// is a twentieth. It is never more than a quarter of an equal part.
+	// Floor is the part that an idle process keeps, so that it can start, from 0 to 1; 0 is a
+	// twentieth. It is never more than a quarter of an equal part.
 	Floor float64
 
-	// Source reads the lag of the group, with its Partitions. It is read only while a
-	// dead process's part waits to be reclaimed. It may be the gate's source.
+	// Source reads the lag of the group, with its Partitions, while a dead process's part waits to
+	// be reclaimed. It may be the gate's source.
 	Source backpressure.Source
-	// OnFenced is called, on its own goroutine, each time that the process loses its
-	// part: its beats do not come back, or the log can't be followed. Others may use the
-	// part after the grace time, so abort the client's buffered records there (franz-go:
-	// AbortBufferedRecords). Report those with Unsure, as some may be in the log. Close
-	// waits until it returns; nil is never called.
+	// OnFenced is called, on its own goroutine, each time that the process loses its part: its
+	// beats do not come back, or the log can't be followed. Others may use the part after the grace
+	// time, so abort the client's buffered records there (franz-go: AbortBufferedRecords). Records
+	// that were sent before may still be in the log: report those with Unsure. Close waits until it
+	// returns; nil is never called.
 	OnFenced func()
 	// OnChange is called with each change, on the goroutine that noticed it; nil is never
 	// called.
@@ -71,7 +71,6 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// completed returns the config with its defaults, or all its mistakes.
 func (c Config) completed() (Config, error) {
 	if c.Beat == 0 {
 		c.Beat = DefaultBeat

@@ -14,8 +14,8 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/sharelog"
 )
 
-// Two processes keep a bound of 5000 records together. Here they are two members of one
-// program, with a cluster in memory and a gate each.
+// Two processes keep a bound of 5000 records together. Here they are two members of one program,
+// with a cluster in memory and a gate each.
 func Example() {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()

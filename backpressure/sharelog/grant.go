@@ -14,16 +14,14 @@ type Gate interface {
 	Stats() backpressure.Stats
 }
 
-// grant is the part that the process may use, and until when by either clock. The
-// monotonic clock may stop while the machine is suspended, and the wall clock may be set
-// back.
+// grant has an end by either clock: the monotonic clock may stop while the machine is suspended,
+// and the wall clock may be set back.
 type grant struct {
 	part        float64
 	until, wall time.Time
 }
 
-// Part implements [backpressure.Share]. It takes no lock and is 0 as soon as the lease
-// has ended.
+// Part implements [backpressure.Share]. It takes no lock and is 0 as soon as the lease has ended.
 func (m *Member) Part() float64 {
 	now := time.Now()
 	g := m.now.Load()
@@ -33,7 +31,6 @@ func (m *Member) Part() float64 {
 	return g.part
 }
 
-// stamp is when a beat was sent: on the axis of shares, and by the wall clock.
 type stamp struct {
 	at   time.Duration
 	wall time.Time
@@ -42,7 +39,7 @@ type stamp struct {
 // stampsMax is how many beats may be under way before the oldest renews nothing.
 const stampsMax = 64
 
-// stamped remembers when a beat was sent. The lock is held.
+// The lock is held.
 func (m *Member) stamped(at time.Duration) {
 	if len(m.sent) == stampsMax {
 		m.sent = append(m.sent[:0], m.sent[1:]...)
@@ -50,7 +47,7 @@ func (m *Member) stamped(at time.Duration) {
 	m.sent = append(m.sent, stamp{at: at, wall: time.Now().Round(0)})
 }
 
-// publish puts the part from the log and the promises into force. The lock is held.
+// The lock is held.
 func (m *Member) publish() {
 	part, until := m.self.Grant()
 	g := &grant{until: m.epoch.Add(until)}
@@ -66,8 +63,6 @@ func (m *Member) publish() {
 	m.now.Store(g)
 }
 
-// lower puts the part to use into force, also in the gate. A later load is measured with
-// it.
 func (m *Member) lower() {
 	m.mu.Lock()
 	m.self.Aim(m.clock())
@@ -78,7 +73,6 @@ func (m *Member) lower() {
 	}
 }
 
-// load measures what this process sends and has outstanding.
 func (m *Member) load() shares.Load {
 	a := m.gate.Load()
 	if a == nil {
@@ -94,9 +88,8 @@ func (m *Member) load() shares.Load {
 	}
 }
 
-// outstanding returns the part of the bound that covers what may be in the log, or come
-// into it before the gate asks for its share again. With a gate for each partition it is
-// the largest.
+// outstanding covers what may be in the log, or come into it before the gate asks for its share
+// again. With a gate for each partition it is the largest.
 func (m *Member) outstanding(gate Gate, stats backpressure.Stats) shares.Part {
 	each, ok := gate.(*backpressure.Partitioned)
 	if !ok {

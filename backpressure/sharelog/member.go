@@ -38,9 +38,9 @@ type Member struct {
 	self    *shares.Member
 	id      string
 	meter   shares.Meter
-	sending bool          // a beat is under way
-	retired bool          // it is about to leave
-	left    bool          // its last record was made
+	sending bool
+	retired bool
+	left    bool
 	sent    []stamp       // of the beats, for the wall clock
 	heard   time.Duration // when a record was last read, or the beginning was known
 	broken  error
@@ -53,11 +53,10 @@ type told struct {
 	at             time.Time
 }
 
-// attached wraps a gate for an atomic pointer.
 type attached struct{ gate Gate }
 
-// Join takes part in a bound. It returns when the member has read its first beat back,
-// with a part of 0. If ctx ends before, it returns an error, and the member is closed.
+// Join takes part in a bound. It returns when the member has read its first beat back, with a part
+// of 0. If ctx ends before, it returns an error, and the member is closed.
 func Join(ctx context.Context, cfg Config) (*Member, error) {
 	cfg, err := cfg.completed()
 	if err != nil {
@@ -106,7 +105,6 @@ func (m *Member) settle(ctx context.Context) error {
 	}
 }
 
-// enter takes a new unique name.
 func (m *Member) enter() error {
 	var unique [8]byte
 	if _, err := rand.Read(unique[:]); err != nil {
@@ -130,10 +128,9 @@ func (m *Member) Attach(gate Gate) {
 	m.hurry()
 }
 
-// Leave gives the part back in order, and ends the member. It waits until this process's
-// outstanding records are committed; the gate must still be watched meanwhile. If ctx
-// ends before, the rest stays held until the others see it committed. The part is 0 from
-// the call on.
+// Leave gives the part back, and ends the member. It waits until this process's outstanding records
+// are committed; the gate must still be watched meanwhile. If ctx ends before, the rest stays held
+// until the others see it committed. The part is 0 from the call on.
 func (m *Member) Leave(ctx context.Context) error {
 	m.mu.Lock()
 	m.retired = true
@@ -145,7 +142,6 @@ func (m *Member) Leave(ctx context.Context) error {
 	return errors.Join(err, m.Close())
 }
 
-// drain waits until nothing is outstanding or ctx ends. The beats go on meanwhile.
 func (m *Member) drain(ctx context.Context) {
 	tick := time.NewTicker(m.cfg.Beat / 4)
 	defer tick.Stop()
@@ -162,8 +158,8 @@ func (m *Member) drain(ctx context.Context) {
 	}
 }
 
-// sayLeave appends the last record. It waits up to half a lease even if ctx has ended:
-// otherwise the others notice only after a whole one.
+// sayLeave waits up to half a lease even if ctx has ended: otherwise the others notice only after a
+// whole one.
 func (m *Member) sayLeave(ctx context.Context) error {
 	m.lower()
 	load := m.load()
@@ -184,8 +180,8 @@ func (m *Member) sayLeave(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the member without a last record, so the others notice after the lease. The
-// part is 0 from then on. It is safe to call again.
+// Close ends the member without a last record, so the others notice after the lease. The part is 0
+// from then on. It is safe to call again.
 func (m *Member) Close() error {
 	m.end.Do(func() {
 		m.stop()

@@ -21,8 +21,7 @@ import (
 
 func about(part, want float64) bool { return math.Abs(part-want) < 0.05 }
 
-// Parts follow demand, and a dead process's part is free only after its records are
-// committed.
+// A dead process's part is free only after its records are committed.
 func TestPartsFollowDemandAndSurviveADeath(t *testing.T) {
 	inVirtualTime(t, testPartsFollowDemandAndSurviveADeath)
 }
@@ -56,7 +55,6 @@ func testPartsFollowDemandAndSurviveADeath(t *testing.T, cluster *cluster, w *wo
 	w.check(t)
 }
 
-// A process that leaves early keeps its part until its records are committed.
 func TestLeaveWithRecordsOutstanding(t *testing.T) { inVirtualTime(t, testLeaveWithRecordsOutstanding) }
 
 func testLeaveWithRecordsOutstanding(t *testing.T, cluster *cluster, w *world) {
@@ -78,7 +76,6 @@ func testLeaveWithRecordsOutstanding(t *testing.T, cluster *cluster, w *world) {
 	w.check(t)
 }
 
-// Without Config.Records the bound is the one in force in the controllers.
 func TestABoundThatIsNotGiven(t *testing.T) { inVirtualTime(t, testABoundThatIsNotGiven) }
 
 func testABoundThatIsNotGiven(t *testing.T, cluster *cluster, w *world) {
@@ -105,8 +102,6 @@ func testABoundThatIsNotGiven(t *testing.T, cluster *cluster, w *world) {
 	w.check(t)
 }
 
-// A broker that does not answer beats fences a process within its lease, until it answers
-// again.
 func TestAProcessThatIsNotHeardFencesItself(t *testing.T) {
 	inVirtualTime(t, testAProcessThatIsNotHeardFencesItself)
 }
@@ -137,7 +132,6 @@ func testAProcessThatIsNotHeardFencesItself(t *testing.T, cluster *cluster, w *w
 	w.check(t)
 }
 
-// A process whose part was reclaimed is fenced by then, and joins again when it is back.
 func TestAProcessThatWasGivenUpJoinsAnew(t *testing.T) {
 	inVirtualTime(t, testAProcessThatWasGivenUpJoinsAnew)
 }
@@ -165,7 +159,6 @@ func testAProcessThatWasGivenUpJoinsAnew(t *testing.T, cluster *cluster, w *worl
 	w.check(t)
 }
 
-// The log is cut behind a snapshot, and a member that joins then computes the same parts.
 func TestTheLogIsCut(t *testing.T) { inVirtualTime(t, testTheLogIsCut) }
 
 func testTheLogIsCut(t *testing.T, cluster *cluster, w *world) {
@@ -179,7 +172,6 @@ func testTheLogIsCut(t *testing.T, cluster *cluster, w *world) {
 	w.check(t)
 }
 
-// fill appends foreign records.
 func fill(t *testing.T, cluster *cluster, n int) {
 	t.Helper()
 	client, err := cluster.client(kgo.DefaultProduceTopic(topic))
@@ -195,7 +187,6 @@ func fill(t *testing.T, cluster *cluster, n int) {
 	}
 }
 
-// The marker of a foreign transaction takes an offset and changes no part.
 func TestAForeignTransactionEndsNothing(t *testing.T) {
 	inVirtualTime(t, testAForeignTransactionEndsNothing)
 }
@@ -229,7 +220,6 @@ func testAForeignTransactionEndsNothing(t *testing.T, cluster *cluster, w *world
 	w.check(t)
 }
 
-// If the beginning of the log is lost and no member is left, Join fails with a remedy.
 func TestALogWhoseBeginningIsLost(t *testing.T) {
 	inVirtualTime(t, testALogWhoseBeginningIsLost, kfake.SeedTopics(1, topic))
 }
@@ -258,7 +248,6 @@ func testALogWhoseBeginningIsLost(t *testing.T, cluster *cluster, w *world) {
 	}
 }
 
-// A record of a later version makes the part 0 for good.
 func TestALaterVersionBreaksTheMember(t *testing.T) {
 	inVirtualTime(t, testALaterVersionBreaksTheMember)
 }
@@ -301,7 +290,6 @@ func TestAnotherMadeTheTopicMeanwhile(t *testing.T) {
 	inVirtualTime(t, testAnotherMadeTheTopicMeanwhile, kfake.SeedTopics(1, topic))
 }
 
-// If two members find no topic at once, the second uses that of the first.
 func testAnotherMadeTheTopicMeanwhile(t *testing.T, cluster *cluster, w *world) {
 	missing := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Metadata}, Topic: topic, Err: kerr.UnknownTopicOrPartition})
 	creates := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.CreateTopics}, Observe: true, Count: -1})
@@ -317,8 +305,7 @@ func testAnotherMadeTheTopicMeanwhile(t *testing.T, cluster *cluster, w *world) 
 	}
 }
 
-// Join fails at once if it lacks a right, and with its context if no broker answers; both
-// errors name the cause.
+// Join fails at once if it lacks a right, and with its context if no broker answers.
 func TestATopicThatCannotBeOpened(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
-// read follows the log until ctx ends.
 func (m *Member) read(ctx context.Context) {
 	for {
 		fetches := m.client.PollFetches(ctx)
@@ -31,7 +30,7 @@ func (m *Member) read(ctx context.Context) {
 	}
 }
 
-// take folds what was fetched, and returns which parts that freed. The lock is held.
+// take returns the changes that free a part. The lock is held.
 func (m *Member) take(fetches kgo.Fetches) (changes []Change, err error) {
 	if err = unreadable(fetches); err != nil {
 		return nil, err
@@ -55,8 +54,7 @@ func (m *Member) take(fetches kgo.Fetches) (changes []Change, err error) {
 	return changes, err
 }
 
-// unreadable returns why the log can't be followed any more. It ignores what the client
-// retries.
+// unreadable ignores errors that the client retries.
 func unreadable(fetches kgo.Fetches) error {
 	var why error
 	fetches.EachError(func(_ string, _ int32, err error) {
@@ -72,8 +70,8 @@ func unreadable(fetches kgo.Fetches) error {
 	return why
 }
 
-// fold applies a record of the topic, and returns a change if it freed a part of this
-// bound. It ignores foreign records. The lock is held.
+// fold returns a change if the record freed a part of this bound. It ignores foreign records. The
+// lock is held.
 func (m *Member) fold(in *kgo.Record) (*Change, error) {
 	r, err := shares.Decode(in.Value)
 	switch {
@@ -105,8 +103,7 @@ func (m *Member) held(id string) shares.Part {
 	return e.Held
 }
 
-// see gives the log's state to the member, and puts the result into force. The lock is
-// held.
+// The lock is held.
 func (m *Member) see(broken error) []Change {
 	if m.broken != nil {
 		return nil
@@ -129,9 +126,8 @@ func (m *Member) see(broken error) []Change {
 	return m.note()
 }
 
-// waited handles a log whose beginning is missing. A living member would write a
-// snapshot, and beats. After a lease and the grace time without any record no member
-// is left, and their parts are unknown. The lock is held.
+// waited handles a log whose beginning is missing. A living member would write a snapshot; after a
+// lease and the grace time without any record, the parts are unknown for good. The lock is held.
 func (m *Member) waited() []Change {
 	limit := m.cfg.Lease + m.cfg.Grace
 	if m.clock()-m.heard < limit {
@@ -141,7 +137,7 @@ func (m *Member) waited() []Change {
 		"stop all processes that use topic %s, let the group commit what is there, delete the topic and start them again", limit, m.cfg.Topic))
 }
 
-// rejoin joins again after the others have reclaimed the part. The lock is held.
+// The lock is held.
 func (m *Member) rejoin(s *shares.State) []Change {
 	m.told = told{}
 	expelled := m.change(Expelled, fmt.Sprintf("no beat of %s was in the log for longer than %v", m.id, m.cfg.Lease))
@@ -163,7 +159,7 @@ func (m *Member) join() {
 	}
 }
 
-// note returns what is new since the last call. The lock is held.
+// The lock is held.
 func (m *Member) note() []Change {
 	if !m.self.Joined() || m.retired || m.broken != nil {
 		return nil
@@ -190,7 +186,7 @@ func (m *Member) note() []Change {
 	return nil
 }
 
-// change describes this process's present state. The lock is held.
+// The lock is held.
 func (m *Member) change(kind ChangeKind, reason string) Change {
 	return Change{Kind: kind, Member: m.id, Part: m.Part(), Members: m.self.Members(m.clock()), Reason: reason}
 }

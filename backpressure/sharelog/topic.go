@@ -13,8 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
-// settings are those of a new topic. Records are deleted only after a snapshot; small
-// segments let that free the disk.
+// Records are deleted only after a snapshot; small segments let that free the disk.
 var settings = map[string]*string{
 	"cleanup.policy":  kadm.StringPtr("delete"),
 	"retention.ms":    kadm.StringPtr("-1"),
@@ -22,8 +21,7 @@ var settings = map[string]*string{
 	"segment.bytes":   kadm.StringPtr("1048576"),
 }
 
-// options returns the client's options. A beat that is older than a lease is useless, so
-// nothing waits longer.
+// A beat that is older than a lease is useless, so nothing waits longer.
 func options(cfg Config) []kgo.Opt {
 	var opts []kgo.Opt
 	if len(cfg.Brokers) > 0 {
@@ -41,8 +39,8 @@ func options(cfg Config) []kgo.Opt {
 	)
 }
 
-// openTopic creates the topic if it is missing, and returns where it begins and ends. It
-// tries until ctx ends: a new topic has no leader at first.
+// openTopic creates the topic if it is missing. It tries until ctx ends: a new topic has no leader
+// at first.
 func (m *Member) openTopic(ctx context.Context) (first, end int64, err error) {
 	for {
 		if err = m.makeTopic(ctx); err == nil {
@@ -62,7 +60,6 @@ func (m *Member) openTopic(ctx context.Context) (first, end int64, err error) {
 	}
 }
 
-// shapeError is a topic that can't be the log.
 type shapeError struct{ partitions int }
 
 func (e *shapeError) Error() string {
@@ -113,7 +110,6 @@ func (m *Member) offsets(ctx context.Context) (first, end int64, err error) {
 	return first, end, nil
 }
 
-// entry returns a record as written to the topic.
 func (m *Member) entry(r shares.Record) (*kgo.Record, error) {
 	if r.Kind != shares.Snapshot {
 		r.Bound = m.cfg.Bound

@@ -24,8 +24,7 @@ const (
 	grace   = 200 * time.Millisecond
 )
 
-// world is one partition, and consumers that take and commit at a rate. Its lag must
-// never exceed the bound.
+// world is one partition with its consumers. Its lag must never exceed the bound.
 type world struct {
 	mu             sync.Mutex
 	end, committed int64
@@ -52,7 +51,6 @@ func (w *world) stop(stopped bool) {
 	w.stopped = stopped
 }
 
-// append appends n records and returns the offset of the first.
 func (w *world) append(n int64) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -74,7 +72,6 @@ func (w *world) Read(context.Context) (backpressure.Reading, error) {
 	return backpressure.Reading{Partitions: []backpressure.Partition{{Topic: "data", Committed: w.committed, End: w.end}}}, nil
 }
 
-// every repeats do until the test ends or stop is called.
 func every(t *testing.T, interval time.Duration, do func()) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -202,7 +199,6 @@ func (p *process) told(kind sharelog.ChangeKind) bool {
 	return false
 }
 
-// until waits for a condition, and returns how long it took.
 func until(t *testing.T, what string, within time.Duration, ok func() bool) {
 	t.Helper()
 	begun := time.Now()
@@ -227,7 +223,6 @@ type cluster struct {
 	network *kfake.VirtualNetwork
 }
 
-// inVirtualTime calls test in a bubble of testing/synctest.
 func inVirtualTime(t *testing.T, test func(t *testing.T, cluster *cluster, w *world), opts ...kfake.Opt) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

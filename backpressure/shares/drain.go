@@ -6,13 +6,12 @@ import (
 	"time"
 )
 
-// peer is another member, as this one sees it.
 type peer struct {
 	entry Entry
-	since time.Duration
+	since time.Duration // when its last record was read
 
-	ends    map[place]int64         // ends of the log when none of its records could arrive any more
-	gone    map[place]time.Duration // since when the partition is missing
+	ends    map[place]int64         // of the log, once none of its records could arrive any more
+	gone    map[place]time.Duration // since when a partition is missing
 	drained bool
 }
 
@@ -43,8 +42,7 @@ func (m *Member) seePeers(at time.Duration, s *State) {
 	}
 }
 
-// quiet returns the time from which nothing more can come from a peer, unless another
-// record of it does.
+// After this time nothing more can come from a peer, unless another record of it does.
 func (m *Member) quiet(p *peer) time.Duration {
 	switch {
 	case p.entry.Left && !p.entry.Unsettled:
@@ -67,13 +65,11 @@ func (m *Member) Undrained(at time.Duration) bool {
 	return false
 }
 
-// Drain takes a reading of the group that was asked for at a time. The first reading
-// after a peer became quiet gives the ends of the log; the peer is drained when all up to
-// there is committed.
+// Drain takes a reading of the group that was asked for at a time. The first reading after a peer
+// became quiet gives the ends of the log; the peer is drained when all up to there is committed.
 //
-// A partition that is missing, or that ends earlier, is not committed. After the lease
-// and the grace time without another reading it counts as deleted, and its records as
-// gone.
+// A partition that is missing, or that ends earlier, is not committed. After the lease and the
+// grace time it counts as deleted, and its records as gone.
 func (m *Member) Drain(asked time.Duration, partitions []Partition) {
 	if len(partitions) == 0 {
 		return
@@ -101,7 +97,6 @@ func (p *peer) began(now map[place]Partition) {
 	}
 }
 
-// forget drops the partitions that have been missing for wait.
 func (p *peer) forget(asked time.Duration, now map[place]Partition, wait time.Duration) {
 	for at, end := range p.ends {
 		if partition, known := now[at]; known && partition.End >= end {
@@ -127,8 +122,8 @@ func (p *peer) passed(now map[place]Partition) bool {
 	return true
 }
 
-// Reclaims returns the records to append for peers that are gone and drained, until these
-// are in the log.
+// Reclaims returns the records to append for peers that are gone and drained, until these are in
+// the log.
 func (m *Member) Reclaims(at time.Duration) []Record {
 	var records []Record
 	for _, id := range slices.Sorted(maps.Keys(m.peers)) {

@@ -1,31 +1,29 @@
 package shares
 
-// SnapshotEvery is the number of records after which a member writes a snapshot of the
-// log's state, so that older records can be deleted.
+// SnapshotEvery is the number of records after which a member writes a snapshot, so that older ones
+// can be deleted.
 const SnapshotEvery = 1024
 
 // Journal follows a log with any number of bounds, from its present beginning.
 //
-// A log that was cut at its beginning has a state only from a snapshot that was taken at
-// or after the cut. Until it reads one, the journal keeps the records, and then folds
-// those after the snapshot's offset. The same happens if records were deleted before a
-// reader read them.
+// A log that was cut at its beginning has a state only from a snapshot that was taken at or after
+// the cut. Until it reads one, the journal keeps the records, and then folds those after the
+// snapshot's offset. It does the same if records were deleted before it read them.
 //
-// A missing offset is a cut only if the log begins after it ([Journal.Begins]). Otherwise
-// it is the marker of a foreign transaction, which no reader gets.
+// A missing offset is a cut only if the log begins after it ([Journal.Begins]). Otherwise it is the
+// marker of a foreign transaction, which no reader gets.
 type Journal struct {
-	next   int64 // the offset after the last record read
+	next   int64
 	first  int64 // the known beginning of the log
 	cut    int64 // nothing after it is missing from what was read
 	based  bool
 	bounds map[string]*State
 	kept   []kept // read since the cut, while not based
-	last   int64  // the offset of the last snapshot read
+	last   int64  // offset of the last snapshot
 
 	wanted bool // the log was cut and empty: no other member has a snapshot
 }
 
-// keptMax limits what is kept while a snapshot is missing.
 const keptMax = 16 * SnapshotEvery
 
 type kept struct {
@@ -33,8 +31,8 @@ type kept struct {
 	record Record
 }
 
-// NewJournal begins with the log's first offset and the offset after its last record. In
-// a log that was never cut, or that is empty, no member holds anything.
+// NewJournal begins with the log's first offset and the offset after its last record. In a log that
+// was never cut, or is empty, no member holds a part at the beginning.
 func NewJournal(first, end int64) *Journal {
 	empty := first == end
 	return &Journal{
@@ -43,12 +41,11 @@ func NewJournal(first, end int64) *Journal {
 	}
 }
 
-// Begins takes the beginning of the log from the broker. It must be as of when the
-// records that are folded next were read, or later.
+// Begins takes the beginning of the log from the broker. It must be as of when the records that are
+// folded next were read, or later.
 func (j *Journal) Begins(first int64) { j.first = max(j.first, first) }
 
-// Fold applies the record at an offset. Offsets must grow. The log must not be compacted:
-// that deletes records which others have folded.
+// Fold applies the record at an offset. Offsets must grow, and the log must not be compacted.
 func (j *Journal) Fold(offset int64, r Record) {
 	if offset < j.next {
 		return // a copy from the client
@@ -73,7 +70,6 @@ func (j *Journal) Fold(offset int64, r Record) {
 	j.kept = append(j.kept, kept{offset: offset, record: r})
 }
 
-// met takes a snapshot, and begins with it if there is no other beginning.
 func (j *Journal) met(r Record, offset int64) {
 	j.last, j.wanted = offset, false
 	if j.based || r.Before < j.cut {
@@ -120,8 +116,8 @@ func (j *Journal) State(bound string) *State {
 // Next is the offset of the next record.
 func (j *Journal) Next() int64 { return j.next }
 
-// Due reports whether member should write a snapshot now. The turn moves on, so that a
-// dead member does not delay it for long.
+// Due reports whether member should write a snapshot now. The turn moves on, so that a dead member
+// does not delay it for long.
 func (j *Journal) Due(bound, member string) bool {
 	if !j.based {
 		return false

@@ -9,8 +9,6 @@ import (
 
 const beatEvery = lease / 10
 
-// simulate runs without failures: all processes beat and read after a delay, and the
-// consumers keep up.
 func (w *world) simulate(d time.Duration) {
 	const delay = 5 * time.Millisecond
 	for end := w.now + d; w.now < end; {
@@ -34,7 +32,6 @@ func (w *world) simulate(d time.Duration) {
 	}
 }
 
-// quiet is a world of processes that ask for more than they are served.
 func quiet(t *testing.T, demands ...float64) *world {
 	w := &world{t: t}
 	for i, demand := range demands {

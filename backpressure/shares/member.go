@@ -12,8 +12,8 @@ import (
 type Config struct {
 	// ID is unique for ever: a member that joins again takes another.
 	ID string
-	// Lease is how long the others wait for a beat. Margin is how much earlier the member
-	// stops by itself.
+	// Lease is how long the others wait for a beat. Margin is how much earlier the member stops by
+	// itself.
 	Lease, Margin time.Duration
 	// Grace is how long after it stopped a member's last record may reach the log.
 	Grace time.Duration
@@ -21,12 +21,9 @@ type Config struct {
 	Floor Part
 }
 
-// Member is one member's view of the log, and its promises there. It has no clock:
-// callers give it times, on any axis of its own that never stands still. Use it from one
-// goroutine at a time.
-//
-// The order of a beat matters: call Aim, put its part into force, measure what is still
-// outstanding, and only then call Beat.
+// Member is one member's view of the log, and its promises there. It has no clock: callers give it
+// times, on any axis of its own that never stands still. Use it from one goroutine at a time.
+// Before each Beat call Aim, put its part into force, and then measure what is outstanding.
 type Member struct {
 	cfg Config
 
@@ -42,25 +39,24 @@ type Member struct {
 	peers            map[string]*peer
 }
 
-// promise is a record that was sent and not read back. The member keeps to it, as it may
-// be in the log.
+// promise is a record that was sent and not read back. It may be in the log, so the member keeps to
+// it.
 type promise struct {
 	seq  int64
 	want Part
 	sent time.Duration
 }
 
-// pendingMax limits the promises that are kept apart.
 const pendingMax = 64
 
 // Load is what a member knows of its own sending.
 type Load struct {
 	// Demand is the records per second that it would send, Served those that it may send.
 	Demand, Served float64
-	// Outstanding covers all its records that are not committed or of unknown fate, and
-	// those that it may still send before it notices a lower part.
+	// Outstanding covers all its records that are not committed or of unknown fate, and those that
+	// it may still send before it notices a lower part.
 	Outstanding Part
-	// Unsettled reports that the fate of some is not known.
+	// Unsettled reports that the fate of some records is not known.
 	Unsettled bool
 }
 
@@ -102,12 +98,12 @@ func (m *Member) See(at time.Duration, s *State) {
 // Joined reports whether the member has read itself in the log.
 func (m *Member) Joined() bool { return m.joined }
 
-// Expelled reports whether the member was in the log and is no longer: to take part again
-// it must join under another ID.
+// Expelled reports whether the member was in the log and is no longer: it must join again under
+// another ID.
 func (m *Member) Expelled() bool { return m.expelled }
 
-// Grant returns the part that the member may use, and until when. After that it is 0,
-// unless a beat is read back before.
+// Grant returns the part that the member may use, and until when. After that it is 0, unless a beat
+// is read back before.
 func (m *Member) Grant() (part Part, until time.Duration) {
 	if !m.joined || m.expelled {
 		return 0, 0
@@ -119,8 +115,7 @@ func (m *Member) Grant() (part Part, until time.Duration) {
 	return part, m.renewed + m.cfg.Lease - m.cfg.Margin
 }
 
-// Aim decides whether the member gives way to others, and returns the part to use from
-// now on.
+// Aim decides whether the member gives way to others, and returns the part to use from now on.
 func (m *Member) Aim(at time.Duration) Part {
 	target, wanted := m.target(at)
 	switch {
@@ -155,8 +150,8 @@ func (m *Member) Beat(at time.Duration, load Load) Record {
 // Retire makes the following beats lower the member to nothing.
 func (m *Member) Retire() { m.leaving = true }
 
-// Leave returns the last record of a retired member. The part of its outstanding records
-// stays held until the others see them drained.
+// Leave returns the last record of a retired member. The part of its outstanding records stays held
+// until the others see them drained.
 func (m *Member) Leave(at time.Duration, load Load) Record {
 	m.leaving, m.aim = true, 0
 	r := m.record(Leave)
@@ -170,8 +165,7 @@ func (m *Member) record(kind Kind) Record {
 	return Record{Kind: kind, Member: m.cfg.ID, Seq: m.seq}
 }
 
-// promise remembers what was sent. If there are too many, it merges the two oldest: to
-// the smaller part and the older time.
+// promise merges the two oldest if there are too many: to the smaller part and the older time.
 func (m *Member) promise(p promise) {
 	if len(m.pending) == pendingMax {
 		m.pending[1].want = min(m.pending[0].want, m.pending[1].want)
@@ -181,8 +175,8 @@ func (m *Member) promise(p promise) {
 	m.pending = append(m.pending, p)
 }
 
-// target returns the part to aim for, and whether some member is so short that those
-// above their target should give way.
+// target also reports whether some member is so short that those above their target should give
+// way.
 func (m *Member) target(at time.Duration) (target Part, wanted bool) {
 	if !m.joined || m.expelled {
 		return 0, false
@@ -204,8 +198,8 @@ func (m *Member) target(at time.Duration) (target Part, wanted bool) {
 	return target, needed && lacking > m.free || begun && lacking > m.free+nothing
 }
 
-// live returns the members that take part, this one included, and the part that the
-// others leave for them.
+// live returns the members that take part, this one included, and the part that the others leave
+// for them.
 func (m *Member) live(at time.Duration) (live []Entry, whole Part) {
 	live, whole = []Entry{m.self}, Whole
 	for _, p := range m.peers {

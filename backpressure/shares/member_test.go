@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
-// The lease counts from when a beat was sent, and a reclaimed member has nothing.
 func TestTheLeaseCountsFromSending(t *testing.T) {
 	m, err := shares.NewMember(shares.Config{ID: "a", Lease: lease, Margin: margin, Grace: grace})
 	if err != nil {
@@ -35,7 +34,6 @@ func TestTheLeaseCountsFromSending(t *testing.T) {
 	}
 }
 
-// A promise that was not read back is kept.
 func TestPromisesAreKeptUntilTheyAreReadBack(t *testing.T) {
 	m, err := shares.NewMember(shares.Config{ID: "a", Lease: lease, Margin: margin, Floor: shares.DefaultFloor})
 	if err != nil {

@@ -10,8 +10,8 @@ const Whole Part = 1_000_000
 // DefaultFloor is the part that an idle member keeps, so that it can start.
 const DefaultFloor = Whole / 20
 
-// PartOf returns a part that covers n of bound records, rounded up; at most [Whole], and
-// Whole if the bound is not positive.
+// PartOf returns a part that covers n of bound records, rounded up; at most [Whole], and Whole if
+// the bound is not positive.
 func PartOf(n, bound int64) Part {
 	switch {
 	case n <= 0:

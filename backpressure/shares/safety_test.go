@@ -9,8 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
-// The parts never add up to more than the whole, nor outstanding records to more than the
-// bound, with any delays, losses, copies, pauses, deaths and wrong clocks.
+// The property holds with any delays, losses, copies, pauses, deaths and wrong clocks.
 func TestTheSumIsNeverMoreThanTheWhole(t *testing.T) {
 	var reclaims, shared, worlds int
 	property := func(t *rapid.T) {
@@ -55,8 +54,7 @@ func (w *world) sharing() bool {
 	return n > 1
 }
 
-// step makes one random event. Common events are frequent, so that the world makes
-// progress.
+// Common events are frequent, so that the world makes progress.
 func (w *world) step(t *rapid.T) {
 	switch k := rapid.IntRange(0, 99).Draw(t, "step"); {
 	case k < 25:
@@ -108,8 +106,7 @@ func (p *proc) want(t *rapid.T) {
 	p.served = float64(rapid.IntRange(0, 2000).Draw(t, "served"))
 }
 
-// trial cuts one process off for about as long as it takes to reclaim its part. It may
-// still send, or hear, or neither.
+// trial cuts one process off for about as long as it takes to reclaim its part.
 func (w *world) trial(t *rapid.T) {
 	victim := rapid.SampledFrom(w.procs).Draw(t, "victim")
 	hears, heard := rapid.Bool().Draw(t, "hears"), rapid.IntRange(0, 3).Draw(t, "heard") == 0
@@ -136,8 +133,7 @@ func (w *world) trial(t *rapid.T) {
 	}
 }
 
-// round is a period without failures for most processes, except one: their beats are
-// read, and they use their parts.
+// round is a period without failures for all but one process.
 func (w *world) round(t *rapid.T, but *proc) {
 	w.pass(time.Duration(rapid.IntRange(1, 120).Draw(t, "ms")) * time.Millisecond)
 	w.commit(rapid.SampledFrom([]int64{0, 0, 50, 500}).Draw(t, "commit"))

@@ -21,9 +21,9 @@ type Entry struct {
 	Unsettled bool `json:"u,omitempty"`
 }
 
-// State is what a prefix of the log says of one bound: its members and their parts. The
-// parts held never add up to more than [Whole]. It depends only on the records, not on
-// time. The zero value is the state of an empty log.
+// State is what a prefix of the log says of one bound: its members and their parts. The parts held
+// never add up to more than [Whole]. It does not depend on time. The zero value is the state of an
+// empty log.
 type State struct {
 	members map[string]Entry
 }
@@ -53,8 +53,6 @@ func (s *State) Fold(r Record) {
 	}
 }
 
-// grant returns the part that a member gets: all of a lowering, and of a raise what the
-// others leave.
 func (s *State) grant(e Entry, want Part) Part {
 	return min(max(0, want), e.Held+s.Free())
 }

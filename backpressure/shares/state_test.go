@@ -69,8 +69,6 @@ func TestWhoWasReclaimedStaysAway(t *testing.T) {
 	}
 }
 
-// A reading that was asked for before a dead peer's last record could arrive does not
-// count.
 func TestDrainNeedsAReadingThatIsLateEnough(t *testing.T) {
 	w := quiet(t, 4000, 4000)
 	w.procs[0].dead = true
@@ -120,7 +118,6 @@ func TestRecordsSurviveTheirEncoding(t *testing.T) {
 	}
 }
 
-// A journal that begins at a cut, or missed one, agrees with one that read everything.
 func TestAJournalThatBeginsLateAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := shares.NewJournal(0, 0)
@@ -177,7 +174,6 @@ func TestAJournalThatBeginsLateAgrees(t *testing.T) {
 	})
 }
 
-// A gap is a cut only if the log begins after it.
 func TestAGapIsNotACut(t *testing.T) {
 	records := []shares.Record{first("m"), wants("m", 2, 5)}
 	for _, c := range []struct {
@@ -202,7 +198,6 @@ func TestAGapIsNotACut(t *testing.T) {
 	}
 }
 
-// A journal can begin with a snapshot at the cut, even with a marker between them.
 func TestASnapshotBehindAMarker(t *testing.T) {
 	j := shares.NewJournal(0, 5)
 	j.Fold(0, first("m"))
@@ -213,8 +208,6 @@ func TestASnapshotBehindAMarker(t *testing.T) {
 	}
 }
 
-// A deleted or new topic keeps a dead member's part for the lease and the grace time
-// only.
 func TestATopicThatVanishes(t *testing.T) {
 	other := shares.Partition{Topic: "u", Committed: 5, End: 5}
 	here := shares.Partition{Topic: "t", Committed: 5, End: 9}

@@ -2,19 +2,18 @@ package shares
 
 import "slices"
 
-// A member begins to lower itself only for one that lacks at least a tenth of its target,
-// because of noise. It goes on until next to nothing is lacking.
+// A member begins to lower itself only for one that lacks at least a tenth of its target, because
+// of noise. It goes on until next to nothing is lacking.
 const (
 	tolerance = 0.1
 	nothing   = Whole / 100
 )
 
-// Targets divides whole among members: each gets the floor, and the rest is in proportion
-// to what max-min fairness would let it send. That is its demand up to a level. At this
-// level the members together are served what they are served now (water filling;
-// Bertsekas and Gallager, "Data Networks", 6.5.2). So small demands are met in full, and
-// large ones get equal parts. If all are met, parts are in proportion to demand. The sum
-// is exactly whole, and the answer depends only on the entries.
+// Targets divides whole among members: each gets the floor, and the rest is in proportion to what
+// max-min fairness would let it send: its demand up to a level, at which the members together are
+// served what they are served now (water filling; Bertsekas and Gallager, "Data Networks", 6.5.2).
+// If all demands are met, parts are in proportion to demand. The sum is exactly whole, and the
+// answer depends only on the entries.
 func Targets(entries []Entry, whole, floor Part) []Part {
 	n := Part(len(entries))
 	if n == 0 {
@@ -44,9 +43,8 @@ func Targets(entries []Entry, whole, floor Part) []Part {
 	return parts
 }
 
-// waterLevel returns the rate up to which max-min fairness serves each member, for the
-// sum that is served now. It is the highest demand if all are met, or if nothing is
-// served yet.
+// waterLevel returns the rate up to which max-min fairness would serve each member now. It is the
+// highest demand if all are met, or if nothing is served yet.
 func waterLevel(entries []Entry) float64 {
 	var served float64
 	demands := make([]float64, len(entries))
@@ -71,8 +69,8 @@ func waterLevel(entries []Entry) float64 {
 
 func hungry(e Entry) bool { return e.Demand > e.Served*(1+tolerance) }
 
-// short reports whether others should give way to a member: it has less than its floor,
-// or is hungry and clearly below its target.
+// short reports whether a member has less than its floor, or is hungry and clearly below its
+// target.
 func short(e Entry, target, floor Part) bool {
 	if e.Held < min(floor, target) {
 		return true
@@ -80,5 +78,5 @@ func short(e Entry, target, floor Part) bool {
 	return hungry(e) && float64(e.Held) < float64(target)*(1-tolerance)
 }
 
-// floorOf returns the floor of n members: at most a quarter of an equal part.
+// A floor is at most a quarter of an equal part.
 func floorOf(whole, floor, n Part) Part { return min(floor, whole/(4*n)) }

@@ -10,8 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
-// The world of the property tests: one log, one bound, and processes with a clock, a view
-// of the log, and records under way each.
 const (
 	bound  = 1000 // records
 	lease  = time.Second
@@ -31,12 +29,12 @@ type world struct {
 	reclaims       int
 }
 
-// proc is a process with the simplest gate: now and then it counts its outstanding
-// records, and gets credit for the rest of its part.
+// proc has the simplest gate: now and then it counts its outstanding records, and gets credit for
+// the rest of its part.
 type proc struct {
 	w      *world
 	member *shares.Member
-	meter  float64 // what it would send, records a second
+	meter  float64
 	served float64
 
 	offset time.Duration // of its clock
@@ -47,11 +45,11 @@ type proc struct {
 	sending []shares.Record // not in the log yet
 	credit  int64
 	flying  []flight // sent, not in the log
-	landed  []int64  // offsets in the log
+	landed  []int64
 	paused  bool
 	dead    bool
 	left    bool
-	beaten  time.Duration // in simulate: time of its last beat
+	beaten  time.Duration
 	ask     *reading
 }
 
@@ -88,7 +86,6 @@ func (p *proc) clock() time.Duration {
 	return p.offset + time.Duration(float64(p.w.now)*p.rate)
 }
 
-// part returns what the process would use now.
 func (p *proc) part() shares.Part {
 	part, until := p.member.Grant()
 	if p.dead || p.clock() >= until {
@@ -136,7 +133,6 @@ func (p *proc) load() shares.Load {
 	}
 }
 
-// land appends one of the records that a process sent.
 func (p *proc) land(i int, again bool) {
 	r := p.sending[i]
 	if !again {
@@ -161,7 +157,6 @@ func (p *proc) see(n int) {
 	}
 }
 
-// drain answers the last reading, and asks for the next.
 func (p *proc) drain() {
 	if p.ask != nil {
 		p.member.Drain(p.ask.asked, p.ask.partitions)
@@ -172,8 +167,6 @@ func (p *proc) drain() {
 	p.sending = append(p.sending, p.member.Reclaims(p.clock())...)
 }
 
-// arrive appends records that are under way, the oldest first; it drops those that are
-// too old.
 func (p *proc) arrive(n int) {
 	p.flying = slices.DeleteFunc(p.flying, func(f flight) bool {
 		if n--; n >= 0 && p.w.now-f.sent <= grace {
@@ -217,7 +210,6 @@ func (w *world) check() {
 	}
 }
 
-// live returns the processes that can act, without paused ones.
 func (w *world) live() []*proc {
 	return slices.DeleteFunc(slices.Clone(w.procs), func(p *proc) bool { return p.dead || p.paused })
 }

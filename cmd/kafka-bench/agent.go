@@ -22,7 +22,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/web"
 )
 
-// agentFlags say who an agent is.
 type agentFlags struct {
 	in      surroundings
 	session string
@@ -33,15 +32,15 @@ type agentFlags struct {
 	key     string
 	spool   string
 	metrics pagesFlags
-	// local is that another process of the user started it, with which it ends; keepTopics is
-	// that process's own.
+	// local is set if another process started the agent. The agent then ends with that process,
+	// whose flag keepTopics repeats.
 	local      bool
 	keepTopics bool
 	clock      string
-	at         string // where others ask for the clock
+	at         string // where other agents ask for the time
 }
 
-// completionIndex is where Kubernetes says which of a Job's pods a process is in.
+// completionIndex is the variable in which Kubernetes gives a pod of a Job its index.
 const completionIndex = "JOB_COMPLETION_INDEX"
 
 func agentCommand(in surroundings) *cobra.Command {
@@ -93,7 +92,6 @@ Exit codes: 0 handed in, 1 not handed in, 2 bad input, or another process has th
 	return c
 }
 
-// check finds what the flags lack, all of it, and reads what they name.
 func (f agentFlags) check() (index int, key control.Key, served web.Options, err error) {
 	var faults []error
 	if f.session == "" {
@@ -115,7 +113,6 @@ func (f agentFlags) check() (index int, key control.Key, served web.Options, err
 	return index, key, served, errors.Join(faults...)
 }
 
-// keyNeeded refuses a session without a key on a cluster of other machines.
 func keyNeeded(key string, brokers []string) error {
 	if key != "" || len(brokers) == 0 || loopback(brokers) {
 		return nil
@@ -169,7 +166,7 @@ func runAgent(ctx context.Context, flags agentFlags, stderr io.Writer) (err erro
 		return err
 	}
 	var last bench.Plan
-	hostName, _ := os.Hostname() // "" is one that does not say
+	hostName, _ := os.Hostname() // on an error it stays ""
 	err = fleet.RunAgent(ctx, fleet.AgentConfig{
 		Session: fleet.Session{Name: flags.session, Log: log, Topic: log.ID(), Key: key},
 		Index:   index, Of: flags.of, Open: driverNamed, HostName: hostName, Host: result.Host(probe.DescribeHost()), Tell: tell, Clock: clock,
@@ -185,8 +182,8 @@ func runAgent(ctx context.Context, flags agentFlags, stderr io.Writer) (err erro
 	return agentEnd(err, spool, flags.local, tell)
 }
 
-// agentEnd takes the spool away, unless it has what was not handed in and cannot be had otherwise,
-// and says which error of the command an agent's is.
+// agentEnd removes the spool, unless the only copy of a part is in it, and gives err the kind for
+// its exit code.
 func agentEnd(err error, spool string, local bool, tell func(string)) error {
 	if errors.Is(err, fleet.ErrNotHandedIn) && !fleet.NoCoordinator(err) && !local {
 		tell("what was measured, and not handed in, is in " + spool)
@@ -202,20 +199,18 @@ func agentEnd(err error, spool string, local bool, tell func(string)) error {
 	return err
 }
 
-// partWatcher has the process that serves an agent's metrics follow each part.
 type partWatcher struct{ pages *web.Pages }
 
-// Began implements observe.Watcher, as do the others.
 func (w partWatcher) Began(dir string) { w.pages.Run(dir) }
 
-// Interval is nothing: the process of the metrics reads it in the folder.
+// Interval does nothing: the metrics process reads the folder.
 func (partWatcher) Interval(result.Interval) {}
 
-// Event is nothing either.
 func (partWatcher) Event(result.Event) {}
 
-// untilOrphaned returns a context that ends when standard input does, which the process that started
-// this one holds, and whether that was so. The process ends then, at the latest after endTimeout.
+// untilOrphaned returns a context that ends with standard input, which the starting process holds
+// open, and a function that reports whether it did. The process then exits after at most
+// endTimeout.
 func untilOrphaned(ctx context.Context, spool string) (context.Context, func() bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	var orphaned atomic.Bool
@@ -223,15 +218,15 @@ func untilOrphaned(ctx context.Context, spool string) (context.Context, func() b
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		orphaned.Store(true)
 		cancel()
-		time.Sleep(endTimeout) // a client whose brokers died too waits for minutes
+		time.Sleep(endTimeout) // a client may wait minutes if its brokers died too
 		_ = os.RemoveAll(spool)
 		os.Exit(exitUnreachable)
 	}()
 	return ctx, orphaned.Load
 }
 
-// leaveNothing removes what the process that started the agent can't remove any more: the session's
-// folder and topic, and the topic of the run. All agents of the session try it.
+// leaveNothing removes what the dead starting process cannot: the session's folder and topic, and
+// the run's topic. All agents of the session try it.
 func (f agentFlags) leaveNothing(c cluster.Cluster, log *topic.Topic, last bench.Plan) {
 	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
 	defer cancel()
@@ -247,6 +242,6 @@ func (f agentFlags) leaveNothing(c cluster.Cluster, log *topic.Topic, last bench
 	defer admin.Close()
 	if t, err := admin.UseExisting(ctx, last.Topic); err == nil {
 		t.Existing = false
-		_ = admin.DeleteTopic(ctx, t) // another agent may have done it
+		_ = admin.DeleteTopic(ctx, t) // another agent may have deleted it
 	}
 }

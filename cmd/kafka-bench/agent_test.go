@@ -10,12 +10,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
 
-// agents starts agents of a session in the lab, and returns what waits for their ends.
 func (l lab) agents(t *testing.T, of int, session, brokers string, more ...string) (ended func() []invoked) {
 	all := make([]invoked, of)
 	var running sync.WaitGroup
@@ -31,8 +31,7 @@ func (l lab) agents(t *testing.T, of int, session, brokers string, more ...strin
 	}
 }
 
-// Agents make one run together, as one process would: all that is scheduled is acknowledged
-// and delivered once, and no agent sends what another one does.
+// Agents make one run as one process would: each scheduled record is acked and delivered once.
 func TestAgentsMakeARun(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		e, out := l.start(t), t.TempDir()
@@ -56,8 +55,8 @@ func TestAgentsMakeARun(t *testing.T) {
 	})
 }
 
-// Neither the password of the cluster nor the session's key is in a control record, a spool, a
-// result, or what is printed.
+// Neither the cluster's password nor the session's key is in a control record, spool, result or
+// output.
 func TestAgentsKeepSecrets(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers, out, spool := securedBrokers(t, l), t.TempDir(), t.TempDir()
@@ -101,7 +100,6 @@ func TestAgentsKeepSecrets(t *testing.T) {
 	})
 }
 
-// controlRecords reads the records of a session's topic as they come, as a user of its cluster.
 func (l lab) controlRecords(t *testing.T, brokers, topic string) (all func() []string) {
 	client, err := kgo.NewClient(l.client([]string{brokers}, kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.SASL(scram.Auth{User: "alice", Pass: password}.AsSha256Mechanism()))...)
@@ -113,7 +111,11 @@ func (l lab) controlRecords(t *testing.T, brokers, topic string) (all func() []s
 	var values []string
 	read.Go(func() {
 		for ctx.Err() == nil {
-			client.PollFetches(ctx).EachRecord(func(r *kgo.Record) { values = append(values, string(r.Key)+string(r.Value)) })
+			fetches := client.PollFetches(ctx)
+			fetches.EachRecord(func(r *kgo.Record) { values = append(values, string(r.Key)+string(r.Value)) })
+			if fetches.Err() != nil { // the topic is not there yet, or not any more
+				time.Sleep(100 * time.Millisecond)
+			}
 		}
 	})
 	return func() []string {
@@ -124,7 +126,6 @@ func (l lab) controlRecords(t *testing.T, brokers, topic string) (all func() []s
 	}
 }
 
-// readAll adds the content of each file below a folder to a map.
 func readAll(t *testing.T, dir string, to map[string]string) {
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

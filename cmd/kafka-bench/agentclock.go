@@ -9,14 +9,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/echo"
 )
 
-// How agents compare their clocks.
 const (
 	clockAuto  = "auto"
 	clockEcho  = "echo"
 	clockKafka = "kafka"
 )
 
-// checkClock finds what is wrong with the flags of the clock.
 func (f agentFlags) checkClock() error {
 	var faults []error
 	if f.clock != clockAuto && f.clock != clockEcho && f.clock != clockKafka {
@@ -34,8 +32,8 @@ func (f agentFlags) checkClock() error {
 	return errors.Join(faults...)
 }
 
-// openClock opens the address where other agents ask for the clock. Agents without one
-// compare their clocks over the session's topic.
+// openClock opens the UDP address where other agents ask for the time. Without one, agents compare
+// clocks over the session's topic.
 func (f agentFlags) openClock() (c fleet.Clock, err error) {
 	c.SlewNs = echo.Machine().SlewNs
 	if f.clock == clockAuto {
@@ -48,7 +46,7 @@ func (f agentFlags) openClock() (c fleet.Clock, err error) {
 	}
 	host, port := "", "0"
 	if f.at != "" {
-		host, port, _ = net.SplitHostPort(f.at) // checkClock has done it
+		host, port, _ = net.SplitHostPort(f.at) // checkClock has validated it
 	}
 	if host == "" {
 		if host, err = hostTowards(f.brokers[0]); err != nil {
@@ -61,7 +59,7 @@ func (f agentFlags) openClock() (c fleet.Clock, err error) {
 	return c, nil
 }
 
-// hostTowards returns the address of this host that leads to another one. It sends nothing.
+// hostTowards returns this host's address on the route to addr. It sends nothing.
 func hostTowards(addr string) (string, error) {
 	conn, err := net.Dial("udp", addr)
 	if err != nil {

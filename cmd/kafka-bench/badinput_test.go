@@ -8,14 +8,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// scenarioKeys are the top-level keys of a scenario file.
 const scenarioKeys = "name, description, driver, cluster, topic, load, consume, phases, backpressure, faults, sampling, repeat, question, answer, by, quick, variants, matrix, order, seed"
 
 func expected(message, file string) string {
 	return strings.NewReplacer("FILE", file, "KEYS", scenarioKeys, "PRESETS", strings.Join(scenario.Names(), ", ")).Replace(message)
 }
 
-// wantBad fails the test unless a command ended with this message, exit code 2 and no output.
 func wantBad(t *testing.T, got invoked, want string) {
 	t.Helper()
 	if got.message() != want || got.code != exitBadInput {
@@ -26,7 +24,6 @@ func wantBad(t *testing.T, got invoked, want string) {
 	}
 }
 
-// TestAllFaultsAtOnce: each mistake of a file, an override or an argument has its own line.
 func TestAllFaultsAtOnce(t *testing.T) {
 	file := write(t, "topic: {partitions: 0}\nload:\n  rate: 1000\n  compression: snapy\n")
 	got := invoke(t, "run", file, "nosuch.yaml", "--set", "repeat=0", "--cluster", "embedded")
@@ -34,7 +31,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 FILE:3:9: load.rate: rate "1000": it does not say per what; write 1000/s
 FILE:4:16: load.compression: "snapy" is not known; did you mean snappy? choose one of none, gzip, snappy, lz4 or zstd
 --set repeat=0: 0 is too low; give at least 1
-scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are PRESETS
+scenario nosuch.yaml: file does not exist, and no preset has this name; kafka-bench list prints the presets
 `, file)
 	if got.stderr != want || got.code != exitBadInput {
 		t.Errorf("exit code %d and\n%s, want %d and\n%s", got.code, got.stderr, exitBadInput, want)
@@ -52,8 +49,8 @@ func TestBadArguments(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"rum quick", `unknown command "rum" for "kafka-bench"`},
 		{"run", "run needs a SCENARIO: a preset's name (kafka-bench list) or a YAML file, as in"},
-		{"run overlod", "scenario overlod: file does not exist, and no preset has this name; did you mean overload? the presets are PRESETS"},
-		{"run nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are PRESETS"},
+		{"run overlod", "scenario overlod: file does not exist, and no preset has this name; did you mean overload?"},
+		{"run nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; kafka-bench list prints the presets"},
 		{"run .", "scenario . is a folder; name a file in it"},
 		{"run s.yaml --set cluster.version=3.8", "--set cluster.version=3.8: \"3.8\" is not known; did you mean 3.9? choose one of 3.9, 4.0, 4.1, 4.2 or 4.3"},
 		{"run s.yaml --set cluster.disks=[none]", "--set cluster.disks=[none]: cluster.disks[0]: the folder \"none\" does not exist; make it, or name another folder"},
@@ -62,7 +59,7 @@ func TestBadArguments(t *testing.T) {
 		{"cluster up --disk file", "\"file\" is not a folder; name a folder"},
 		{"calibrate --disk=none", "--disk: the folder \"" + dir + "/none\" does not exist; make it, or name another folder"},
 		{"run s.yaml --bogus", "unknown flag: --bogus; see kafka-bench run --help"},
-		{"run s.yaml --merge nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are PRESETS"},
+		{"run s.yaml --merge nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; kafka-bench list prints the presets"},
 		{"run s.yaml --repeat 0", "--repeat 0: give 1 to 1000"},
 		{"run s.yaml --repeat x", `--repeat: "x" is not a whole number; write it as 12; see kafka-bench run --help`},
 		{"run s.yaml --repeat 99999999999999999999", `--repeat: "99999999999999999999" is out of range; see kafka-bench run --help`},

@@ -95,7 +95,6 @@ func (s surroundings) calibrateMachine(ctx context.Context, plan calibrate.Plan,
 	return err
 }
 
-// localDisk stands for the folder of local clusters.
 const localDisk = "local"
 
 func (s surroundings) calibrateDisk(ctx context.Context, folder string, plan calibrate.DiskPlan, stdout,
@@ -138,8 +137,7 @@ func (s surroundings) calibrateDisk(ctx context.Context, folder string, plan cal
 	return err
 }
 
-// calibrated returns this machine's calibration; nil if there is none. It reports one that cannot
-// be read.
+// calibrated returns nil if there is no calibration. It reports one that cannot be read.
 func calibrated(dir string, tell func(string)) *calibrate.Calibration {
 	c, err := calibrate.Load(dir)
 	if err != nil && !errors.Is(err, calibrate.ErrNone) {
@@ -149,7 +147,7 @@ func calibrated(dir string, tell func(string)) *calibrate.Calibration {
 }
 
 func (s surroundings) untilInterrupt(parent context.Context) (context.Context, context.CancelFunc) {
-	ctx, interrupt, stop := s.interruptible(parent, func(string) {}) // it ends at once
+	ctx, interrupt, stop := s.interruptible(parent, func(string) {})
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		select {

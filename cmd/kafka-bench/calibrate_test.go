@@ -44,7 +44,6 @@ func TestCalibrationWarns(t *testing.T) {
 	}
 }
 
-// TestPrintCalibration: the table shows the step to the next rate that failed, if known.
 func TestPrintCalibration(t *testing.T) {
 	held, failed := 10_000.0, 11_250.0
 	var out bytes.Buffer
@@ -66,7 +65,7 @@ func TestPrintCalibration(t *testing.T) {
 	wantSaid(t, out.String(), "next failed", "+12.50 %", "may be able to offer up to that much more")
 }
 
-// TestCalibrated: a calibration that cannot be read is reported and does not end the run.
+// A calibration that cannot be read does not end the run.
 func TestCalibrated(t *testing.T) {
 	dir := t.TempDir()
 	var told []string
@@ -86,7 +85,6 @@ func TestCalibrated(t *testing.T) {
 	}
 }
 
-// TestCalibrateDisk: a disk is stored with the earlier calibration, and later runs have its rate.
 func TestCalibrateDisk(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	home, err := cluster.UserHome()

@@ -17,8 +17,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// carryOut makes the pending runs of the plan and reports the campaign, finished or not. A resumed
-// campaign must have the cluster on which it began.
+// carryOut also reports an unfinished campaign. A resumed campaign must have the cluster on which
+// it began.
 func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan, begun campaign.Origin, r rig,
 	stdout io.Writer) error {
 	v := newView(stdout, plan)
@@ -54,8 +54,7 @@ func checkCluster(ctx context.Context, journal *campaign.Journal, plan campaign.
 	return begun.CheckCluster(ctx, e, plan.Cells[pending[0].Cell].Scenario.Cluster)
 }
 
-// reportCampaign prints the answer to the campaign's question. Several scenarios with one run each
-// support no claim, so it prints them side by side.
+// Several scenarios with one run each support no claim, so reportCampaign prints them side by side.
 func reportCampaign(stdout io.Writer, c *result.RecordedCampaign) error {
 	fmt.Fprintln(stdout)
 	options := report.Options{Colour: coloured(stdout), Width: columnsOf(stdout)}
@@ -79,8 +78,6 @@ func reportCampaign(stdout io.Writer, c *result.RecordedCampaign) error {
 	return err
 }
 
-// concludeCampaign returns the command's error, with the command that resumes an unfinished
-// campaign.
 func concludeCampaign(c *result.RecordedCampaign, err error, resume string) error {
 	if !c.Campaign.Finished() {
 		if err == nil || errors.Is(err, context.Canceled) {
@@ -116,7 +113,6 @@ func resumeCommand(dir string, flags engineFlags, page string, watch pagesFlags)
 	return strings.Join(words, " ")
 }
 
-// shellWord quotes a word if a shell requires it.
 func shellWord(word string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
@@ -128,7 +124,7 @@ func shellWord(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// plannedFlags define a campaign. With --resume they come from the campaign.
+// With --resume, the plannedFlags come from the campaign.
 var plannedFlags = []string{"set", "merge", "quick", "repeat", "order", "driver", "out"}
 
 func checkResume(c *cobra.Command, args []string) error {

@@ -14,8 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// TestKilledCampaign: while a process runs a campaign, no other can resume it. After SIGKILL it is
-// resumed with its own scenario, and finished runs are not repeated.
 func TestKilledCampaign(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "runs")
 	file := write(t, tiny)

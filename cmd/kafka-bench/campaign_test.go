@@ -31,8 +31,6 @@ func onlyCampaign(t *testing.T, out string) *result.RecordedCampaign {
 	return c
 }
 
-// wantCampaign fails the test unless the campaign is finished, with valid runs of these cells in
-// this order, and the exit code is 0.
 func wantCampaign(t *testing.T, got invoked, c *result.RecordedCampaign, cells ...string) {
 	t.Helper()
 	wantCells(t, c, cells...)
@@ -46,7 +44,6 @@ func wantCampaign(t *testing.T, got invoked, c *result.RecordedCampaign, cells .
 	}
 }
 
-// wantCells fails the test unless the campaign is finished, with runs of these cells in this order.
 func wantCells(t *testing.T, c *result.RecordedCampaign, cells ...string) {
 	t.Helper()
 	var names []string
@@ -79,7 +76,6 @@ matrix: {load.acks: [0, 1]}
 repeat: 2
 `
 
-// TestSweep: each cell of a matrix runs twice, interleaved, and list shows the runs.
 func TestSweep(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		out := filepath.Join(t.TempDir(), "runs")
@@ -119,8 +115,6 @@ repeat: 2
 	})
 }
 
-// TestSeveralScenarios: the report has each run and a table; --repeat and --order override the
-// scenarios.
 func TestSeveralScenarios(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		one, two := write(t, "name: one"+tiny), write(t, "name: two"+tiny)
@@ -187,8 +181,7 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// TestRefusedCampaign: if the cluster refuses a topic, the campaign ends, keeps its earlier runs,
-// and can be resumed.
+// If the cluster refuses a topic, the campaign ends, keeps its earlier runs, and can be resumed.
 func TestRefusedCampaign(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		e := l.start(t)
@@ -221,7 +214,6 @@ func TestRefusedCampaign(t *testing.T) {
 	})
 }
 
-// halfMade returns a campaign of two runs with one pending.
 func halfMade(t *testing.T, l lab, args ...string) *result.RecordedCampaign {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "runs")
@@ -244,8 +236,6 @@ func unfinish(t *testing.T, c *result.RecordedCampaign) {
 	}
 }
 
-// TestResumeElsewhere: another cluster is refused before any run, and the campaign can still be
-// resumed.
 func TestResumeElsewhere(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		elsewhere := newLab()
@@ -320,7 +310,6 @@ func TestResumeWithAnother(t *testing.T) {
 	})
 }
 
-// TestResumeFinished: a finished campaign has nothing to resume; the exit code is the campaign's.
 func TestResumeFinished(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		c := halfMade(t, l, "--cluster", "embedded")
@@ -342,7 +331,6 @@ func TestResumeFinished(t *testing.T) {
 	})
 }
 
-// TestCampaignThatNeverBegan: a campaign without a run leaves no files.
 func TestCampaignThatNeverBegan(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "runs")
 	got := invoke(t, "run", write(t, tiny), "--repeat", "3", "--brokers", deadAddress(t), "--out", out)
@@ -352,8 +340,6 @@ func TestCampaignThatNeverBegan(t *testing.T) {
 	wantNothing(t, out)
 }
 
-// TestInterruptedCampaign: the message has the command that resumes the campaign, which repeats the
-// interrupted run.
 func TestInterruptedCampaign(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		out := filepath.Join(t.TempDir(), "runs")

@@ -27,7 +27,7 @@ type chartFlags struct {
 	of      string
 }
 
-// Widths of a chart, in CSS pixels.
+// Widths of a chart are in CSS pixels.
 const (
 	leastChartWidth = 320
 	usualChartWidth = 860
@@ -77,7 +77,6 @@ func listCharts(w io.Writer) error {
 	return table.Print(w)
 }
 
-// input returns the chart and its input, or all mistakes of the flags at once.
 func (f chartFlags) input(name string, dirs []string) (c chart.Chart, in chart.Input, err error) {
 	var faults []error
 	if c, err = chart.Named(name); err != nil {

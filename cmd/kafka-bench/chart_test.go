@@ -34,7 +34,6 @@ func TestChartBadInput(t *testing.T) {
 	}
 }
 
-// A chart of a recorded run is a file in each format.
 func TestChartIsWritten(t *testing.T) {
 	recorded, err := filepath.Glob("../../results/*-baseline-*/intervals.ndjson")
 	if err != nil || len(recorded) == 0 {

@@ -151,7 +151,6 @@ func printStatus(w io.Writer, s cluster.Status) {
 	fmt.Fprintf(w, "  data and logs: %s\n", strings.Join(append([]string{s.Dir}, s.Disks...), ", "))
 }
 
-// progressTo returns a function that prints each step that takes time.
 func progressTo(w io.Writer) func(string) {
 	return func(what string) { fmt.Fprintln(w, what) }
 }

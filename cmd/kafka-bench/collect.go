@@ -17,7 +17,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/topic"
 )
 
-// collectFlags say what is collected.
 type collectFlags struct {
 	in      surroundings
 	session string
@@ -105,7 +104,6 @@ func collect(ctx context.Context, flags collectFlags, stdout, stderr io.Writer) 
 	return nil
 }
 
-// removeRun deletes what the coordinator has left on the cluster.
 func removeRun(ctx context.Context, flags collectFlags, a access.Access, plan bench.Plan) error {
 	c, err := cluster.Attach(ctx, flags.brokers, a)
 	if err != nil {
@@ -114,7 +112,6 @@ func removeRun(ctx context.Context, flags collectFlags, a access.Access, plan be
 	return bench.Remove(ctx, bench.Config{Cluster: c, Probes: flags.in.probes}, plan)
 }
 
-// check finds what the flags lack, all of it, and reads the key.
 func (f collectFlags) check() (control.Key, error) {
 	var faults []error
 	if f.session == "" {

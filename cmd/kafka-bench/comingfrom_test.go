@@ -15,9 +15,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// TestComingFrom: in the tables of docs/COMING_FROM.md, everything in code that is ours exists.
-// Options of other tools are refused in a scenario and as a flag, and the message has our key of
-// that row or says why there is none.
+// In the tables of docs/COMING_FROM.md, everything in code that is ours exists. Options of other
+// tools are refused, and the message has our key of that row or says why there is none.
 func TestComingFrom(t *testing.T) {
 	text, err := os.ReadFile("../../docs/COMING_FROM.md")
 	if err != nil {
@@ -61,7 +60,6 @@ func codes(text string) (all []string) {
 	return all
 }
 
-// checkRefusedValues requires that each "key: value" is refused with all remedies.
 func checkRefusedValues(t *testing.T, refused, write []string) {
 	t.Helper()
 	for _, setting := range refused {
@@ -74,8 +72,6 @@ func checkRefusedValues(t *testing.T, refused, write []string) {
 	}
 }
 
-// checkOption requires that another tool's option is refused in a file and as a flag, with one of
-// our keys in the message. An option with the same name here may be accepted.
 func checkOption(t *testing.T, option string, ours []string) {
 	t.Helper()
 	word := strings.FieldsFunc(strings.TrimPrefix(option, "--"), func(r rune) bool { return r == '=' || r == ' ' })[0]
@@ -95,7 +91,7 @@ func checkOption(t *testing.T, option string, ours []string) {
 	check("as a flag", invoke(t, "run", "quick", "--"+word+"=1").stderr)
 }
 
-// bases are scenarios to try a setting on: one of them has what it needs.
+// A setting is tried on each base: one of them has what it needs.
 var bases = []string{
 	"",
 	"topic: {existing: orders}",
@@ -106,7 +102,7 @@ var bases = []string{
 	"consume: {queue: {engine: markers, drop: {share: 1%}}}",
 }
 
-// trySetting returns why a scenario can't have a setting, "key: value", after base; nil if it can.
+// trySetting returns nil if a scenario can have the setting, "key: value", after base.
 func trySetting(base, setting string) error {
 	key, value, _ := strings.Cut(setting, ": ")
 	_, err := scenario.ReadSuite("-", scenario.Options{
@@ -114,11 +110,10 @@ func trySetting(base, setting string) error {
 	return err
 }
 
-// A vocabulary holds the names that the program knows.
 type vocabulary struct {
 	commands []*cobra.Command
-	words    []string // presets, their variants, times, files of a run
-	fields   string   // the schemas of result files
+	words    []string
+	fields   string
 }
 
 func newVocabulary(t *testing.T) vocabulary {
@@ -149,12 +144,12 @@ func newVocabulary(t *testing.T) vocabulary {
 	return v
 }
 
-// check requires that all code in a text is known. It returns the names, with relative keys
-// completed: .linger after load.acks is load.linger. A word after a key may be its value or another
-// key of the same parent; it returns the first key then.
+// check returns the names, with relative keys completed: .linger after load.acks is load.linger. A
+// word after a key may be its value or another key of the same parent; it returns the first key
+// then.
 func (v vocabulary) check(t *testing.T, line, cell string) (found []string) {
 	t.Helper()
-	last := "" // previous key
+	last := ""
 	for _, code := range codes(cell) {
 		parent := last[:strings.LastIndex(last, ".")+1]
 		setting := strings.TrimPrefix(code, ".")
@@ -203,7 +198,7 @@ func (v vocabulary) isCommand(code string) bool {
 	return true
 }
 
-// isFlag reports whether a command has the flag; with --set, also whether its setting is valid.
+// With --set, isFlag also checks whether the setting is valid.
 func (v vocabulary) isFlag(code string) bool {
 	code, isFlag := strings.CutPrefix(code, "--")
 	name, value, _ := strings.Cut(code, " ")
@@ -213,8 +208,8 @@ func (v vocabulary) isFlag(code string) bool {
 	return slices.ContainsFunc(v.commands, func(c *cobra.Command) bool { return c.Flags().Lookup(name) != nil })
 }
 
-// isWord reports whether a word is a preset, a variant, a figure, a file, a field of a result, or a
-// prefix of figures: send_service_time_….
+// A word is a preset, a variant, a figure, a file, a field of a result, or a prefix of figures:
+// send_service_time_….
 func (v vocabulary) isWord(code string) bool {
 	word := strings.TrimSuffix(code, "_…")
 	if _, err := figure.Named(word); err == nil || slices.Contains(v.words, word) {

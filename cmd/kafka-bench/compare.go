@@ -85,7 +85,6 @@ condition that cannot be decided.`,
 	return c
 }
 
-// options returns what to compare, or all mistakes of the flags at once.
 func (f compareFlags) options() (o analysis.CompareOptions, err error) {
 	var faults []error
 	o.Alpha = f.alpha
@@ -164,7 +163,7 @@ func writeCompared(c *compared.Comparison, how report.Options, stdout io.Writer)
 	return c.Write(stdout, how)
 }
 
-// readSets reads the sets of the arguments. A single campaign has one set for each cell.
+// A single campaign has one set for each cell.
 func readSets(args []string) ([]analysis.Set, error) {
 	if len(args) == 1 {
 		c, err := result.ReadCampaign(args[0])
@@ -214,8 +213,8 @@ func readSet(arg string) (analysis.Set, error) {
 	return set, nil
 }
 
-// expand returns the folders that match a pattern, or the runs in a folder; any other part is
-// returned unchanged. It ignores matches that are neither a run nor a campaign.
+// expand returns the folders that match a pattern, or the runs in a folder, and any other part
+// unchanged.
 func expand(part string) (paths []string, err error) {
 	if part == "" {
 		return nil, errors.New("a set has an empty name in it: remove the extra comma")
@@ -246,7 +245,6 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// readMember reads one folder of a set. Its label is the name of its runs.
 func readMember(path string) (analysis.Set, error) {
 	dir, wanted := path, ""
 	if colon := strings.LastIndex(path, ":"); colon >= 0 && !exists(path) {
@@ -268,8 +266,7 @@ func readMember(path string) (analysis.Set, error) {
 	return analysis.Set{Label: run.Run.Run.Name, Runs: []*result.Recorded{run}}, nil
 }
 
-// readCell returns the cell of a campaign by its name or values. If there is only one, wanted may
-// be "".
+// readCell finds a cell by its name or values. If there is only one, wanted may be "".
 func readCell(c *result.RecordedCampaign, wanted string) (analysis.Set, error) {
 	cells := c.Campaign.Cells
 	if wanted == "" && len(cells) == 1 {

@@ -55,7 +55,6 @@ func TestCompareCommand(t *testing.T) {
 	}
 }
 
-// A condition that cannot be decided must not pass.
 func TestCompareUndecided(t *testing.T) {
 	recorded(t)
 	got := invoke(t, "compare", "runs/few-*", "runs/slow-1,runs/slow-2,runs/slow-3", "--fail-if", "e2e_response_time_p99 worse by 10%")
@@ -126,7 +125,6 @@ func TestHistoryCommand(t *testing.T) {
 	}
 }
 
-// A single campaign is reported as a campaign, and with other arguments by its runs.
 func TestReportCampaign(t *testing.T) {
 	recorded(t)
 	if got := invoke(t, "report", "runs/sweep-acks"); got.code != exitValid || !strings.Contains(got.stdout, "1 is best by e2e response time p99") {
@@ -140,7 +138,6 @@ func TestReportCampaign(t *testing.T) {
 	}
 }
 
-// A run's histograms agree with its figures, and a merged log must be another file.
 func TestReportHistograms(t *testing.T) {
 	t.Chdir(t.TempDir())
 	runValid(t, write(t, tiny), "runs")
@@ -159,8 +156,7 @@ func TestReportHistograms(t *testing.T) {
 	}
 }
 
-// TestPresetsRepeatEnough: a suite that repeats its cells does so often enough to show a
-// difference.
+// A suite that repeats its cells does so often enough to show a difference.
 func TestPresetsRepeatEnough(t *testing.T) {
 	for _, name := range scenario.Names() {
 		suite, err := scenario.ReadSuite(name, scenario.Options{})

@@ -14,13 +14,13 @@ import (
 // knownDriver is a Kafka client to test, in this binary or in another build of it.
 type knownDriver struct {
 	Name string
-	// Open returns the driver. It is nil if this binary was built without it; Missing then says
-	// why, and how to get a binary that has it.
+	// Open is nil if this binary was built without the driver; Missing then says why, and what to
+	// do.
 	Open    func() driver.Driver
 	Missing string
 }
 
-// knownDrivers returns all drivers in the order of lists. No other place names them.
+// knownDrivers is in the order of lists. No other place names drivers.
 func knownDrivers() []knownDriver {
 	return []knownDriver{
 		{Name: "franz", Open: func() driver.Driver { return franz.New() }},

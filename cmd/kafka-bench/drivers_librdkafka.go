@@ -6,7 +6,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/librdkafka"
 )
 
-// librdkafkaDriver is the only driver that needs cgo. See CONTRIBUTING.md.
+// This is the only driver that needs cgo. See CONTRIBUTING.md.
 func librdkafkaDriver() knownDriver {
 	return knownDriver{Name: "librdkafka", Open: librdkafka.New}
 }

@@ -2,7 +2,6 @@
 
 package main
 
-// librdkafkaDriver is missing in a binary without cgo.
 func librdkafkaDriver() knownDriver {
 	return knownDriver{
 		Name: "librdkafka",

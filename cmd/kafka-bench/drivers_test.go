@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// TestDriverNamed: each known driver opens, or says why it is missing and which build has it.
 func TestDriverNamed(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, known := range knownDrivers() {

@@ -41,13 +41,12 @@ something that its client does not have is refused before anything is started.`,
 	return c
 }
 
-// aDriver describes a driver for people and programs.
 type aDriver struct {
 	Name    string            `json:"name"`
 	Version string            `json:"version,omitempty"`
 	BuiltIn bool              `json:"built_in"`
-	Missing string            `json:"missing,omitempty"` // why it is not built in
-	Lacks   map[string]string `json:"lacks"`             // capability → reason
+	Missing string            `json:"missing,omitempty"`
+	Lacks   map[string]string `json:"lacks"` // capability → reason
 }
 
 func describeDrivers() (all []aDriver) {
@@ -115,7 +114,6 @@ func notBuilt(name string) string {
 	return ""
 }
 
-// driverVersion returns the version of a driver; "unknown" if this binary lacks it.
 func driverVersion(name string) string {
 	d, err := driverNamed(name)
 	if err != nil {

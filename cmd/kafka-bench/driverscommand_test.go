@@ -29,8 +29,6 @@ func TestDrivers(t *testing.T) {
 	}
 }
 
-// TestWhatADriverLacks: everything that the driver lacks is refused before the start, each with its
-// key and a remedy.
 func TestWhatADriverLacks(t *testing.T) {
 	got := invoke(t, "run", "quick", "--dry-run", "--driver", "segmentio", "--set", "load.acks=all", "--set", "load.idempotent=true", "--set", "consume.protocol=consumer")
 	if got.code != exitBadInput || got.stdout != "" || strings.Count(got.stderr, "\n") != 2 {
@@ -41,7 +39,6 @@ func TestWhatADriverLacks(t *testing.T) {
 		"scenario quick: consume.protocol asks for the group protocol consumer, which the driver segmentio does not have (", "; set it to classic, or choose another driver")
 }
 
-// TestClientSettingsRefused: refused settings are reported before the start, without their values.
 func TestClientSettingsRefused(t *testing.T) {
 	const secret = "a-s3cret-value"
 	for set, says := range map[string]string{
@@ -65,8 +62,6 @@ func TestClientSettingsRefused(t *testing.T) {
 	}
 }
 
-// TestDriverOfAMatrix: --driver selects one driver of a matrix, and missing drivers are left out
-// with a note.
 func TestDriverOfAMatrix(t *testing.T) {
 	const matrix = "matrix.driver=[franz, sarama, librdkafka]"
 	got := invoke(t, "run", "quick", "--dry-run", "--cluster", "embedded", "--set", matrix)

@@ -17,8 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// printPlan prints what the runs of a plan would do, and does nothing else. If a named cluster
-// cannot be used, it returns the error that a run would return.
+// If a named cluster cannot be used, printPlan returns the error that a run would return.
 func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campaign.PlannedRun,
 	flags engineFlags) error {
 	needs := p.Needs(turns, flags.keepTopics)
@@ -53,7 +52,6 @@ func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campai
 	return table.Print(w)
 }
 
-// duration returns the time of the runs by their scenarios, and an estimate of the total.
 func duration(p campaign.Plan, turns []campaign.PlannedRun, n campaign.Needs) string {
 	beyond := ", and what it takes to start"
 	for _, turn := range turns {
@@ -84,8 +82,7 @@ func printCells(w io.Writer, p campaign.Plan, turns []campaign.PlannedRun) error
 	return table.Print(w)
 }
 
-// printWarnings prints the warnings of the results once each. A warning that is not of all
-// scenarios has their names.
+// printWarnings prints each warning once. A warning that is not of all scenarios has their names.
 func printWarnings(w io.Writer, p campaign.Plan) {
 	var all []string
 	of := map[string][]string{}
@@ -109,7 +106,6 @@ func printWarnings(w io.Writer, p campaign.Plan) {
 	}
 }
 
-// settingsOf returns the values of a cell's axes: load.acks=1.
 func settingsOf(axes []scenario.Axis, cell scenario.Cell) string {
 	var all []string
 	for i, axis := range axes {
@@ -120,7 +116,6 @@ func settingsOf(axes []scenario.Axis, cell scenario.Cell) string {
 	return strings.Join(all, " ")
 }
 
-// maxOrder bounds the runs that order lists.
 const maxOrder = 12
 
 func order(p campaign.Plan, turns []campaign.PlannedRun) string {
@@ -144,10 +139,8 @@ func order(p campaign.Plan, turns []campaign.PlannedRun) string {
 	return text + ": scenario " + strings.Join(places, " ")
 }
 
-// unknown stands for amounts that no scenario gives: those at rate max.
 const unknown = "not known"
 
-// offered returns an amount that is known for all runs, some, or none.
 func offered(n campaign.Needs, amount string) string {
 	if n.Unknown == n.Runs {
 		return unknown + " (rate max)"
@@ -197,8 +190,7 @@ func disk(n campaign.Needs, flags engineFlags) string {
 
 const statusTimeout = 10 * time.Second
 
-// clusterOf returns the cluster of the runs, and whether it would be started. A named cluster that
-// cannot be used is an error.
+// A named cluster that cannot be used is an error.
 func clusterOf(ctx context.Context, n campaign.Needs, flags engineFlags) (string, error) {
 	times := ""
 	if n.Clusters > 1 {
@@ -222,7 +214,7 @@ func clusterOf(ctx context.Context, n campaign.Needs, flags engineFlags) (string
 	case err == nil:
 		return fmt.Sprintf("%q, which is up; none is started", name), nil
 	case flags.cluster != "" || !errors.Is(err, cluster.ErrNotUp):
-		return "", err // the error of a run
+		return "", err
 	}
 	return "an Apache Kafka is started and stopped" + times +
 		"; the embedded broker where Java or Maven is missing", nil
@@ -237,7 +229,6 @@ func usable(ctx context.Context, name string) error {
 	return err
 }
 
-// count returns a number with its noun: 1 run, 25 runs.
 func count(n int, singular string) string {
 	if n == 1 {
 		return "1 " + singular

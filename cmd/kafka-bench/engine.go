@@ -22,8 +22,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/web"
 )
 
-// engineFlags are the flags of every command that makes runs: the driver, the cluster, and the
-// folder of the results.
 type engineFlags struct {
 	in         surroundings
 	out        string
@@ -32,7 +30,7 @@ type engineFlags struct {
 	brokers    []string
 	clusterID  string
 	metrics    []string
-	access     string // client properties file of Kafka's tools
+	access     string
 	keepTopics bool
 }
 
@@ -52,7 +50,6 @@ func addEngine(c *cobra.Command, flags *engineFlags) {
 	f.BoolVar(&flags.keepTopics, "keep-topics", false, "do not delete the runs' topics")
 }
 
-// check returns which flags exclude each other.
 func (f engineFlags) check() error {
 	switch {
 	case f.cluster != "" && len(f.brokers) > 0:
@@ -67,7 +64,6 @@ func (f engineFlags) check() error {
 	return nil
 }
 
-// readAccess reads the access to the existing cluster, and reports what it ignores of the file.
 func (f engineFlags) readAccess(tell func(string)) (access.Access, error) {
 	if f.access == "" {
 		return access.Access{}, nil
@@ -79,8 +75,8 @@ func (f engineFlags) readAccess(tell func(string)) (access.Access, error) {
 	return a, err
 }
 
-// words returns the flags that are not at their defaults, as words of a command line. The output
-// folder is left out, and so is the driver, because a campaign's scenarios have it.
+// words returns the flags that are not at their defaults. The output folder is left out, and so is
+// the driver, because a campaign's scenarios have it.
 func (f engineFlags) words() (words []string) {
 	add := func(name, value, otherwise string) {
 		if value != otherwise {
@@ -98,21 +94,21 @@ func (f engineFlags) words() (words []string) {
 	return words
 }
 
-// rig holds what a command needs to make its runs, read from its flags before anything is started.
+// rig has what a command needs to make its runs, read from its flags before anything is started.
 type rig struct {
 	flags    engineFlags
 	fleet    fleetFlags
 	access   access.Access
-	progress func(string) // receives steps that take time
-	page     string       // file of the page at the end; "" is none
-	full     bool         // print every metric of every interval
-	watch    pagesFlags   // the flags of served
-	served   web.Options  // what to show while runs go on
-	pages    *web.Pages   // nil if nothing is shown
+	progress func(string)
+	page     string // file of the page at the end; "" is none
+	full     bool
+	watch    pagesFlags
+	served   web.Options
+	pages    *web.Pages // nil if nothing is shown
 }
 
-// newRig reads what the flags name. It reports mistakes of the access file together with others,
-// the mistakes of the command's own input.
+// newRig reports mistakes of the access file together with others, the mistakes of the command's
+// own input.
 func newRig(f engineFlags, stderr io.Writer, others error) (rig, error) {
 	r := rig{flags: f, progress: progressTo(stderr)}
 	var err error
@@ -122,14 +118,13 @@ func newRig(f engineFlags, stderr io.Writer, others error) (rig, error) {
 	return r, f.check()
 }
 
-// able refuses scenarios that need what their drivers lack.
 func (r rig) able(scenarios ...scenario.Scenario) error {
 	secured := r.flags.access != "" && !reflect.DeepEqual(r.access, access.Access{})
 	return campaign.Unmet(scenarios, secured, driverNamed)
 }
 
-// keepable refuses to keep the topics if several runs have the same topic or group name, because
-// only the first could create it. runs has one scenario for each run.
+// keepable refuses to keep topics if several runs have the same topic or group name, because only
+// the first could create it. runs has one scenario for each run.
 func (f engineFlags) keepable(runs ...scenario.Scenario) error {
 	had := make(map[string]bool)
 	for _, s := range runs {
@@ -146,7 +141,6 @@ func (f engineFlags) keepable(runs ...scenario.Scenario) error {
 }
 
 // breakable refuses broker faults that the cluster does not allow, if the flags say which cluster.
-// It returns the first scenario's error, because the others have the same.
 func (r rig) breakable(ctx context.Context, scenarios ...scenario.Scenario) error {
 	for _, s := range scenarios {
 		if bench.CheckFaults(s, cluster.KindExisting, false) == nil {
@@ -163,8 +157,7 @@ func (r rig) breakable(ctx context.Context, scenarios ...scenario.Scenario) erro
 	return nil
 }
 
-// place returns the kind of cluster that the flags select, and whether it stays up after the runs.
-// kind is "" if it depends on what can be started.
+// kind is "" if it depends on what can be started. kept reports whether the cluster stays up.
 func (f engineFlags) place(ctx context.Context) (kind string, kept bool) {
 	switch {
 	case len(f.brokers) > 0:
@@ -182,15 +175,12 @@ func (f engineFlags) place(ctx context.Context) (kind string, kept bool) {
 	return "", false
 }
 
-// viewer follows runs from when they have their cluster.
 type viewer interface {
 	observe.Watcher
 	ready(s scenario.Scenario, c cluster.Info)
 }
 
-// with makes an engine whose runs the viewer follows, and calls work with it. It stops what it
-// started when work returns. A first interrupt ends the current run gently, a second one abandons
-// it.
+// with calls work with an engine, and stops what it started when work returns.
 func (r rig) with(ctx context.Context, v viewer, work func(context.Context, campaign.Engine) error) (err error) {
 	home, err := cluster.UserHome()
 	if err != nil {
@@ -208,7 +198,7 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 	machine := calibrated(home.Dist, r.progress)
 	bench.Reap(r.progress)
 	ctx, interrupt, stop := r.flags.in.interruptible(ctx, r.progress)
-	defer stop() // last: an interrupt while the cluster stops must not end the tool
+	defer stop() // last: an interrupt while the cluster stops must not end the program
 	defer func() {
 		// A single error stays unwrapped, because exitCode compares it with errInvalid.
 		if closeErr := source.Close(); closeErr != nil {
@@ -236,9 +226,8 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 
 func (r rig) checkOut() error { return result.CheckWritable(r.flags.out) }
 
-// interruptible returns a context and a channel. The first interrupt closes the channel, which ends
-// a run gently, and calls tell, because that takes some time. The second one ends the context,
-// which abandons the run.
+// The first interrupt closes the channel, which ends a run gently, and calls tell. The second one
+// ends the context, which abandons the run.
 func (s surroundings) interruptible(parent context.Context, tell func(string)) (ctx context.Context,
 	interrupt <-chan struct{}, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
@@ -255,7 +244,7 @@ func (s surroundings) interruptible(parent context.Context, tell func(string)) (
 		}
 		select {
 		case <-signals:
-			signal.Stop(signals) // a third interrupt ends the tool
+			signal.Stop(signals) // a third interrupt ends the program
 			cancel()
 		case <-ctx.Done():
 		}

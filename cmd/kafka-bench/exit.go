@@ -23,14 +23,12 @@ const (
 
 // errInvalid and errInterrupted end a command whose output has already said everything.
 var (
-	errInvalid     = errors.New("a run is invalid")
-	errInterrupted = errors.New("interrupted")
-	// Of agents.
+	errInvalid       = errors.New("a run is invalid")
+	errInterrupted   = errors.New("interrupted")
 	errNotHandedIn   = errors.New("the agent did not hand in its part")
 	errNoCoordinator = errors.New("the agent has no coordinator")
 )
 
-// with joins the command's outcome with a failure of its report. The exit code is the outcome's.
 func with(outcome, failed error) error {
 	if failed == nil {
 		return outcome
@@ -38,8 +36,7 @@ func with(outcome, failed error) error {
 	return errors.Join(outcome, failed)
 }
 
-// exitCode prints an error, unless the output has said it, and returns the exit code. Only this
-// function maps errors to codes. Mistakes of a scenario begin with their place, without the
+// Only exitCode maps errors to codes. Mistakes of a scenario begin with their place, without the
 // program's name, so that a terminal or an editor can open the file.
 func exitCode(stderr io.Writer, err error) int {
 	if err == nil {

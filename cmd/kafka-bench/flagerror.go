@@ -13,15 +13,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// An invalidFlag is the flag library's error for a value; its cause is the parser's error.
 type invalidFlag interface {
 	error
 	GetValue() string
 	Unwrap() error
 }
 
-// inOurWords replaces the flag library's message by what is right. For an unknown flag of a command
-// with scenarios, it names the key. Other errors stay as they are.
+// inOurWords replaces the flag library's message. For an unknown flag of a command with scenarios,
+// it names the key.
 func inOurWords(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && c.Flags().Lookup("set") != nil {
@@ -42,7 +41,7 @@ func inOurWords(c *cobra.Command, err error) error {
 	return fmt.Errorf("%s: %s", flag, problem)
 }
 
-// problemOf returns what is wrong with a value; "" if a parser of our own refused it.
+// problemOf returns "" if one of our parsers refused the value.
 func problemOf(cause error, value string) string {
 	var number *strconv.NumError
 	switch {

@@ -24,14 +24,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/topic"
 )
 
-// fleetFlags say which agents make the runs.
 type fleetFlags struct {
 	agents      int // 0: this process makes the runs
-	senders     int // with receivers, in place of agents
+	senders     int // with receivers, instead of agents
 	receivers   int
 	local       bool
 	session     string
-	key         string // the file that it is in
+	key         string
 	placement   string
 	joinTimeout time.Duration
 }
@@ -49,13 +48,12 @@ func addFleet(c *cobra.Command, flags *fleetFlags) {
 	f.DurationVar(&flags.joinTimeout, "join-timeout", 5*time.Minute, "how long to wait for all agents")
 }
 
-// maxAgents bounds the agents of a run.
 const maxAgents = 1000
 
 // apart reports whether some agents send and the others receive.
 func (f fleetFlags) apart() bool { return f.senders != 0 || f.receivers != 0 }
 
-// of is how many agents there are; 0 is none.
+// of returns the number of agents; 0 is none.
 func (f fleetFlags) of() int {
 	if f.apart() {
 		return f.senders + f.receivers
@@ -63,7 +61,6 @@ func (f fleetFlags) of() int {
 	return f.agents
 }
 
-// placed is how the agents share the work.
 func (f fleetFlags) placed() string {
 	if f.apart() {
 		return bench.Apart
@@ -71,7 +68,6 @@ func (f fleetFlags) placed() string {
 	return f.placement
 }
 
-// check finds what of the flags does not go together, and which scenarios agents cannot make.
 func (f fleetFlags) check(engine engineFlags, scenarios ...scenario.Scenario) error {
 	var faults []error
 	refuse := func(bad bool, format string, args ...any) {
@@ -110,7 +106,7 @@ func (f fleetFlags) check(engine engineFlags, scenarios ...scenario.Scenario) er
 	return errors.Join(faults...)
 }
 
-// loopback reports whether all addresses are of this machine.
+// loopback reports whether all addresses are of this machine; false without addresses.
 func loopback(brokers []string) bool {
 	for _, b := range brokers {
 		if !cluster.OnThisMachine(b) {
@@ -120,7 +116,7 @@ func loopback(brokers []string) bool {
 	return len(brokers) > 0
 }
 
-// readKey reads a session's key; a name that is empty is no key.
+// readKey reads a session's key; file "" is no key.
 func readKey(file string) (control.Key, error) {
 	if file == "" {
 		return nil, nil
@@ -136,23 +132,21 @@ func readKey(file string) (control.Key, error) {
 	return key, nil
 }
 
-// keyBytes is the length of a session's key.
 const keyBytes = 32
 
-// newKey draws a session's key, as a file has it.
 func newKey() string {
 	var key [keyBytes]byte
 	_, _ = rand.Read(key[:]) // it never fails
 	return hex.EncodeToString(key[:])
 }
 
-// session has the agents of a command's runs. They stay between runs.
+// session holds the agents of a command's runs. They stay between runs.
 type session struct {
 	flags  fleetFlags
 	engine engineFlags
 	tell   func(string)
 
-	at    string // the cluster that it is open on
+	at    string // the cluster of the open session
 	topic *topic.Topic
 	lead  *fleet.Coordinator
 	local []*localAgent
@@ -161,7 +155,7 @@ type session struct {
 	keyFile string // "" is no key
 }
 
-// on returns the agents for runs on a cluster.
+// on returns the agents for runs on c. It opens a session, unless one is open on c.
 func (s *session) on(ctx context.Context, c cluster.Cluster) (bench.Fleet, error) {
 	at := strings.Join(c.Bootstrap(), ",")
 	if s.lead != nil && s.at == at {
@@ -208,7 +202,6 @@ func (s *session) on(ctx context.Context, c cluster.Cluster) (bench.Fleet, error
 	return s.lead, nil
 }
 
-// command is how an agent is started.
 func (s *session) command(name, at, index string) []string {
 	words := []string{
 		"kafka-bench", "agent", "--session", name, "--index", index, "--of", strconv.Itoa(s.flags.of()), "--brokers", at,
@@ -222,10 +215,8 @@ func (s *session) command(name, at, index string) []string {
 	return words
 }
 
-// endTimeout bounds how long agents may take to end once the session is over.
 const endTimeout = 10 * time.Second
 
-// close ends the session: its topic goes, and so do the agents that were started here.
 func (s *session) close() error {
 	if s.topic == nil {
 		return os.RemoveAll(s.spool)

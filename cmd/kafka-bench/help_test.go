@@ -53,18 +53,17 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// needsCluster are the commands whose examples need a cluster or run until interrupted.
+// Their examples need a cluster or run until interrupted.
 var needsCluster = []string{"run", "cluster", "search", "calibrate", "peers", "kmq", "serve", "agent", "collect"}
 
-// TestExamples: every example that needs no cluster runs; the others are checked up to their flags,
-// arguments and scenarios.
+// Examples that need a cluster are checked up to their flags, arguments and scenarios.
 func TestExamples(t *testing.T) {
 	for _, c := range commands(rootCommand(surroundings{})) {
 		for _, args := range examples(t, c) {
 			t.Run(strings.Join(args, " "), func(t *testing.T) {
 				t.Chdir(t.TempDir())
 				args := shellWords(args)
-				if i := slices.Index(args, ">"); i >= 0 { // for the shell
+				if i := slices.Index(args, ">"); i >= 0 {
 					args = args[:i]
 				}
 				prepareExample(t, args)
@@ -80,14 +79,13 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// prepareExample puts the runs and scenario files of an example into the working folder.
 func prepareExample(t *testing.T, args []string) {
 	t.Helper()
 	prepareRecorded(t, args)
 	for _, arg := range args[1:] {
 		var err error
 		switch {
-		case strings.Contains(arg, "-sweep-"): // made by prepareRecorded
+		case strings.Contains(arg, "-sweep-"):
 		case (args[0] == "report" || args[0] == "chart") && filepath.Dir(arg) == "runs":
 			runValid(t, write(t, tiny), "runs")
 			err = os.Rename(onlyRun(t, "runs").Dir, arg)

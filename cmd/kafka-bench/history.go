@@ -64,7 +64,6 @@ and are too small to matter. Invalid runs are left out.`,
 	return c
 }
 
-// parseMinChange reads a percentage of at least 0 %.
 func parseMinChange(text string) (float64, error) {
 	if number, ok := strings.CutSuffix(strings.TrimSpace(text), "%"); ok {
 		if v, err := strconv.ParseFloat(strings.TrimSpace(number), 64); err == nil && v >= 0 && !math.IsInf(v, 0) {
@@ -106,8 +105,8 @@ func showHistory(args []string, flags historyFlags, stdout io.Writer) error {
 	return compared.HistoryOf(history).Write(stdout, how)
 }
 
-// runsOf returns the runs of an argument: a run's folder, a folder of runs, or a name of runs in
-// the output folder. It reads only summaries, because a history may have many runs.
+// An argument is a run's folder, a folder of runs, or a name of runs in the output folder. Only
+// summaries are read, because a history may have many runs.
 func runsOf(arg, out string) ([]*result.Recorded, error) {
 	if run, err := result.Read(arg); err == nil || !errors.Is(err, result.ErrNotARun) {
 		return []*result.Recorded{run}, err
@@ -137,8 +136,7 @@ func runsOf(arg, out string) ([]*result.Recorded, error) {
 		strings.Join(names, ", "))
 }
 
-// summaries returns the runs with a name, or all if it is "". It leaves out runs that cannot be
-// read, because their time is unknown.
+// name "" selects all runs. Runs that cannot be read have no known time.
 func summaries(listed []result.Listed, name string) (runs []*result.Recorded) {
 	for _, l := range listed {
 		if l.Err == nil && (name == "" || l.Run.Run.Name == name) {

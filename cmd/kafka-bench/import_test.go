@@ -26,8 +26,6 @@ var sampleDir = func() string {
 	return dir
 }()
 
-// prepareImport puts a file of an import example into the working folder; it ignores other
-// arguments.
 func prepareImport(arg string) error {
 	content, err := foreignSample(arg)
 	if err != nil || filepath.Ext(arg) == "" {
@@ -36,7 +34,7 @@ func prepareImport(arg string) error {
 	return os.WriteFile(arg, content, 0o644)
 }
 
-// TestImport: fields that a foreign result does not have stay unknown through import and report.
+// Fields that a foreign result does not have stay unknown through import and report.
 func TestImport(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := prepareImport("results-overload.json"); err != nil {
@@ -56,7 +54,6 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestImportIsAllOrNothing: one bad file prevents all imports, and every bad file is named.
 func TestImportIsAllOrNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := prepareImport("producer.txt"); err != nil {
@@ -81,7 +78,6 @@ cannot read a result: stat missing.txt: no such file or directory
 	wantBad(t, invoke(t, "import"), "import needs a FILE: the result of another tool")
 }
 
-// TestMergedLogComesBack: the times of two runs survive a merged log and its import.
 func TestMergedLogComesBack(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"first", "second"} {
@@ -131,7 +127,6 @@ func TestSummaryWithoutHistograms(t *testing.T) {
 	wantBad(t, invoke(t, "report", dir, "--hlog-summary"), dir+" has no histograms to read: it was imported from producer.txt (producer-perf), which has none")
 }
 
-// TestImportOfAFailedTool: the import of a failed tool is an invalid run, with that exit code.
 func TestImportOfAFailedTool(t *testing.T) {
 	got := invoke(t, "import", filepath.Join(sampleDir, "consumer-gave-up.txt"), "--out", t.TempDir())
 	if got.code != exitInvalid || !strings.Contains(got.stdout, result.Invalid) || !strings.Contains(got.stdout, "the tool gave up") {

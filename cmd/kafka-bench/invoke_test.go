@@ -18,10 +18,10 @@ import (
 // kills it.
 const childVariable = "KAFKA_BENCH_CHILD"
 
-// userCache is the user's cache folder, with Kafka's jars and the cluster that test runs share.
+// userCache has Kafka's jars and the cluster that test runs share.
 var userCache string
 
-// TestMain gives the tests their own cache folder, so that no test finds or stops a user's cluster.
+// The tests have their own cache folder, so that no test finds or stops a user's cluster.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == pagesName { // started by a run of a test
 		os.Exit(exitCode(os.Stderr, run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)))
@@ -43,13 +43,12 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// invoked is the output and the exit code of a command.
 type invoked struct {
 	stdout, stderr string
 	code           int
 }
 
-// invokeTimeout bounds one command, so that a test that hangs fails with its name.
+// A test that hangs must fail with its name.
 const invokeTimeout = time.Minute
 
 func invoke(t *testing.T, args ...string) invoked {
@@ -66,7 +65,7 @@ func invokeIn(t *testing.T, in surroundings, args ...string) invoked {
 	return invoked{stdout: stdout.String(), stderr: stderr.String(), code: code}
 }
 
-// message returns the first line of the error. Mistakes of a scenario have no prefix.
+// Mistakes of a scenario have no prefix.
 func (i invoked) message() string {
 	for line := range strings.Lines(i.stderr) {
 		if said, ok := strings.CutPrefix(line, "kafka-bench: "); ok {
@@ -80,7 +79,6 @@ func (i invoked) message() string {
 	return ""
 }
 
-// tiny is a scenario that takes less than a second.
 const tiny = `
 topic: {partitions: 1}
 load: {rate: 200/s, linger: 0s, record: {payload: random}}

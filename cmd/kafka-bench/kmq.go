@@ -26,7 +26,6 @@ has in flight. docs/KMQ.md says what a queue is.`,
 	return c
 }
 
-// queueFlags select a queue and its cluster.
 type queueFlags struct {
 	in         surroundings
 	brokers    []string
@@ -49,7 +48,6 @@ func addQueue(c *cobra.Command, flags *queueFlags) {
 	f.StringVar(&flags.deadLetter, "dead-letter", "", "the dead-letter topic")
 }
 
-// config returns the configuration of the queue, after it has reached the cluster.
 func (f queueFlags) config(ctx context.Context, c *cobra.Command, group string) (kmq.Config, error) {
 	switch {
 	case c.Flags().Changed("cluster") && len(f.brokers) > 0:

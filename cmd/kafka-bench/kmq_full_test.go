@@ -20,8 +20,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// TestTracker: a tracker in its own process redelivers what a queue without one does not, exports
-// metrics, and ends in order when interrupted.
 func TestTracker(t *testing.T) {
 	e, err := cluster.StartEmbedded(cluster.EmbeddedOptions{})
 	if err != nil {
@@ -72,7 +70,7 @@ func TestTracker(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, d := range receive(t, q, 2) { // redelivered
+	for _, d := range receive(t, q, 2) {
 		if d.Attempt() != 2 || d.ID().Offset != 0 {
 			t.Errorf("%v, attempt %d", d.ID(), d.Attempt())
 		}
@@ -103,7 +101,7 @@ func TestTracker(t *testing.T) {
 	}
 	first, rest, _ := strings.Cut(logged.String(), "\n")
 	wantSaid(t, first, `msg="kmq: opening a tracker" topic=orders group=billing engine=markers max_deliveries=2 dead_letter_topic=orders-dead markers_topic=orders-markers transactions=false`)
-	wantSaid(t, rest, `level=WARN msg="kmq: the group of the tracker has committed nothing and has no members;`) // it opens later
+	wantSaid(t, rest, `level=WARN msg="kmq: the group of the tracker has committed nothing and has no members;`)
 }
 
 func scrape(t *testing.T, page string) map[string]float64 {

@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// orders creates a topic with two partitions of four records each, an hour old.
 func orders(t *testing.T, opts ...kgo.Opt) {
 	t.Helper()
 	client, err := kgo.NewClient(append(opts, kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
@@ -114,7 +113,6 @@ dead letters in orders-dead: 1
 	})
 }
 
-// withoutSeconds removes the seconds from ages above an hour, and repeated spaces.
 func withoutSeconds(text string) string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -127,7 +125,6 @@ func withoutSeconds(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestInspectWhatNobodyKnows: unknown values are null.
 func TestInspectWhatNobodyKnows(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()
@@ -145,8 +142,7 @@ func TestInspectWhatNobodyKnows(t *testing.T) {
 	})
 }
 
-// TestInspectADrainedQueue: without --engine the engine and its in-flight records are unknown; with
-// it, none are in flight.
+// Without --engine the engine and its in-flight records are unknown.
 func TestInspectADrainedQueue(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()

@@ -72,7 +72,7 @@ only in its consumers' memory is shown as –, and so is a sum that includes it.
 	return c
 }
 
-// anInspection is the JSON form of a queue's state. Unknown values are null.
+// Unknown values of anInspection are null.
 type anInspection struct {
 	Group       string                 `json:"group"`
 	Topic       string                 `json:"topic"`
@@ -135,7 +135,7 @@ func told(n int64) *int64 {
 	return &n
 }
 
-// total adds up all partitions. A number that is unknown for one is unknown for all.
+// A number that is unknown for one partition is unknown for the total.
 func total(i kmq.Inspection) kmq.PartitionInspection {
 	var all kmq.PartitionInspection
 	add := func(to *int64, n int64) {
@@ -162,7 +162,6 @@ func printInspection(w io.Writer, i kmq.Inspection, deadLetter string, now time.
 		engine = "not known; name it with --engine"
 	}
 	fmt.Fprintf(w, "group %s on topic %s, engine %s\n\n", i.Group, i.Topic, engine)
-	// The first column is empty, so that all others are right-aligned.
 	table := layout.Table{Gap: 2,
 		Rows: [][]string{{"", "partition", "committed", "end", "in flight", "waiting", "redeliveries",
 			"oldest unacked"}}}

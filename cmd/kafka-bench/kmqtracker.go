@@ -116,7 +116,6 @@ func track(ctx context.Context, cfg kmq.Config, listener net.Listener, stdout io
 	return errors.Join(err, <-ended)
 }
 
-// untilEnd waits until ctx or the tracker ends, and returns why the tracker ended.
 func untilEnd(ctx context.Context, tracker *kmq.Tracker) error {
 	if err := tracker.Wait(ctx); !errors.Is(err, context.Canceled) {
 		return byFlag(err)
@@ -124,7 +123,6 @@ func untilEnd(ctx context.Context, tracker *kmq.Tracker) error {
 	return nil
 }
 
-// flagOf maps fields of a configuration to their flags.
 var flagOf = map[string]string{
 	"MaxDeliveries": "--max-deliveries", "DeadLetterTopic": "--dead-letter", "Visibility": "--visibility",
 	"SessionTimeout": "--session-timeout", "MarkersTopic": "--markers-topic",
@@ -132,7 +130,7 @@ var flagOf = map[string]string{
 
 var aField = regexp.MustCompile(`\b[A-Z]\w+\b`)
 
-// flagged is an error of a configuration that names flags instead of fields.
+// flagged names flags instead of fields.
 type flagged struct{ error }
 
 func (e flagged) Error() string {
@@ -148,8 +146,8 @@ func byFlag(err error) error {
 	return err
 }
 
-// listenLoopback opens the address of a metrics page; nil if address is "". The page has no
-// authentication, so other machines must not reach it.
+// listenLoopback returns nil for the address "". The metrics page has no authentication, so other
+// machines must not reach it.
 func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
 	if address == "" {
 		return nil, nil

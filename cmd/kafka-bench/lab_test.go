@@ -14,7 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 )
 
-// settle is the virtual time in which pending timers end after a test (see package virtual).
+// Pending timers end in this virtual time after a test (see package virtual).
 const settle = time.Minute
 
 // lab runs the program in virtual time, with clusters on a network in memory.
@@ -23,7 +23,7 @@ type lab struct{ surroundings }
 func virtually(t *testing.T, f func(t *testing.T, l lab)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		t.Cleanup(func() { time.Sleep(settle) }) // after all other cleanups
+		t.Cleanup(func() { time.Sleep(settle) })
 		f(t, newLab())
 	})
 }
@@ -36,7 +36,7 @@ func newLab() lab {
 	}}
 }
 
-// interrupted returns l with an interrupt of each command, this long after it begins to listen.
+// Each command is interrupted this long after it begins to listen.
 func (l lab) interrupted(after time.Duration) lab {
 	l.signals = func(c chan<- os.Signal) { time.AfterFunc(after, func() { c <- os.Interrupt }) }
 	return l
@@ -47,7 +47,7 @@ func (l lab) invoke(t *testing.T, args ...string) invoked {
 	return invokeIn(t, l.surroundings, args...)
 }
 
-// start starts a cluster that ends with the test. The lab's network has room for one.
+// The lab's network has room for one cluster.
 func (l lab) start(t *testing.T) *cluster.Embedded {
 	t.Helper()
 	e, err := cluster.StartEmbedded(l.embedded)
@@ -58,7 +58,6 @@ func (l lab) start(t *testing.T) *cluster.Embedded {
 	return e
 }
 
-// listen returns the options of a kfake cluster on the lab's network, with one broker.
 func (l lab) listen() []kfake.Opt {
 	return []kfake.Opt{kfake.NumBrokers(1), kfake.ListenFn(l.embedded.Network.Listen), kfake.Ports(9092)}
 }

@@ -67,7 +67,6 @@ func listPresets(w io.Writer) error {
 	return table.Print(w)
 }
 
-// presetTakes reads a preset, or its quick form, and returns about how long it takes.
 func presetTakes(name string, quick bool) (suite scenario.Suite, takes string, err error) {
 	if suite, err = scenario.ReadSuite(name, scenario.Options{Quick: quick}); err != nil {
 		return suite, "", err
@@ -83,7 +82,7 @@ func presetTakes(name string, quick bool) (suite scenario.Suite, takes string, e
 	return suite, takes, nil
 }
 
-// between returns how long a run takes. The range is the drain, which may end early.
+// The range is the drain, which may end early.
 func between(least, most time.Duration) string {
 	if least == most {
 		return unit.Span(least)
@@ -93,8 +92,6 @@ func between(least, most time.Duration) string {
 
 const maxListed = 15
 
-// latest returns the last entries, which are ordered by time, and a title that says how many are
-// left out.
 func latest[T any](listed []T, things string, all bool) (shown []T, title string) {
 	if hidden := len(listed) - maxListed; hidden > 0 && !all {
 		return listed[hidden:], fmt.Sprintf("Latest %s (%d of %d, --all shows all):", things, maxListed, len(listed))
@@ -127,7 +124,6 @@ func listRuns(w io.Writer, out string, all bool) error {
 	return table.Flush()
 }
 
-// system returns the status of the measured system; none if the run did not finish.
 func system(r *result.Run) string {
 	if !r.Finished() {
 		return none
@@ -135,8 +131,7 @@ func system(r *result.Run) string {
 	return outcome.In(r).Status
 }
 
-// throughput returns the offered rate, or else the acked or delivered rate; none if all are
-// unknown.
+// throughput is the offered rate, or else the acked or delivered rate.
 func throughput(r *result.Run) string {
 	load, delivery := r.Load, r.Delivery
 	switch {
@@ -152,7 +147,6 @@ func throughput(r *result.Run) string {
 	return none
 }
 
-// none stands for a missing figure.
 const none = "–"
 
 func listCampaigns(w io.Writer, out string, all bool) error {

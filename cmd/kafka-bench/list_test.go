@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// TestListOfRuns: each run is listed only with its known figures.
 func TestListOfRuns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	cannot := func(open ...string) *result.Imported { return &result.Imported{Format: "ssp", CannotSay: open} }
@@ -47,7 +46,6 @@ func TestListOfRuns(t *testing.T) {
 	}
 }
 
-// TestListSaysWhatItLeavesOut: the list says how many runs it leaves out; --all shows them.
 func TestListSaysWhatItLeavesOut(t *testing.T) {
 	t.Chdir(t.TempDir())
 	r := newRecorder(t)

@@ -26,16 +26,13 @@ type localAgent struct {
 	err   error
 }
 
-// saying is what a process said last.
 type saying struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-// mostSaid bounds what is kept of what an agent says, in bytes.
 const mostSaid = 64 << 10
 
-// Write implements io.Writer.
 func (s *saying) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,13 +49,11 @@ func (s *saying) all() []byte {
 	return bytes.Clone(s.text.Bytes())
 }
 
-// lastLine is what a process said last, which is why it ended.
 func (s *saying) lastLine() string {
 	lines := strings.Split(strings.TrimSpace(string(s.all())), "\n")
 	return lines[len(lines)-1]
 }
 
-// startLocal starts the agents on this machine.
 func (s *session) startLocal(name, at string) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -78,13 +73,12 @@ func (s *session) startLocal(name, at string) error {
 	return nil
 }
 
-// startAgent starts an agent as a process of this machine. When that ends, the coordinator
-// is told why.
+// startAgent reports the process's end and its reason to lead.
 func startAgent(cmd *exec.Cmd, index int, lead *fleet.Coordinator) (*localAgent, error) {
 	a := &localAgent{cmd: cmd, ended: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = io.Discard, &a.said
 	remote.InOwnGroup(cmd)
-	if _, err := cmd.StdinPipe(); err != nil { // which ends with this process
+	if _, err := cmd.StdinPipe(); err != nil { // it ends with this process
 		return nil, err
 	}
 	return a, remote.StartTied(cmd, func() {
@@ -98,18 +92,17 @@ func startAgent(cmd *exec.Cmd, index int, lead *fleet.Coordinator) (*localAgent,
 	})
 }
 
-// endLocal waits for the ends of the agents, and kills those that do not end. What was said by one that
-// failed goes to the folder of the session's last run, if that was saved; the coordinator's error
-// has its last words.
+// endLocal waits for the agents, and kills those that do not end. It writes the output of failed
+// ones into the folder of the session's last run, if that was saved.
 func (s *session) endLocal() (failed error) {
-	dirs, _ := filepath.Glob(filepath.Join(s.engine.out, "*-"+s.lead.RunID())) // the pattern is a good one
+	dirs, _ := filepath.Glob(filepath.Join(s.engine.out, "*-"+s.lead.RunID())) // the pattern is valid
 	late := time.After(endTimeout)
 	for i, a := range s.local {
 		select {
 		case <-a.ended:
 		case <-late:
 			for _, other := range s.local[i:] {
-				_ = other.cmd.Process.Kill() // one that has ended is as good
+				_ = other.cmd.Process.Kill() // killing an ended one does nothing
 			}
 			<-a.ended
 		}

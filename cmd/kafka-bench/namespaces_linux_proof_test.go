@@ -19,7 +19,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// The network of the namespaces: the bridge has the first address, agent i the address i + 2.
+// The bridge has the first address, agent i the address i + 2.
 const (
 	proofBridge = "kbproof"
 	proofNet    = "10.213.77."
@@ -31,8 +31,8 @@ var aheads = []int64{0, 7_200, 86_400}
 
 func netspace(agent int) string { return fmt.Sprintf("kbproof%d", agent) }
 
-// Agents in separate network and time namespaces find their clock offsets by echoes: each offset
-// and each result is within its stated error.
+// Agents find their clock offsets by echoes: each offset and each result is within its stated
+// error.
 func TestAgentsInNamespaces(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Fatal("only root makes network namespaces: run make proof-agents as root")
@@ -144,8 +144,7 @@ func scenarioFile(t *testing.T, yaml string) string {
 	return file
 }
 
-// joinNamespaces makes a bridge and a network namespace for each agent. It removes them after the
-// test, and leftovers before.
+// joinNamespaces removes leftovers before the test.
 func joinNamespaces(t *testing.T) {
 	remove := func() {
 		for i := range aheads {

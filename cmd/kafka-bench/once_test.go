@@ -9,7 +9,6 @@ import (
 	"testing"
 )
 
-// namedTwice makes the folder of recorded, a copy of runs/base-1, and a link to runs/base-2.
 func namedTwice(t *testing.T) {
 	t.Helper()
 	recorded(t)
@@ -22,7 +21,6 @@ func namedTwice(t *testing.T) {
 	}
 }
 
-// A run counts once under any names, and the report says so.
 func TestRunsCountOnce(t *testing.T) {
 	namedTwice(t)
 	const one, two = "1 run was named twice and counts once.", "2 runs were named twice and count once."
@@ -71,7 +69,6 @@ func TestRunsCountOnce(t *testing.T) {
 	}
 }
 
-// JSON and CSV have a run once, and mention it only where the format has a field for it.
 func TestRunsCountOnceForPrograms(t *testing.T) {
 	namedTwice(t)
 	for _, args := range []string{
@@ -105,7 +102,6 @@ func TestRunInTwoSets(t *testing.T) {
 	}
 }
 
-// A merged log has the times of a run once.
 func TestMergedLogHasARunOnce(t *testing.T) {
 	t.Chdir(t.TempDir())
 	runValid(t, write(t, tiny), "runs")
@@ -128,7 +124,6 @@ func TestMergedLogHasARunOnce(t *testing.T) {
 	}
 }
 
-// The Files line of a report lists exactly the files that exist.
 func TestReportListsFilesThatExist(t *testing.T) {
 	recorded(t)
 	for i, want := range []string{"\n  run.json\n", "\n  run.json · intervals.ndjson (0 lines) · scenario.yaml\n"} {

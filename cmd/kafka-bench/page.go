@@ -11,14 +11,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/pages"
 )
 
-// ownFolder is the value of --page without a file: the page is pageFile in the folder of the run or
-// campaign.
+// --page without a file stands for pageFile in the folder of the run or campaign.
 const (
 	ownFolder = "in its folder"
 	pageFile  = "page.html"
 )
 
-// checkPage checks that the page can be written, before anything is started.
 func checkPage(file string) error {
 	if file == "" || file == ownFolder {
 		return nil
@@ -40,7 +38,6 @@ func checkPage(file string) error {
 	return nil
 }
 
-// writeRunPage writes the page of the run in dir, unless file is "", and prints its path.
 func writeRunPage(file, dir string, stdout io.Writer) error {
 	if file == "" {
 		return nil

@@ -18,7 +18,7 @@ func TestPages(t *testing.T) {
 	recorded(t)
 	for args, want := range map[string]string{
 		"report runs/base-1":                    "base – Run – Kafka Bench",
-		"report runs/base-1 runs/slow-1":        "2 runs – Runs beside each other – Kafka Bench",
+		"report runs/base-1 runs/slow-1":        "2 runs – Runs side by side – Kafka Bench",
 		"report runs/sweep-acks":                "sweep-acks – Study – Kafka Bench",
 		"report runs/sweep-acks --by lag_peak":  "sweep-acks – Study – Kafka Bench",
 		"compare runs/base-* runs/slow-*":       "runs/slow-* against runs/base-* – Comparison – Kafka Bench",
@@ -36,7 +36,6 @@ func TestPages(t *testing.T) {
 		`--format: there is no format "htm"; choose one of text, markdown, csv, json, html`)
 }
 
-// A run and a campaign write their page into their folder or a given file, and print its path last.
 func TestRunWritesItsPage(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		out := t.TempDir()
@@ -82,7 +81,6 @@ func TestPageIsRefused(t *testing.T) {
 	}
 }
 
-// A page that fails later is reported and does not hide the outcome.
 func TestPageThatFails(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		invalid := "--set load.rate=1/h --set load.arrival=poisson" // no record is due
@@ -96,7 +94,6 @@ func TestPageThatFails(t *testing.T) {
 	})
 }
 
-// A finished campaign gets its page on request later.
 func TestFinishedCampaignGetsItsPage(t *testing.T) {
 	recorded(t)
 	got := invoke(t, "run", "--resume", "runs/sweep-acks", "--page")

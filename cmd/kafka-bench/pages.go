@@ -16,11 +16,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/web"
 )
 
-// pagesName is the hidden command of the process that serves a run's live page and metrics.
 const pagesName = "pages"
 
-// pagesCommand serves pages for a run, which sends the content over standard input. It uses at most
-// one core, at a low priority.
+// pagesCommand serves pages for a run, which sends the content over standard input, on at most one
+// core and at a low priority.
 func pagesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: pagesName, Hidden: true, Args: cobra.NoArgs,
@@ -33,7 +32,6 @@ func pagesCommand() *cobra.Command {
 	}
 }
 
-// pagesFlags are the flags of commands with a live page.
 type pagesFlags struct {
 	web       string // address of the page; "" is none
 	metrics   string // address of the metrics; "" is none
@@ -75,11 +73,8 @@ func (f pagesFlags) words() (words []string) {
 	return words
 }
 
-// shortestToken is the shortest token, in bytes.
-const shortestToken = 16
+const shortestToken = 16 // bytes
 
-// options returns what to serve, or all mistakes of the flags at once. args are the command's other
-// arguments.
 func (f pagesFlags) options(args ...string) (o web.Options, err error) {
 	var faults []error
 	for _, arg := range args {
@@ -116,18 +111,15 @@ func (f pagesFlags) options(args ...string) (o web.Options, err error) {
 	return o, errors.Join(faults...)
 }
 
-// startTimeout is how long the process may take to open its addresses.
 const startTimeout = 10 * time.Second
 
-// watched is the process that serves pages.
 type watched struct {
 	pages *web.Pages // nil: none requested
 	cmd   *exec.Cmd
 	warn  func(string)
 }
 
-// openPages starts the process and prints the addresses of page and metrics. After an error nothing
-// runs.
+// openPages starts the process and prints the addresses. After an error nothing runs.
 func (r *rig) openPages(stdout, stderr io.Writer) (*watched, error) {
 	if r.served.Page == nil && r.served.Metrics == nil {
 		return &watched{}, nil
@@ -151,7 +143,6 @@ func (r *rig) openPages(stdout, stderr io.Writer) (*watched, error) {
 	return w, nil
 }
 
-// start starts this program as a child that ends with its standard input.
 func (w *watched) start(o web.Options) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -183,13 +174,13 @@ func (w *watched) start(o web.Options) error {
 	return nil
 }
 
-// close waits until open pages are complete, and ends the process.
+// close waits until open pages are complete.
 func (w *watched) close() {
 	if w.pages == nil {
 		return
 	}
 	w.pages.Finish()
-	_ = w.cmd.Process.Kill() // it may have ended
+	_ = w.cmd.Process.Kill()
 	_ = w.cmd.Wait()
 	if n := w.pages.Dropped(); n > 0 {
 		w.warn(fmt.Sprintf("the page missed %d updates: its process was too slow", n))

@@ -17,15 +17,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// shownState is the part of the live page's state that the test reads.
 type shownState struct {
 	EndNs *int64 `json:"end_ns"`
 	Ended bool   `json:"ended"`
 	Page  string `json:"page"`
 }
 
-// The live page and the metrics show a run while it goes on; at the end the page equals the
-// report's, and no process is left.
+// At the end the page equals the report's, and no process is left.
 func TestRunShowsItself(t *testing.T) {
 	t.Chdir(t.TempDir())
 	said, stderr, ended := newLines(), &bytes.Buffer{}, make(chan int, 1)
@@ -143,7 +141,6 @@ func mainPart(page string) string {
 	return main
 }
 
-// A campaign and a search have a live page too, which becomes the study's.
 func TestCampaignAndSearchShowThemselves(t *testing.T) {
 	t.Chdir(t.TempDir())
 	file := write(t, tiny)

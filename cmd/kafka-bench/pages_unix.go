@@ -10,10 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nicer is the nice value added to the process that serves pages.
 const nicer = 10
 
-// apart makes a command run in its own process group, so that the terminal interrupts only the run.
+// Without apart, the terminal would also interrupt the process that serves pages.
 func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // giveWay lowers the priority of this process group, because for a process it would lower only one

@@ -99,14 +99,13 @@ func runPeers(ctx context.Context, arg string, flags peersFlags, stdout, stderr 
 	return p.conclude()
 }
 
-// peersCampaign makes the rounds of one campaign and prints them.
 type peersCampaign struct {
 	rounds   peers.Rounds
 	journal  *campaign.Journal
 	flags    peersFlags
 	stdout   io.Writer
 	progress func(string)
-	engine   campaign.Engine // set by carryOut
+	engine   campaign.Engine
 }
 
 func (p *peersCampaign) carryOut(ctx context.Context, e campaign.Engine) error {
@@ -143,7 +142,6 @@ func (p *peersCampaign) carryOut(ctx context.Context, e campaign.Engine) error {
 	return p.journal.Finish()
 }
 
-// tools finds Kafka's tools on this machine.
 func (p *peersCampaign) tools(ctx context.Context, c cluster.Cluster) (peers.Tools, error) {
 	home, err := cluster.UserHome()
 	if err != nil {
@@ -169,7 +167,6 @@ func (p *peersCampaign) Ours(ctx context.Context) (*result.Run, error) {
 	return ours, err
 }
 
-// Theirs implements peers.Turns.
 func (p *peersCampaign) Theirs(ctx context.Context, tool string,
 	run func(context.Context) (*peers.Made, error)) (*result.Run, error) {
 	return p.make(ctx, tool, toolMaker{p.engine.Bench, run})
@@ -189,7 +186,6 @@ func (p *peersCampaign) make(ctx context.Context, name string, m campaign.Maker)
 	return &outcome.Run, nil
 }
 
-// toolMaker makes a run with one of Kafka's tools. An interrupt ends the tool without a result.
 type toolMaker struct {
 	bench bench.Config
 	run   func(context.Context) (*peers.Made, error)
@@ -220,14 +216,10 @@ func (p *peersCampaign) conclude() error {
 	return nil
 }
 
-// ready implements viewer.
 func (p *peersCampaign) ready(scenario.Scenario, cluster.Info) {}
 
-// Began implements observe.Watcher.
 func (p *peersCampaign) Began(string) {}
 
-// Interval implements observe.Watcher.
 func (p *peersCampaign) Interval(result.Interval) {}
 
-// Event implements observe.Watcher.
 func (p *peersCampaign) Event(result.Event) {}

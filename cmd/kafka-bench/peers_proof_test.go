@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/peers"
 )
 
-// TestPeers: one round on a real Kafka gives a run of each tool, and a campaign that has them.
 func TestPeers(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", userCache)
 	t.Chdir(t.TempDir())

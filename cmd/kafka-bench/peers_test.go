@@ -22,7 +22,6 @@ func TestPeersRefuses(t *testing.T) {
 	wantNothing(t, "runs")
 }
 
-// TestPeerTable: the table has medians, and a dash for a figure that a run does not have.
 func TestPeerTable(t *testing.T) {
 	ours := func(perSecond float64, p50 int64) result.Run {
 		return result.Run{

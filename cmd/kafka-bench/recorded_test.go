@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// shellWords joins quoted fields as a shell does: 'a b' is one word.
 func shellWords(fields []string) (words []string) {
 	quoted := false
 	for _, field := range fields {
@@ -32,7 +31,6 @@ func shellWords(fields []string) (words []string) {
 	return words
 }
 
-// recorder writes made-up runs to disk, one minute apart.
 type recorder struct {
 	t      *testing.T
 	base   []byte
@@ -40,7 +38,6 @@ type recorder struct {
 	made   int
 }
 
-// baseline is the run that recorders change.
 var baseline = sync.OnceValues(func() ([]byte, error) { return json.Marshal(resulttest.Baseline().Run().Run) })
 
 func newRecorder(t *testing.T) *recorder {
@@ -98,7 +95,6 @@ func (r *recorder) write(path string, v any) {
 	}
 }
 
-// prepareRecorded puts runs into the working folder for examples that read several runs.
 func prepareRecorded(t *testing.T, args []string) {
 	t.Helper()
 	r := newRecorder(t)

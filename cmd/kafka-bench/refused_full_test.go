@@ -14,8 +14,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
-// TestRefusedGroup runs on a cluster that refuses every group member. In a synctest bubble it could
-// hang, because franz-go sometimes leaves a goroutine of such a member.
+// In a synctest bubble this test could hang, because franz-go sometimes leaves a goroutine of a
+// refused group member.
 func TestRefusedGroup(t *testing.T) {
 	e, err := cluster.StartEmbedded(cluster.EmbeddedOptions{})
 	if err != nil {

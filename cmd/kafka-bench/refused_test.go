@@ -18,7 +18,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
-// TestOutOfReach: an unreachable cluster gives one clear message, exit code 3 and no files.
 func TestOutOfReach(t *testing.T) {
 	dead, deaf := deadAddress(t), deafBroker(t)
 	for _, c := range []struct {
@@ -80,7 +79,6 @@ func deafBroker(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// TestRefusedSession: the message about a refused session timeout names the key.
 func TestRefusedSession(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		got := l.invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--set", "consume.session_timeout=1s", "--out", t.TempDir())
@@ -93,7 +91,7 @@ func TestRefusedSession(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		key  kmsg.Key // refused API; zero if none must be set
+		key  kmsg.Key
 		code *kerr.Error
 		args []string
 		want string // ID stands for the cluster's ID, TOPIC for the run's topic
@@ -141,7 +139,6 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestSecured: on a cluster with SASL and ACLs, a run does what the ACLs allow.
 func TestSecured(t *testing.T) {
 	const password = "secret"
 	allow := func(resource kmsg.ACLResourceType, name string, pattern kmsg.ACLResourcePatternType, op kmsg.ACLOperation) kfake.ACL {
@@ -208,7 +205,6 @@ func properties(t *testing.T, user, password string) (path string) {
 	return path
 }
 
-// withoutTopic replaces the name of the run's topic, which is random, by TOPIC.
 func withoutTopic(message string) string {
 	before, rest, found := strings.Cut(message, `"kafka-bench-s-`)
 	_, after, closed := strings.Cut(rest, `"`)
@@ -238,8 +234,6 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestUnbreakable: brokers that a run may not break are refused before the start, and the advice
-// works.
 func TestUnbreakable(t *testing.T) {
 	const where = "scenario broker-failover-all-kill: kill leader of partition 0 at "
 	for _, c := range []struct{ flag, value, want string }{

@@ -22,8 +22,8 @@ type reportFlags struct {
 	formatFlags
 	by      string
 	summary bool
-	series  bool   // everything in one document
-	merge   string // file of the merged histogram log
+	series  bool
+	merge   string
 }
 
 func reportCommand() *cobra.Command {
@@ -74,7 +74,6 @@ values on.`,
 	return c
 }
 
-// formatFlags select the form of a report.
 type formatFlags struct {
 	format string
 	table  string
@@ -98,8 +97,7 @@ func (f formatFlags) options(w io.Writer) (report.Options, error) {
 	return report.Options{Colour: coloured(w), Width: columnsOf(w), Format: format, Table: f.table}, nil
 }
 
-// columnsOf returns the width of the terminal w, or else of the variable COLUMNS, for output to a
-// pager; 0 if unknown.
+// The width is that of the terminal w, or else of the variable COLUMNS; 0 if unknown.
 func columnsOf(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -151,8 +149,8 @@ func renderReport(args []string, flags reportFlags, stdout io.Writer) error {
 	return report.Runs(stdout, runs, options)
 }
 
-// readReported reads the folders of runs. A campaign's folder stands for its runs; if it is the
-// only one, the campaign is returned too.
+// A campaign's folder stands for its runs; if it is the only one, readReported returns the campaign
+// too.
 func readReported(dirs []string) (campaign *result.RecordedCampaign, runs []*result.Recorded, err error) {
 	for _, dir := range dirs {
 		c, err := result.ReadCampaign(dir)
@@ -188,8 +186,6 @@ func readable(planned []*result.Recorded) (runs []*result.Recorded) {
 	return runs
 }
 
-// reportHistograms summarises the histogram logs of runs, and merges them into a file unless merge
-// is "".
 func reportHistograms(runs []*result.Recorded, merge string, options report.Options, stdout io.Writer) error {
 	histograms, err := report.ReadHistograms(runs)
 	if err != nil {
@@ -203,7 +199,7 @@ func reportHistograms(runs []*result.Recorded, merge string, options report.Opti
 	return histograms.Write(stdout, options)
 }
 
-// writeMerged writes the merged log. It refuses to overwrite a log that it reads.
+// writeMerged refuses to overwrite a log that it reads.
 func writeMerged(histograms *report.Histograms, runs []*result.Recorded, path string) error {
 	for _, r := range runs {
 		if there, err := os.Stat(filepath.Join(r.Dir, result.HistogramsFile)); err == nil {

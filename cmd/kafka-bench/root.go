@@ -48,7 +48,6 @@ reports whether the numbers can be trusted.`,
 	return root
 }
 
-// needs checks the number of arguments; what describes them in the message.
 func needs(least, most int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {

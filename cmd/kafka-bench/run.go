@@ -21,12 +21,11 @@ type runFlags struct {
 	pagesFlags
 	fleetFlags
 
-	repeat optionalInt
-	order  string // "": as the scenario says
-	dryRun bool
-	resume string // folder of a campaign
-	page   string // file of the page; "" is none
-	// progress is how much of each interval is printed.
+	repeat   optionalInt
+	order    string // "": as the scenario says
+	dryRun   bool
+	resume   string
+	page     string // file of the page; "" is none
 	progress string
 }
 
@@ -84,7 +83,6 @@ const runExample = `  kafka-bench run quick
   kafka-bench run baseline --brokers kafka-1:9093 --command-config client.properties
   kafka-bench run --resume runs/20261121T200000Z-sweep-acks-k3x7qa`
 
-// runHint explains the arguments of run in five lines.
 const runHint = `a SCENARIO: a preset's name (kafka-bench list) or a YAML file, as in
   kafka-bench run quick                                  a first run, in a few seconds
   kafka-bench run baseline --brokers HOST:9092 --cluster-id ID     on a cluster of yours
@@ -131,7 +129,6 @@ func runCommand(in surroundings) *cobra.Command {
 	return c
 }
 
-// runScenarios plans the runs of the scenarios and makes them, or prints the plan of a dry run.
 func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, stderr io.Writer) error {
 	plan, err := flags.plan(args)
 	served, servedErr := flags.pagesFlags.options(args...)
@@ -174,7 +171,6 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 	return carryOut(ctx, journal, plan, campaign.Origin{}, r, stdout)
 }
 
-// plan reads the scenarios and plans their runs, or returns all mistakes at once.
 func (f runFlags) plan(args []string) (campaign.Plan, error) {
 	var suites []scenario.Suite
 	var faults []error
@@ -221,7 +217,7 @@ func (f runFlags) checkProgress() (faults []error) {
 	return faults
 }
 
-// endedEarly reports whether an agent ended a run early, so that the user did not interrupt it.
+// endedEarly reports whether an agent, and not the user, ended a run early.
 func endedEarly(a result.Agent) bool { return !a.HandedIn || len(a.Reasons) > 0 }
 
 func runSingle(ctx context.Context, plan campaign.Plan, r rig, stdout io.Writer) error {

@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// TestRunOnKafka: a run on a real Kafka leaves nothing there.
 func TestRunOnKafka(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", userCache)
 	k := clustertest.Shared(t)
@@ -26,8 +25,6 @@ func TestRunOnKafka(t *testing.T) {
 	}
 }
 
-// TestInterruptOfTheProcess: after Ctrl-C during the measurement, the run is saved and the exit
-// code is 130.
 func TestInterruptOfTheProcess(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "runs")
 	done := make(chan struct{})

@@ -18,7 +18,6 @@ func onlyRun(t *testing.T, out string) result.Listed {
 	return runs[0]
 }
 
-// wantValid fails the test unless a run is valid and the exit code is 0.
 func wantValid(t *testing.T, got invoked, run *result.Run) {
 	t.Helper()
 	if got.code != exitValid || got.message() != "" || run.Verdict.Status != result.Valid {
@@ -49,7 +48,6 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// TestExistingCluster: a run leaves nothing on an existing cluster, except a topic that it keeps.
 func TestExistingCluster(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		e := l.start(t)
@@ -90,7 +88,6 @@ func TestInterrupt(t *testing.T) {
 	})
 }
 
-// TestInvalidRun: if no record is due, the report says so once.
 func TestInvalidRun(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		out := filepath.Join(t.TempDir(), "runs")

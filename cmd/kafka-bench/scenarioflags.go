@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// scenarioFlags are the flags that change scenarios.
 type scenarioFlags struct {
 	merge []string
 	set   []string
@@ -19,7 +18,7 @@ type scenarioFlags struct {
 	stdin *onceReader
 }
 
-// onceReader is standard input, which can be read only once.
+// Standard input can be read only once.
 type onceReader struct {
 	from  func() io.Reader
 	ended bool
@@ -44,15 +43,14 @@ func addScenario(c *cobra.Command, flags *scenarioFlags) {
 		"the scenario's quick form, under two minutes (kafka-bench list says which have one)")
 }
 
-// options returns what the flags change; driver "" keeps the scenario's.
+// driver "" keeps the scenario's.
 func (f scenarioFlags) options(driver string) scenario.Options {
 	return scenario.Options{
 		Merge: f.merge, Set: f.set, Quick: f.quick, Driver: driver, Drivers: driverNames(), Stdin: f.stdin,
 	}
 }
 
-// suite reads a scenario for runs. If the runs may start a Kafka here, it checks the folders of
-// cluster.disks.
+// If the runs may start a Kafka here, suite checks the folders of cluster.disks.
 func (f scenarioFlags) suite(arg string, e engineFlags) (scenario.Suite, error) {
 	o := f.options(e.driver)
 	if len(e.brokers) == 0 && e.cluster != cluster.KindEmbedded {
@@ -61,7 +59,7 @@ func (f scenarioFlags) suite(arg string, e engineFlags) (scenario.Suite, error) 
 	return scenario.ReadSuite(arg, o)
 }
 
-// optionalInt is a flag with a whole number that may be absent.
+// optionalInt is a whole number that may be absent.
 type optionalInt struct {
 	n     int
 	given bool
@@ -75,12 +73,10 @@ func (o *optionalInt) String() string {
 	return strconv.Itoa(o.n)
 }
 
-// Set implements pflag.Value.
 func (o *optionalInt) Set(text string) (err error) {
 	o.given = true
 	o.n, err = strconv.Atoi(text)
 	return err
 }
 
-// Type implements pflag.Value.
 func (o *optionalInt) Type() string { return "int" }

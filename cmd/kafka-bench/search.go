@@ -97,7 +97,6 @@ func addSearch(c *cobra.Command, flags *searchFlags) {
 	f.StringVar(&flags.curveOf, "curve-of", "", "make these runs for a rate, as in 20k/s, without a search")
 }
 
-// config returns what to search, or all mistakes of the flags at once.
 func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, err error) {
 	cfg = campaign.SearchConfig{
 		Options: search.Options{MaxProbes: f.maxProbes}, Probe: f.probe, Confirm: f.confirm, Curve: f.curve,
@@ -113,7 +112,7 @@ func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, err error) {
 				len(suite.Cells)))
 	default:
 		cfg.Scenario = suite.Cells[0].Scenario
-		if err := f.keepable(cfg.Scenario, cfg.Scenario); err != nil { // there is more than one probe
+		if err := f.keepable(cfg.Scenario, cfg.Scenario); err != nil { // there are several probes
 			faults = append(faults, err)
 		}
 	}
@@ -142,7 +141,7 @@ func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, err error) {
 	return cfg, cfg.Check()
 }
 
-// curveRate returns the rate of --curve-of; 0 without it.
+// curveRate returns 0 without --curve-of.
 func (f searchFlags) curveRate() (float64, error) {
 	if f.curveOf == "" {
 		return 0, nil
@@ -157,7 +156,6 @@ func (f searchFlags) curveRate() (float64, error) {
 	return rate.PerSecond(), nil
 }
 
-// parsePercent reads 3% or 0.5 %.
 func parsePercent(text string) (float64, error) {
 	number, ok := strings.CutSuffix(strings.TrimSpace(text), "%")
 	if ok {
@@ -254,7 +252,6 @@ func (v *searchView) end(p result.Probe) {
 	fmt.Fprintf(v.out, "    %s\n", campaigns.ProbeLine(p))
 }
 
-// close removes the live view, if there is one.
 func (v *searchView) close() {
 	if v.live == nil {
 		return

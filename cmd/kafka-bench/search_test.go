@@ -28,8 +28,8 @@ func onlySearch(t *testing.T, out string) *result.RecordedCampaign {
 	return c
 }
 
-// TestSearch: a search finds the capacity of an embedded broker with 1,000 records/s. At up to 2 %
-// more, a quarter of the records waits at most 30 ms in two seconds.
+// The embedded broker takes 1,000 records/s. At up to 2 % more, a quarter of the records waits at
+// most 30 ms in two seconds.
 func TestSearch(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		l.embedded.ProducePerSecond = 1000
@@ -68,8 +68,6 @@ func TestSearchCurve(t *testing.T) {
 	})
 }
 
-// TestSearchInterrupt: an interrupt during a probe saves and shows the finding so far; the exit
-// code is 130.
 func TestSearchInterrupt(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		out := filepath.Join(t.TempDir(), "runs")
@@ -85,7 +83,6 @@ func TestSearchInterrupt(t *testing.T) {
 	})
 }
 
-// TestSearchRefuses: all mistakes of the command line are reported at once, before the start.
 func TestSearchRefuses(t *testing.T) {
 	file := write(t, tiny)
 	for _, c := range []struct{ args, want string }{

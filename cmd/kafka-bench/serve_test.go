@@ -11,7 +11,6 @@ import (
 	"time"
 )
 
-// lines receives the output of a command line by line.
 type lines struct {
 	text chan string
 	part string
@@ -31,7 +30,6 @@ func (l *lines) Write(p []byte) (int, error) {
 	}
 }
 
-// after waits for a line with this prefix, and returns the rest of it.
 func (l *lines) after(t *testing.T, begin string) string {
 	t.Helper()
 	for deadline := time.After(invokeTimeout); ; {
@@ -46,7 +44,6 @@ func (l *lines) after(t *testing.T, begin string) string {
 	}
 }
 
-// Serve shows a folder until it is interrupted, and then ends in order.
 func TestServe(t *testing.T) {
 	recorded(t)
 	ctx, stop := context.WithCancel(t.Context())
@@ -83,7 +80,6 @@ func TestExport(t *testing.T) {
 		"--export: site is not empty; name a folder that is, or one that does not exist")
 }
 
-// Wrong addresses, folders and tokens are refused before anything is started.
 func TestPagesAreRefused(t *testing.T) {
 	t.Chdir(t.TempDir())
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// partsOf splits a set at its commas. A cell's values may have commas too, as reports print them:
-// DIR:none,0 is one cell if the campaign has it. The longest text that names a cell is used.
+// partsOf splits a set at its commas. A cell's values may have commas too, as reports print them.
+// The longest text that names a cell is used.
 func partsOf(arg string) (parts []string) {
 	pieces := strings.Split(arg, ",")
 	for len(pieces) > 0 {
@@ -38,7 +38,6 @@ func campaignOf(part string) (c *result.RecordedCampaign, cell string, ok bool) 
 	return c, part[colon+1:], err == nil
 }
 
-// heldBy returns the folders of the runs in a folder; none if dir is a run or a campaign.
 func heldBy(dir string) (paths []string) {
 	listed, err := result.List(dir)
 	if err != nil {

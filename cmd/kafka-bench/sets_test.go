@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// A cell of two axes can be named by its values as printed, with the comma between them, and a set
-// may be a folder of runs.
 func TestSetsThatAreNamedAsPrinted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	r := newRecorder(t)

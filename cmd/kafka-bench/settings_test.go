@@ -12,7 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// firstSettings are the keys of a recorded scenario that every run.json of schema 1 has.
+// Every run.json of schema 1 has firstSettings.
 var firstSettings = strings.Fields(`
 	name repeat cluster.brokers cluster.heap topic.partitions topic.replication
 	load.rate load.arrival.process load.producers load.clients load.pacer load.partitioning load.record.size
@@ -48,8 +48,8 @@ func recordedSettings(t *testing.T, s scenario.Scenario) map[string]string {
 	return flat
 }
 
-// A setting that older runs do not record has the default as its value. Every later setting is
-// listed; otherwise an upgrade would change the configuration of the same runs.
+// A setting that older runs do not record has the default as its value; otherwise an upgrade would
+// change the configuration of the same runs.
 func TestLaterSettingsAreTheDefaults(t *testing.T) {
 	defaults := scenario.Defaults()
 	recorded := recordedSettings(t, defaults)

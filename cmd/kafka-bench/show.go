@@ -63,7 +63,6 @@ func showPreset(w io.Writer, name string) error {
 	return err
 }
 
-// showResolved prints the cells of a suite, each as a document that can be run.
 func showResolved(w io.Writer, suite scenario.Suite) error {
 	for i, cell := range suite.Cells {
 		yaml, err := cell.Scenario.Marshal()

@@ -5,8 +5,6 @@ import (
 	"testing"
 )
 
-// TestScenarioFromStandardInput: - reads a scenario from standard input, once, and its mistakes
-// have their place.
 func TestScenarioFromStandardInput(t *testing.T) {
 	given := func(text string) surroundings { return surroundings{stdin: strings.NewReader(text)} }
 	for _, c := range []struct {
@@ -27,7 +25,6 @@ func TestScenarioFromStandardInput(t *testing.T) {
 	}
 }
 
-// TestRunWithoutAScenario: run without arguments prints five lines of help.
 func TestRunWithoutAScenario(t *testing.T) {
 	got := invoke(t, "run")
 	if lines := strings.Count(got.stderr, "\n"); got.code != exitBadInput || lines != 5 || got.stdout != "" {
@@ -35,7 +32,6 @@ func TestRunWithoutAScenario(t *testing.T) {
 	}
 }
 
-// TestKeptTopicsOfOneName: topics with the same name in several runs can't be kept.
 func TestKeptTopicsOfOneName(t *testing.T) {
 	t.Chdir(t.TempDir())
 	file := write(t, tiny)

@@ -22,7 +22,6 @@ type surroundings struct {
 	signals  func(chan<- os.Signal) // sends interrupts to the channel; nil: those of this process
 }
 
-// through returns a with the dialer of the network.
 func (s surroundings) through(a access.Access) access.Access {
 	if s.embedded.Network != nil {
 		a.Dial = s.embedded.Network.DialContext
@@ -30,8 +29,7 @@ func (s surroundings) through(a access.Access) access.Access {
 	return a
 }
 
-// logOptions returns the options of a control log's client. Virtual time does not allow compression
-// with finalizers.
+// Virtual time does not allow compression with finalizers.
 func (s surroundings) logOptions() []kgo.Opt {
 	if s.embedded.Network != nil {
 		return []kgo.Opt{kgo.ProducerBatchCompression(kgo.NoCompression())}
@@ -39,7 +37,6 @@ func (s surroundings) logOptions() []kgo.Opt {
 	return nil
 }
 
-// notify sends interrupts to the channel until signal.Stop.
 func (s surroundings) notify(c chan<- os.Signal) {
 	if s.signals != nil {
 		s.signals(c)

@@ -7,7 +7,6 @@ import (
 	"testing"
 )
 
-// openTerminal returns a pseudo-terminal; the test does not read its other side.
 func openTerminal(t *testing.T) *os.File {
 	t.Helper()
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -18,7 +17,6 @@ func openTerminal(t *testing.T) *os.File {
 	return terminal
 }
 
-// TERM=dumb gets plain lines, and NO_COLOR no colour.
 func TestTerminalsAreObeyed(t *testing.T) {
 	pipe, _, err := os.Pipe()
 	if err != nil {

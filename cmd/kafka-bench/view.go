@@ -28,34 +28,32 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// obeys reports whether w is a terminal that can move its cursor, so not TERM=dumb.
+// TERM=dumb cannot move its cursor.
 func obeys(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != "dumb" }
 
-// coloured reports whether w shows colours and NO_COLOR is not set (no-color.org).
+// NO_COLOR: see no-color.org.
 func coloured(w io.Writer) bool { return obeys(w) && os.Getenv("NO_COLOR") == "" }
 
-// view shows the runs of a plan while they go on, and their results.
 type view struct {
 	out      io.Writer
 	terminal bool
 	plan     campaign.Plan
 	// brief prints one line for each run, because a campaign has figures over many runs.
 	brief bool
-	// full prints every metric of every interval.
-	full bool
+	full  bool
 	// pages shows the runs in browsers; nil if not requested.
 	pages *web.Pages
 
 	journal  *campaign.Journal // of a campaign; nil for a single run
 	forecast *campaign.Forecast
-	place    int           // index of the current run in the plan
+	place    int
 	left     time.Duration // of the campaign at the start of the current run
 	began    time.Time     // start of the current run, after it has its cluster
-	cluster  string        // last printed
+	cluster  string
 
 	live   *report.Live // nil: no live view
 	phases map[string]result.Phase
-	pulse  result.Pulse // last one of the agents
+	pulse  result.Pulse
 }
 
 func newView(out io.Writer, plan campaign.Plan) *view {
@@ -65,7 +63,6 @@ func newView(out io.Writer, plan campaign.Plan) *view {
 	}
 }
 
-// open prints the start of a campaign, or that it continues.
 func (v *view) open(j *campaign.Journal) {
 	v.journal = j
 	v.pages.Campaign(j.Dir())
@@ -139,7 +136,7 @@ func (v *view) announce(s scenario.Scenario, where string) {
 	fmt.Fprintf(v.out, "%s: %s\n", s.Name, what)
 }
 
-// roughly returns a rounded time: 40 s, 9 min, 2 h 10 min.
+// For example 40 s, 9 min, 2 h 10 min.
 func roughly(d time.Duration) string {
 	switch minutes := int(d.Round(time.Minute).Minutes()); {
 	case d < 90*time.Second:
@@ -151,8 +148,8 @@ func roughly(d time.Duration) string {
 	}
 }
 
-// metricOf returns the most important time of a run: end to end if it has consumers, and the
-// response time if it has a schedule.
+// The most important time of a run is end to end if it has consumers, and the response time if it
+// has a schedule.
 func metricOf(s scenario.Scenario) string {
 	side, time := "e2e", "response"
 	if s.Consume.Consumers == 0 {
@@ -183,7 +180,6 @@ func (v *view) Began(dir string) {
 	v.pages.Run(dir)
 }
 
-// Interval implements observe.Watcher.
 func (v *view) Interval(i result.Interval) {
 	if v.live == nil {
 		return
@@ -208,7 +204,6 @@ func (v *view) Pulse(p result.Pulse) {
 	}
 }
 
-// Event implements observe.Watcher.
 func (v *view) Event(e result.Event) {
 	if e.Kind == "progress" {
 		v.pages.Status(e.What)
@@ -251,7 +246,6 @@ func printRun(out io.Writer, o *bench.Outcome) error {
 	return nil
 }
 
-// stop removes the live view, if there is one.
 func (v *view) stop() error {
 	if v.live == nil {
 		return nil
@@ -284,8 +278,7 @@ func inBrief(o *bench.Outcome) string {
 	return strings.Join(parts, " · ")
 }
 
-// figureText returns a figure of a run; not available if the run does not have it, or has too few
-// records for it.
+// figureText is not available if the run has too few records for the figure.
 func figureText(r *result.Run, name string) string {
 	f, err := figure.Named(name)
 	if err != nil {

@@ -39,7 +39,6 @@ func TestInBrief(t *testing.T) {
 	}
 }
 
-// With one line per run and no terminal, a fill prints a line at its begin and at its end.
 func TestFillIsTold(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		l.embedded.ProduceDelay = time.Millisecond // otherwise the fill takes no time
@@ -52,7 +51,6 @@ func TestFillIsTold(t *testing.T) {
 	})
 }
 
-// TestColumnsOfAPipe: without a terminal, COLUMNS gives the width.
 func TestColumnsOfAPipe(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

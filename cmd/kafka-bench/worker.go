@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// workerName is the hidden command of a run's child process.
 const workerName = "worker"
 
 func workerCommandLine() ([]string, error) {

@@ -8,19 +8,17 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Axis is the one clock of a run: monotonic nanoseconds since the start of the measured window, negative before it.
-// All stamps of a run come from one Axis, so any two can be subtracted. Consumers open before the start of the window
-// is known, so the zero is set later. Until then every time lies far before zero.
+// Axis is the one clock of a run: monotonic nanoseconds since the start of the measured window, negative before
+// it. The zero is set after the consumers have opened, because the start of the window is not known earlier.
 type Axis struct {
-	epoch time.Time     // with Go's monotonic reading
-	clock int64         // epoch on the machine's clock
+	epoch time.Time
+	clock int64
 	apart time.Duration // error bound of the pair epoch, clock
-	wall  time.Time     // epoch without the monotonic reading, which slows the arithmetic
-	zero  atomic.Int64  // in nanoseconds since epoch
-	end   atomic.Int64  // of the measured window, on the axis
+	wall  time.Time     // without the monotonic reading, which slows the arithmetic
+	zero  atomic.Int64
+	end   atomic.Int64
 }
 
-// unset is the zero of an axis before Set or Adopt.
 const unset = math.MaxInt64 / 2
 
 // NewAxis returns an axis whose zero is not set. machine reads a clock that all processes share, in nanoseconds; nil
@@ -36,7 +34,8 @@ func NewAxis(machine func() int64) *Axis {
 	return a
 }
 
-// Set starts the measured window after from and gives it a length. Add shift to times that were read before.
+// Set places the start of the measured window at from after this moment, and sets the window's length. Add shift to
+// times that were read from the axis before.
 func (a *Axis) Set(from, length time.Duration) (shift int64) {
 	zero := int64(time.Since(a.epoch) + from)
 	a.end.Store(int64(length))
@@ -56,19 +55,18 @@ func (a *Axis) Now() int64 { return int64(time.Since(a.epoch)) - a.zero.Load() }
 // Placed reports whether a time was read after the zero was set.
 func Placed(ns int64) bool { return ns > -unset/2 }
 
-// End returns the end of the measured window. Workers offer no record that is due at or after it.
+// End returns the end of the measured window.
 func (a *Axis) End() int64 { return a.end.Load() }
 
 // InWindow reports whether a time lies in the measured window.
 func (a *Axis) InWindow(ns int64) bool { return ns >= 0 && ns < a.end.Load() }
 
-// overlap returns how much of [from, to) lies in the measured window.
 func (a *Axis) overlap(from, to int64) int64 {
 	return max(0, min(to, a.end.Load())-max(from, 0))
 }
 
-// CountDeliveries adds records delivered at now to r. first of them are delivered for the first time; bytes also
-// counts other runs' records.
+// CountDeliveries adds to r the records that were delivered at now. first is the number of those delivered for the
+// first time. bytes includes the records of other runs.
 func (a *Axis) CountDeliveries(r *snapshot.Received, now, records, first, bytes int64) {
 	if r.Delivered == 0 {
 		r.FirstNs = now

@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// TestAdoptedAxis: after Adopt, two axes that were made at different times show the same time.
 func TestAdoptedAxis(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		booted := time.Now().Add(-time.Hour)

@@ -2,20 +2,19 @@ package load
 
 import "time"
 
-// Go's monotonic readings count from the start of their process. To share an axis, processes compare them with
-// MachineClock, which all of them read.
+// Go's monotonic readings count from the start of their process, so processes compare them with MachineClock.
 
 // Zero places an axis on the machine's clock, so that another process can adopt it.
 type Zero struct {
 	ClockNs  int64 // zero of the axis on the machine's monotonic clock
-	LengthNs int64 // length of the measured window
+	LengthNs int64 // of the measured window
 }
 
 // Zero returns the place of the axis on the machine's clock.
 func (a *Axis) Zero() Zero { return Zero{ClockNs: a.clock + a.zero.Load(), LengthNs: a.end.Load()} }
 
 // Adopt sets the axis to the zero of another process's axis. The two then differ only by the cost of reading a clock,
-// some tens of nanoseconds. Add shift to times that were read before.
+// some tens of nanoseconds. Add shift to times that were read from the axis before.
 func (a *Axis) Adopt(z Zero) (shift int64) {
 	zero := z.ClockNs - a.clock
 	a.end.Store(z.LengthNs)
@@ -28,10 +27,9 @@ func (a *Axis) Apart() time.Duration { return a.apart }
 // ClockNow returns the present time on the machine's clock.
 func (a *Axis) ClockNow() int64 { return a.clock + int64(time.Since(a.epoch)) }
 
-// pairings is how often bothClocks reads a pair, to find one that nothing interrupted.
 const pairings = 16
 
-// bothClocks reads Go's clock and the machine's at nearly the same moment; closest bounds the difference.
+// bothClocks reads both clocks at nearly the same moment; closest bounds the difference.
 func bothClocks(machine func() int64) (now time.Time, clock int64, closest time.Duration) {
 	closest = 1<<63 - 1
 	for range pairings {

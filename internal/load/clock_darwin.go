@@ -2,6 +2,6 @@ package load
 
 import "golang.org/x/sys/unix"
 
-// MachineClock reads the clock behind Go's monotonic time, in nanoseconds; all processes share it. On macOS it is
-// CLOCK_UPTIME_RAW (mach_absolute_time). CLOCK_MONOTONIC also counts the time that the machine sleeps there.
+// MachineClock reads the clock behind Go's monotonic time, in nanoseconds; all processes share it. It is
+// CLOCK_UPTIME_RAW, because CLOCK_MONOTONIC also counts the time that macOS sleeps.
 func MachineClock() int64 { return clockNs(unix.CLOCK_UPTIME_RAW) }

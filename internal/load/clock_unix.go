@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clockNs reads a clock of the operating system. The call cannot fail for a clock that the system has.
+// clockNs cannot fail for a clock that the system has.
 func clockNs(id int32) int64 {
 	var now unix.Timespec
 	if err := unix.ClockGettime(id, &now); err != nil {

@@ -6,8 +6,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// A watch first keeps every gap longer than shortestGap (nanoseconds). It keeps between fewestGaps and enoughGaps of
-// them; a worker keeps about mostGaps in all its partitions. If there are more, it keeps only longer ones.
+// A full watch keeps only longer gaps. Times are in ns.
 const (
 	shortestGap = int64(1e6)
 	mostGaps    = 1 << 16
@@ -15,12 +14,12 @@ const (
 	enoughGaps  = 1 << 10
 )
 
-// GapWatch keeps the gaps between the acks of one partition as one worker sees them, or between its deliveries. An
-// ack costs one subtraction and one comparison.
+// GapWatch keeps the gaps between the acks of one partition, as one worker sees them, or between the deliveries of one
+// partition.
 type GapWatch struct {
-	last  int64 // the latest ack
-	least int64 // only longer gaps are kept
-	// waiting is the due time of the oldest record that was completed without an ack since the latest ack.
+	last  int64
+	least int64
+	// waiting is the due time of the oldest record that was completed unacked since the latest ack.
 	waiting int64
 	gaps    []snapshot.Gap
 	limit   int
@@ -32,7 +31,7 @@ func NewGapWatch(partitions int) GapWatch {
 	return GapWatch{last: snapshot.BeforeAll, least: shortestGap, waiting: snapshot.AfterAll, limit: limit}
 }
 
-// Ends reports whether an ack at a time ends a gap that is kept. If not, Acked ignores the record's due time.
+// Ends reports whether an ack at a time ends a gap that is kept.
 func (w *GapWatch) Ends(at int64) bool { return at-w.last > w.least }
 
 // Acked enters an ack at the time at for a record that was due at due.

@@ -9,14 +9,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// knownRecord is a completed record.
 type knownRecord struct {
-	due, at int64 // due time, completion time
+	due, at int64
 	acked   bool
 }
 
-// knownRecords draws records of one partition in order of completion. Acked records of one worker are in order of due
-// time too.
+// Acked records of one worker are in order of due time too.
 func knownRecords(t *rapid.T, label string) []knownRecord {
 	n := rapid.IntRange(0, 30).Draw(t, label)
 	records := make([]knownRecord, n)
@@ -41,8 +39,7 @@ func watched(records []knownRecord) snapshot.Gaps {
 	return w.Gaps()
 }
 
-// gapsByDefinition returns the gaps between consecutive acks of any worker. A gap begins when its first waiting
-// record was due.
+// A gap begins when its first waiting record was due.
 func gapsByDefinition(workers ...[]knownRecord) (all []snapshot.Gap) {
 	acks := []int64{snapshot.BeforeAll}
 	for _, r := range slices.Concat(workers...) {
@@ -65,7 +62,7 @@ func gapsByDefinition(workers ...[]knownRecord) (all []snapshot.Gap) {
 	return all
 }
 
-// waitingFrom returns when the worker's oldest record was due that waited throughout [from, to].
+// waitingFrom returns the due time of the worker's oldest record that waited throughout [from, to].
 func waitingFrom(records []knownRecord, from, to int64) int64 {
 	oldest, last := snapshot.AfterAll, snapshot.BeforeAll
 	for _, r := range records {
@@ -75,7 +72,7 @@ func waitingFrom(records []knownRecord, from, to int64) int64 {
 		}
 		oldest = min(oldest, max(r.due, last))
 		if r.acked {
-			break // the first ack after it
+			break
 		}
 	}
 	if oldest >= to {
@@ -84,7 +81,7 @@ func waitingFrom(records []knownRecord, from, to int64) int64 {
 	return oldest
 }
 
-// longer returns the gaps longer than a length, measured from the ack before them.
+// longer compares lengths measured from the ack before the gap.
 func longer(all []snapshot.Gap, than int64) (some []snapshot.Gap) {
 	for _, g := range all {
 		if g.ToNs-g.LastNs > than && g.ToNs > g.FromNs {
@@ -94,7 +91,6 @@ func longer(all []snapshot.Gap, than int64) (some []snapshot.Gap) {
 	return some
 }
 
-// Merged gaps of several watches equal the gaps of all their records.
 func TestGapsOfWorkersAreThoseOfAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := knownRecords(t, "a"), knownRecords(t, "b"), knownRecords(t, "c")
@@ -106,7 +102,6 @@ func TestGapsOfWorkersAreThoseOfAll(t *testing.T) {
 	})
 }
 
-// A full watch keeps all of the longest gaps.
 func TestWatchKeepsTheLongestGaps(t *testing.T) {
 	w := NewGapWatch(1)
 	at := int64(0)
@@ -131,8 +126,7 @@ func TestWatchKeepsTheLongestGaps(t *testing.T) {
 	}
 }
 
-// Gaps.Within cuts a gap at the start of the window and drops one in which no record waited. The last gap ends at the
-// ack after the window, or at the end of the window.
+// The last gap ends at the ack after the window, or at the end of the window.
 func TestGapsWithinTheWindow(t *testing.T) {
 	const ms, end = int64(1e6), int64(100e6)
 	for _, test := range []struct {

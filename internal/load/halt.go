@@ -7,10 +7,10 @@ import (
 
 // Halt pauses the goroutines of a member: between Begin and End, Wait blocks. The zero Halt does not block.
 type Halt struct {
-	over atomic.Pointer[chan struct{}] // closed by End; nil while not paused
+	over atomic.Pointer[chan struct{}]
 }
 
-// Begin pauses the member. It returns an error, which names the number, if the member is already paused.
+// Begin pauses the member; an error if it is already paused.
 func (h *Halt) Begin(number int) error {
 	over := make(chan struct{})
 	if !h.over.CompareAndSwap(nil, &over) {
@@ -19,7 +19,7 @@ func (h *Halt) Begin(number int) error {
 	return nil
 }
 
-// End resumes the member. It returns an error, which names the number, if the member is not paused.
+// End resumes the member; an error if it is not paused.
 func (h *Halt) End(number int) error {
 	over := h.over.Swap(nil)
 	if over == nil {

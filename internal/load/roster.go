@@ -8,24 +8,22 @@ import (
 	"sync/atomic"
 )
 
-// Roster holds the members of a group by number. Members join and leave while the group runs, one change at a time. A
-// number is free again after its member left.
+// Roster holds the members of a group by number. They join and leave one at a time. After a member has left, its number
+// is free again.
 type Roster[M any] struct {
 	changing sync.Mutex // held during a change; taken before mu
 	closed   atomic.Bool
 
 	mu     sync.Mutex
-	places []*M // by number; nil if the number is free
+	places []*M
 	ever   []M
 }
 
 // NewRoster returns a roster for the numbers below n.
 func NewRoster[M any](n int) *Roster[M] { return &Roster[M]{places: make([]*M, n)} }
 
-// errStopped rejects a change after Close.
 var errStopped = errors.New("the group was stopped")
 
-// at returns the member with a number; nil if the number is free.
 func (r *Roster[M]) at(number int) (*M, error) {
 	switch {
 	case number < 0 || number >= len(r.places):
@@ -65,7 +63,6 @@ func (r *Roster[M]) With(number int, do func(M) error) error {
 	return r.with(number, do)
 }
 
-// with is With; the caller holds changing.
 func (r *Roster[M]) with(number int, do func(M) error) error {
 	switch m, err := r.at(number); {
 	case err != nil:
@@ -109,8 +106,8 @@ func (r *Roster[M]) Ever() []M {
 	return slices.Clip(r.ever)
 }
 
-// Close allows no more changes. It waits for the change in progress, then ends all present members at the same time;
-// they keep their numbers. It returns false, and does nothing, if the roster was already closed.
+// Close ends all present members at the same time, after the change in progress, and allows no more changes.
+// Members keep their numbers. It returns false, and does nothing, if the roster was already closed.
 func (r *Roster[M]) Close(end func(M)) bool {
 	if r.closed.Swap(true) {
 		return false

@@ -22,7 +22,7 @@ func TestRosterKnowsItsMembers(t *testing.T) {
 		name string
 		do   func() error
 		says string // "": no error
-		left string // the members present afterwards
+		left string
 	}{
 		{"join", func() error { return r.Join(1, joining("b")) }, "", "b"},
 		{"join below", func() error { return r.Join(0, joining("a")) }, "", "a b"},
@@ -60,7 +60,6 @@ func TestRosterKnowsItsMembers(t *testing.T) {
 	}
 }
 
-// TestRosterChangesOneAtATime: changes do not overlap, Close waits for the current change, and Present never waits.
 func TestRosterChangesOneAtATime(t *testing.T) {
 	r := NewRoster[int](2)
 	var under, done atomic.Int64

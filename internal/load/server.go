@@ -8,23 +8,23 @@ import (
 
 // Server simulates the work of one worker of a consumer. Only one goroutine may use it at a time.
 //
-// It is a server in the sense of queueing theory, and computes completion times. The work of a record begins when the
-// record has arrived and the record before it is done; it takes the drawn time. A late timer delays one observation,
-// but not the work of later records. So a consumer's capacity is workers ÷ mean work, as the scenario says.
+// As in queueing theory, the work of a record begins when the record has arrived and the work of the record before it
+// is done. The work takes the drawn time. A late timer delays one observation, but not the work of later records.
 type Server struct {
 	axis   *Axis
 	plan   Plan
 	rng    *rand.Rand
-	freeAt int64 // when the work that has begun is done
+	freeAt int64
 }
 
-// NewServer returns a free server. Its draws follow from the seed and the number.
+// NewServer returns a free server.
 func NewServer(axis *Axis, plan Plan, seed, number uint64) Server {
 	return Server{axis: axis, plan: plan, rng: rand.New(rand.NewPCG(seed, number)), freeAt: math.MinInt64}
 }
 
-// Begin begins the work of the records, of n that arrived at there, whose work can have begun by now; at least one.
-// It returns their number, and how much of their work lies in the measured window, in nanoseconds.
+// Begin takes n records that arrived at the time there, and begins the work of the first ones: those whose work can
+// begin by now, at least one. It returns the number of these records, and how much of their work lies in the measured
+// window, in nanoseconds.
 func (s *Server) Begin(n int, there, now int64) (begun int, work int64) {
 	current := s.plan.at(now)
 	s.freeAt = max(s.freeAt, there)
@@ -53,8 +53,7 @@ func (s *Server) Wait(cut <-chan struct{}) bool {
 	}
 }
 
-// Abandon stops unfinished work, so that the server is free. It returns how much of that work lies in the measured
-// window, in nanoseconds.
+// Abandon stops unfinished work and returns how much of it lies in the measured window, in nanoseconds.
 func (s *Server) Abandon() (undone int64) {
 	now := min(s.axis.Now(), s.freeAt)
 	undone = s.axis.overlap(now, s.freeAt)

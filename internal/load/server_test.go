@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// TestLateTimerCostsNoCapacity: work delayed by a late timer begins when the work before it was done.
 func TestLateTimerCostsNoCapacity(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	fixed := Plan{Work: Work{Distribution: "fixed", Time: 10 * time.Millisecond}}

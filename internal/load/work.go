@@ -27,7 +27,6 @@ func (w Work) Mean() time.Duration {
 // None reports whether a record takes no time.
 func (w Work) None() bool { return w.Mean() == 0 }
 
-// draw returns the work for the next record, in nanoseconds.
 func (w Work) draw(r *rand.Rand) int64 {
 	mean := float64(w.Time)
 	switch w.Distribution {
@@ -39,7 +38,7 @@ func (w Work) draw(r *rand.Rand) int64 {
 		return int64(r.ExpFloat64() * mean)
 	case "lognormal":
 		if mean > 0 {
-			// These parameters of the normal distribution give the wanted mean and standard deviation.
+			// for the wanted mean and standard deviation
 			ratio := float64(w.Jitter) / mean
 			sigma2 := math.Log(1 + ratio*ratio)
 			return int64(math.Exp(math.Log(mean) - sigma2/2 + math.Sqrt(sigma2)*r.NormFloat64()))
@@ -48,7 +47,7 @@ func (w Work) draw(r *rand.Rand) int64 {
 	return int64(w.Time)
 }
 
-// Plan is the work over a run: the work at the start, and its changes in ascending order of time.
+// Plan is the work over a run; Changes are in ascending order of time.
 type Plan struct {
 	Work    Work
 	Changes []Change

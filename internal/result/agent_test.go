@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// What was written of agents is read back; a run without them has no file, and no note of it.
 func TestAgentsFile(t *testing.T) {
 	w := create(t)
 	if err := writeAll(w, result.Run{}, result.Interval{}, result.Event{}); err != nil {

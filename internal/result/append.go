@@ -11,9 +11,8 @@ import (
 	"sync"
 )
 
-// appender writes one file of a run, a whole line with each call, straight to
-// the operating system: what was written is there after a crash of the tool,
-// and at worst the line that was being written is cut short.
+// appender writes whole lines without a buffer, so that a crash leaves at most the last one
+// incomplete.
 type appender struct {
 	name string
 
@@ -22,7 +21,6 @@ type appender struct {
 	size int64      // of the whole lines
 }
 
-// appendable is what an appender needs of an *os.File opened for appending.
 type appendable interface {
 	io.Writer
 	Truncate(size int64) error
@@ -30,7 +28,6 @@ type appendable interface {
 	Close() error
 }
 
-// newAppender makes the file name in dir.
 func newAppender(dir, name string) (*appender, error) {
 	f, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
@@ -39,9 +36,8 @@ func newAppender(dir, name string) (*appender, error) {
 	return &appender{name: name, file: f}, nil
 }
 
-// Write appends p in one piece, or nothing of it: when the disk is full, what
-// did fit is taken back, so that the file holds whole lines when there is
-// space again.
+// Write appends p completely or not at all. If the disk is full, it truncates the file to whole
+// lines.
 func (a *appender) Write(p []byte) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -59,7 +55,6 @@ func (a *appender) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// line appends v as one line of JSON.
 func (a *appender) line(v any) error {
 	b, err := encode(v, "")
 	if err != nil {
@@ -69,8 +64,7 @@ func (a *appender) line(v any) error {
 	return err
 }
 
-// close waits until the file is on the disk and closes it. Closing twice is
-// no error.
+// A second close returns nil.
 func (a *appender) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -85,8 +79,6 @@ func (a *appender) close() error {
 	return nil
 }
 
-// encode returns v as JSON with a newline at its end. Text stays readable:
-// nothing is escaped for HTML.
 func encode(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -96,7 +88,6 @@ func encode(v any, indent string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// fileError says which file of the run could not be written.
 func fileError(name string, err error) error {
 	return fmt.Errorf("the run's %s could not be written: %w", name, err)
 }

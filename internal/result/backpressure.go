@@ -1,56 +1,51 @@
 package result
 
-// HeldWithin is how far above its target the time may be that a controller holds, as a factor: the
-// controller promises about as much. It is the only tolerance of a target.
+// HeldWithin is the tolerance of a controller's target: the factor by which the time may exceed it.
 const HeldWithin = 1.2
 
-// Backpressure is what the controller did in the measured window. What it leads to
-// is in Load (offered, admitted, shed) and Delivery.
+// Backpressure is what the controller did in the measured window. Load and Delivery have the
+// effect.
 type Backpressure struct {
 	Controller string `json:"controller"`
 	Excess     string `json:"excess"`
-	// MaxLag is 0 where the controller has no upper limit to what it chooses.
+	// MaxLag is 0 if the controller has no upper limit.
 	MaxLag    int64 `json:"max_lag_records"`
 	ResumeLag int64 `json:"resume_lag_records,omitempty"`
-	// TargetNs is the time from the gate to the consumer that the controller holds.
+	// TargetNs is the controller's target for the time from the gate to the consumer.
 	TargetNs int64  `json:"target_ns,omitempty"`
 	Signal   string `json:"signal,omitempty"` // committed, delivered
 	Per      string `json:"per,omitempty"`    // topic, partition
 	PollNs   int64  `json:"poll_ns"`
-	// Processes is the number of those that the producers ran in, and Share how they
-	// divided the bound: static or demand. Absent where it was one.
+	// Processes is the number of producing processes, and Share how they divide the bound: static
+	// or demand. Both are absent for one process.
 	Processes int    `json:"processes,omitempty"`
 	Share     string `json:"share,omitempty"`
 
 	Decisions int64   `json:"decisions"` // that opened or closed the gate
 	ClosedS   float64 `json:"closed_s"`  // time in which records were refused
-	// BlindS is for how long the lag was not known, beyond the grace time.
+	// BlindS is how long the lag was unknown beyond the grace time.
 	BlindS float64 `json:"blind_s,omitempty"`
-	// Refused counts the records that were asked for and not admitted at once; one
-	// that is asked for again counts again.
+	// Refused counts requests that were not admitted at once; a repeated request counts again.
 	Refused int64 `json:"refused,omitempty"`
-	// Shed is what was dropped at the source, by reason; null in runs of versions
-	// that did not tell.
+	// Shed counts records that were dropped at the source, by reason; null in older runs.
 	Shed *ShedCounts `json:"shed,omitempty"`
-	// BoundRecords is the lag that the controller allowed, with per: partition in
-	// each partition; null where it has no bound.
+	// BoundRecords is the lag that the controller allowed, with per: partition in each partition;
+	// null if it has no bound.
 	BoundRecords *Bound `json:"bound_records,omitempty"`
-	// PeakLagToBound is the peak of the consumer lag in the measured window ÷ max_lag,
-	// of credit and hysteresis; with per: partition that of the worst partition. Null
-	// where there was no reading.
+	// PeakLagToBound is the peak of the consumer lag in the measured window ÷ max_lag, for credit
+	// and hysteresis; with per: partition the worst partition's. Null without a reading.
 	PeakLagToBound *float64 `json:"peak_lag_to_bound,omitempty"`
-	// PeakAtLeastToBound is that of what the lag was at the least
-	// (Lag.PeakAtLeastRecords): above 1, the bound was passed for certain. Absent where
-	// the producers are in one process.
+	// PeakAtLeastToBound is the same for Lag.PeakAtLeastRecords: above 1, the bound was certainly
+	// exceeded. Absent if the producers are in one process.
 	PeakAtLeastToBound *float64 `json:"peak_at_least_to_bound,omitempty"`
-	// DeferredPeak is the longest the source's queue ever was.
+	// DeferredPeakRecords is the peak length of the source's queue.
 	DeferredPeakRecords int64 `json:"deferred_peak_records"`
-	// SignalAgeMaxNs is the oldest lag reading that a decision rested on.
+	// SignalAgeMaxNs is the age of the oldest lag reading that a decision used.
 	SignalAgeMaxNs int64 `json:"signal_age_max_ns"`
 }
 
-// Bound is how a controller's bound moved in the measured window, in records. Where
-// several gates share it, it is the sum of their parts.
+// Bound is a controller's bound in the measured window, in records; with several gates, the sum of
+// their parts.
 type Bound struct {
 	Min  int64 `json:"min"`
 	Max  int64 `json:"max"`
@@ -61,5 +56,5 @@ type Bound struct {
 type ShedCounts struct {
 	ByGate    int64 `json:"by_gate"`    // the gate did not admit them
 	ByQueue   int64 `json:"by_queue"`   // the queue at the source was full
-	ByDegrade int64 `json:"by_degrade"` // not admitted, and not among those that were kept
+	ByDegrade int64 `json:"by_degrade"` // not admitted, and not kept by degrade
 }

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// anHour is a run of an hour with 12 partitions, in a folder of its own.
 func anHour(b *testing.B) string {
 	r := resulttest.Baseline().Run()
 	w, err := result.Create(b.TempDir(), r.Run.Run.Name, r.Run.Run.StartedAt)
@@ -37,7 +36,6 @@ func BenchmarkReadAnHour(b *testing.B) {
 	}
 }
 
-// The runs in results/: their summaries, and what a list shows of them.
 func BenchmarkReadSummaries(b *testing.B) {
 	for b.Loop() {
 		if _, err := result.List(recordedRuns); err != nil {

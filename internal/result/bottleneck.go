@@ -1,65 +1,63 @@
 package result
 
-// Bottleneck names what kept the run from more, with the evidence for it. Package
-// bottleneck has the rules.
+// Bottleneck names what limited the run, with the evidence. Package bottleneck has the rules.
 type Bottleneck struct {
-	// Resource is what limited the run: one of the names of package bottleneck. It is
-	// "offered load" where the run did all that it was asked for, and "not known" where
-	// nothing that was measured was saturated, or the run is invalid.
+	// Resource is one of the names of package bottleneck. It is "offered load" if the run did all
+	// that was asked, and "not known" if nothing measured was saturated, or the run is invalid.
 	Resource string `json:"resource"`
-	// Saturation is how much of it was used, from 0 to 1.
+	// Saturation is its used part, from 0 to 1.
 	Saturation float64 `json:"saturation"`
 	Evidence   string  `json:"evidence"` // a sentence with the figures
 	Remedy     string  `json:"remedy,omitempty"`
-	// Resources are all that were judged, the most saturated first. What could not be
-	// measured is not among them.
+	// Resources are all resources that were judged, the most saturated first. Those that could not
+	// be measured are absent.
 	Resources []Resource `json:"resources"`
 }
 
-// Resource is one thing that a run may have too little of.
+// Resource is one resource that can limit a run.
 type Resource struct {
 	Name       string  `json:"name"`
 	Saturation float64 `json:"saturation"` // 0 to 1
 	Evidence   string  `json:"evidence"`
 }
 
-// Clients is how the clients under test used their connections in the measured
-// window; a part is absent where the driver does not time its requests.
+// Clients is how the clients under test used their connections in the measured window. A part is
+// absent if the driver does not time its requests.
 type Clients struct {
 	Produce *ClientRequests `json:"produce,omitempty"`
 	Fetch   *ClientRequests `json:"fetch,omitempty"`
 }
 
-// ClientRequests are the requests of one type that carry records, of all clients.
+// ClientRequests are the requests of one type that transfer records, of all clients.
 type ClientRequests struct {
 	Count int64   `json:"count"`
 	PerS  float64 `json:"per_s"`
-	// MeanMs is from before a request was written until its response was read.
-	MeanMs *float64 `json:"mean_ms"` // null where there was none
-	// InFlightMean is how many were under way on average, by Little's law: their time ÷
-	// the window. Connections is what they shared, one for each client and broker.
+	// MeanMs is the time from before a request was written until its response was read.
+	MeanMs *float64 `json:"mean_ms"` // null without requests
+	// InFlightMean is the mean number in flight, by Little's law: their time ÷ the window.
+	// Connections is the number of connections for them, one for each client and broker.
 	InFlightMean float64 `json:"in_flight_mean"`
 	Connections  int     `json:"connections"`
 
-	// What one carried, null where the driver does not count it: batches with their
-	// records and bytes before compression, and of a fetch what was read from the socket.
+	// Per request, null if the driver does not count it: batches, with their records and bytes
+	// before compression. For a fetch, the bytes read from the socket.
 	Batches         *float64 `json:"batches_per_request"`
 	RecordsPerBatch *float64 `json:"records_per_batch"`
 	BytesPerBatch   *float64 `json:"bytes_per_batch"`
 	BytesPerRequest *float64 `json:"wire_bytes_per_request"`
 }
 
-// HostUse is what the whole machine did in the measured window, all processes
-// together; null where the operating system does not tell.
+// HostUse is what all processes of the machine used in the measured window; null if the operating
+// system does not report it.
 type HostUse struct {
 	Disks    []DiskUse `json:"disks,omitempty"`
 	Networks []NetUse  `json:"networks,omitempty"`
-	// The page cache at the end of the window, and the most of it that waited to be
-	// written to disk at any look.
+	// The page cache at the end of the window, and the peak of its part that waited to be written
+	// to disk, over all readings.
 	PageCacheBytes *int64 `json:"page_cache_bytes"`
 	DirtyPeakBytes *int64 `json:"dirty_peak_bytes"`
-	// IOPressureRatio is the part of the window in which some task or other could not go
-	// on for want of a disk, whosever it was.
+	// IOPressureRatio is the part of the window in which some task of the machine waited for a
+	// disk.
 	IOPressureRatio *float64 `json:"io_pressure_ratio,omitempty"`
 }
 
@@ -68,15 +66,15 @@ type DiskUse struct {
 	Name         string   `json:"name"`
 	ReadBytes    int64    `json:"read_bytes"`
 	WrittenBytes int64    `json:"written_bytes"`
-	BusyRatio    *float64 `json:"busy_ratio"` // of the window in which a request was under way
-	// QueueMean is how many requests were under way on average, and RequestMeanMs how
-	// long one took with its wait for others; null where there was none.
+	BusyRatio    *float64 `json:"busy_ratio"` // part of the window with a request in progress
+	// QueueMean is the mean number of requests in progress. RequestMeanMs is the mean time of a
+	// request with its wait; null without requests.
 	QueueMean     *float64 `json:"queue_mean,omitempty"`
 	RequestMeanMs *float64 `json:"request_mean_ms,omitempty"`
-	// HoldsLogs tells that a local broker keeps its log there.
+	// HoldsLogs is true if a local broker has its log on this disk.
 	HoldsLogs bool `json:"holds_logs,omitempty"`
-	// YardstickBytesPerS is what the disk takes of sequential writes, as it was calibrated,
-	// and YardstickRatio the bytes written per second ÷ that; null if it was not.
+	// YardstickBytesPerS is the calibrated rate of sequential writes, and YardstickRatio the bytes
+	// written per second ÷ that; null without a calibration.
 	YardstickBytesPerS *float64 `json:"yardstick_bytes_per_s,omitempty"`
 	YardstickRatio     *float64 `json:"yardstick_ratio,omitempty"`
 }
@@ -86,21 +84,19 @@ type NetUse struct {
 	Name          string `json:"name"`
 	ReceivedBytes int64  `json:"received_bytes"`
 	SentBytes     int64  `json:"sent_bytes"`
-	// CapacityBytesPerS is what it can carry in one direction; null where it does not
-	// say, as loopback does not.
+	// CapacityBytesPerS is its capacity in one direction; null if it is unknown, as for loopback.
 	CapacityBytesPerS *float64 `json:"capacity_bytes_per_s"`
 }
 
-// BrokerMetrics is what a broker tells about itself, over the measured window; null
-// where it does not tell.
+// BrokerMetrics are a broker's own metrics over the measured window; null if it does not report
+// them.
 type BrokerMetrics struct {
 	Requests []RequestUse `json:"requests,omitempty"` // by type: Produce, FetchConsumer, FetchFollower, …
 
 	BytesInPerS  *float64 `json:"bytes_in_per_s"`
 	BytesOutPerS *float64 `json:"bytes_out_per_s"`
 
-	// How much of their time the threads waited for work, on average and in the worst
-	// reading.
+	// The part of their time in which the threads waited for work: the mean, and the worst reading.
 	HandlerIdleRatio    *float64 `json:"request_handler_idle_ratio"`
 	HandlerIdleRatioMin *float64 `json:"request_handler_idle_ratio_min"`
 	NetworkIdleRatio    *float64 `json:"network_processor_idle_ratio"`
@@ -114,16 +110,14 @@ type BrokerMetrics struct {
 	HeapPeakBytes       *int64   `json:"heap_peak_bytes"`
 }
 
-// RequestUse is one type of request at one broker: how many, and where their time
-// went, on average.
+// RequestUse is one type of request at one broker: the count, and the mean times.
 type RequestUse struct {
 	Type    string   `json:"type"`
 	Count   int64    `json:"count"`
 	PerS    float64  `json:"per_s"`
 	TotalMs *float64 `json:"total_mean_ms"`
-	// The phases: waiting for a handler, in the handler, waiting for other brokers or
-	// for data, throttled, waiting for a network thread, being sent. Null where the
-	// broker does not tell.
+	// The phases: waiting for a handler, in the handler, waiting for other brokers or for data,
+	// throttled, waiting for a network thread, being sent. Null if the broker does not report it.
 	QueueMs         *float64 `json:"request_queue_mean_ms"`
 	LocalMs         *float64 `json:"local_mean_ms"`
 	RemoteMs        *float64 `json:"remote_mean_ms"`

@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// threeRuns is a campaign of two cells, planned and not begun.
 func threeRuns() result.Campaign {
 	return result.Campaign{
 		Campaign: result.CampaignInfo{
@@ -37,7 +36,6 @@ func createCampaign(t *testing.T, out string, c result.Campaign) *result.Campaig
 	return w
 }
 
-// finishedRun is the folder of a run beside the campaigns of out.
 func finishedRun(t *testing.T, out, name string) string {
 	t.Helper()
 	w, err := result.Create(out, name, startedAt)
@@ -50,7 +48,6 @@ func finishedRun(t *testing.T, out, name string) string {
 	return w.Dir()
 }
 
-// What several runs lack is said once.
 func TestNotesOfRuns(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "runs")
 	c := threeRuns()
@@ -81,7 +78,6 @@ func TestNotesOfRuns(t *testing.T) {
 	}
 }
 
-// A campaign is read as it was saved last, with those of its runs that are there.
 func TestCampaignRoundTrip(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "runs")
 	c := threeRuns()
@@ -120,7 +116,6 @@ func TestCampaignRoundTrip(t *testing.T) {
 	}
 }
 
-// Runs and campaigns lie in one folder, and neither list trips over the other.
 func TestListsOfRunsAndCampaigns(t *testing.T) {
 	out := t.TempDir()
 	run := finishedRun(t, out, "run")
@@ -193,8 +188,7 @@ func filesIn(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// One process at a time carries out a campaign. What is left of a lock whose
-// holder was killed keeps nobody away.
+// The lock of a killed process does not block others.
 func TestCampaignLock(t *testing.T) {
 	w := createCampaign(t, t.TempDir(), threeRuns())
 	if _, _, err := result.OpenCampaign(w.Dir()); !errors.Is(err, result.ErrCampaignBusy) {
@@ -219,8 +213,6 @@ func TestCampaignLock(t *testing.T) {
 	}
 }
 
-// A campaign that made nothing leaves nothing behind, not even the folder of the
-// results where it was the first to need it.
 func TestDiscardedCampaign(t *testing.T) {
 	for _, others := range []bool{false, true} {
 		out := filepath.Join(t.TempDir(), "runs")
@@ -240,7 +232,6 @@ func TestDiscardedCampaign(t *testing.T) {
 	}
 }
 
-// What is saved follows the schema, whether every field is set or none.
 func TestSavedCampaignsFollowTheSchema(t *testing.T) {
 	var full result.Campaign
 	populate(reflect.ValueOf(&full).Elem())

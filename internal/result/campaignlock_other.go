@@ -10,9 +10,7 @@ import (
 	"path/filepath"
 )
 
-// lockCampaign makes the lock file of the campaign in dir, or returns an error that
-// wraps ErrCampaignBusy where it is there already. A crash leaves it behind, and
-// nothing here tells that from a campaign that goes on: a person has to.
+// If the lock file exists, the error wraps ErrCampaignBusy; after a crash a person must remove it.
 func lockCampaign(dir string) (*os.File, error) {
 	path := filepath.Join(dir, campaignLock)
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
@@ -26,5 +24,5 @@ func lockCampaign(dir string) (*os.File, error) {
 	return file, nil
 }
 
-// unlockCampaign gives a lock back. An open file cannot be removed everywhere.
+// Some systems cannot remove an open file.
 func unlockCampaign(file *os.File) error { return errors.Join(file.Close(), os.Remove(file.Name())) }

@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockCampaign takes the lock of the campaign in dir, or returns an error that
-// wraps ErrCampaignBusy at once.
+// lockCampaign does not wait; if the campaign is locked, the error wraps ErrCampaignBusy.
 func lockCampaign(dir string) (*os.File, error) {
 	path := filepath.Join(dir, campaignLock)
 	for {
@@ -30,16 +29,14 @@ func lockCampaign(dir string) (*os.File, error) {
 		if isAt(file, path) {
 			return file, nil
 		}
-		file.Close() // its former holder removed it meanwhile
+		file.Close() // the previous owner removed it meanwhile
 	}
 }
 
-// unlockCampaign gives a lock back. The file is removed while the lock is still
-// held: whoever opened it before finds, once the lock is free, that it is not the
-// folder's any more (see lockCampaign).
+// unlockCampaign removes the file before it releases the lock, so that a process that has opened it
+// sees that it is no longer at its path (see lockCampaign).
 func unlockCampaign(file *os.File) error { return errors.Join(os.Remove(file.Name()), file.Close()) }
 
-// flock takes an exclusive lock without waiting for it.
 func flock(file *os.File) error {
 	for {
 		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
@@ -49,7 +46,6 @@ func flock(file *os.File) error {
 	}
 }
 
-// isAt tells whether the open file is the one at path.
 func isAt(file *os.File, path string) bool {
 	open, err := file.Stat()
 	if err != nil {

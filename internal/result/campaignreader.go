@@ -7,19 +7,17 @@ import (
 	"path"
 )
 
-// RecordedCampaign is a campaign as its folder and those of its runs tell it.
+// RecordedCampaign is a campaign with its runs.
 type RecordedCampaign struct {
 	Dir      string
 	Campaign Campaign
-	// Runs are those of Campaign.Runs, each at its place there; nil where no
-	// run was made, or where it cannot be read.
+	// Runs has an entry for each of Campaign.Runs; nil if the run was not made or cannot be read.
 	Runs []*Recorded
-	// Notes say which runs cannot be read, and what was wrong with the files of
-	// the others.
+	// Notes report runs that cannot be read, and problems with files of the others.
 	Notes []string
 }
 
-// Of returns the runs of a cell that can be read, in the order of the plan.
+// Of returns the readable runs of a cell, in the order of the plan.
 func (c *RecordedCampaign) Of(cell int) []*Recorded {
 	var runs []*Recorded
 	for i, planned := range c.Campaign.Runs {
@@ -30,17 +28,14 @@ func (c *RecordedCampaign) Of(cell int) []*Recorded {
 	return runs
 }
 
-// ErrNotACampaign is what ReadCampaign wraps for a directory without a
-// campaign.json.
+// ErrNotACampaign reports a directory without campaign.json.
 var ErrNotACampaign = errors.New("not a campaign's folder")
 
-// ReadCampaign reads the campaign in dir and its runs. Only a campaign.json that
-// is missing, broken or of a newer schema is an error; a run that cannot be read
-// is worth a note.
+// ReadCampaign reads the campaign in dir and its runs. A missing, broken or newer campaign.json is
+// an error; a run that cannot be read gives a note.
 func ReadCampaign(dir string) (*RecordedCampaign, error) { return ReadCampaignFS(osFiles{}, dir) }
 
-// ReadCampaignFS is ReadCampaign of a directory of a file system. A run whose folder is
-// outside of the file system cannot be read.
+// ReadCampaignFS is ReadCampaign for a file system; runs outside of it cannot be read.
 func ReadCampaignFS(fsys fs.FS, dir string) (*RecordedCampaign, error) {
 	c, err := ReadCampaignFile(fsys, dir)
 	if err != nil {
@@ -63,7 +58,7 @@ func ReadCampaignFS(fsys fs.FS, dir string) (*RecordedCampaign, error) {
 	return recorded, nil
 }
 
-// notesOfRuns are the notes of the runs, each once, with the run's folder or how many have it.
+// notesOfRuns returns each note once, with its run's folder or the number of runs that have it.
 func (c *RecordedCampaign) notesOfRuns() (notes []string) {
 	dirs := map[string][]string{}
 	for _, run := range c.Runs {
@@ -90,18 +85,17 @@ func (c *RecordedCampaign) notesOfRuns() (notes []string) {
 // ListedCampaign is one campaign of an output folder.
 type ListedCampaign struct {
 	Dir      string
-	Campaign *Campaign // nil when Err is not
+	Campaign *Campaign // nil if Err is set
 	Err      error     // why this campaign cannot be read
 }
 
-// ListCampaigns reads the campaigns in outDir without their runs, the oldest
-// first. What is in there beside campaigns is passed over; one that cannot be
-// read is listed with its error.
+// ListCampaigns reads the campaigns in outDir without their runs, the oldest first, and skips other
+// folders. A campaign that cannot be read has its error.
 func ListCampaigns(outDir string) ([]ListedCampaign, error) {
 	return ListCampaignsFS(osFiles{}, outDir)
 }
 
-// ListCampaignsFS is ListCampaigns of a directory of a file system.
+// ListCampaignsFS is ListCampaigns for a file system.
 func ListCampaignsFS(fsys fs.FS, outDir string) ([]ListedCampaign, error) {
 	dirs, err := Folders(fsys, outDir)
 	if err != nil {
@@ -118,8 +112,8 @@ func ListCampaignsFS(fsys fs.FS, outDir string) ([]ListedCampaign, error) {
 	return campaigns, nil
 }
 
-// ReadCampaignFile reads campaign.json without the runs, and holds its runs to its cells. A
-// folder without one is ErrNotACampaign.
+// ReadCampaignFile reads campaign.json without the runs, and checks that each run has an existing
+// cell. Without the file the error wraps ErrNotACampaign.
 func ReadCampaignFile(fsys fs.FS, dir string) (*Campaign, error) {
 	c := new(Campaign)
 	if err := readDocument(fsys, dir, CampaignFile, ErrNotACampaign, c); err != nil {

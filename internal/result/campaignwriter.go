@@ -8,28 +8,23 @@ import (
 	"time"
 )
 
-// campaignLock is a file in a campaign's folder that its writer holds locked. It
-// is there only while somebody writes, or after a crash.
+// The lock file exists only while a process writes, or after a crash.
 const campaignLock = ".lock"
 
-// ErrCampaignBusy is what OpenCampaign wraps for a campaign that another process
-// is carrying out.
+// ErrCampaignBusy reports a campaign that another process has open.
 var ErrCampaignBusy = errors.New("another kafka-bench is carrying it out")
 
-// CampaignWriter keeps a campaign's folder while the campaign goes on. From
-// CreateCampaign on the folder can be read, and what was saved last is there
-// after a crash. It holds a lock on the folder until Close, so that no two tools
-// carry out one campaign. On most Unixes the kernel gives it back when the process dies,
-// however it dies, and none is locked for ever.
+// CampaignWriter writes a campaign's folder while the campaign runs. After a crash the last saved
+// state can be read. It locks the folder until Close; on most Unix systems the kernel releases a
+// dead process's lock.
 type CampaignWriter struct {
 	dir, id string
-	madeOut bool // outDir was not there before
+	madeOut bool // outDir did not exist before
 	lock    *os.File
 }
 
-// CreateCampaign makes <outDir>/<UTC time>-<name>-<short id>/ for the campaign c
-// and saves it. The name and the time are those of c; a time that is left open is
-// now.
+// CreateCampaign creates <outDir>/<UTC time>-<name>-<short id>/ for the campaign c and saves it. A
+// zero StartedAt is replaced by now.
 func CreateCampaign(outDir string, c Campaign) (*CampaignWriter, error) {
 	if c.Campaign.StartedAt.IsZero() {
 		c.Campaign.StartedAt = time.Now()
@@ -49,11 +44,10 @@ func CreateCampaign(outDir string, c Campaign) (*CampaignWriter, error) {
 	return w, nil
 }
 
-// OpenCampaign opens the campaign in dir to go on with it, and returns it as it
-// was saved last. The error wraps ErrCampaignBusy where another process has it
-// open, and ErrNotACampaign where there is none.
+// OpenCampaign opens the campaign in dir to continue it, and returns its last saved state. The
+// error wraps ErrCampaignBusy if another process has it open, and ErrNotACampaign if there is none.
 func OpenCampaign(dir string) (*CampaignWriter, Campaign, error) {
-	// A folder that is no campaign's is not to be given a lock file.
+	// Do not create a lock file in another folder.
 	if _, err := ReadCampaignFile(osFiles{}, dir); err != nil {
 		return nil, Campaign{}, err
 	}
@@ -62,7 +56,7 @@ func OpenCampaign(dir string) (*CampaignWriter, Campaign, error) {
 		return nil, Campaign{}, err
 	}
 	w := &CampaignWriter{dir: dir, lock: lock}
-	c, err := ReadCampaignFile(osFiles{}, dir) // again: what another has saved before it let go
+	c, err := ReadCampaignFile(osFiles{}, dir) // another process may have saved it before the lock
 	if err != nil {
 		return nil, Campaign{}, errors.Join(err, w.Close())
 	}
@@ -70,15 +64,14 @@ func OpenCampaign(dir string) (*CampaignWriter, Campaign, error) {
 	return w, *c, nil
 }
 
-// Dir is the campaign's folder.
+// Dir returns the campaign's folder.
 func (w *CampaignWriter) Dir() string { return w.dir }
 
-// ID is the campaign's short id: six letters and digits, the end of the folder's
-// name.
+// ID returns the campaign's short ID: six letters and digits, the end of the folder's name.
 func (w *CampaignWriter) ID() string { return w.id }
 
-// Save replaces campaign.json by c in one step, completed with SchemaVersion and
-// the campaign's ID. Lists are never null in it.
+// Save atomically replaces campaign.json with c. It sets SchemaVersion and the ID, and replaces
+// null lists with empty ones.
 func (w *CampaignWriter) Save(c Campaign) error {
 	c.SchemaVersion, c.Campaign.ID = SchemaVersion, w.id
 	c.Campaign.StartedAt = c.Campaign.StartedAt.UTC()
@@ -101,8 +94,7 @@ func (w *CampaignWriter) Save(c Campaign) error {
 	return nil
 }
 
-// Close lets go of the folder, which then holds campaign.json alone. Closing
-// twice is no error.
+// Close unlocks the folder. A second Close returns nil.
 func (w *CampaignWriter) Close() error {
 	if w.lock == nil {
 		return nil
@@ -115,14 +107,14 @@ func (w *CampaignWriter) Close() error {
 	return nil
 }
 
-// Discard removes the campaign's folder: for one in which no run was made. The
-// outDir goes too where CreateCampaign had to make it and nobody else uses it.
+// Discard removes the folder of a campaign without runs, and outDir if CreateCampaign created it
+// and it is empty.
 func (w *CampaignWriter) Discard() error {
 	if err := errors.Join(w.Close(), os.RemoveAll(w.dir)); err != nil {
 		return fmt.Errorf("cannot remove the campaign's folder: %w", err)
 	}
 	if w.madeOut {
-		_ = os.Remove(filepath.Dir(w.dir)) // refuses one that is not empty
+		_ = os.Remove(filepath.Dir(w.dir)) // fails if it is not empty
 	}
 	return nil
 }

@@ -6,26 +6,25 @@ import (
 	"math"
 )
 
-// Curves is curves.json: for each metric of Run.Time the percentiles of its values that
-// had ended, over the records of the measured window.
+// Curves is curves.json: for each metric of Run.Time the percentiles of the values that had ended,
+// over the records of the measured window.
 type Curves struct {
 	SchemaVersion int       `json:"schema_version" jsonschema:"minimum=1"`
 	Percentiles   []float64 `json:"percentiles"` // ascending, from 0 to 100
-	// Ns has, by metric, the value at each percentile. A curve ends before the first
-	// percentile for which there are too few values; the last, 100, is the maximum, and
-	// only on a curve that has all others.
+	// Ns has the values at each percentile, by metric. A curve ends before the first percentile
+	// that has too few values. The last one, 100, is the maximum, and only complete curves have it.
 	Ns map[string][]int64 `json:"ns"`
 }
 
-// The percentiles of a curve stand at equal distances on the axis −log10(1 − p): so many
-// for each nine, and so many in all but for 100.
+// A curve's percentiles are equidistant on the axis −log10(1 − p).
 const (
+	// per nine, such as from 90 to 99
 	curveStepsPerNine = 20
 	curveSteps        = 119
 )
 
-// CurvePercentiles returns the percentiles of a curve: 100·(1 − 10^(−k/20)) for k from 0 to
-// 118, rounded to nine decimals, and 100.
+// CurvePercentiles returns the percentiles of a curve: 100·(1 − 10^(−k/20)) for k from 0 to 118,
+// rounded to nine decimals, and 100.
 func CurvePercentiles() []float64 {
 	all := make([]float64, 0, curveSteps+1)
 	for k := range curveSteps {
@@ -35,10 +34,9 @@ func CurvePercentiles() []float64 {
 	return append(all, 100)
 }
 
-// errNoCurves is why there are none: the run is older, or did not finish.
+// The run is older or unfinished.
 var errNoCurves = errors.New("no curves")
 
-// readCurves reads the curves of a run; nil if it has none.
 func readCurves(fsys fs.FS, dir string) (*Curves, error) {
 	c := new(Curves)
 	err := readDocument(fsys, dir, CurvesFile, errNoCurves, c)

@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Equal steps on the axis of nines, with each nine among them.
+// The steps are equal, and include each nine.
 func TestCurvePercentiles(t *testing.T) {
 	all := result.CurvePercentiles()
 	different := len(slices.Compact(slices.Clone(all)))
@@ -25,7 +25,6 @@ func TestCurvePercentiles(t *testing.T) {
 	}
 }
 
-// Curves are read as they were written. A run without is a run, one with broken ones is not.
 func TestCurvesFile(t *testing.T) {
 	w := create(t)
 	if err := w.Finish(result.Run{}); err != nil {

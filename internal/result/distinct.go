@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// Distinct returns each run once, in their order, at the place where it came first;
-// twice is how many of them came again. A run is known by its ID and its start, so a
-// copy of its folder is the same run. An imported run is known by its folder, with
-// symbolic links followed: an import of the same file again is a run of its own.
+// Distinct returns each run once, at its first place, and how many runs occur more than once. ID
+// and start identify a run, also in a copied folder. An imported run is identified by its folder,
+// with symbolic links followed.
 func Distinct(runs []*Recorded) (once []*Recorded, twice int) {
 	again := map[identity]bool{}
 	for _, r := range runs {
@@ -35,7 +34,6 @@ func Shared(a, b []*Recorded) []*Recorded {
 	return slices.DeleteFunc(once, func(r *Recorded) bool { return !there[r.identity()] })
 }
 
-// identity is what tells runs apart.
 type identity struct {
 	id, folder string
 	startedNs  int64

@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// A run of ours is known by what it says of itself, an imported one by its folder.
 func TestDistinct(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, dir := range []string{"a", "b"} {
@@ -34,13 +33,13 @@ func TestDistinct(t *testing.T) {
 	}
 	runs := []*Recorded{
 		0:  own("a", "k3x7qa", at),
-		1:  own("elsewhere", "k3x7qa", at.In(time.FixedZone("", 3600))), // 0, copied
+		1:  own("elsewhere", "k3x7qa", at.In(time.FixedZone("", 3600))), // a copy of 0
 		2:  own("b", "k3x7qa", at.Add(1)),
 		3:  own("a", "o7fq2m", at),
 		4:  own("c", "k3x7qa", at), // 0, a third time
 		5:  imported("a"),
 		6:  imported("link-to-a"),   // 5
-		7:  imported("b"),           // of the same file, and imported again
+		7:  imported("b"),           // the same file, imported again
 		8:  imported(absolute),      // 5
 		9:  imported("b/../b/../b"), // 7
 		10: imported("is-not-there"),

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The files of a run directory.
+// Files of a run's folder.
 const (
 	SummaryFile    = "run.json"
 	IntervalsFile  = "intervals.ndjson"
@@ -20,11 +20,11 @@ const (
 	HistogramsFile = "histograms.hlog"
 	CurvesFile     = "curves.json"
 	ScenarioFile   = "scenario.yaml"
-	AgentsFile     = "agents.ndjson" // only of a run that agents made
-	PulsesFile     = "pulses.ndjson" // likewise
+	AgentsFile     = "agents.ndjson" // only of a run of agents
+	PulsesFile     = "pulses.ndjson" // only of a run of agents
 )
 
-// RunFiles are their names, in the order in which they are listed.
+// RunFiles returns the names of a run's files, in the order of lists.
 func RunFiles() []string {
 	return []string{SummaryFile, IntervalsFile, EventsFile, HistogramsFile, CurvesFile, ScenarioFile, AgentsFile, PulsesFile}
 }
@@ -35,16 +35,13 @@ const (
 	idLength   = 6  // characters; 30 bits
 )
 
-// makeFolder makes the directory of a new run in outDir, and outDir where it is
-// missing. It returns the directory and the run's short id.
 func makeFolder(outDir, name string, startedAt time.Time) (dir, id string, err error) {
 	if err := os.MkdirAll(outDir, 0o755); err != nil {
 		return "", "", fmt.Errorf("cannot make the output folder: %w; choose a folder that can be written with --out",
 			err)
 	}
 	prefix := startedAt.UTC().Format(folderTime) + "-" + folderName(name) + "-"
-	// Mkdir refuses a folder that exists, so two runs never share one; the
-	// second try is for the one chance in 10⁹ that ids meet.
+	// Runs never share a folder. IDs are equal once in 10⁹; two tries are enough.
 	for range 2 {
 		id = newID()
 		dir = filepath.Join(outDir, prefix+id)
@@ -59,8 +56,7 @@ func makeFolder(outDir, name string, startedAt time.Time) (dir, id string, err e
 	return dir, id, nil
 }
 
-// folderName keeps of a name what every file system takes, and gives what is
-// left of an unusable name a word to be found by.
+// folderName keeps the characters that every file system accepts; "run" if none is left.
 func folderName(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(name) {
@@ -80,7 +76,7 @@ func folderName(name string) string {
 	return "run"
 }
 
-// newID is random, so that runs of several machines can be kept in one folder.
+// One folder may hold runs of several machines.
 func newID() string {
 	var random [5]byte
 	rand.Read(random[:]) // never fails (crypto/rand)

@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// recordIn writes a run as its tool does, and returns its folder's name.
 func recordIn(t testing.TB, out string, r *result.Recorded) string {
 	t.Helper()
 	w, err := result.Create(out, r.Run.Run.Name, r.Run.Run.StartedAt)
@@ -38,7 +37,6 @@ func recordIn(t testing.TB, out string, r *result.Recorded) string {
 	return filepath.Base(w.Dir())
 }
 
-// rootOf opens a folder as the root of a file system that nothing leads out of.
 func rootOf(t *testing.T, dir string) fs.FS {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
@@ -49,8 +47,7 @@ func rootOf(t *testing.T, dir string) fs.FS {
 	return root.FS()
 }
 
-// What is read by paths and through a root is the same, but for the folder's path. What is
-// outside of the root is not read, neither by ".." nor by a link.
+// Reading never leaves the root, by ".." or by a link.
 func TestReadThroughARoot(t *testing.T) {
 	above := t.TempDir()
 	out := filepath.Join(above, "runs")
@@ -86,7 +83,6 @@ func TestReadThroughARoot(t *testing.T) {
 	}
 }
 
-// A campaign's runs are beside it: they are found through a root above both.
 func TestReadCampaignThroughARoot(t *testing.T) {
 	out := t.TempDir()
 	run := recordIn(t, out, resulttest.Baseline().Run())
@@ -122,7 +118,6 @@ func TestReadCampaignThroughARoot(t *testing.T) {
 	}
 }
 
-// A row has what the whole summary says; what was not measured, it leaves out.
 func TestRow(t *testing.T) {
 	out := t.TempDir()
 	r := resulttest.OverloadTight().Run()

@@ -16,13 +16,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// goldenDir is a run as schema version 1 wrote it. It stays as it is: whatever
-// becomes of the types, this run must read. So -update makes it only where it
-// is missing.
+// goldenDir is a run of schema version 1, which every version must read. So -update writes it only
+// if it is missing.
 const goldenDir = "testdata/20261121T195900Z-overload-tight-t3va6k"
 
-// A run that was written once is read by every later version, and writing what
-// was read loses none of it.
 func TestGoldenRunReads(t *testing.T) {
 	if _, err := os.Stat(goldenDir); *update && errors.Is(err, fs.ErrNotExist) {
 		writeGolden(t)
@@ -53,7 +50,6 @@ func TestGoldenRunReads(t *testing.T) {
 	}
 }
 
-// documents are the JSON values of one of the golden run's files.
 func documents(t *testing.T, file string) [][]byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(goldenDir, file))
@@ -75,7 +71,7 @@ func tree(t *testing.T, document []byte) any {
 	return v
 }
 
-// lost are the paths of what want holds and got does not.
+// lost returns the paths of values that only want has.
 func lost(path string, want, got any) []string {
 	object, ok := want.(map[string]any)
 	if !ok {
@@ -122,7 +118,7 @@ func writeGolden(t *testing.T) {
 	if err := os.CopyFS(goldenDir, os.DirFS(w.Dir())); err != nil {
 		t.Fatal(err)
 	}
-	// The id is the one thing that the Writer draws at random.
+	// Only the ID is random.
 	summary := filepath.Join(goldenDir, result.SummaryFile)
 	b, err := os.ReadFile(summary)
 	if err != nil {
@@ -134,8 +130,6 @@ func writeGolden(t *testing.T) {
 	}
 }
 
-// writeHistogram puts one line into the log: the e2e response time of each
-// second, by its median. It shows the form of the file, not the run.
 func writeHistogram(t *testing.T, w *result.Writer, made *result.Recorded) {
 	t.Helper()
 	h := hdrhistogram.New(1, int64(3600e9), 3)

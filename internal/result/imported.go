@@ -5,21 +5,20 @@ import (
 	"strings"
 )
 
-// Imported says that another tool made the run, and what its result leaves open.
-// No run that has it was judged by this tool's rules, whatever its verdict says.
+// Imported says that another tool made the run, and what its result does not contain. This tool did
+// not judge such a run.
 type Imported struct {
 	Format string `json:"format"` // ssp, producer-perf, consumer-perf, omb, hlog
-	File   string `json:"file"`   // that it was read from, without its folder
-	// CannotSay names what the foreign result does not tell, among the fields
-	// that have no null to say so with: by their path in run.json
-	// ("delivery.lost", or "warmup" for all of that block), and with "intervals."
-	// before it in intervals.ndjson. What such a field holds is no measurement.
+	File   string `json:"file"`   // the file that was read, without its folder
+	// CannotSay names fields without a null that the other tool's result does not contain, by their
+	// path in run.json ("delivery.lost", or "warmup" for the whole block). Fields of
+	// intervals.ndjson have the prefix "intervals.". The value of such a field is not a
+	// measurement.
 	CannotSay []string `json:"cannot_say"`
 }
 
-// Says tells whether a field of run.json holds a measurement, as far as the run
-// names those that do not (see Info.NotMeasured and Imported.CannotSay): path is
-// its name with dots, as in "load.scheduled" or "time.send_service_time.p75_ns".
+// Says reports whether the run measured a field of run.json, by Info.NotMeasured and
+// Imported.CannotSay. path is its name with dots, such as "load.scheduled".
 func (r *Run) Says(path string) bool {
 	within := func(open string) bool {
 		rest, within := strings.CutPrefix(path, open)

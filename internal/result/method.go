@@ -1,13 +1,11 @@
 package result
 
-// Method is the number of the method by which this version measures: what each
-// figure of run.json means. It grows when a figure gets another definition, with a
-// [METHOD] line in CHANGELOG.md. Fields keep their names, so that readers of
-// run.json go on; but values of two methods are not to be mixed.
+// Method is the version of the definitions of all figures in run.json. It grows when a definition
+// changes, with a [METHOD] line in CHANGELOG.md. Figures of different methods must not be combined.
 const Method = 2
 
-// Method is the method that measured the run: 1 for runs from before methods had
-// numbers, and 0 for one of another tool, which has none of ours.
+// Method returns the method that measured the run: 1 for runs before methods had numbers, 0 for an
+// imported run.
 func (r *Run) Method() int {
 	if r.Run.Imported != nil {
 		return 0

@@ -5,8 +5,7 @@ import (
 	"os"
 )
 
-// osFiles opens files by the paths that the operating system knows. Unlike os.DirFS it takes
-// those from the root on, and with "..": a user may name any folder.
+// Unlike os.DirFS, osFiles accepts absolute paths and "..".
 type osFiles struct{}
 
 // Open implements fs.FS.

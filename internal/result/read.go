@@ -12,7 +12,7 @@ import (
 	"slices"
 )
 
-// Recorded is a run as its directory tells it.
+// Recorded is a run that was read from its directory.
 type Recorded struct {
 	Dir       string
 	Run       Run
@@ -20,23 +20,22 @@ type Recorded struct {
 	Events    []Event
 	Agents    []AgentInterval
 	Curves    *Curves // nil without the file
-	// Files are the names of a run's files that Dir has, in the order of RunFiles.
+	// Files are the files of RunFiles that Dir has, in that order.
 	Files []string
-	// Notes say what was wrong with the files and could be read over: the
-	// last line of a run that was killed, a file that somebody removed.
+	// Notes report problems that did not prevent reading, such as an incomplete last line or a
+	// missing file.
 	Notes []string
 }
 
-// ErrNotARun is what Read wraps for a directory without a run.json.
+// ErrNotARun reports a directory without run.json.
 var ErrNotARun = errors.New("not a run's folder")
 
-// Read reads a run's directory. Fields that this version does not know are
-// passed over, a schema_version above SchemaVersion is refused. Errors say
-// which file is broken, and where. Numbers within Scenario and Event.Data are
-// read as json.Number, so that none loses a digit.
+// Read reads a run's directory. It ignores unknown fields and refuses a schema_version above
+// SchemaVersion. Errors name the file and the line. Numbers in Scenario and Event.Data are
+// json.Number and lose no digit.
 func Read(dir string) (*Recorded, error) { return ReadFS(osFiles{}, dir) }
 
-// ReadFS is Read of a directory of a file system.
+// ReadFS is Read for a file system.
 func ReadFS(fsys fs.FS, dir string) (*Recorded, error) {
 	run, err := ReadSummary(fsys, dir)
 	if err != nil {
@@ -78,16 +77,15 @@ func (r *Recorded) note(note string) {
 // Listed is one entry of an output folder.
 type Listed struct {
 	Dir string
-	Run *Run  // nil when Err is not
+	Run *Run  // nil if Err is set
 	Err error // why this run cannot be read
 }
 
-// List reads the summaries of the runs in outDir, the oldest first. What is in
-// there beside runs is passed over; a run that cannot be read is listed with
-// its error.
+// List reads the summaries of the runs in outDir, the oldest first, and skips other folders. A run
+// that cannot be read has its error.
 func List(outDir string) ([]Listed, error) { return ListFS(osFiles{}, outDir) }
 
-// ListFS is List of a directory of a file system.
+// ListFS is List for a file system.
 func ListFS(fsys fs.FS, outDir string) ([]Listed, error) {
 	dirs, err := Folders(fsys, outDir)
 	if err != nil {
@@ -104,8 +102,7 @@ func ListFS(fsys fs.FS, outDir string) ([]Listed, error) {
 	return runs, nil
 }
 
-// Folders returns the folders in an output folder by their paths, sorted by name: as the
-// names of runs and campaigns begin with the time, the oldest comes first. It opens none.
+// Folders returns the paths of the folders in an output folder, sorted by name and so by time.
 func Folders(fsys fs.FS, outDir string) ([]string, error) {
 	entries, err := fs.ReadDir(fsys, outDir)
 	if err != nil {
@@ -120,8 +117,7 @@ func Folders(fsys fs.FS, outDir string) ([]string, error) {
 	return dirs, nil
 }
 
-// ReadSummary reads a run's run.json and nothing else. A folder without one is
-// ErrNotARun.
+// ReadSummary reads only a run's run.json. Without the file the error wraps ErrNotARun.
 func ReadSummary(fsys fs.FS, dir string) (*Run, error) {
 	run := new(Run)
 	if err := readDocument(fsys, dir, SummaryFile, ErrNotARun, run); err != nil {
@@ -130,7 +126,6 @@ func ReadSummary(fsys fs.FS, dir string) (*Run, error) {
 	return run, nil
 }
 
-// document is a file that is one JSON object with a schema_version, which version returns.
 type document interface{ version() int }
 
 func (r *Run) version() int         { return r.SchemaVersion }
@@ -138,8 +133,7 @@ func (c *Curves) version() int      { return c.SchemaVersion }
 func (c *Campaign) version() int    { return c.SchemaVersion }
 func (d *rowDocument) version() int { return d.SchemaVersion }
 
-// readDocument reads a document into one that is empty. A folder without the file is the
-// error missing.
+// to is empty; without the file the error wraps missing.
 func readDocument(fsys fs.FS, dir, name string, missing error, to document) error {
 	file := path.Join(dir, name)
 	b, err := fs.ReadFile(fsys, file)
@@ -152,7 +146,7 @@ func readDocument(fsys fs.FS, dir, name string, missing error, to document) erro
 	err = decode(b, to)
 	v := to.version()
 	if err != nil {
-		// What a newer version means by its other fields is not known here: that may be why.
+		// Unknown fields of a newer version may be the cause.
 		var head struct {
 			SchemaVersion int `json:"schema_version"`
 		}
@@ -170,7 +164,6 @@ func readDocument(fsys fs.FS, dir, name string, missing error, to document) erro
 	return nil
 }
 
-// readFile reads a file of lines; one that is missing is worth a note.
 func readFile[T any](fsys fs.FS, dir, name string, decode func([]byte, *T) error) (lines []T, note string, err error) {
 	file := path.Join(dir, name)
 	f, err := fsys.Open(file)
@@ -191,12 +184,11 @@ func readFile[T any](fsys fs.FS, dir, name string, decode func([]byte, *T) error
 	return lines, note, nil
 }
 
-// lineBuffer is what most lines fit into, in bytes. A longer one costs an allocation.
+// A longer line needs an allocation.
 const lineBuffer = 64 << 10
 
-// readLines decodes a value from each line. A last line without a newline that
-// does not parse was being written when the tool was killed: its number is
-// returned as torn, and it is no error. Errors begin with the line's number.
+// An incomplete last line, as after a crash, is not an error; torn is its number, or 0. Errors
+// begin with the line's number.
 func readLines[T any](r io.Reader, decode func([]byte, *T) error) (values []T, torn int, err error) {
 	lines := bufio.NewReaderSize(r, lineBuffer)
 	for number := 1; ; number++ {
@@ -219,7 +211,7 @@ func readLines[T any](r io.Reader, decode func([]byte, *T) error) (values []T, t
 	}
 }
 
-// readLine reads a line with its end. It is valid until the next call.
+// The result is valid until the next call.
 func readLine(lines *bufio.Reader) ([]byte, error) {
 	line, err := lines.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
@@ -230,14 +222,13 @@ func readLine(lines *bufio.Reader) ([]byte, error) {
 	return append(head, rest...), err
 }
 
-// DecodeInterval reads a line of intervals.ndjson. An interval has no number of unknown
-// type, so that there is no digit to lose and one pass less.
+// DecodeInterval reads a line of intervals.ndjson.
 func DecodeInterval(line []byte, to *Interval) error { return json.Unmarshal(line, to) }
 
 // DecodeEvent reads a line of events.ndjson; see Read.
 func DecodeEvent(line []byte, to *Event) error { return decode(line, to) }
 
-// decode is json.Unmarshal that keeps numbers of unknown type to the digit.
+// decode keeps all digits of numbers of unknown type.
 func decode(b []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
@@ -249,10 +240,9 @@ func decode(b []byte, v any) error {
 	return err
 }
 
-// onlySpace reports whether b has nothing but JSON's white space.
 func onlySpace(b []byte) bool { return len(bytes.Trim(b, " \t\r\n")) == 0 }
 
-// errorLine is the line of b that a JSON error speaks of, from 1.
+// errorLine returns the line of b, from 1, of a JSON error.
 func errorLine(b []byte, err error) int {
 	var offset int64
 	var syntax *json.SyntaxError

@@ -98,8 +98,6 @@ func TestList(t *testing.T) {
 	}
 }
 
-// fullDisk takes room bytes, then as a full disk does: what fits of a write, and
-// an error.
 type fullDisk struct {
 	bytes.Buffer
 	room int
@@ -119,8 +117,7 @@ func (d *fullDisk) Truncate(size int64) error { d.Buffer.Truncate(int(size)); re
 func (d *fullDisk) Sync() error               { return nil }
 func (d *fullDisk) Close() error              { return nil }
 
-// While the disk is full every line is refused with the name of its file; when
-// there is room again the file goes on with whole lines.
+// Each line fails with its file's name; later lines are whole.
 func TestFullDisk(t *testing.T) {
 	disk := &fullDisk{room: 40}
 	a := &appender{name: EventsFile, file: disk}
@@ -144,8 +141,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// Whatever is in the file, reading ends with values or an error, and what was
-// read can be written and read again.
+// Values that were read can be written and read again.
 func FuzzReadLines(f *testing.F) {
 	f.Add([]byte("{\"at_ns\":1,\"kind\":\"phase\",\"what\":\"measure\"}\n{\"at_ns\":2"))
 	f.Add([]byte("{}\n\n"))

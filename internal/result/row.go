@@ -6,29 +6,29 @@ import (
 	"time"
 )
 
-// Row is what a list of runs shows of one: a few fields of run.json. A figure is nil if the
-// run did not measure it, or did not finish.
+// Row is one run of a list: a few fields of run.json. A figure is nil if the run did not measure it
+// or did not finish.
 type Row struct {
 	Dir         string
 	ID, Name    string
-	StartedAt   time.Time // zero if an imported result does not tell
+	StartedAt   time.Time // zero if an imported result has none
 	Status      string    // of the verdict
 	Finished    bool
 	Interrupted bool
-	Imported    string // the format of the other tool's result; "" if the run is our own
+	Imported    string // the format of another tool's result; "" for our own run
 
 	OfferedPerS, AckedPerS *float64
-	// E2EP99Ns is of the response time, and E2EP99AtLeast that it is a lower bound. E2ERecords
-	// are how many records it is among: whether they are enough is for package figure to say.
+	// E2EP99Ns is of the response time, or its lower bound if E2EP99AtLeast. E2ERecords is the
+	// number of records; package figure decides whether they are enough.
 	E2EP99Ns       *int64
 	E2EP99AtLeast  bool
 	E2ERecords     int64
-	E2EErrorNs     int64 // because of two clocks, see Time
+	E2EErrorNs     int64 // from the clocks of two machines, see Time
 	LagPeakRecords *int64
 }
 
-// ReadRow reads what a list shows of the run in dir. It decodes only that, and so takes a
-// part of ReadSummary's time; the errors are the same, as far as what is read is concerned.
+// ReadRow reads the row of the run in dir. It is faster than ReadSummary, because it decodes only
+// these fields.
 func ReadRow(fsys fs.FS, dir string) (Row, error) {
 	var d rowDocument
 	if err := readDocument(fsys, dir, SummaryFile, ErrNotARun, &d); err != nil {
@@ -37,7 +37,6 @@ func ReadRow(fsys fs.FS, dir string) (Row, error) {
 	return d.row(dir), nil
 }
 
-// rowDocument is the part of run.json that a Row is made of.
 type rowDocument struct {
 	SchemaVersion int `json:"schema_version"`
 	Run           struct {

@@ -22,7 +22,6 @@ import (
 
 var update = flag.Bool("update", false, "write the schemas and the golden run anew")
 
-// schemaDir is where the published contract lives.
 const schemaDir = "../../schema"
 
 var published = []struct {
@@ -39,9 +38,6 @@ var published = []struct {
 	{"campaign.schema.json", "campaign.json of a Kafka Bench campaign", result.Campaign{}},
 }
 
-// The schemas are made from the Go types and their comments. A change of the
-// types that is not in the published files fails here, so that nobody changes
-// the contract without seeing it.
 func TestSchemaIsThePublishedOne(t *testing.T) {
 	for _, p := range published {
 		got := generate(t, p.value, p.file, p.title)
@@ -64,8 +60,7 @@ func TestSchemaIsThePublishedOne(t *testing.T) {
 	}
 }
 
-// generate is the JSON Schema of v's type. Fields that it does not name are
-// allowed: a newer kafka-bench of the same schema version may add some.
+// Other fields are allowed, because a newer kafka-bench of the same schema version may add some.
 func generate(t *testing.T, v any, file, title string) []byte {
 	t.Helper()
 	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, AllowAdditionalProperties: true, Mapper: anySettings}
@@ -86,7 +81,6 @@ func generate(t *testing.T, v any, file, title string) []byte {
 	return append(b, '\n')
 }
 
-// anySettings lets a scenario have any settings.
 func anySettings(t reflect.Type) *jsonschema.Schema {
 	if t == reflect.TypeFor[result.Settings]() {
 		return &jsonschema.Schema{}
@@ -94,8 +88,7 @@ func anySettings(t reflect.Type) *jsonschema.Schema {
 	return nil
 }
 
-// markNullable lets pointers be null that are written whatever they hold: that
-// is how a figure says that it was not measured.
+// null is a figure that was not measured.
 func markNullable(t reflect.Type, s, root *jsonschema.Schema) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -104,7 +97,7 @@ func markNullable(t reflect.Type, s, root *jsonschema.Schema) {
 		if !ok {
 			continue
 		}
-		// A type that two fields share is met twice; once is enough.
+		// A type of two fields occurs twice.
 		if f.Type.Kind() == reflect.Pointer && options == "" && property.OneOf == nil {
 			s.Properties.Set(name, &jsonschema.Schema{
 				Description: property.Description,
@@ -141,8 +134,6 @@ func validate(t *testing.T, s *check.Schema, document []byte) error {
 	return s.Validate(v)
 }
 
-// What the Writer writes is what the schemas say, whether every field is set
-// or none.
 func TestWrittenRunsFollowTheSchema(t *testing.T) {
 	var run result.Run
 	var interval result.Interval
@@ -191,7 +182,6 @@ func TestWrittenRunsFollowTheSchema(t *testing.T) {
 	}
 }
 
-// The schema says no to what is not a run.
 func TestSchemaRefuses(t *testing.T) {
 	w := create(t)
 	run := result.Run{Verdict: result.Verdict{Status: result.Valid}}
@@ -224,8 +214,6 @@ func TestSchemaRefuses(t *testing.T) {
 	}
 }
 
-// populate sets every field that can be set to something that is not its zero
-// value.
 func populate(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -10,15 +10,14 @@ import (
 	"strconv"
 )
 
-// Settings are a scenario as a run recorded it: resolved, nothing implicit. A path names a
-// setting as the YAML does, with the numbers of lists: load.record.size, faults[0].at. The
-// zero value is of a run that recorded none.
+// Settings are the resolved scenario of a run. A path names a setting as the YAML does, with
+// indices of lists: load.record.size, faults[0].at. The zero value has no settings.
 type Settings struct {
 	recorded json.RawMessage   // compact
-	values   map[string]string // by path; those that are null are unset
+	values   map[string]string // by path; without null values
 }
 
-// SettingsOf returns what v marshals to as settings.
+// SettingsOf returns the settings that v marshals to.
 func SettingsOf(v json.Marshaler) (Settings, error) {
 	recorded, err := v.MarshalJSON()
 	if err != nil {
@@ -29,16 +28,16 @@ func SettingsOf(v json.Marshaler) (Settings, error) {
 	return s, err
 }
 
-// Get returns a setting in the words of its YAML, "" if the run did not record it.
+// Get returns a setting as in YAML, or "" if the run did not record it.
 func (s Settings) Get(path string) string { return s.values[path] }
 
-// Int returns a setting that is a whole number.
+// Int returns a whole number; ok is false if the setting is not one.
 func (s Settings) Int(path string) (int64, bool) {
 	n, err := strconv.ParseInt(s.values[path], 10, 64)
 	return n, err == nil
 }
 
-// All are the settings that are set, in the order of their paths.
+// All iterates over the settings in the order of their paths.
 func (s Settings) All() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for _, path := range slices.Sorted(maps.Keys(s.values)) {
@@ -49,7 +48,7 @@ func (s Settings) All() iter.Seq2[string, string] {
 	}
 }
 
-// MarshalJSON returns what was recorded.
+// MarshalJSON returns the recorded JSON.
 func (s Settings) MarshalJSON() ([]byte, error) {
 	if s.recorded == nil {
 		return []byte("null"), nil
@@ -57,7 +56,7 @@ func (s Settings) MarshalJSON() ([]byte, error) {
 	return s.recorded, nil
 }
 
-// UnmarshalJSON reads what was recorded.
+// UnmarshalJSON reads the recorded JSON.
 func (s *Settings) UnmarshalJSON(text []byte) error {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, text); err != nil {

@@ -2,16 +2,15 @@ package result
 
 import "kafkabench.example/kafka-bench/internal/measure/latency"
 
-// Time is the distribution of one measured time, in nanoseconds. Count, minimum, mean
-// and both deviations are of the values that had ended when the run did. From method
-// 2 on, percentiles and maximum are of the whole population: of Count + NotEnded, where
-// each value that had not ended counts as greater than all that had.
+// Time is the distribution of one measured time, in nanoseconds. Count, minimum, mean and both
+// deviations are of values that had ended when the run did. Since method 2, percentiles and maximum
+// are of Count + NotEnded values, where those that had not ended count as the greatest.
 type Time struct {
 	Count    int64   `json:"count"`
 	MinNs    int64   `json:"min_ns"`
 	MeanNs   float64 `json:"mean_ns"`
 	StddevNs float64 `json:"stddev_ns"`
-	// MADNs is the median absolute deviation; null before it was taken.
+	// MADNs is the median absolute deviation; null in older runs.
 	MADNs   *int64 `json:"mad_ns,omitempty"`
 	P50Ns   int64  `json:"p50_ns"`
 	P75Ns   int64  `json:"p75_ns"`
@@ -22,24 +21,22 @@ type Time struct {
 	P999Ns  int64  `json:"p99_9_ns"`
 	P9999Ns int64  `json:"p99_99_ns"`
 	MaxNs   int64  `json:"max_ns"`
-	// Negative counts values below zero (recorded as zero, min keeps the true
-	// one); OutOfRange those above the histogram's hour (recorded as an hour).
+	// Negative counts values below zero (recorded as zero; the minimum is the true one). OutOfRange
+	// counts those above an hour (recorded as an hour).
 	Negative   int64 `json:"negative,omitempty"`
 	OutOfRange int64 `json:"out_of_range,omitempty"`
-	// NotEnded is how many of the population had not ended: records that were not shed
-	// and, for a send time, not acknowledged, or, for a time until the delivery or later,
-	// not delivered or processed in each of the groups.
+	// NotEnded counts values that had not ended. For a send time these are records that were not
+	// shed and not acked; for a later time, not delivered or processed, in each group.
 	NotEnded int64 `json:"not_ended,omitempty"`
-	// AtLeast names the fields that are lower bounds, as p99_ns, because too few values
-	// had ended for them. 0 then says nothing.
+	// AtLeast names the fields that are lower bounds, such as p99_ns, because too few values had
+	// ended. A 0 then has no meaning.
 	AtLeast []string `json:"at_least,omitempty"`
-	// ErrorNs is the largest error of any of the values, because the clocks of two machines
-	// differ by what is not known better: each may be off by as much, up or down. Absent if
-	// every value has both its ends from one clock.
+	// ErrorNs is the largest error, up or down, of any value because the clocks of two machines
+	// differ. Absent if each value has both its ends from one clock.
 	ErrorNs int64 `json:"error_ns,omitempty" jsonschema:"minimum=0"`
 }
 
-// TimeOf returns a distribution as a result has it.
+// TimeOf converts a distribution for a result.
 func TimeOf(d latency.Distribution) Time {
 	t := Time{
 		Count: d.Count, MinNs: d.MinNs, MeanNs: d.MeanNs, StddevNs: d.StddevNs,
@@ -53,8 +50,8 @@ func TimeOf(d latency.Distribution) Time {
 	return t
 }
 
-// TimeMetrics are the keys of Run.Time, in the order of a record's life, and at last
-// those of a record that was not acknowledged.
+// TimeMetrics are the keys of Run.Time, in the order of a record's life; then those of records that
+// were not acked.
 var TimeMetrics = []string{
 	"pacer_lateness", "send_delay", "send_service_time", "send_response_time",
 	"e2e_service_time", "e2e_response_time", "processed_response_time",

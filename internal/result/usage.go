@@ -1,33 +1,32 @@
 package result
 
-// Process is what the tool itself used during the measured window: what it
-// disturbed. Of several processes it is the sum, and of pauses and delays the worst of
-// those that the run did not hold back itself (see Confined.SchedDelayNs).
-// Null figures are not offered by this operating system.
+// Process is what the tool itself used in the measured window. With several processes it is the
+// sum, and for pauses and delays the worst process without a limit (see Confined.SchedDelayNs).
+// Null figures are not available on this operating system.
 type Process struct {
 	CPUUserS   *float64 `json:"cpu_user_s"`
 	CPUSystemS *float64 `json:"cpu_system_s"`
 	CPUCores   *float64 `json:"cpu_cores"` // CPU seconds ÷ window
-	// CPUCoresMax is the highest of the whole intervals of the window; null without one.
+	// CPUCoresMax is the highest of the complete intervals of the window; null without one.
 	CPUCoresMax   *float64 `json:"cpu_cores_max,omitempty"`
 	CPUPerRecord  *float64 `json:"cpu_per_record_ns"`   // CPU time ÷ acked
 	HostCPUBusy   *float64 `json:"host_cpu_busy_ratio"` // of all cores, all processes
 	HostCPUStolen *float64 `json:"host_cpu_stolen_ratio"`
-	// CPUWaitRatio is the part of the time in which the process's threads could run that
-	// they waited for a core; absent where the system does not tell, and of a tool of
-	// several processes.
+	// CPUWaitRatio is the part of the runnable time of the process's threads in which they waited
+	// for a core. Absent if the system does not report it, and with several processes.
 	CPUWaitRatio *float64 `json:"cpu_wait_ratio,omitempty"`
 	RSSPeakBytes *int64   `json:"rss_peak_bytes"`
 	GCCycles     int64    `json:"gc_cycles"`
 	GCPauseNs    Quantile `json:"gc_pause"`
-	// GCPauseTotalNs is for how long the collector had stopped everything, in sum over all
-	// pauses and processes; null if a process did not tell.
+	// GCPauseTotalNs is the total time in which the garbage collector stopped all processes; null
+	// if a process did not report it.
 	GCPauseTotalNs *int64   `json:"gc_pause_total_ns,omitempty"`
 	GCCPUS         float64  `json:"gc_cpu_s"`
 	SchedDelayNs   Quantile `json:"scheduling_delay"` // a runnable goroutine waiting for a thread
 	AllocBytes     int64    `json:"alloc_bytes"`
 	AllocObjects   int64    `json:"alloc_objects"`
-	// CorpusBytes and CorpusTimeNs are the payloads made before the run.
+	// CorpusBytes and CorpusTimeNs are the size of the payloads and the time to generate them
+	// before the run.
 	CorpusBytes  int64 `json:"corpus_bytes"`
 	CorpusTimeNs int64 `json:"corpus_time_ns"`
 }
@@ -40,29 +39,29 @@ type Quantile struct {
 	MaxNs int64 `json:"max_ns"`
 }
 
-// Broker is what one local broker used during the measured window.
+// Broker is what one local broker used in the measured window.
 type Broker struct {
 	ID         int32    `json:"id"`
 	CPUUserS   *float64 `json:"cpu_user_s"`
 	CPUSystemS *float64 `json:"cpu_system_s"`
 	CPUCores   *float64 `json:"cpu_cores"`
-	// CPUCoresMax is as the process's.
+	// CPUCoresMax is as in Process.
 	CPUCoresMax *float64 `json:"cpu_cores_max,omitempty"`
-	// CoresAllowed is how many cores the operating system lets it use; null where it
-	// does not tell.
+	// CoresAllowed is how many cores the operating system lets it use; null if it does not report
+	// it.
 	CoresAllowed *float64 `json:"cores_allowed,omitempty"`
-	// CPUWaitRatio is as the process's.
+	// CPUWaitRatio is as in Process.
 	CPUWaitRatio *float64 `json:"cpu_wait_ratio,omitempty"`
 	RSSPeakBytes *int64   `json:"rss_peak_bytes"`
 	DiskRead     *int64   `json:"disk_read_bytes"`
 	DiskWritten  *int64   `json:"disk_written_bytes"`
 	LogSizeBytes *int64   `json:"log_size_bytes,omitempty"`
 	HeapMaxBytes int64    `json:"heap_max_bytes,omitempty"`
-	// Metrics is what the broker tells about itself; absent where it was not asked.
+	// Metrics are the broker's own metrics; absent if it was not asked.
 	Metrics *BrokerMetrics `json:"metrics,omitempty"`
 }
 
-// Compression is one codec on batches of this run's own records.
+// Compression is the result of one codec on batches of this run's records.
 type Compression struct {
 	Codec             string  `json:"codec"`
 	Level             int     `json:"level"`

@@ -9,30 +9,26 @@ import (
 	"time"
 )
 
-// unfinished is the reason in run.json until Finish replaces it: a run that
-// was killed is invalid without anybody having to say so.
+// A killed run must be invalid.
 const unfinished = "the run did not finish"
 
-// unjudged is the reason of a run that was finished without a verdict.
-const unjudged = "nobody judged the run"
+const unjudged = "the run has no verdict"
 
-// Writer writes a run's directory while the run goes on. From Create on the
-// directory can be read: run.json is there, with an invalid verdict until
-// Finish, and every interval and event is with the operating system when the
-// call that wrote it returns. Intervals, events and histograms may be written
-// from any goroutine, the rest belongs to the one that owns the run. An error
-// names the file and leaves the Writer usable.
+// Writer writes a run's directory during the run. From Create the directory can be read, with an
+// invalid verdict until Finish. Each interval and event is with the operating system when its call
+// returns. Interval, Event and HistogramLog may be used from any goroutine, the other methods only
+// from one. An error names the file, and the Writer can still be used.
 type Writer struct {
 	dir, id, name string
 	startedAt     time.Time
-	madeOut       bool // outDir was not there before
+	madeOut       bool // outDir did not exist before
 
 	intervals, events, histograms *appender
 	agents, pulses                *appender // nil before the first line
 }
 
-// Create makes <outDir>/<UTC time>-<name>-<short id>/ for a run that starts at
-// startedAt. The name may be any text; the folder's has what file systems take.
+// Create creates <outDir>/<UTC time>-<name>-<short id>/ for a run that starts at startedAt. The
+// name may be any text; the folder's has only characters that file systems accept.
 func Create(outDir, name string, startedAt time.Time) (*Writer, error) {
 	_, missing := os.Stat(outDir)
 	dir, id, err := makeFolder(outDir, name, startedAt)
@@ -46,7 +42,6 @@ func Create(outDir, name string, startedAt time.Time) (*Writer, error) {
 	return w, nil
 }
 
-// open makes the run's files.
 func (w *Writer) open() error {
 	for _, f := range []struct {
 		name string
@@ -65,20 +60,18 @@ func (w *Writer) open() error {
 	return w.Describe(Info{}, Settings{})
 }
 
-// Dir is the run's directory, below the outDir of Create.
+// Dir returns the run's directory.
 func (w *Writer) Dir() string { return w.dir }
 
-// ID is the run's short id: six letters and digits, the end of the directory's
-// name.
+// ID returns the run's short ID: six letters and digits, the end of the directory's name.
 func (w *Writer) ID() string { return w.id }
 
-// Scenario writes scenario.yaml: the scenario as it was run, nothing implicit.
+// Scenario writes scenario.yaml, the resolved scenario.
 func (w *Writer) Scenario(yaml []byte) error {
 	return replaceFile(w.dir, ScenarioFile, yaml)
 }
 
-// Describe writes what is known of the run before it ends, so that a crash
-// leaves more than a name. The verdict stays invalid.
+// Describe writes what is known before the run ends, in case of a crash; the verdict stays invalid.
 func (w *Writer) Describe(info Info, scenario Settings) error {
 	info.FinishedAt = time.Time{}
 	return w.summary(Run{
@@ -99,13 +92,12 @@ func (w *Writer) Interval(i Interval) error {
 // Event appends a line to events.ndjson.
 func (w *Writer) Event(e Event) error { return w.events.line(e) }
 
-// HistogramLog appends to histograms.hlog. Each Write should be of whole lines.
+// HistogramLog appends to histograms.hlog. Each Write should have whole lines.
 func (w *Writer) HistogramLog() io.Writer { return w.histograms }
 
-// Finish closes the run: its files are on the disk, and run.json is replaced in
-// one step by r. The Writer fills in SchemaVersion, the run's ID, and what r
-// leaves open of Name, StartedAt and FinishedAt. Nothing can be appended
-// afterwards, but Finish may be called again when it returned an error.
+// Finish syncs and closes the files, and atomically replaces run.json with r. It sets
+// SchemaVersion, the ID, and Name, StartedAt and FinishedAt if they are zero. After an error,
+// Finish may be called again.
 func (w *Writer) Finish(r Run) error {
 	if r.Run.FinishedAt.IsZero() {
 		r.Run.FinishedAt = time.Now()
@@ -118,21 +110,19 @@ func (w *Writer) Finish(r Run) error {
 	return errors.Join(w.close(), w.summary(r))
 }
 
-// Discard removes the run's directory: for a run that failed before it began
-// and has nothing to tell. The outDir goes too where Create had to make it and
-// nobody else uses it.
+// Discard removes the directory of a run that failed before it began, and outDir if Create created
+// it and it is empty.
 func (w *Writer) Discard() error {
 	if err := errors.Join(w.close(), os.RemoveAll(w.dir)); err != nil {
 		return fmt.Errorf("cannot remove the run's folder: %w", err)
 	}
 	if w.madeOut {
-		_ = os.Remove(filepath.Dir(w.dir)) // refuses one that is not empty
+		_ = os.Remove(filepath.Dir(w.dir)) // fails if it is not empty
 	}
 	return nil
 }
 
-// CheckWritable tells, before anything that costs time, whether Create would
-// find a folder that it can write to. It leaves nothing behind.
+// CheckWritable reports whether Create could write in outDir, and leaves nothing behind.
 func CheckWritable(outDir string) error {
 	w, err := Create(outDir, "check", time.Now())
 	if err != nil {
@@ -151,8 +141,7 @@ func (w *Writer) close() error {
 	return err
 }
 
-// summary replaces run.json by r, completed with what the Writer knows. Lists
-// are never null in it: a reader asks for their length, not for their existence.
+// without null lists
 func (w *Writer) summary(r Run) error {
 	r.SchemaVersion = SchemaVersion
 	r.Run.ID = w.id
@@ -182,7 +171,6 @@ func (w *Writer) summary(r Run) error {
 	return replaceFile(w.dir, SummaryFile, b)
 }
 
-// replaceFile puts a file of a run into dir in one step.
 func replaceFile(dir, name string, content []byte) error {
 	if err := replace(dir, name, content); err != nil {
 		return fileError(name, err)
@@ -190,8 +178,7 @@ func replaceFile(dir, name string, content []byte) error {
 	return nil
 }
 
-// replace puts a file into dir in one step: a reader, and a crash, find either
-// the old file or the new one, whole.
+// replace is atomic, also for readers and in a crash.
 func replace(dir, name string, content []byte) error {
 	temporary := filepath.Join(dir, "."+name+".new")
 	if err := writeSynced(temporary, content); err != nil {
@@ -200,7 +187,6 @@ func replace(dir, name string, content []byte) error {
 	if err := os.Rename(temporary, filepath.Join(dir, name)); err != nil {
 		return errors.Join(err, os.Remove(temporary))
 	}
-	// The rename is on the disk once the directory is.
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -76,8 +76,6 @@ func TestFolderNames(t *testing.T) {
 	}
 }
 
-// A run that was killed right after its start, in the middle of a line, or
-// just before its end is one that can be read and that says that it is invalid.
 func TestCrashLeavesAReadableRun(t *testing.T) {
 	w := create(t)
 	r := read(t, w.Dir())
@@ -104,8 +102,7 @@ func TestCrashLeavesAReadableRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := read(t, w.Dir())
-		// Up to its closing brace the last line is lost; a line that lacks
-		// only its newline is not.
+		// Only without its closing brace is the last line lost.
 		want, torn := 2, cut > lastLine
 		if cut >= len(whole)-1 {
 			want, torn = 3, false
@@ -157,8 +154,6 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// A figure that is no number must not cost the run: the error says where, and
-// a repaired summary can still be written.
 func TestFinishAgainAfterAnError(t *testing.T) {
 	w := create(t)
 	zero := 0.0
@@ -187,7 +182,6 @@ func TestCreateWhereNothingCanBeWritten(t *testing.T) {
 	}
 }
 
-// An output folder that somebody made, or that holds another run, stays.
 func TestDiscardLeavesWhatIsNotItsOwn(t *testing.T) {
 	theirs := t.TempDir()
 	ours := filepath.Join(theirs, "runs")
@@ -218,8 +212,6 @@ func TestDiscardLeavesWhatIsNotItsOwn(t *testing.T) {
 	}
 }
 
-// Events come from the controller, the probes and the consumers at once: each
-// is a whole line.
 func TestEventsFromManyGoroutines(t *testing.T) {
 	const writers, each = 8, 200
 	w := create(t)
@@ -239,7 +231,6 @@ func TestEventsFromManyGoroutines(t *testing.T) {
 	}
 }
 
-// What is written is what is read, for any run.
 func TestRoundTrip(t *testing.T) {
 	out := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -272,7 +263,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		want.Dir, want.Run.SchemaVersion, want.Run.Run.ID = w.Dir(), result.SchemaVersion, w.ID()
-		want.Files = result.RunFiles()[:4] // no scenario
+		want.Files = result.RunFiles()[:4] // without the scenario
 		if want.Run.Run.Name == "" {
 			want.Run.Run.Name = got.Run.Run.Name
 		}
@@ -293,8 +284,7 @@ func render(t *rapid.T, r result.Recorded) string {
 	return string(b)
 }
 
-// draw fills a value of any of the contract's types. Lists and maps have at
-// least one element: whether an empty one is null is the Writer's business.
+// The Writer decides how empty lists and maps are written, so they have an element.
 func draw[T any](t *rapid.T) T {
 	var v T
 	drawInto(t, reflect.ValueOf(&v).Elem())
@@ -315,7 +305,7 @@ func drawInto(t *rapid.T, v reflect.Value) {
 			return
 		}
 		if v.Type() == reflect.TypeFor[result.Settings]() {
-			// Above 2⁵³, where a float64 would lose the last digits of a seed.
+			// A float64 would lose a seed's last digits above 2⁵³.
 			seed := rapid.Uint64().Draw(t, "seed")
 			v.Set(reflect.ValueOf(resulttest.Settings(map[string]any{"seed": seed, "rate": "10k/s"})))
 			return
@@ -332,7 +322,6 @@ func drawInto(t *rapid.T, v reflect.Value) {
 		v.Set(reflect.MakeMap(v.Type()))
 		v.SetMapIndex(reflect.ValueOf(rapid.String().Draw(t, "key")), value)
 	case reflect.Interface:
-		// Above 2⁵³, where a float64 would lose the last digits of a seed.
 		seed := rapid.Uint64().Draw(t, "seed")
 		v.Set(reflect.ValueOf(map[string]any{"seed": json.Number(fmt.Sprint(seed)), "rate": "10k/s"}))
 	case reflect.String:

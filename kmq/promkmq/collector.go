@@ -24,9 +24,9 @@ import (
 // Source has the counters: a [kmq.Queue] or a [kmq.Tracker].
 type Source interface{ Stats() kmq.Stats }
 
-// New returns a collector of one queue or tracker. Every metric has the labels; give the queues of
-// one process different labels, such as the group and the topic. Registering the collector of a nil
-// source is an error.
+// New returns a collector of one queue or tracker. Every metric has the labels. Give the queues of
+// one process different ones, such as the group and the topic. A nil source is an error when the
+// collector is registered.
 func New(source Source, labels prometheus.Labels) prometheus.Collector {
 	if none(source) {
 		return invalid{errors.New("promkmq: the queue is nil: look at the error of its constructor")}
@@ -50,7 +50,6 @@ func none(source Source) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// invalid is a collector that a registry refuses with an error.
 type invalid struct{ why error }
 
 // Describe implements [prometheus.Collector].
@@ -89,7 +88,7 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	for _, m := range c.metrics {
 		metrics <- prometheus.MustNewConstMetric(m.desc, m.kind, m.value(s, now))
 	}
-	// Prometheus buckets are cumulative; those of a queue are not.
+	// A queue's buckets are not cumulative.
 	buckets := make(map[float64]uint64)
 	var count uint64
 	bounds := s.Lateness.Bounds()

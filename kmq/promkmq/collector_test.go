@@ -120,7 +120,6 @@ func TestStatsHaveNoOthers(t *testing.T) {
 	}
 }
 
-// Names and types pass Prometheus' own linter.
 func TestTheNamesAreAsPrometheusWantsThem(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(New(counters{}, prometheus.Labels{"topic": "a"}))
@@ -150,7 +149,6 @@ kafka_kmq_retention_alarm 0
 	}
 }
 
-// A nil queue is an error at its registration, and no panic at the first scrape.
 func TestANilQueueIsRefused(t *testing.T) {
 	for _, c := range []prometheus.Collector{New(nil, nil), New((*kmq.Queue)(nil), nil), New((*kmq.Tracker)(nil), nil)} {
 		if err := prometheus.NewRegistry().Register(c); err == nil || !strings.Contains(err.Error(), "the queue is nil") {
@@ -159,7 +157,6 @@ func TestANilQueueIsRefused(t *testing.T) {
 	}
 }
 
-// docs/KMQ.md lists every metric.
 func TestTheDocumentHasEveryMetric(t *testing.T) {
 	text, err := os.ReadFile("../../docs/KMQ.md")
 	if err != nil {

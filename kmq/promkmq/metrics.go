@@ -8,14 +8,12 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// row is one metric: its name without the prefix, its help text, and its value.
 type row struct {
 	name, help string
 	kind       prometheus.ValueType
 	value      func(s kmq.Stats, now time.Time) float64
 }
 
-// table returns all metrics of a queue except the lateness of redeliveries.
 func table() []row {
 	return []row{
 		counter("delivered_records_total", "Records handed out, every attempt.",
@@ -68,7 +66,7 @@ func gauge(name, help string, of func(kmq.Stats) int64) row {
 	return row{name, help, prometheus.GaugeValue, func(s kmq.Stats, _ time.Time) float64 { return float64(of(s)) }}
 }
 
-// age is at least 0: the clock that stamped the record may be ahead of this one.
+// The clock that stamped the record may be ahead of this one.
 func age(s kmq.Stats, now time.Time) float64 {
 	if s.OldestUnacked.IsZero() {
 		return 0

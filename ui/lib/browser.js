@@ -1,4 +1,4 @@
-// A real browser, and what no page may do in it.
+// A real browser, with checks of what no page may do.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -17,9 +17,9 @@ export async function launch() {
 
 export const url = (file) => pathToFileURL(file).href;
 
-// open returns a page of its own whose faults are kept: errors on the console, exceptions, what
-// the policy refused, and requests to anywhere but `home`, which are not let through. A page from a
-// file may load nothing at all but files below its folder.
+// open returns a new page and its faults: errors on the console, exceptions, what the policy
+// refused, and requests to other addresses than `home`, which are blocked. A page from a file may
+// load only files below its folder.
 export async function open(browser, home, options = {}) {
   const usual = { viewport: { width: 1200, height: 900 }, colorScheme: "light" };
   const context = await browser.newContext({ ...usual, ...options });
@@ -50,7 +50,7 @@ export async function open(browser, home, options = {}) {
   return {
     page,
     faults,
-    // close ends the page; what it did that it may not do fails the test.
+    // close ends the page, and fails the test if it has faults.
     async close() {
       await context.close();
       assert.deepEqual(faults, [], "what the page did");
@@ -65,8 +65,8 @@ export async function openFile(browser, file, options) {
   return opened;
 }
 
-// axe returns what axe finds, in a line each; of the rules named, or of all. The inside of a drawing
-// is left out: for those who do not see it, it is one image.
+// axe returns axe's findings, one per line, of the named rules, or of all. It skips the inside of
+// a drawing, which is one image for people who cannot see it.
 export async function axe(page, ...rules) {
   if (!await page.evaluate(() => "axe" in globalThis)) await page.evaluate(axeSource);
   const found = await page.evaluate((only) => globalThis.axe.run({ exclude: ["svg.chart > g"] }, {
@@ -75,12 +75,12 @@ export async function axe(page, ...rules) {
   return found.violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.target.join(" ")}`));
 }
 
-// screenshot keeps a picture for people to look at, if they asked for it. No test reads one.
+// screenshot saves a picture for people, if SCREENSHOTS is set. No test reads it.
 export async function screenshot(page, name) {
   if (process.env.SCREENSHOTS) await page.screenshot({ path: path.join(screenshots, `${name}.png`), fullPage: true });
 }
 
-// sticksOut lists what makes the page wider than the window.
+// sticksOut lists the elements that make the page wider than the window.
 export function sticksOut(page) {
   return page.evaluate(() => {
     const root = document.documentElement;
@@ -93,7 +93,7 @@ export function sticksOut(page) {
   });
 }
 
-// overlaps lists words of visible drawings that lie over others, or beyond the drawing.
+// overlaps lists words of visible drawings that overlap others, or exceed the drawing.
 export function overlaps(page) {
   return page.evaluate(() => {
     const faults = [];
@@ -101,9 +101,9 @@ export function overlaps(page) {
       const frame = svg.getBoundingClientRect();
       if (frame.width === 0) continue;
       const name = svg.closest("figure")?.id ?? "drawing";
-      const slack = 1.5; // glyphs of fonts that stand in for each other differ by as much
+      const slack = 1.5; // the difference between glyphs of replacement fonts
       const texts = [...svg.querySelectorAll("text")].map((text) => {
-        // Words at a slant are compared as they would lie if the picture was turned by it.
+        // Slanted words are compared after a rotation of the picture.
         const angle = Number(text.getAttribute("transform")?.match(/rotate\((\S+)/)?.[1] ?? 0);
         const turn = (-angle * Math.PI) / 180;
         const [x, y] = [Number(text.getAttribute("x")), Number(text.getAttribute("y"))];
@@ -125,7 +125,7 @@ export function overlaps(page) {
         for (const b of texts.slice(i + 1).filter((other) => other.angle === a.angle)) {
           const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
           const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-          const letters = 4; // by which the boxes of two lines may share their height
+          const letters = 4; // by which the boxes of two lines may overlap in height
           if (wide > slack && high > letters) faults.push(`${name}: "${a.words}" lies over "${b.words}"`);
         }
       });

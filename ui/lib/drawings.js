@@ -1,7 +1,7 @@
-// Reads drawings back from a page, as the browser has them, and works out by itself where a value
-// belongs: from the ends of the axes that each panel names.
+// Reads drawings from a page, as the browser has them, and computes the places of values from the
+// ends of each panel's axes.
 
-// drawings returns all drawings of a page that are for wide, or for narrow screens.
+// drawings returns all drawings of a page for wide, or for narrow screens.
 export function drawings(page, which) {
   return page.evaluate((selector) => {
     const number = (text) => (text === undefined || text === null ? null : Number(text));
@@ -68,20 +68,20 @@ const even = {
   percentile: (v) => -Math.log10(1 - v),
 };
 
-// place is where a value lies, in the drawing's own pixels.
+// place is the place of a value, in the drawing's pixels.
 export function place(axis, value) {
   if (value === 0 && axis.zero !== null) return axis.zero;
   const f = even[axis.scale];
   return axis.from + ((f(value) - f(axis.min)) / (f(axis.max) - f(axis.min))) * (axis.to - axis.from);
 }
 
-// span are the ends of an axis in pixels, the lower number first.
+// span returns the ends of an axis in pixels, the smaller first.
 export function span(axis) {
   const ends = [axis.from, axis.to, axis.zero ?? axis.from];
   return [Math.min(...ends), Math.max(...ends)];
 }
 
-// heights is the lowest and the highest y that lines have between two x; null if they have none.
+// heights returns the lowest and the highest y of lines between two x; null if they have none.
 export function heights(lines, from, to) {
   let low = Infinity;
   let high = -Infinity;
@@ -103,7 +103,7 @@ export function heights(lines, from, to) {
   return low === Infinity ? null : { low, high };
 }
 
-// centre is the place that a marker stands for. A triangle's is not the middle of its height.
+// centre is the point that a marker marks. For a triangle, it is not the middle of its height.
 export function centre(shape) {
   const points = shape.lines[0];
   const xs = points.map((p) => p[0]);
@@ -120,8 +120,8 @@ const factors = {
   "B": 1, "KiB": 2 ** 10, "MiB": 2 ** 20, "GiB": 2 ** 30, "KB": 1e3, "kB": 1e3, "MB": 1e6, "GB": 1e9,
 };
 
-// valueOf reads a label as people do: its value, and by how much its last digit may be off. Null if
-// it is not a number with a unit.
+// valueOf parses a label: its value, and the rounding error of its last digit. It returns null if
+// the label is not a number with a unit.
 export function valueOf(text) {
   const found = text.match(/^([+\-−]?)([\d,]+(?:\.(\d+))?) ?([^\d]*?)(\/s)?$/);
   if (!found) return null;

@@ -1,5 +1,5 @@
-// Reads the files of a run, and what charts should show of them. This is the tests' own reading:
-// nothing here comes from the tool's code for charts.
+// Reads the files of a run, and what charts should show of them. It shares no code with the tool's
+// charts.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -21,25 +21,25 @@ export function readRun(dir) {
 export const field = (object, dotted) => dotted.split(".").reduce((o, key) => o?.[key], object) ?? null;
 
 const counts = new Set(["scheduled", "acked", "delivered", "shed", "redelivered", "acked_by_queue"]);
-// Counts are of the time between two readings, if the run kept that, and else of the interval.
+// Counts cover the time between two readings, if the run kept that, otherwise the interval.
 export function seconds(i) {
   const read = i.read_to_ns - i.read_from_ns;
   return (read > 0 ? read : i.end_ns - i.start_ns) / 1e9;
 }
 const perSecond = (interval, count) => (count === null || count === undefined ? null : count / seconds(interval));
 
-// valueIn is what an interval has of a figure, for a series of a name; null if it is not known.
+// valueIn is an interval's value of a figure, for a series with a name; null if it is not known.
 function valueIn(interval, figure, series, place) {
   const last = figure.split(".").at(-1);
   if (counts.has(figure)) return perSecond(interval, interval[figure]);
   const open = interval.in_flight_records + interval.backlog_records;
   if (figure === "time_lag_ns" && interval.undelivered_records === undefined && interval.time_lag_ns === 0 && open > 0) {
-    return null; // nobody knows which records have arrived
+    return null; // it is not known which records have arrived
   }
   if (figure === "bound_records" && interval.phase === "drain") return null;
   if (figure.startsWith("time.")) {
     const time = interval.time?.[figure.split(".")[1]];
-    // A percentile is drawn where at least ten values lie beyond it.
+    // A percentile is drawn if at least ten values lie beyond it.
     const beyond = { p50_ns: 0.5, p90_ns: 0.1, p99_ns: 0.01 }[last];
     if (!(time?.count > 0) || (beyond && Math.round(time.count * beyond * 1e6) / 1e6 < 10)) return null;
     return time[last];
@@ -65,14 +65,15 @@ function valueIn(interval, figure, series, place) {
   return interval[figure] ?? null;
 }
 
-// steps are the values of a series over time: each with its time. Place counts series of the same
-// name and figure in one panel.
+// steps returns the values of a series over time, with their times. place counts series of the
+// same name and figure in one panel.
 export function steps(recorded, figure, series, place = 0) {
   if (figure === "lag_records") return lagSteps(recorded.intervals);
   return recorded.intervals.map((i) => ({ from: i.start_ns, to: i.end_ns, value: valueIn(i, figure, series, place) }));
 }
 
-// lagSteps are the samples of the lag, each until the next one; without samples, those of intervals.
+// lagSteps returns the samples of the lag, each until the next one; without samples, the values of
+// intervals.
 function lagSteps(intervals) {
   const samples = intervals.flatMap((i) => i.lag_samples ?? []);
   if (samples.length === 0) {
@@ -86,7 +87,7 @@ function lagSteps(intervals) {
   })).filter((step) => step.to > begin);
 }
 
-// range is the lowest and the highest value of all partitions that have no line of their own.
+// range is the lowest and the highest value of all partitions without a line of their own.
 export function range(recorded, figure, lined) {
   return recorded.intervals.map((interval) => {
     const all = (interval[figure] ?? []).filter((_, p) => !lined.includes(`partition ${p}`))
@@ -96,14 +97,14 @@ export function range(recorded, figure, lined) {
   });
 }
 
-// percentiles are the points of a curve of curves.json: share and time.
+// percentiles returns the points of a curve of curves.json: share and time.
 export function percentiles(recorded, metric) {
   const ns = recorded.curves?.ns?.[metric];
   if (!ns?.length) return null;
   return ns.map((value, k) => ({ share: recorded.curves.percentiles[k] / 100, value })).filter((p) => p.share < 1);
 }
 
-// moments are the times of a run that a chart may mark.
+// moments returns the times of a run that a chart may mark.
 export function moments(recorded) {
   const phases = recorded.run.run?.phases ?? [];
   const changes = recorded.run.lag?.changes ?? [];

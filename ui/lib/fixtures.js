@@ -1,4 +1,4 @@
-// The pages that are tested, by name: how the tool is asked for them, and the runs that they show.
+// The tested pages, by name: the tool's arguments for them, and the runs that they show.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -15,14 +15,14 @@ function one(name, file) {
   return found;
 }
 
-// runs are the folders of the runs with a name, the earliest first.
+// runs returns the folders of the runs with a name, oldest first.
 export const runs = (name) => folders(name, "run.json");
 
-// latest is the last run with a name that has a series, and campaign the last campaign.
+// latest returns the last run with a name that has a series; campaign returns the last campaign.
 export const latest = (name) => one(name, "intervals.ndjson");
 export const campaign = (name) => one(name, "campaign.json");
 
-// What setup.js makes beside the runs of results/.
+// What setup.js makes in addition to the runs of results/.
 export const special = {
   killed: "killed", // while it went on
   described: "killed-before-its-end", // a folder with scenario.yaml and nothing else
@@ -47,7 +47,7 @@ export const all = {
   "run-hostile": { kind: "Run", args: () => ["report", latest(special.hostile)] },
   "run-imported": { kind: "Run", args: () => ["report", runs("producer-steady")[0]] },
   "run-imported-ssp": { kind: "Run", args: () => ["report", runs("results-bp-tight")[0]] },
-  "several": { kind: "Runs beside each other", args: () => ["report", ...runs("bursty-overload").slice(-2)] },
+  "several": { kind: "Runs side by side", args: () => ["report", ...runs("bursty-overload").slice(-2)] },
   "study": { kind: "Study", args: () => ["report", campaign("backpressure-study")] },
   "study-queue": { kind: "Study", args: () => ["report", campaign("kmq-drain")] },
   "study-sizes": { kind: "Study", args: () => ["report", campaign("sweep-record-size")] },
@@ -63,5 +63,5 @@ export const all = {
 export const htmlOf = (name) => path.join(pages, `${name}.html`);
 export const jsonOf = (name) => JSON.parse(fs.readFileSync(path.join(pages, `${name}.json`), "utf8"));
 
-// runOf is the folder of the run that a page of one run shows.
+// runOf returns the folder of the run on a page of one run.
 export const runOf = (name) => path.join(root, all[name].args()[1]);

@@ -16,8 +16,8 @@ export async function print(...args) {
   return Buffer.concat(out).toString();
 }
 
-// start starts a command that goes on. `line(prefix)` waits for the rest of a line that begins so;
-// `ended` is its exit code, or the signal that ended it.
+// start starts a command without waiting for it. `line(prefix)` waits for a line with this prefix
+// and returns its rest; `ended` is the exit code, or the signal that ended it.
 export function start(...args) {
   const child = spawn(tool, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
   let text = "";

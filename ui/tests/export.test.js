@@ -14,8 +14,8 @@ before(async () => { browser = await launch(); });
 after(() => browser.close());
 
 test("every link of every page leads to a page, and to its part", async () => {
-  // The browser reads each file and says where its links lead. It need not draw 500 pages for that,
-  // nor get their drawings, which have no links.
+  // The browser parses each file and returns its links. It does not draw the 500 pages, and gets
+  // them without their drawings, which have no links.
   const drawing = /<svg .*?<\/svg>/gs;
   const { page, close } = await open(browser, url(site));
   const index = url(path.join(site, "index.html"));

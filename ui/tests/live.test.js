@@ -1,4 +1,4 @@
-// The page of a run that goes on: it keeps up, and becomes the page of what was recorded.
+// The page of a run that goes on: it is updated, and becomes the page of the finished run.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -12,10 +12,10 @@ let browser;
 before(async () => { browser = await launch(); });
 after(() => browser.close());
 
-// turn lets everything else go on.
+// turn lets other tasks run.
 const turn = () => new Promise((on) => { setTimeout(on, 10); });
 
-// seen records, in the page, when it showed which interval.
+// seen records, in the page, when it showed each interval.
 const record = () => {
   globalThis.shown = [];
   const list = document.getElementById("live-values");
@@ -32,7 +32,7 @@ test("a live page keeps up with the run and becomes its page, and everything end
   fs.rmSync(out, { recursive: true, force: true });
   const run = start("run", "quick", "--cluster", "embedded", "--web", "--out", out);
   let over = false;
-  t.after(() => { // of a test that fails
+  t.after(() => { // if the test fails
     over = true;
     run.child.kill("SIGINT");
   });
@@ -45,7 +45,7 @@ test("a live page keeps up with the run and becomes its page, and everything end
   const paused = await open(browser, new URL(home).origin);
   await paused.page.goto(home);
 
-  // When each line of the series was written. What is seen late is taken to be written late.
+  // When each line of the series was written. A line that is seen late counts as written late.
   const written = [];
   const watching = (async () => {
     let file;
@@ -98,7 +98,7 @@ test("a live page keeps up with the run and becomes its page, and everything end
 
   assert.ok(!alive(child), "the process of the page has ended, too");
 
-  // Both tabs hold the page of the run now, without a server.
+  // Both tabs now have the page of the run, without a server.
   assert.equal(await paused.page.textContent("main"), kept, "what is paused stays");
   await paused.page.getByRole("button", { name: "Pause" }).click();
   await paused.page.waitForSelector("#live", { state: "detached" });
@@ -117,7 +117,7 @@ test("a live page keeps up with the run and becomes its page, and everything end
   for (const opened of [tab, paused, report]) await opened.close();
 });
 
-// childOf is the process that serves the pages of a run: its child that is the same program. (Linux)
+// childOf returns the process that serves a run's pages: its child with the same program. (Linux)
 function childOf(pid) {
   return fs.readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean)
     .concat(...fs.readdirSync(`/proc/${pid}/task`)

@@ -1,4 +1,4 @@
-// What is installed, and from where.
+// The installed packages and their sources.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";

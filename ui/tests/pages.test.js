@@ -1,4 +1,4 @@
-// Every page, as people meet it: light, dark, on paper, on a telephone and without a mouse.
+// Every page, as people use it: light, dark, on paper, on a telephone and without a mouse.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -12,10 +12,10 @@ let browser;
 before(async () => { browser = await launch(); });
 after(() => browser.close());
 
-// Pages that are looked at in every scheme: one of each kind. The others have the same parts.
+// Pages that are tested in every scheme: one of each kind. The others have the same parts.
 const everywhere = new Set(["run", "study", "search", "compare", "history", "several"]);
 
-// Pages that axe looks at: those with parts that no other has. It takes seconds for each.
+// Pages that axe checks, for seconds each: those with parts that no other has.
 const audited = new Set([...everywhere, "run-failover", "run-killed", "run-imported"]);
 
 // Rules that another scheme may break.
@@ -27,7 +27,7 @@ describe("each page", () => {
       const { page, close } = await openFile(browser, htmlOf(name));
       assert.equal(await page.textContent(".kind"), kind);
       assert.equal(await page.locator("h1").count(), 1);
-      const faults = []; // all of them, as each may have another cause
+      const faults = []; // all of them, as each may have its own cause
       const none = (where, found) => faults.push(...found.map((fault) => `${where}: ${fault}`));
       if (audited.has(name)) none("light", await axe(page));
       none("words of drawings", await overlaps(page));
@@ -76,7 +76,7 @@ test("the slider of a chart says each moment of the run, and its keys move it", 
   const [drawing] = (await drawings(page, "wide")).filter((d) => d.chart === "timeline");
   for (let k = 0; k <= last; k++) {
     const interval = intervals[k];
-    const seconds = (interval.read_to_ns - interval.read_from_ns) / 1e9; // what rates are over
+    const seconds = (interval.read_to_ns - interval.read_from_ns) / 1e9; // the divisor of rates
     const [time, ...words] = (await slider.getAttribute("aria-valuetext")).split("; ");
     assertSays(time, interval.start_ns);
     const said = Object.fromEntries(words.map((w) => [w.slice(0, w.indexOf(" ")), w.slice(w.indexOf(" ") + 1)]));
@@ -160,7 +160,7 @@ test("a long table finds its rows", async () => {
   await close();
 });
 
-// What each page of a run that is not whole says it lacks.
+// The missing data that the page of an incomplete run names.
 for (const [name, wanted] of Object.entries({
   "run-killed": [/did not finish|not finished/], "run-imported": [/imported/i, /not drawn, as/],
   "run-imported-ssp": [/imported/i], "run-old": [/method 1/],

@@ -1,5 +1,5 @@
-// What a page shows is what is in the files. What is expected is read from the files by lib/files.js,
-// and from the JSON of the same report; positions are worked out from the axes that drawings name.
+// A page shows what is in the files. lib/files.js and the JSON of the same report give the expected
+// values; positions are computed from the axes of the drawings.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -19,7 +19,7 @@ const widths = ["wide", "narrow"];
 const atX = 0.5; // px
 const atY = 0.05; // px: places are written with two decimals
 
-// Charts that a page of one run has at least; all that it has are held to the files.
+// The charts that a page of one run must have; all its charts are compared with the files.
 const drawn = {
   "run": ["books", "timeline", "lag", "age", "gate", "partitions", "resources", "process", "percentiles"],
   "run-gate": ["books", "timeline", "lag", "age", "gate", "resources", "percentiles"],
@@ -62,7 +62,7 @@ describe("each page", () => {
   }
 });
 
-// Tables of runs beside each other name a figure in words. Each cell begins with the median.
+// Tables of several runs name a figure in words. Each cell begins with the median.
 const rows = {
   "offered": "offered_per_s", "acked": "acked_per_s", "delivered": "delivered_per_s",
   "shed": "shed", "scheduled": "scheduled",
@@ -80,7 +80,7 @@ for (const name of ["several", "study", "study-sizes"]) {
       rows: [...table.tBodies[0].rows].map((row) => [...row.cells].map((c) => c.textContent)),
     })));
     const table = tables.find((t) => t.rows.some(([label]) => label === "offered"));
-    if (name === "study-sizes" && !table) return close(); // it has them as elements <data>
+    if (name === "study-sizes" && !table) return close(); // it has them as <data> elements
     let checked = 0;
     for (const [label, ...cells] of table.rows.filter(([l]) => l in rows)) {
       cells.forEach((text, i) => {
@@ -149,7 +149,7 @@ async function checkDrawings(page, name) {
   }
 }
 
-// checkRun holds a drawing of one run to the run's files.
+// checkRun compares a drawing of one run with the run's files.
 function checkRun(recorded, drawing, what) {
   checkTicks(drawing, what);
   checkMarks(recorded, drawing, what);
@@ -167,10 +167,10 @@ function checkRun(recorded, drawing, what) {
 
 const isNear = (a, b, slack, what) => assert.ok(Math.abs(a - b) <= slack, `${what}: ${a} is not ${b}`);
 
-// checkSteps holds lines over time: each value of the file is drawn from its start to its end, what
-// is not known is not drawn, and nothing else is.
+// checkSteps checks lines over time: each known value of the file is drawn from its start to its
+// end, and nothing else is drawn.
 function checkSteps(recorded, panel, shapes, what) {
-  const series = new Map(); // shapes by series; what is cut into dots and lines is one
+  const series = new Map(); // shapes by series, whose dots and lines belong together
   for (const s of shapes) {
     const key = `${s.figure}\n${s.series}\n${s.role === "band" ? "band" : "line"}`;
     if (s.figure !== "broker_cpu_cores" || s.role !== "line") series.set(key, [...(series.get(key) ?? []), s]);
@@ -209,7 +209,7 @@ function checkLine(panel, expected, lines, what) {
       continue;
     }
     assert.ok(s.y >= top - atY && s.y <= bottom + atY, `${what}: ${s.value} is on the axis`);
-    const slack = wide < 2 ? 1 : 0; // of a value that shares its column of pixels
+    const slack = wide < 2 ? 1 : 0; // for a value that shares its column of pixels
     const seen = heights(lines, s.x0 + (slack ? -1 : 0.75), s.x1 + (slack ? 1 : -0.75));
     assert.ok(seen, `${what}: something is drawn from ${s.from} to ${s.to}`);
     if (slack) {
@@ -238,7 +238,7 @@ function checkBand(panel, step, lines, what) {
   isNear(seen.low, place(panel.y, step.high), atY, `${what}: the highest from ${step.from}, in px`);
 }
 
-// checkTicks holds the axes to their labels: a value that people read at a tick is there.
+// checkTicks checks that the value of a tick's label is at the tick's place.
 function checkTicks(drawing, what) {
   const { x } = drawing.panels[0];
   let read = 0;
@@ -267,7 +267,7 @@ function checkTicks(drawing, what) {
   }
 }
 
-// checkMarks holds moments: those of the file, each at its time, and the window's ends among them.
+// checkMarks checks that the marks are the file's moments, each at its time, with the window's ends.
 function checkMarks(recorded, drawing, what) {
   const known = moments(recorded);
   for (const mark of drawing.marks.filter((m) => m.at !== null)) {
@@ -284,7 +284,7 @@ function checkMarks(recorded, drawing, what) {
   }
 }
 
-// checkBooks holds bars to the counts of run.json: their values, and the ratio of their widths.
+// checkBooks compares bars with the counts of run.json: their values, and the ratio of their widths.
 function checkBooks(recorded, panel, bars, what) {
   const fields = bars[0].figure.split(" ");
   assert.equal(bars.length, fields.filter((f) => field(recorded.run, f) !== null).length,
@@ -303,7 +303,7 @@ function checkBooks(recorded, panel, bars, what) {
 function checkBarEnds(panel, bar, what) {
   isNear((bar.x + bar.x + bar.width) / 2, (place(panel.x, bar.from) + place(panel.x, bar.to)) / 2, atX,
     `${what}: the middle of the bar`);
-  if (place(panel.x, bar.to) - place(panel.x, bar.from) < 1) return; // drawn wider, so that it is seen
+  if (place(panel.x, bar.to) - place(panel.x, bar.from) < 1) return; // drawn wider, to be visible
   isNear(bar.x, place(panel.x, bar.from), atX, `${what}: ${bar.from}`);
   isNear(bar.x + bar.width, place(panel.x, bar.to), atX, `${what}: ${bar.to}`);
   const row = panel.y.from + ((bar.at - panel.y.min) / (panel.y.max - panel.y.min)) * (panel.y.to - panel.y.from);
@@ -321,7 +321,7 @@ function checkGate(recorded, panel, bars, what) {
   for (const bar of bars) checkBarEnds(panel, bar, what);
 }
 
-// checkGaps holds bars of faults and of gaps. Gaps that nobody could tell apart are one bar.
+// checkGaps checks bars of faults and of gaps. Gaps that cannot be distinguished are one bar.
 function checkGaps(recorded, panel, bars, what) {
   for (const bar of bars) checkBarEnds(panel, bar, what);
   const { figure } = bars[0];
@@ -345,7 +345,7 @@ function checkGaps(recorded, panel, bars, what) {
   }
 }
 
-// checkCurve holds a curve of percentiles to curves.json, or of an older run to run.json.
+// checkCurve compares a curve of percentiles with curves.json, or for an older run with run.json.
 function checkCurve(recorded, panel, shapes, what) {
   const metric = shapes[0].figure.replace("time.", "");
   const curve = percentiles(recorded, metric);
@@ -368,14 +368,14 @@ function checkCurve(recorded, panel, shapes, what) {
   }
 }
 
-// markersOf are the markers of a figure in a panel, each with its place.
+// markersOf returns the markers of a figure in a panel, each with its place.
 const markersOf = (panel, figure) => panel.shapes
   .filter((s) => s.role === "dot" && s.value !== null && (!figure || s.figure === figure))
   .map((s) => ({ ...s, place: centre(s) }));
 
 function checkMarkers(drawing, what) {
   for (const panel of drawing.panels) {
-    const sideways = drawing.chart === "differences"; // its values lie along the x axis
+    const sideways = drawing.chart === "differences"; // its values are along the x axis
     for (const m of markersOf(panel)) {
       const [x, y] = m.place;
       isNear(sideways ? x : y, place(sideways ? panel.x : panel.y, m.value), sideways ? atX : 0.1,

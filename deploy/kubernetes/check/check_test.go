@@ -1,5 +1,5 @@
-// Package check_test holds the chart and the kustomization to the schemas of Kubernetes, to the
-// rules for agents, and to each other. It needs no network and no cluster.
+// Package check_test checks the chart and the kustomization against Kubernetes' schemas, the rules
+// for agents, and each other. It needs no network and no cluster.
 package check_test
 
 import (
@@ -26,10 +26,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// release is the name that the kustomization gives its objects.
 const release = "kafka-bench"
 
-// chart renders the chart with the given values, which are YAML.
 func chart(values string) (string, error) {
 	c, err := loader.Load("../chart")
 	if err != nil {
@@ -50,7 +48,7 @@ func chart(values string) (string, error) {
 	return strings.Join(slices.Sorted(maps.Values(files)), "\n---\n"), nil
 }
 
-// kustomize builds an overlay as a user writes it, outside this repository.
+// kustomize builds an overlay that lies outside this repository, as a user's does.
 func kustomize(t *testing.T, overlay string) string {
 	t.Helper()
 	memory := filesys.MakeFsInMemory()
@@ -77,7 +75,6 @@ func kustomize(t *testing.T, overlay string) string {
 	return string(text)
 }
 
-// example returns the block of docs/AGENTS.md that begins with a line.
 func example(t *testing.T, first string) string {
 	t.Helper()
 	page, err := os.ReadFile("../../../docs/AGENTS.md")
@@ -92,7 +89,7 @@ func example(t *testing.T, first string) string {
 	return block
 }
 
-// everything are values that differ from each default.
+// everything sets each value to something other than its default.
 const everything = `
 image: {repository: other/kafka-bench, tag: v2}
 imagePullSecrets: [{name: pull}]
@@ -110,7 +107,6 @@ nodeSelector: {pool: load}
 tolerations: [{key: load, operator: Exists}]
 `
 
-// variants are what users get, by how they ask for it.
 func variants(t *testing.T) map[string]string {
 	t.Helper()
 	overlay, values := example(t, "# kustomization.yaml"), "session: monday"+example(t, "# values.yaml")
@@ -129,7 +125,6 @@ func variants(t *testing.T) map[string]string {
 	return all
 }
 
-// objects are what a variant consists of.
 type objects struct {
 	Job    batch.Job
 	Policy networking.NetworkPolicy
@@ -137,7 +132,6 @@ type objects struct {
 
 var separator = regexp.MustCompile(`(?m)^---\n`)
 
-// parse reads the two documents of a variant.
 func parse(t *testing.T, text string) (o objects) {
 	t.Helper()
 	kinds := make(map[string]int)
@@ -161,7 +155,6 @@ func parse(t *testing.T, text string) (o objects) {
 	return o
 }
 
-// validate returns what kubeconform says of each document.
 func validate(t *testing.T, text string) []validator.Result {
 	t.Helper()
 	v, err := validator.New([]string{"schemas/{{.ResourceKind}}{{.KindSuffix}}.json"}, validator.Opts{Strict: true})
@@ -204,12 +197,13 @@ func TestSchemasRefuse(t *testing.T) {
 	}
 }
 
-// TestChartAndKustomizeAgree compares the two examples of docs/AGENTS.md, which ask for the same.
+// TestChartAndKustomizeAgree compares the examples of docs/AGENTS.md, which ask for the same
+// objects.
 func TestChartAndKustomizeAgree(t *testing.T) {
 	all := variants(t)
 	for _, with := range []string{"", " with metrics"} {
 		c, k := parse(t, all["chart"+with]), parse(t, all["kustomize"+with])
-		// The overlay gives its namespace; helm is told it.
+		// The overlay sets its namespace; helm gets it as a flag.
 		k.Job.Namespace, k.Policy.Namespace = "", ""
 		if !reflect.DeepEqual(c, k) {
 			t.Errorf("the chart%s has\n%s\nand kustomize\n%s", with, written(t, c), written(t, k))
@@ -226,7 +220,6 @@ func written(t *testing.T, o objects) []byte {
 	return text
 }
 
-// TestRules walks through what every variant must hold.
 func TestRules(t *testing.T) {
 	for name, text := range variants(t) {
 		o := parse(t, text)
@@ -279,10 +272,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// is reports whether an optional field is set to want.
 func is[T comparable](field *T, want T) bool { return field != nil && *field == want }
 
-// TestValues sees each value of the chart in what it renders.
 func TestValues(t *testing.T) {
 	text, err := chart(everything)
 	if err != nil {

@@ -6,7 +6,8 @@
 // of the two nodes is a machine: a kubelet and a containerd in namespaces of their own, with their
 // own network, mounts and process numbers. The control plane, Kafka and the coordinator are in a
 // third machine. There is no image registry, no kube-proxy and no DNS: nodes import the images, and
-// agents have the address of the broker.
+// agents have the address of the broker. The computer must be idle otherwise: late agents make a run
+// invalid.
 //
 // Files to know: cases_proof_test.go (what is shown), session_proof_test.go (agents),
 // coordinator_proof_test.go, machine_proof_test.go, control_proof_test.go, node_proof_test.go,

@@ -1,6 +1,5 @@
-// Package access reads how a client connects to a Kafka cluster: TLS and credentials, from Kafka's client properties
-// file. That is the file that Kafka's own tools take with --command-config. Every client of the tool uses the result,
-// and Explain says why a broker rejected a client.
+// Package access reads how a client connects to a Kafka cluster: TLS and credentials, from Kafka's client
+// properties file. That is the file that Kafka's own tools take with --command-config.
 //
 // No error, warning or printed form of this package's types holds a value from the file. A message names the line
 // instead.
@@ -23,17 +22,17 @@ import (
 
 // Access is how a client connects to a cluster. The zero value is Kafka's default: plain text without credentials.
 type Access struct {
-	// TLS configures encryption; nil means plain text. Without a ServerName, each broker must prove the host name that
-	// the client dials.
+	// TLS configures encryption; nil means plain text. Without a ServerName, each broker must prove the host name
+	// that the client dials.
 	TLS *tls.Config
 	// SASL holds the credentials; nil means that the client does not authenticate.
 	SASL *SASL
 	// Dial opens each connection, below TLS; nil means net.Dialer. Handover omits it.
 	Dial Dial
 
-	// origin is what Handover passes on; nil if the access was not read from a file.
+	// origin is nil if the access was not read from a file.
 	origin *origin
-	// authorities are those of TLS as PEM text, because an x509.CertPool can't return them.
+	// authorities is the PEM text of TLS.RootCAs: an x509.CertPool can't return it.
 	authorities string
 }
 
@@ -59,7 +58,7 @@ const (
 	ProtocolSASLTLS       = "SASL_SSL"
 )
 
-// Secret is text that is never printed or written: every verb of package fmt and every text encoder shows a mask.
+// Secret is text that is never printed or written: package fmt and text encoders show a mask.
 type Secret string
 
 const mask = "(hidden)"
@@ -78,8 +77,7 @@ func (a Access) String() string {
 	return fmt.Sprintf("%s (%s)", a.Protocol(), a.SASL.Mechanism)
 }
 
-// Format writes what String returns, whatever the verb. Otherwise fmt would print the private keys of the TLS
-// configuration.
+// Format writes what String returns: fmt would print the private keys of the TLS configuration.
 func (a Access) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, a.String()) }
 
 // MarshalText returns what String returns.
@@ -99,7 +97,7 @@ func (a Access) Protocol() string {
 	}
 }
 
-// Options returns the client options for this access. A client that has its own dialer uses Login and Secure instead.
+// Options returns the client options for this access. A client with its own dialer uses Login and Secure instead.
 func (a Access) Options() []kgo.Opt {
 	options := a.Login()
 	if a.TLS != nil || a.Dial != nil {
@@ -108,8 +106,7 @@ func (a Access) Options() []kgo.Opt {
 	return options
 }
 
-// Dialer returns Dial. If Dial is nil, it returns that of a net.Dialer with this timeout; 0 means no timeout. The
-// dialer does not add TLS.
+// Dialer returns Dial, or else that of a net.Dialer with this timeout (0: no timeout). It does not add TLS.
 func (a Access) Dialer(timeout time.Duration) Dial {
 	if a.Dial != nil {
 		return a.Dial
@@ -136,14 +133,13 @@ func (a Access) Login() []kgo.Opt {
 // Dial opens a connection, like net.Dialer's DialContext.
 type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// Limits on opening one connection. A port that does not speak TLS may never answer the handshake.
+// A port that does not speak TLS may never answer the handshake.
 const (
 	dialTimeout      = 5 * time.Second
 	handshakeTimeout = 5 * time.Second
 )
 
-// Secure adds the TLS handshake to dial. It returns dial unchanged if the access is plain text. A failed handshake is a
-// *HandshakeError.
+// Secure adds the TLS handshake to dial, unless the access is plain text. A failed handshake is a *HandshakeError.
 func (a Access) Secure(dial Dial) Dial {
 	if a.TLS == nil {
 		return dial

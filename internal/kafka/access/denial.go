@@ -17,7 +17,7 @@ import (
 
 // Denial is why a client could not connect to a broker.
 type Denial struct {
-	Reason string // "the broker's certificate …"
+	Reason string
 	Remedy string
 	// Answered reports whether the broker rejected the client. Otherwise the two did not agree on a protocol.
 	Answered bool
@@ -35,7 +35,7 @@ const (
 	storesRemedy = "name a certificate that the broker trusts with " + keyStoreLocation
 )
 
-// Explain returns why a client with this access was rejected. It returns nil if err has another cause.
+// Explain returns why a client with this access was rejected; nil if err has another cause.
 func (a Access) Explain(err error) *Denial {
 	var handshake *HandshakeError
 	var first *kgo.ErrFirstReadEOF
@@ -64,7 +64,6 @@ func (a Access) Explain(err error) *Denial {
 	return nil
 }
 
-// explainHandshake explains a TLS handshake that failed in the client.
 func explainHandshake(err error) *Denial {
 	var record tls.RecordHeaderError
 	var authority x509.UnknownAuthorityError
@@ -101,7 +100,6 @@ func refusedTLS(alert *net.OpError) *Denial {
 		Remedy: "check that client and broker share a TLS version and a cipher suite", Answered: true}
 }
 
-// explainCutOff guesses why a broker closed a connection without an answer.
 func (a Access) explainCutOff(err error) *Denial {
 	var first *kgo.ErrFirstReadEOF
 	switch {
@@ -123,11 +121,10 @@ func isCutOff(err error) bool {
 		errors.Is(err, syscall.EPIPE)
 }
 
-// isAlert reports whether the client took a TLS alert for the length of a response. franz-go has no error type for
-// that.
+// isAlert reports whether the client took a TLS alert for a response's length; franz-go has no error type for it.
 func isAlert(err error) bool { return strings.Contains(err.Error(), "appear to be a tls alert record") }
 
-// brokersWords returns the broker's message about a failed login; nil if the broker sent only an error code.
+// brokersWords returns nil if the broker sent only an error code.
 func brokersWords(err error) error {
 	_, words, said := strings.Cut(err.Error(), kerr.SaslAuthenticationFailed.Error()+": ")
 	if !said {

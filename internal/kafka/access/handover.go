@@ -14,11 +14,10 @@ type origin struct {
 }
 
 // Handover passes an access to another process of the same user. Its exported fields hold the secrets unmasked, for
-// encoding/gob. Write it only to a private pipe, never to a command line, an environment or a file. Printed, it is
-// masked.
+// encoding/gob: write it only to a private pipe.
 type Handover struct {
-	// Properties is the content of the client properties file, File its name, and Stores the content of the files that
-	// it names, by path. All are empty for plain text without credentials.
+	// Properties is the content of the file named File, and Stores the content of the files that it names, by path.
+	// All are empty for plain text without credentials.
 	File       string
 	Properties []byte
 	Stores     map[string][]byte
@@ -30,10 +29,10 @@ func (Handover) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, mask) }
 // MarshalText returns the mask.
 func (Handover) MarshalText() ([]byte, error) { return []byte(mask), nil }
 
-// errNoOrigin rejects an access that was not read from a file.
 var errNoOrigin = errors.New("only an access that was read from client properties can be passed to another process")
 
-// Handover returns a the way another process can receive it. It fails if a was not read from client properties.
+// Handover returns the form of a that another process can receive. It fails if a was not read from client
+// properties.
 func (a Access) Handover() (Handover, error) {
 	switch {
 	case a.origin != nil:
@@ -45,7 +44,7 @@ func (a Access) Handover() (Handover, error) {
 	}
 }
 
-// Access returns the access in h. It reads no file, so later changes of the files have no effect.
+// Access returns the access in h. It reads no file.
 func (h Handover) Access() (Access, error) {
 	o := &origin{file: h.File, content: h.Properties, stores: make(map[string][]byte)}
 	a, _, err := parse(o, func(path string) ([]byte, error) {

@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access/accesstest"
 )
 
-// handedOver returns a after its transfer to another process.
 func handedOver(t *testing.T, a access.Access) access.Access {
 	t.Helper()
 	h, err := a.Handover()
@@ -42,7 +41,6 @@ func TestHandoverOfPlainText(t *testing.T) {
 	}
 }
 
-// TestHandover: a handed-over access does not need the certificate's files.
 func TestHandover(t *testing.T) {
 	authority := accesstest.NewAuthority(t)
 	chain, key := authority.Issue(t, 0, "alice")

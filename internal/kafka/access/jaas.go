@@ -15,7 +15,7 @@ type jaas struct {
 	options map[string]string
 }
 
-// Errors of an entry. They quote none of it: any part may be a password that lacks a quote.
+// These errors quote nothing of an entry: any part may be a password that lacks a quote.
 var (
 	errEnd    = errors.New("the entry does not end with a semicolon")
 	errMore   = errors.New("something follows the semicolon")
@@ -53,7 +53,6 @@ func parseJAAS(text string) (jaas, error) {
 	return entry, nil
 }
 
-// token is a word, with or without quotes, or one of the signs = and ;.
 type token struct {
 	text string
 	word bool
@@ -85,7 +84,6 @@ func jaasTokens(text string) ([]token, error) {
 	return tokens, nil
 }
 
-// quoted reads a quoted word at the start of text, with Java's escapes.
 func quoted(text string) (word, rest string, err error) {
 	var b strings.Builder
 	for i := 1; i < len(text); i++ {
@@ -109,13 +107,11 @@ func escaped(c byte) byte {
 	return c
 }
 
-// Java's login modules.
 const (
 	plainModule = "org.apache.kafka.common.security.plain.PlainLoginModule"
 	scramModule = "org.apache.kafka.common.security.scram.ScramLoginModule"
 )
 
-// credentials returns the user of an entry. Each error includes the remedy.
 func (j jaas) credentials(mechanism string) (*SASL, error) {
 	module := scramModule
 	if mechanism == MechanismPlain {

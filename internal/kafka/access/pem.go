@@ -13,10 +13,9 @@ import (
 	"strings"
 )
 
-// maxFileBytes bounds the files that are read. A store of all public authorities needs a quarter of it.
 const maxFileBytes = 1 << 20
 
-// readFile reads a file of at most maxFileBytes. The error does not contain the path.
+// readFile's error does not contain the path.
 func readFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -48,7 +47,7 @@ func withoutPath(err error) error {
 	return err
 }
 
-// Mistakes in PEM text. They quote none of it, because it may be a key.
+// These errors quote nothing of the PEM text: it may be a key.
 var (
 	errNoCertificate = errors.New("there is no certificate in it")
 	errNoKey         = errors.New("there is no private key in it")
@@ -58,8 +57,7 @@ var (
 	errCertificate   = errors.New("it has a certificate that can't be parsed")
 )
 
-// pemBlocks reads the blocks of PEM text and skips the text between them. Like Kafka, and unlike encoding/pem, it
-// accepts any white space within a block: a properties file may hold a block on one line.
+// Like Kafka, and unlike encoding/pem, pemBlocks accepts any white space within a block.
 func pemBlocks(text string) ([]pem.Block, error) {
 	var blocks []pem.Block
 	for {
@@ -84,7 +82,6 @@ func pemBlocks(text string) ([]pem.Block, error) {
 	}
 }
 
-// trusted returns the certificates in PEM text, as a pool and as DER.
 func trusted(text string) (pool *x509.CertPool, ders [][]byte, err error) {
 	blocks, err := pemBlocks(text)
 	if err != nil {
@@ -108,7 +105,6 @@ func trusted(text string) (pool *x509.CertPool, ders [][]byte, err error) {
 	return pool, ders, nil
 }
 
-// keyPair reads a client's certificate chain and private key from PEM text, in any order.
 func keyPair(text string) (tls.Certificate, error) {
 	blocks, err := pemBlocks(text)
 	if err != nil {
@@ -119,7 +115,7 @@ func keyPair(text string) (tls.Certificate, error) {
 	for _, block := range blocks {
 		switch {
 		case block.Type == "CERTIFICATE":
-			_ = pem.Encode(&chain, &block) // a buffer never fails
+			_ = pem.Encode(&chain, &block)
 		case strings.HasSuffix(block.Type, "PRIVATE KEY"):
 			_ = pem.Encode(&keys, &block)
 			count++

@@ -12,12 +12,10 @@ type property struct {
 	key, value string
 }
 
-// errEscape is the only mistake that Java rejects in a properties file.
 var errEscape = errors.New(`\u is not followed by four hexadecimal digits`)
 
-// properties reads the format of java.util.Properties as Kafka's tools do. Each byte is an ISO 8859-1 character. A
-// backslash at the end of a line continues the line. A key ends at =, : or white space. properties passes each mistake
-// with its line to mistake, and goes on.
+// properties reads the format of java.util.Properties: ISO 8859-1 characters, lines that continue after a
+// backslash, and keys that end at =, : or white space.
 func properties(content []byte, mistake func(line int, err error)) []property {
 	var all []property
 	for _, l := range logicalLines(content) {
@@ -61,7 +59,6 @@ func logicalLines(content []byte) []logicalLine {
 	return logical
 }
 
-// latin1 decodes ISO 8859-1.
 func latin1(content []byte) string {
 	runes := make([]rune, len(content))
 	for i, b := range content {
@@ -70,12 +67,10 @@ func latin1(content []byte) string {
 	return string(runes)
 }
 
-// continues reports whether a line ends in a backslash that is not itself escaped.
 func continues(line string) bool {
 	return (len(line)-len(strings.TrimRight(line, `\`)))%2 == 1
 }
 
-// split splits a logical line at the first separator that is not escaped. Both parts keep their escapes.
 func split(line string) (key, value string) {
 	end := 0
 	for end < len(line) && !strings.ContainsRune("=:"+blank, rune(line[end])) {

@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestProperties: the reader follows the documentation of java.util.Properties, also at its edge cases.
 func TestProperties(t *testing.T) {
 	tests := map[string]string{
 		"a=b": "1 a=b", "a = b": "1 a=b", "a:b": "1 a=b", "a b": "1 a=b", "a": "1 a=", "  a\t:\tb ": "1 a=b ",
@@ -33,7 +32,6 @@ func TestProperties(t *testing.T) {
 	}
 }
 
-// TestPropertiesRoundTrip: the reader decodes every escape that Java writes.
 func TestPropertiesRoundTrip(t *testing.T) {
 	write := func(text string) string {
 		var b strings.Builder

@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/spelling"
 )
 
-// The settings that Read uses, as Kafka names them.
 const (
 	keyProtocol       = "security.protocol"
 	keyMechanism      = "sasl.mechanism"
@@ -36,12 +35,11 @@ var otherKeys = []string{
 	"ssl.truststore.password", "ssl.keystore.password", "ssl.protocol", "security.providers", "sasl.login.class",
 }
 
-// keyPattern matches the name of a setting. Messages quote no other text: it may be part of a secret that continues
-// from the line before.
+// Messages quote only keys of this form: other text may be part of a secret that continues from the line before.
 var keyPattern = regexp.MustCompile(`^([a-z]+(\.[a-z0-9]+)+|acks|retries)$`)
 
-// Read reads the client properties file at path, which Kafka's tools take with --command-config. The warnings name what
-// Read ignored. If the content is wrong, the error is a Mistakes. Errors and warnings hold no value of the file.
+// Read reads the client properties file at path. The warnings name what Read ignored. If the content is wrong, the
+// error is a Mistakes.
 func Read(path string) (Access, []string, error) {
 	content, err := readFile(path)
 	if err != nil {
@@ -50,13 +48,13 @@ func Read(path string) (Access, []string, error) {
 	return Parse(path, content)
 }
 
-// Parse is Read for content that the caller has already read; file is its name in messages. Parse reads the files that
-// the content names.
+// Parse is Read for content that was read before; file is its name in messages. It reads the files that the content
+// names.
 func Parse(file string, content []byte) (Access, []string, error) {
 	return parse(&origin{file: file, content: content, stores: make(map[string][]byte)}, readFile)
 }
 
-// parse is Parse with another readFile. It keeps the files that it read in o.
+// parse keeps the files that it read in o.
 func parse(o *origin, readFile func(path string) ([]byte, error)) (Access, []string, error) {
 	file, content := o.file, o.content
 	r := &reader{file: file, settings: make(map[string]property), readFile: func(path string) ([]byte, error) {
@@ -92,13 +90,12 @@ func parse(o *origin, readFile func(path string) ([]byte, error)) (Access, []str
 }
 
 type reader struct {
-	file     string
-	readFile func(path string) ([]byte, error)
-	settings map[string]property // those in readKeys
-	ignored  []string            // the names of the others
-	unnamed  []int               // lines whose key must not be quoted
-	used     []string            // the keys that the access needs
-	// authorities are the certificates of the trust store, as PEM.
+	file        string
+	readFile    func(path string) ([]byte, error)
+	settings    map[string]property // those in readKeys
+	ignored     []string            // the names of the others
+	unnamed     []int               // lines whose key must not be quoted
+	used        []string
 	authorities string
 	mistakes    Mistakes
 	warnings    []string
@@ -112,7 +109,6 @@ func (r *reader) mistake(p property, problem, remedy string) {
 	r.mistakeAt(p.line, p.key, problem, remedy)
 }
 
-// take adds p to settings, ignored or unnamed.
 func (r *reader) take(p property) {
 	p.value = strings.TrimSpace(p.value)
 	if before, set := r.settings[p.key]; set {
@@ -135,7 +131,7 @@ func (r *reader) take(p property) {
 	}
 }
 
-// get returns a setting and notes that the access needs it. A blank value is a mistake and counts as missing.
+// get notes that the access needs key. A blank value is a mistake and counts as missing.
 func (r *reader) get(key string) (property, bool) {
 	r.used = append(r.used, key)
 	p, set := r.settings[key]
@@ -156,12 +152,12 @@ var protocols = []struct {
 	{ProtocolSASLTLS, true, true},
 }
 
-// protocol reports what the file asks for. If the protocol is wrong, it asks for every kind of setting that the file
-// has, so that their mistakes are reported too.
+// If the protocol is wrong, protocol asks for every kind of setting in the file, so that their mistakes are
+// reported too.
 func (r *reader) protocol() (encrypted, authenticated bool) {
 	p, set := r.get(keyProtocol)
 	if !set && p.line == 0 {
-		return false, false // Kafka's default; warn names the settings without effect
+		return false, false
 	}
 	var names []string
 	for _, choice := range protocols {
@@ -213,7 +209,6 @@ func (r *reader) sasl() *SASL {
 	return user
 }
 
-// missing adds a mistake: the protocol needs a setting that the file lacks.
 func (r *reader) missing(key, remedy string) {
 	p := r.settings[keyProtocol]
 	r.mistake(p, "it asks for "+key+", which is not set", remedy)

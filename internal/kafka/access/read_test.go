@@ -44,7 +44,6 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// TestInlinePEM: PEM values as in KIP-651 work with line ends, with spaces instead, and over several lines.
 func TestInlinePEM(t *testing.T) {
 	ca := accesstest.NewAuthority(t)
 	chain, key := ca.Issue(t, 0, "alice")
@@ -75,7 +74,7 @@ func TestMistakes(t *testing.T) {
 	user := jaas(`username="alice" password="` + secret + `"`)
 	tests := map[string]struct {
 		lines []string
-		want  []string // in each mistake, "line: words … words"
+		want  []string
 	}{
 		"everything at once": {
 			[]string{"security.protocl=SSL", "sasl.mechanism=GSSAPI", "ssl.truststore.location=" + secret, "ssl.key.password=" + secret, "security.protocol=" + secret},
@@ -128,7 +127,6 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// inOrder reports whether text has the words in order; " … " separates them.
 func inOrder(text, words string) bool {
 	for _, word := range strings.Split(words, " … ") {
 		_, after, found := strings.Cut(text, word)
@@ -140,7 +138,6 @@ func inOrder(text, words string) bool {
 	return true
 }
 
-// kafkasSettings are other client settings of Kafka that the file may hold.
 const kafkasSettings = `acks=all
 retries=3
 bootstrap.servers=b:9092
@@ -194,7 +191,6 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestNothingIsPrinted: no printed or encoded form of an access shows a secret.
 func TestNothingIsPrinted(t *testing.T) {
 	a := access.Access{SASL: &access.SASL{Mechanism: "PLAIN", Username: "alice", Password: secret}}
 	encoded, err := json.Marshal([]any{a, a.SASL})
@@ -213,7 +209,6 @@ func TestNothingIsPrinted(t *testing.T) {
 	}
 }
 
-// TestExplainNothing: Explain ignores errors that do not concern access.
 func TestExplainNothing(t *testing.T) {
 	for _, err := range []error{nil, errors.New("x"), os.ErrNotExist} {
 		if d := (access.Access{}).Explain(err); d != nil {

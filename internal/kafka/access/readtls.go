@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-// Remedies: how to export PEM from Java's own stores, and others.
 const (
 	trustRemedy = "export it as PEM, name that, and set " + keyTrustType +
 		"=PEM: keytool -list -rfc -keystore STORE > ca.pem"
@@ -20,7 +19,7 @@ const (
 )
 
 func (r *reader) tls() *tls.Config {
-	config := &tls.Config{MinVersion: tls.VersionTLS12} // as in Kafka's own clients
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	config.RootCAs = r.trust()
 	if pair := r.identity(); pair != nil {
 		config.Certificates = []tls.Certificate{*pair}
@@ -32,7 +31,7 @@ func (r *reader) tls() *tls.Config {
 	return config
 }
 
-// trust returns the authorities that sign the brokers' certificates; nil means those of the operating system.
+// trust returns nil for the authorities of the operating system.
 func (r *reader) trust() *x509.CertPool {
 	location, inFile := r.get(keyTrustLocation)
 	inline, here := r.get(keyTrustPEM)
@@ -114,8 +113,7 @@ func (r *reader) content(p property) (string, bool) {
 	return string(content), true
 }
 
-// isPEM rejects stores that only Java can read. contents are the settings that name or hold the store; without any of
-// them the type does not matter.
+// isPEM rejects stores that only Java can read. If no contents are set, the type does not matter.
 func (r *reader) isPEM(typeKey, remedy string, contents ...property) bool {
 	kind, set := r.get(typeKey)
 	if set && strings.EqualFold(kind.value, "PEM") {
@@ -135,8 +133,7 @@ func (r *reader) isPEM(typeKey, remedy string, contents ...property) bool {
 	return true
 }
 
-// checksNames reports whether a broker must prove its host name. It is the only setting with a meaning for a blank
-// value.
+// checksNames reads the only setting for which a blank value has a meaning.
 func (r *reader) checksNames() bool {
 	r.used = append(r.used, keyIdentification)
 	p, set := r.settings[keyIdentification]

@@ -7,16 +7,14 @@ import (
 	"strings"
 )
 
-// PEM is the TLS part of an access as text, for a client that does not take a tls.Config. All fields are empty for
-// plain text.
+// PEM is the TLS part of an access as text, for a client that does not take a tls.Config.
 type PEM struct {
 	Authorities string // those that sign the brokers' certificates; empty means those of the operating system
 	Chain       string // the client's certificate chain; may be empty
-	Key         Secret // its private key
-	AnyName     bool   // whether to skip the check of a broker's host name
+	Key         Secret
+	AnyName     bool // whether to skip the check of a broker's host name
 }
 
-// errNoText rejects a pool of authorities that was not read from a file: a pool can't be written.
 var errNoText = errors.New("only an access that was read from client properties has its authorities as text")
 
 // PEM returns the TLS part of the access as text.
@@ -44,7 +42,7 @@ func (a Access) PEM() (PEM, error) {
 func certificates(ders ...[]byte) string {
 	var all strings.Builder
 	for _, der := range ders {
-		_ = pem.Encode(&all, &pem.Block{Type: "CERTIFICATE", Bytes: der}) // a builder never fails
+		_ = pem.Encode(&all, &pem.Block{Type: "CERTIFICATE", Bytes: der})
 	}
 	return all.String()
 }

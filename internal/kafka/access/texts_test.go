@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access/accesstest"
 )
 
-// TestPEM: an access that was read can be written as PEM, and a printed PEM masks the key.
 func TestPEM(t *testing.T) {
 	authority := accesstest.NewAuthority(t)
 	settings := append(authority.Trust(t), authority.Identity(t, "client")...)
@@ -34,7 +33,6 @@ func TestPEM(t *testing.T) {
 	}
 }
 
-// TestPEMOfNothing: a pool that was not read from a file is an error; plain text is empty.
 func TestPEMOfNothing(t *testing.T) {
 	if _, err := (access.Access{TLS: &tls.Config{RootCAs: x509.NewCertPool()}}).PEM(); err == nil {
 		t.Error("a pool was written down")

@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// Limits on waiting for the cluster to finish what it has accepted.
 const (
 	leadersTimeout = 30 * time.Second
 	leadersPoll    = 20 * time.Millisecond
@@ -24,7 +23,7 @@ const (
 	groupPoll      = 100 * time.Millisecond
 )
 
-// Admin makes and removes the topics and groups of runs. An error is of kind ErrRefused if the cluster rejects a
+// Admin makes and removes the topics and groups of runs. Errors are of kind ErrRefused if the cluster rejects a
 // request, ErrUnreachable if it does not answer, and ErrInput if an existing topic is missing.
 type Admin struct {
 	client *kgo.Client
@@ -40,7 +39,7 @@ type Topic struct {
 	Existing bool
 }
 
-// NewAdmin returns an Admin for the cluster at bootstrap. It connects at the first request. The caller must Close it.
+// NewAdmin returns an Admin for the cluster at bootstrap. It connects at the first request.
 func NewAdmin(bootstrap []string, a access.Access) (*Admin, error) {
 	client, err := newClient(bootstrap, a)
 	if err != nil {
@@ -52,8 +51,7 @@ func NewAdmin(bootstrap []string, a access.Access) (*Admin, error) {
 // Close closes the client.
 func (a *Admin) Close() { a.client.Close() }
 
-// CreateTopic makes a topic and waits until every broker knows a leader for each partition. If a topic of that name
-// exists, CreateTopic fails and leaves it unchanged.
+// CreateTopic makes a new topic and waits until every broker knows a leader for each partition.
 func (a *Admin) CreateTopic(ctx context.Context, name string, partitions, replication int,
 	config map[string]string) (Topic, error) {
 	entries := make(map[string]*string, len(config))
@@ -137,8 +135,8 @@ func (a *Admin) Partitions(ctx context.Context, topic string) ([]Partition, erro
 	return all, nil
 }
 
-// DeleteTopic deletes a topic that CreateTopic made, by its ID: another topic with the same name stays. It does nothing
-// to an existing topic, or to one that is already deleted.
+// DeleteTopic deletes a topic that CreateTopic made, by its ID: another topic with the same name stays. An existing
+// or deleted topic is no error.
 func (a *Admin) DeleteTopic(ctx context.Context, topic Topic) error {
 	if topic.Existing {
 		return nil
@@ -172,8 +170,8 @@ func (a *Admin) DeleteTopic(ctx context.Context, topic Topic) error {
 	return nil
 }
 
-// DeleteGroup deletes a consumer group. It waits up to 10 s until the last member has left. A group that does not exist
-// is no error.
+// DeleteGroup deletes a consumer group. It waits up to 10 s until the last member has left. A missing group is no
+// error.
 func (a *Admin) DeleteGroup(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, groupTimeout)
 	defer cancel()
@@ -193,8 +191,7 @@ func (a *Admin) DeleteGroup(ctx context.Context, name string) error {
 	}
 }
 
-// awaitLeaders waits until each broker knows a leader for each partition. Brokers learn of a new topic one after the
-// other.
+// awaitLeaders asks each broker: they learn of a new topic one after the other.
 func (a *Admin) awaitLeaders(ctx context.Context, topic Topic) error {
 	ctx, cancel := context.WithTimeout(ctx, leadersTimeout)
 	defer cancel()
@@ -260,8 +257,6 @@ func creationError(name string, replication int, message string, err error) erro
 	return refusedOrUnanswered(what, err)
 }
 
-// refusedOrUnanswered returns an error of kind ErrRefused if err is a Kafka error code, and otherwise of kind
-// ErrUnreachable.
 func refusedOrUnanswered(what string, err error) error {
 	var code *kerr.Error
 	if errors.As(err, &code) {
@@ -283,7 +278,6 @@ func refused(what, message string, err error) error {
 	return &Error{Kind: ErrRefused, What: what, Cause: explain(message, err), Remedy: remedy}
 }
 
-// explain adds the broker's own message to the error code.
 func explain(message string, err error) error {
 	var code *kerr.Error
 	if message == "" || !errors.As(err, &code) {

@@ -24,7 +24,6 @@ func testDeleteTopicByID(t *testing.T, e *Embedded) {
 	_, err := admin.CreateTopic(testContext(t), "mine", 1, 1, nil)
 	wantError(t, err, ErrRefused, `"mine"`, "another name")
 
-	// Another client replaces the topic by one with the same name.
 	if err := e.Fake().DeleteTopic("mine"); err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +109,6 @@ func TestAdminUnreachable(t *testing.T) {
 	wantError(t, err, ErrInput, "host:port")
 }
 
-// DeleteGroup deletes the group at its first check after the last member has left.
 func TestDeleteGroup(t *testing.T) { inVirtualTime(t, EmbeddedOptions{}, testDeleteGroup) }
 
 func testDeleteGroup(t *testing.T, e *Embedded) {
@@ -127,7 +125,7 @@ func testDeleteGroup(t *testing.T, e *Embedded) {
 	client.PollFetches(testContext(t))
 	done := make(chan error)
 	go func() { done <- admin.DeleteGroup(testContext(t), "group") }()
-	select { // DeleteGroup must wait for the member
+	select {
 	case err := <-done:
 		t.Fatalf("DeleteGroup() = %v while a member is there", err)
 	case <-time.After(2*groupPoll + groupPoll/4):

@@ -6,17 +6,15 @@ import (
 	"strings"
 )
 
-// A local broker reports its metrics through an agent in its own process (Prometheus' JMX exporter). The agent serves
-// the broker's MBeans in Prometheus' text format on loopback. Remote JMX would need a client in Java.
-//
-// The agent reads only the MBeans and attributes in its configuration, because Kafka has thousands. It reads only the
-// count and mean of a histogram: each percentile would sort a thousand samples.
+// A local broker reports its metrics on loopback through an agent in its own process (Prometheus' JMX exporter);
+// remote JMX would need a client in Java. The agent reads only these MBeans, and only the count and mean of a
+// histogram: each percentile would sort a thousand samples.
 
 // AgentVersion is the version of the agent.
 const AgentVersion = "1.0.1"
 
-// Agent returns the path of the agent's jar. It is in a folder of its own, because it contains copies of libraries of
-// the broker, which must not be on the broker's classpath.
+// Agent returns the path of the agent's jar. It contains copies of the broker's libraries, so it must not be on the
+// broker's classpath.
 func (d Dist) Agent() string {
 	return filepath.Join(d.Dir, agentFolder, "jmx_prometheus_javaagent-"+AgentVersion+".jar")
 }
@@ -28,7 +26,6 @@ const (
 
 func (l layout) agentConfigPath() string { return filepath.Join(l.dir, agentConfig) }
 
-// agentOption returns the JVM option that loads the agent; nil without metrics.
 func (k *Kafka) agentOption(p place) []string {
 	if p.metricsPort == 0 {
 		return nil
@@ -41,8 +38,6 @@ func endpoint(id int32, port int) MetricsEndpoint {
 	return MetricsEndpoint{ID: id, URL: fmt.Sprintf("http://%s:%d/metrics", host, port)}
 }
 
-// The MBeans that the agent reads. The request types are those of records, of groups, and those by which the tool reads
-// the lag.
 var (
 	agentRequests = []string{"Produce", "FetchConsumer", "FetchFollower", "Metadata", "OffsetCommit", "OffsetFetch",
 		"ListOffsets"}
@@ -64,13 +59,12 @@ var (
 	}
 )
 
-// Attributes that the agent leaves out: they cost too much, or are rates over another time than the run's.
+// The agent leaves these out: they cost too much, or are rates over another time than the run's.
 const (
 	ofHistogram = "Min, Max, StdDev, 50thPercentile, 75thPercentile, 95thPercentile, 98thPercentile, 99thPercentile, 999thPercentile"
 	ofMeter     = "MeanRate, OneMinuteRate, FiveMinuteRate, FifteenMinuteRate, RateUnit, EventType"
 )
 
-// agentYAML returns the agent's configuration. Without rules, the agent names metrics after their MBeans.
 func agentYAML() []byte {
 	var objects []string
 	left := make(map[string]string)

@@ -23,7 +23,6 @@ func scrape(t *testing.T, url string) string {
 	return string(text)
 }
 
-// wantMetrics fails unless the broker, to which a record was produced, reports exactly the configured metrics.
 func wantMetrics(t *testing.T, k *Kafka) {
 	t.Helper()
 	endpoints := k.MetricsEndpoints()

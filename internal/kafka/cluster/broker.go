@@ -19,8 +19,8 @@ type Broker struct {
 
 	mu      sync.Mutex
 	child   *child // nil before the first start
-	excused bool   // its end was requested
-	frozen  bool   // stopped by SIGSTOP
+	excused bool
+	frozen  bool
 }
 
 // ID returns the broker ID, from 1.
@@ -58,8 +58,8 @@ func (b *Broker) Kill() {
 	b.current().kill()
 }
 
-// Pause stops the broker's process (SIGSTOP) until Resume. Its connections stay open without answers, and the cluster
-// fences the broker when its session expires.
+// Pause stops the broker's process (SIGSTOP) until Resume. Its connections stay open, and the cluster fences the
+// broker when its session expires.
 func (b *Broker) Pause() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -97,12 +97,11 @@ func (b *Broker) Paused() bool {
 	return b.frozen && !b.child.exited()
 }
 
-// orderlyGrace is how long a controlled shutdown may take: the broker moves its leaderships, and a controller waits for
-// a successor.
+// In this time the broker moves its leaderships, and a controller waits for a successor.
 const orderlyGrace = 30 * time.Second
 
-// Stop does a controlled shutdown (SIGTERM): the broker first moves its leaderships to other brokers. Stop waits until
-// the process has ended. It kills the broker and returns an error if ctx ends or 30 s pass.
+// Stop does a controlled shutdown (SIGTERM), which first moves the broker's leaderships, and waits until the
+// process has ended. If ctx ends or 30 s pass, it kills the broker and returns an error.
 func (b *Broker) Stop(ctx context.Context) error {
 	if !b.Alive() {
 		return fmt.Errorf("broker %d is not running", b.id)
@@ -113,8 +112,8 @@ func (b *Broker) Stop(ctx context.Context) error {
 	return nil
 }
 
-// Start starts a broker that is not running, on the same data and ports, and waits until it is ready. After a Kill the
-// controller first waits until the broker's session expires (broker.session.timeout.ms, 9 s by default).
+// Start starts a broker that is not running, on the same data and ports, and waits until it is ready. After a Kill,
+// the broker's session must expire first (broker.session.timeout.ms, 9 s by default).
 func (b *Broker) Start(ctx context.Context) error {
 	if b.Alive() {
 		return fmt.Errorf("broker %d is running", b.id)
@@ -125,14 +124,13 @@ func (b *Broker) Start(ctx context.Context) error {
 	return awaitReady(ctx, []*Broker{b}, b.kafka.serving())
 }
 
-// Restart stops the broker if it runs, and starts it. See Start.
+// Restart stops the broker if it runs, and starts it.
 func (b *Broker) Restart(ctx context.Context) error {
 	b.shutdown(ctx, stopGrace)
 	return b.Start(ctx)
 }
 
-// shutdown asks the broker to stop, and kills it when grace or ctx ends. It waits until the process has ended, and
-// reports whether it ended without a kill.
+// shutdown kills the broker when grace or ctx ends, and reports whether it ended without that.
 func (b *Broker) shutdown(ctx context.Context, grace time.Duration) (orderly bool) {
 	b.excuse()
 	c := b.current()
@@ -173,7 +171,6 @@ func (b *Broker) formatAndStart(ctx context.Context) error {
 	return b.start()
 }
 
-// format writes the broker's properties and formats its empty data folders with Kafka's StorageTool.
 func (b *Broker) format(ctx context.Context) error {
 	l := b.kafka.layout
 	if err := os.WriteFile(l.configPath(b.id), formatProperties(l.brokerProperties(b.place, b.kafka.shared)),
@@ -183,7 +180,7 @@ func (b *Broker) format(ctx context.Context) error {
 	if b.kafka.kept != nil {
 		return nil // a folder that has lost its data must not be formatted as a new one
 	}
-	// It runs for only half a second: the better compiler and the parallel collector cost more than they save.
+	// It runs for half a second: the better compiler and the parallel collector cost more than they save.
 	cmd := b.kafka.command(b.id, []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"},
 		"kafka.tools.StorageTool", "format", "--cluster-id", l.clusterID, "--config", l.configPath(b.id))
 	c, err := runLogged(cmd, l.formatOutPath(b.id), false)
@@ -205,7 +202,7 @@ func (b *Broker) format(ctx context.Context) error {
 	}
 }
 
-// start starts the broker's process and does not wait until the broker is ready.
+// start does not wait until the broker is ready.
 func (b *Broker) start() error {
 	l := b.kafka.layout
 	jvm := append(jvmOptions(b.kafka.opts.HeapBytes, b.kafka.opts.JVM), b.kafka.agentOption(b.place)...)
@@ -229,7 +226,7 @@ func runLogged(cmd *exec.Cmd, path string, detached bool) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer out.Close() // the child has its own copy
+	defer out.Close()
 	cmd.Stdout, cmd.Stderr = out, out
 	return startChild(cmd, detached)
 }
@@ -241,7 +238,6 @@ func (b *Broker) logTail() []string {
 	return append(tailFile(l.outPath(b.id), tailLines/3), tailFile(l.logPath(b.id), tailLines)...)
 }
 
-// errPortTaken reports that another process took the broker's port after it was found free.
 var errPortTaken = errors.New("a port of the broker is taken")
 
 func (b *Broker) deathError(what string) error {

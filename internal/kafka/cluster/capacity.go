@@ -8,9 +8,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// capacity limits the record rate of all embedded brokers and connections together. It simulates a queue that serves
-// each record in a fixed time and holds a produce request until its records are served. Idle time is not saved. Due
-// times are computed, so late timers cost no capacity.
+// capacity limits the record rate of all embedded brokers together. It simulates a queue that serves each record in
+// a fixed time and holds a produce request until its records are served. Idle time is not saved.
 type capacity struct {
 	perRecord time.Duration // 0 means unlimited
 
@@ -18,7 +17,6 @@ type capacity struct {
 	free time.Time // when everything received is served
 }
 
-// newCapacity returns a capacity in records a second; 0 means unlimited.
 func newCapacity(perSecond int64) *capacity {
 	if perSecond == 0 {
 		return &capacity{}
@@ -40,12 +38,10 @@ func (c *capacity) serve(frame []byte, now time.Time) time.Time {
 	return c.free
 }
 
-// firstFlexible is the first version of Produce whose header has tags.
 const firstFlexible = 9
 
-// producedRecords counts the records of a produce request. The header is length (4), API key (2), version (2),
-// correlation ID (4), client ID (2 and its length), and tags, which must be empty. It returns 0 for a malformed
-// request, which the broker rejects.
+// producedRecords returns 0 for a malformed request. The header is length (4), API key (2), version (2),
+// correlation ID (4), client ID (2 and its length), and empty tags.
 func producedRecords(frame []byte) (records int) {
 	if len(frame) < 14 {
 		return 0

@@ -9,7 +9,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// TestCapacity: two busy producers together get exactly the limit, for any batch size and request version.
 func TestCapacity(t *testing.T) {
 	inVirtualTime(t, EmbeddedOptions{Brokers: 2, ProducePerSecond: 2000}, testCapacity)
 }
@@ -48,7 +47,6 @@ func testCapacity(t *testing.T, e *Embedded) {
 	}
 }
 
-// TestCapacityQueue: the queue serves requests one after the other and does not save idle time.
 func TestCapacityQueue(t *testing.T) {
 	c := newCapacity(1000)
 	frame := produceFrame(t, 20)
@@ -69,7 +67,6 @@ func TestCapacityQueue(t *testing.T) {
 	}
 }
 
-// TestProducedRecords: a malformed request has 0 records.
 func TestProducedRecords(t *testing.T) {
 	whole := produceFrame(t, 7)
 	if got := producedRecords(whole); got != 7 {
@@ -82,7 +79,6 @@ func TestProducedRecords(t *testing.T) {
 	}
 }
 
-// produceFrame returns a produce request with one batch.
 func produceFrame(t *testing.T, records int32) []byte {
 	t.Helper()
 	request := kmsg.NewPtrProduceRequest()

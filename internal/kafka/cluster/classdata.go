@@ -11,19 +11,15 @@ import (
 	"time"
 )
 
-// Class data sharing: an archive holds parsed, verified and linked classes. With it a broker starts in half the CPU
-// time (1.9 s instead of 3.8 s). A broker that starts and stops once writes the archive. The JVM itself checks whether
-// an archive fits, and ignores one that does not.
+// With an archive of linked classes, a broker starts in half the CPU time (1.9 s instead of 3.8 s). A broker that
+// starts and stops once writes it. The JVM ignores an archive that does not fit.
 
-// archiveTimeout bounds the making of an archive. archiveGrace bounds the shutdown of its broker, which writes the
-// archive then.
 const (
 	archiveTimeout = 3 * time.Minute
 	archiveGrace   = time.Minute
 )
 
-// classArchive returns the path of dist's class archive for this Java, and makes it if it does not exist. If that
-// fails, the path is empty: the cluster starts more slowly without it.
+// classArchive returns "" if the archive can't be made: the cluster starts more slowly without it.
 func (h Home) classArchive(ctx context.Context, java Java, dist Dist, progress func(string)) string {
 	path := archivePath(java, dist)
 	if usable, decided := archiveState(path); decided {
@@ -41,8 +37,7 @@ func (h Home) classArchive(ctx context.Context, java Java, dist Dist, progress f
 	if err := h.makeArchive(ctx, java, dist, path); err != nil {
 		tell(progress, "Kafka starts without prepared classes: %v", err)
 		if ctx.Err() == nil {
-			// An empty file prevents another attempt at each start. If this write fails too, the next start tries
-			// again.
+			// An empty file prevents another attempt at each start.
 			_ = os.WriteFile(path, nil, 0o644)
 		}
 		return ""
@@ -50,13 +45,13 @@ func (h Home) classArchive(ctx context.Context, java Java, dist Dist, progress f
 	return path
 }
 
-// archivePath includes the Java in the name, because another Java can't read the archive.
+// Another Java can't read the archive.
 func archivePath(java Java, dist Dist) string {
 	sum := sha256.Sum256([]byte(java.Path + "\x00" + java.Version))
 	return filepath.Join(dist.Dir, fmt.Sprintf("classes-%s.jsa", hex.EncodeToString(sum[:4])))
 }
 
-// archiveState returns the archive's path if it is usable. decided is also true after an attempt that failed.
+// decided is also true after an attempt that failed.
 func archiveState(path string) (usable string, decided bool) {
 	info, err := os.Stat(path)
 	if err != nil {

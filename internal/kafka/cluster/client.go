@@ -12,8 +12,8 @@ import (
 
 const clientID = "kafka-bench-admin"
 
-// newClient opens a client for administration. It gives up early, because a person waits. It does not push client
-// metrics (KIP-714) to the cluster under test.
+// newClient gives up early, because a person waits, and pushes no client metrics (KIP-714) to the cluster under
+// test.
 func newClient(bootstrap []string, a access.Access, opts ...kgo.Opt) (*kgo.Client, error) {
 	client, err := kgo.NewClient(slices.Concat([]kgo.Opt{
 		kgo.SeedBrokers(bootstrap...),

@@ -1,7 +1,6 @@
-// Package cluster starts, finds and stops Kafka clusters, and makes and removes the topics of runs. A Kafka is Apache
-// Kafka from Maven, started on this machine. An Embedded is a fake in this process, for trials and tests. An Existing
-// is a cluster that others run. A run uses each of them as a Cluster. Admin makes and removes the topics of a run and
-// changes no other.
+// Package cluster starts, finds and stops Kafka clusters, and makes and removes the topics of runs. A Kafka is
+// Apache Kafka on this machine, an Embedded is a fake in this process, for trials and tests, and an Existing is a
+// cluster that others run.
 //
 // Brokers end with the process that started them. If a crash leaves something on disk, the next start removes it
 // (Home.Reap). Only Home.Up starts a cluster that stays, until Home.Down.
@@ -29,15 +28,14 @@ type Cluster interface {
 	Bootstrap() []string
 	// Info describes the cluster for the result.
 	Info() Info
-	// Stop stops the cluster if this process started it, and otherwise does nothing. When ctx ends first, Stop kills
-	// what still runs.
+	// Stop stops the cluster if this process started it. When ctx ends first, Stop kills what still runs.
 	Stop(ctx context.Context) error
 }
 
 // Info describes a cluster for the result.
 type Info struct {
 	Kind    string // KindKafka, KindEmbedded or KindExisting
-	ID      string // the cluster ID
+	ID      string
 	Version string // of the brokers; empty if unknown
 	Brokers int
 	// Note is a caveat for every figure of a run; may be empty.
@@ -61,7 +59,7 @@ func AccessTo(c Cluster) access.Access {
 
 // Local is a Cluster whose brokers are processes of this machine.
 type Local interface {
-	// Processes returns the brokers that run now. A restarted broker has another PID.
+	// Processes returns the brokers that run now.
 	Processes() []Process
 }
 
@@ -73,13 +71,13 @@ type Metered interface {
 
 // MetricsEndpoint is the address of one broker's metrics.
 type MetricsEndpoint struct {
-	ID  int32 // broker ID
+	ID  int32
 	URL string
 }
 
 // Process is one local broker.
 type Process struct {
-	ID           int32 // broker ID
+	ID           int32
 	PID          int
 	DataDirs     []string // its log.dirs, at least one
 	HeapMaxBytes int64

@@ -11,26 +11,21 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// delays adds a fixed delay between the clients and the embedded brokers, like a longer cable: requests keep their
-// order, and any number may be delayed at once. kfake's sleeping controls can't do that: each holds up the requests
-// behind it, so the delay would grow with the load.
-//
-// The delay is never too short. A late Go timer makes it about a millisecond longer.
+// delays adds a fixed delay between the clients and the embedded brokers. Requests keep their order, and any number
+// may be delayed at once. A delay is never too short, and about a millisecond longer if a Go timer is late.
 type delays struct {
 	under    func(network, address string) (net.Listener, error)
 	produce  time.Duration // of requests
 	fetch    time.Duration // of responses
-	capacity *capacity     // of all connections together
+	capacity *capacity
 }
 
 const (
-	// heldFrames bounds the frames in one direction of one connection; then the sender waits.
 	heldFrames = 1024
 	// frameMaxBytes is Kafka's own limit (socket.request.max.bytes).
 	frameMaxBytes = 100 << 20
 )
 
-// listen is under for connections with these delays.
 func (d delays) listen(network, address string) (net.Listener, error) {
 	listener, err := d.under(network, address)
 	if err != nil {
@@ -59,16 +54,14 @@ func (l *delayedListener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// delayedConn is the broker's end of a connection. receive holds the client's requests until Read, and send holds what
-// Write accepts.
 type delayedConn struct {
 	net.Conn
 	delays    delays
 	requests  chan heldFrame
 	responses chan heldFrame
 
-	reading []byte // rest of the request that the broker reads
-	writing []byte // start of the response that the broker writes
+	reading []byte
+	writing []byte
 
 	mu      sync.Mutex
 	fetches map[uint32]bool // correlation IDs of the fetches without a response
@@ -112,8 +105,7 @@ func readFrame(r io.Reader) ([]byte, error) {
 	return frame, err
 }
 
-// requestDue returns when the broker may see the request, by its header: length (4), API key (2), version (2),
-// correlation ID (4).
+// The header is length (4), API key (2), version (2), correlation ID (4).
 func (c *delayedConn) requestDue(frame []byte, now time.Time) time.Time {
 	if len(frame) < 12 {
 		return now
@@ -129,7 +121,6 @@ func (c *delayedConn) requestDue(frame []byte, now time.Time) time.Time {
 	return now
 }
 
-// Read returns the next bytes of a request that is due.
 func (c *delayedConn) Read(p []byte) (int, error) {
 	if len(c.reading) == 0 {
 		frame, ok := <-c.requests
@@ -143,7 +134,6 @@ func (c *delayedConn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Write accepts bytes of responses from the broker and holds each complete response.
 func (c *delayedConn) Write(p []byte) (int, error) {
 	c.writing = append(c.writing, p...)
 	for len(c.writing) >= 8 {
@@ -162,7 +152,7 @@ func (c *delayedConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// responseDelay reads the response's header: length (4), correlation ID (4).
+// The header is length (4), correlation ID (4).
 func (c *delayedConn) responseDelay(frame []byte) time.Duration {
 	id := binary.BigEndian.Uint32(frame[4:])
 	c.mu.Lock()
@@ -191,7 +181,7 @@ func (c *delayedConn) send() {
 	}
 }
 
-// hold waits until due. It returns false if the connection ended before.
+// hold waits until due; false means that the connection ended before.
 func (c *delayedConn) hold(due time.Time) bool {
 	wait := time.Until(due)
 	if wait <= 0 {
@@ -207,7 +197,6 @@ func (c *delayedConn) hold(due time.Time) bool {
 	}
 }
 
-// Close ends the connection and drops the held frames.
 func (c *delayedConn) Close() error {
 	c.once.Do(func() { close(c.closed) })
 	return c.Conn.Close()

@@ -10,8 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// denial returns why a broker rejected the client, with the remedy. It returns nil if err has another cause. who begins
-// the message.
+// denial returns nil if the cause of err is not a rejection.
 func denial(who string, a access.Access, err error) error {
 	d := a.Explain(err)
 	if d == nil {
@@ -24,14 +23,13 @@ func denial(who string, a access.Access, err error) error {
 	return &Error{Kind: kind, What: who + ": " + d.Reason, Cause: d.Cause, Remedy: d.Remedy}
 }
 
-// authorization lists the errors that a change of ACLs can fix.
 var authorization = []*kerr.Error{
 	kerr.TopicAuthorizationFailed, kerr.GroupAuthorizationFailed, kerr.ClusterAuthorizationFailed,
 	kerr.TransactionalIDAuthorizationFailed,
 }
 
-// Denied explains a client's error if the cluster rejected the client or denied the run's user. It then
-// returns an error of kind ErrRefused or ErrUnreachable with a remedy. It returns any other error unchanged.
+// Denied explains a client's error as ErrRefused or ErrUnreachable if the cluster rejected the client or denied the
+// run's user. It returns any other error unchanged.
 func Denied(c Cluster, who string, err error) error {
 	var said *Error
 	if err == nil || errors.As(err, &said) {
@@ -42,7 +40,7 @@ func Denied(c Cluster, who string, err error) error {
 			Cause: authorization[i], Remedy: rightsRemedy}
 	}
 	var handshake *access.HandshakeError
-	// later than Connect, a lost connection is no evidence
+	// After Connect, a lost connection is no evidence.
 	if errors.As(err, &handshake) || errors.Is(err, kerr.SaslAuthenticationFailed) {
 		return denial(who, AccessTo(c), err)
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// DiskFault returns why brokers can't keep their logs in the folder dir, and a remedy. Both are empty if they can. The
-// folder must exist, be writable, and have 1 GiB free.
+// DiskFault returns why brokers can't keep their logs in the folder dir, and a remedy; both are empty if they can.
+// The folder must exist, be writable, and have 1 GiB free.
 func DiskFault(dir string) (problem, remedy string) {
 	const another = "or name another folder"
 	info, err := os.Stat(dir)
@@ -48,8 +48,7 @@ func fullDisk(dir string, free int64) (problem, remedy string) {
 
 const diskFolderPrefix = "kafka-bench-"
 
-// diskFolders returns the cluster's own folder on each disk. The cluster ID in its name is random, so no other cluster
-// uses it. Nothing else on a disk is ever removed.
+// A folder's name has the cluster's random ID. Nothing else on a disk is ever removed.
 func diskFolders(disks []string, clusterID string) (own []string, err error) {
 	for _, disk := range disks {
 		absolute, err := filepath.Abs(disk)
@@ -61,7 +60,7 @@ func diskFolders(disks []string, clusterID string) (own []string, err error) {
 	return own, nil
 }
 
-// makeDisks makes the cluster's folders on its disks. The record must name them before, so that Reap finds them.
+// The record must name the folders before makeDisks makes them, so that Reap finds them.
 func (l layout) makeDisks() error {
 	for _, own := range l.disks {
 		if err := os.Mkdir(own, 0o755); err != nil {
@@ -85,8 +84,7 @@ func (l layout) removeData() error {
 	return nil
 }
 
-// removeCluster removes a cluster's folders on its disks and then its own folder, which holds the record that names the
-// others.
+// removeCluster removes the cluster's own folder last: it holds the record that names the others.
 func removeCluster(dir string) error {
 	if r, err := readRecord(dir); err == nil {
 		own := slices.DeleteFunc(r.Disks, func(disk string) bool {

@@ -27,7 +27,7 @@ func TestDiskFault(t *testing.T) {
 		dir + ",b":                    "has a comma",
 	}
 	if runtime.GOOS == "linux" {
-		bad["/proc"] = "can't be written to" // not even by root
+		bad["/proc"] = "can't be written to"
 	}
 	for dir, want := range bad {
 		problem, remedy := DiskFault(dir)
@@ -42,7 +42,6 @@ func TestDiskFault(t *testing.T) {
 	wantError(t, KafkaOptions{Disks: []string{dir, dir, file}}.Validate(), ErrInput, "named twice", "is not a folder")
 }
 
-// TestRemoveCluster: only a cluster's own folders are removed from its disks.
 func TestRemoveCluster(t *testing.T) {
 	disk, dir, id := t.TempDir(), filepath.Join(t.TempDir(), "cluster-x"), newClusterID()
 	own, err := diskFolders([]string{disk}, id)
@@ -73,7 +72,6 @@ func TestRemoveCluster(t *testing.T) {
 	}
 }
 
-// TestAgain: options left open keep their values, and data is not used for another cluster.
 func TestAgain(t *testing.T) {
 	disk := t.TempDir()
 	r := record{Name: "x", Brokers: []brokerRecord{{ID: 1, Port: 20001}, {ID: 2, Port: 20002}}, Options: &recordOptions{

@@ -21,11 +21,10 @@ var log4jProperties []byte
 const (
 	manifestName    = "manifest.json"
 	manifestVersion = 2
-	// distBytes is the disk space that a resolve needs, with Maven's own copy.
-	distBytes = 256 << 20
+	distBytes       = 256 << 20
 )
 
-// Dist is Apache Kafka on disk: the jars of the broker and of its tools, and the metrics agent.
+// Dist is Apache Kafka on disk: the broker's and tools' jars, and the metrics agent.
 type Dist struct {
 	Dir     string // holds lib/, agent/ and the manifest
 	Version string // Kafka's, as in 4.3.1
@@ -54,9 +53,8 @@ type manifestFile struct {
 }
 
 // KafkaDist returns the Kafka of a line (4.3; "" is the default) on disk. If it is missing or damaged, KafkaDist
-// resolves it with Maven (about 55 MB, a few seconds except the first time). It checks only names and sizes; Verify
-// reads every byte. It is safe for concurrent use by several processes: one resolves and the others wait. progress
-// receives short sentences; it may be nil.
+// resolves it with Maven (about 55 MB). It checks only names and sizes; Verify reads every byte. Several processes
+// may call it at once. progress may be nil.
 func (h Home) KafkaDist(ctx context.Context, line string, progress func(string)) (Dist, error) {
 	v, err := versionOf(line)
 	if err != nil {
@@ -92,7 +90,7 @@ func (h Home) KafkaDist(ctx context.Context, line string, progress func(string))
 	return dist, nil
 }
 
-// dist returns the folder of this version. Its name has a hash of the pom, so another pom gets another copy.
+// The folder's name has a hash of the pom, so another pom gets another copy.
 func (h Home) dist(v version) Dist {
 	sum := sha256.Sum256(v.pom())
 	folder := fmt.Sprintf("kafka-%s-%s", v.Kafka, hex.EncodeToString(sum[:4]))
@@ -115,7 +113,6 @@ func (h Home) resolve(ctx context.Context, v version, dist Dist) error {
 	if err := runMaven(ctx, v, work); err != nil {
 		return err
 	}
-	// Maven's working files stay in work and are removed.
 	staged := Dist{Dir: filepath.Join(work, "dist"), Version: v.Kafka}
 	if err := staged.writeManifest(); err != nil {
 		return fmt.Errorf("resolve Kafka %s: %w", v.Kafka, err)
@@ -129,7 +126,7 @@ func (h Home) resolve(ctx context.Context, v version, dist Dist) error {
 	return nil
 }
 
-// writeManifest records the files. It fails if the broker or its agent is missing.
+// writeManifest fails if the broker or its agent is missing.
 func (d Dist) writeManifest() error {
 	have, err := d.sizes()
 	if err != nil {
@@ -206,8 +203,7 @@ func (d Dist) Verify() error {
 	return nil
 }
 
-// condemn reads every jar after a broker failed to start. It removes the manifest of a damaged copy, so that the next
-// start resolves Kafka again.
+// condemn removes the manifest of a damaged copy, so that the next start resolves Kafka again.
 func (d Dist) condemn() error {
 	damage := d.Verify()
 	if damage == nil {
@@ -232,7 +228,7 @@ func (d Dist) readManifest() (manifest, error) {
 	return m, nil
 }
 
-// checkSizes compares names and sizes with the manifest. An extra jar is damage too, because java would load it.
+// An extra jar is damage too, because java would load it.
 func (d Dist) checkSizes() error {
 	m, err := d.readManifest()
 	if err != nil {

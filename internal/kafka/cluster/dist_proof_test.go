@@ -8,7 +8,6 @@ import (
 	"testing"
 )
 
-// TestResolve: the real Maven resolves Kafka and repairs a damaged copy.
 func TestResolve(t *testing.T) {
 	home := Home{Dist: t.TempDir()}
 	var told []string

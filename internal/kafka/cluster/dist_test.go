@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// fakeMaven puts a mvn into PATH that runs a shell script. $lib and $agent are the folders to fill.
+// The script fills the folders $lib and $agent.
 func fakeMaven(t *testing.T, script string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -27,7 +27,7 @@ func TestDamagedCopyIsResolvedAgain(t *testing.T) {
 	lib := func(d Dist, name string) string { return filepath.Join(d.Lib(), name) }
 	damages := map[string]struct {
 		damage func(Dist) error
-		quick  bool // found without reading the jars
+		quick  bool
 	}{
 		"jar missing":         {func(d Dist) error { return os.Remove(lib(d, "other.jar")) }, true},
 		"jar cut short":       {func(d Dist) error { return os.Truncate(lib(d, "other.jar"), 2) }, true},
@@ -148,7 +148,6 @@ func TestMissingMaven(t *testing.T) {
 	_, err := home.KafkaDist(testContext(t), "", nil)
 	wantError(t, err, ErrUnavailable, "Maven", "PATH", "--cluster embedded")
 
-	// Maven does not run if the copy is complete.
 	dist := home.dist(versions[len(versions)-1])
 	for _, jar := range []string{filepath.Join(dist.Lib(), "kafka_2.13-4.3.1.jar"), filepath.Join(dist.Lib(), "kafka-tools-4.3.1.jar"), dist.Agent()} {
 		if err := os.MkdirAll(filepath.Dir(jar), 0o755); err != nil {

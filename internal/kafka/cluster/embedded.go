@@ -17,11 +17,10 @@ import (
 
 const kfakeModule = "github.com/twmb/franz-go/pkg/kfake"
 
-// embeddedNote is the caveat for every figure of an embedded cluster.
 const embeddedNote = "embedded broker: the figures describe the harness, not Apache Kafka"
 
-// Retention of the embedded cluster, which holds every record in memory. A partition may use this many bytes, plus what
-// is produced between two sweeps. kfake frees whole segments, so they are small.
+// Every record is in memory. A partition may use this many bytes, plus what is produced between two sweeps. kfake
+// frees whole segments.
 const (
 	embeddedRetentionBytes = 64 << 20
 	embeddedSegmentBytes   = 4 << 20
@@ -35,17 +34,16 @@ const minSessionTimeout = "group.min.session.timeout.ms"
 type EmbeddedOptions struct {
 	// Brokers is 1 to MaxBrokers; 0 means 1. They share one core and replicate nothing.
 	Brokers int
-	// RetentionBytes limits the records of one partition: the oldest are deleted first, even if no consumer has read
-	// them. 0 means 64 MiB.
+	// RetentionBytes limits the records of one partition; the oldest are deleted first, read or not. 0 means 64
+	// MiB.
 	RetentionBytes int64
-	// ProduceDelay delays each produce request before a broker sees it: acks and deliveries come later by exactly that
-	// time.
+	// ProduceDelay delays each produce request before a broker sees it.
 	ProduceDelay time.Duration
-	// ProducePerSecond is how many records a second all brokers together accept; they delay produce requests beyond it.
-	// 0 means no limit.
+	// ProducePerSecond is how many records a second all brokers together accept; they delay others. 0 means no
+	// limit.
 	ProducePerSecond int64
-	// FetchDelay delays each fetch response. A record that arrives during the delay waits for the next response, so
-	// deliveries come later by one to two times FetchDelay.
+	// FetchDelay delays each fetch response. A record that arrives meanwhile waits for the next one, so deliveries
+	// come later by one to two times FetchDelay.
 	FetchDelay time.Duration
 	// Network replaces loopback, for runs in virtual time (testing/synctest). Clients then must dial with the cluster's
 	// Access.
@@ -127,7 +125,7 @@ func virtualPorts(n int) []int {
 	return ports
 }
 
-// sweep applies the retention. kfake itself does so only for topics with their own retention.
+// kfake itself applies the retention only to topics with their own.
 func (e *Embedded) sweep() {
 	ticker := time.NewTicker(embeddedSweep)
 	defer ticker.Stop()
@@ -144,7 +142,7 @@ func (e *Embedded) sweep() {
 // Bootstrap returns the addresses of all brokers.
 func (e *Embedded) Bootstrap() []string { return e.bootstrap }
 
-// Info describes the cluster. Its Note says that the figures are not Kafka's.
+// Info describes the cluster.
 func (e *Embedded) Info() Info { return e.info }
 
 // Access returns how clients reach the cluster: in plain text, through its Network.

@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// startEmbedded starts an embedded cluster and stops it when the test ends.
 func startEmbedded(t *testing.T, opts EmbeddedOptions) *Embedded {
 	t.Helper()
 	e, err := StartEmbedded(opts)
@@ -29,7 +28,6 @@ func startEmbedded(t *testing.T, opts EmbeddedOptions) *Embedded {
 	return e
 }
 
-// inVirtualTime calls f with an embedded cluster in a synctest bubble.
 func inVirtualTime(t *testing.T, opts EmbeddedOptions, f func(t *testing.T, e *Embedded)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -62,7 +60,6 @@ func TestEmbedded(t *testing.T) {
 	}
 }
 
-// The next sweep removes records beyond the limit.
 func TestEmbeddedRetention(t *testing.T) {
 	inVirtualTime(t, EmbeddedOptions{RetentionBytes: retentionBound}, testEmbeddedRetention)
 }
@@ -91,7 +88,6 @@ func testEmbeddedRetention(t *testing.T, e *Embedded) {
 	}
 }
 
-// TestEmbeddedDelays: each record is late by d, not by d after the record before it.
 func TestEmbeddedDelays(t *testing.T) {
 	const d = 100 * time.Millisecond
 	tests := map[string]struct {
@@ -100,8 +96,7 @@ func TestEmbeddedDelays(t *testing.T) {
 	}{
 		"none":    {EmbeddedOptions{}, 0, 0, 0},
 		"produce": {EmbeddedOptions{ProduceDelay: d}, d, d, d},
-		// A record that arrives during the delay waits for the next response.
-		"fetch": {EmbeddedOptions{FetchDelay: d}, 0, d, 2 * d},
+		"fetch":   {EmbeddedOptions{FetchDelay: d}, 0, d, 2 * d},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -119,8 +114,6 @@ func TestEmbeddedDelays(t *testing.T) {
 	}
 }
 
-// sendEvery produces one record per period, each in its own batch. It returns how long each took to be acknowledged and
-// to be delivered.
 func sendEvery(
 	t *testing.T, e *Embedded, topic string, period time.Duration, n int,
 ) (acks, deliveries []time.Duration) {
@@ -155,7 +148,7 @@ func sendEvery(
 			got++
 		})
 	}
-	synctest.Wait() // for the last acknowledgement
+	synctest.Wait()
 	return acks, deliveries
 }
 

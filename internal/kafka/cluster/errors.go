@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// The kinds of errors, for errors.Is. The command line maps them to exit codes.
+// The kinds of errors, for errors.Is.
 var (
 	// ErrInput: an option, a cluster ID or a name is wrong.
 	ErrInput = errors.New("bad input")
-	// ErrUnavailable: a local broker did not start, or this machine lacks what it needs: Java, Maven, disk space, or
-	// the network for the first download.
+	// ErrUnavailable: a local broker did not start, or this machine lacks Java, Maven, disk space, or the network
+	// for the first download.
 	ErrUnavailable = errors.New("no local Kafka")
 	// ErrUnreachable: the brokers of a cluster do not answer.
 	ErrUnreachable = errors.New("cluster out of reach")

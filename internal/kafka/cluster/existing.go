@@ -21,8 +21,7 @@ const connectTimeout = 15 * time.Second
 
 const dialTimeout = 5 * time.Second
 
-// connectRetries is how often Connect repeats a request. The addresses were reached before, so a repeated failure is
-// likely, and a user waits.
+// The addresses were reached before, so a repeated failure is likely.
 const connectRetries = 2
 
 // Existing is a cluster that others run. Stop does nothing.
@@ -30,16 +29,16 @@ type Existing struct {
 	bootstrap []string
 	info      Info
 	access    access.Access
-	ids       []int32  // of the brokers
+	ids       []int32
 	metrics   []string // the brokers' endpoints, in the order of ids
 }
 
-// Connect finds the cluster at the addresses in bootstrap (host:port). It checks that this process can reach every
-// broker with the access a.
+// Connect finds the cluster at the addresses in bootstrap (host:port), and checks that this process can reach every
+// broker.
 //
-// expectID is the cluster ID that the caller expects. It may be empty only for a cluster of this machine, so that a
-// mistyped address does not put load on another cluster. Errors are of kind ErrUnreachable, of kind ErrInput if the ID
-// is missing or different, or of kind ErrRefused if a broker rejects the client.
+// expectID is the expected cluster ID. It may be empty only for a cluster of this machine, so that a mistyped
+// address does not put load on another cluster. Errors are of kind ErrUnreachable, of ErrInput if the ID is missing
+// or different, or of ErrRefused if a broker rejects the client.
 func Connect(ctx context.Context, bootstrap []string, expectID string, a access.Access) (*Existing, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -77,7 +76,7 @@ func newExisting(bootstrap []string, a access.Access, meta kadm.Metadata, versio
 		}}
 }
 
-// Reach checks what Connect checks, except the cluster's ID. It is for processes that put no load on the cluster.
+// Reach checks what Connect checks, except the cluster's ID.
 func Reach(ctx context.Context, bootstrap []string, a access.Access) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -152,7 +151,7 @@ func (e *Existing) MetricsEndpoints() []MetricsEndpoint {
 // Stop does nothing.
 func (e *Existing) Stop(context.Context) error { return nil }
 
-// dialAny returns the addresses that it can reach. If there are none, the error has the reason for each.
+// If dialAny reaches no address, the error has the reason for each.
 func dialAny(ctx context.Context, addrs []string, a access.Access) ([]string, error) {
 	if len(addrs) == 0 {
 		return nil, &Error{Kind: ErrInput, What: "no brokers are named",
@@ -182,7 +181,6 @@ func dialAny(ctx context.Context, addrs []string, a access.Access) ([]string, er
 	}
 }
 
-// firstDenial returns the first error that a broker's rejection caused; nil if there is none.
 func firstDenial(errs []error) error {
 	for _, err := range errs {
 		var denied *Error
@@ -193,8 +191,6 @@ func firstDenial(errs []error) error {
 	return nil
 }
 
-// dialAdvertised checks that this process can reach the addresses that the brokers advertise, because clients connect
-// to those.
 func dialAdvertised(ctx context.Context, brokers kadm.BrokerDetails, a access.Access) error {
 	var addrs []string
 	for _, b := range brokers {
@@ -214,7 +210,6 @@ func dialAdvertised(ctx context.Context, brokers kadm.BrokerDetails, a access.Ac
 	return nil
 }
 
-// dialAll connects once to each address, including any TLS handshake, and returns the errors by address.
 func dialAll(ctx context.Context, addrs []string, a access.Access) []error {
 	var wg sync.WaitGroup
 	errs := make([]error, len(addrs))
@@ -232,7 +227,6 @@ func dialAll(ctx context.Context, addrs []string, a access.Access) []error {
 	return errs
 }
 
-// dialError returns why addr can't be reached, without the wrappers of package net.
 func dialError(addr string, a access.Access, err error) error {
 	var handshake *access.HandshakeError
 	if errors.As(err, &handshake) {
@@ -262,7 +256,7 @@ func checkID(meta kadm.Metadata, bootstrap []string, expectID string) error {
 	}
 	hosts := make([]string, 0, len(bootstrap)+len(meta.Brokers))
 	for _, addr := range bootstrap {
-		host, _, _ := net.SplitHostPort(addr) // Connect has reached it, so it is valid
+		host, _, _ := net.SplitHostPort(addr)
 		hosts = append(hosts, host)
 	}
 	for _, b := range meta.Brokers {
@@ -279,7 +273,7 @@ func checkID(meta kadm.Metadata, bootstrap []string, expectID string) error {
 	return nil
 }
 
-// isLoopback reports whether all addresses of host are loopback. It returns false for a name that can't be resolved.
+// isLoopback returns false for a name that can't be resolved.
 func isLoopback(host string) bool {
 	if ip := net.ParseIP(host); ip != nil {
 		return ip.IsLoopback()
@@ -299,7 +293,7 @@ func isLoopback(host string) bool {
 	return true
 }
 
-// guessVersion derives the Kafka version from the brokers' API versions. It returns "" if they differ or are unknown.
+// guessVersion returns "" if the brokers' API versions differ or are unknown.
 func guessVersion(ctx context.Context, admin *kadm.Client) string {
 	versions, err := admin.ApiVersions(ctx)
 	if err != nil {

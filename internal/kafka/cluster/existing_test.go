@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// freeAddr returns an address of this machine that no process listens on.
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	ports, err := freePorts(1)
@@ -23,7 +22,6 @@ func TestConnect(t *testing.T) {
 	e := startEmbedded(t, EmbeddedOptions{})
 	addr, dead := e.Bootstrap()[0], freeAddr(t)
 
-	// One reachable address is enough, and this machine needs no ID.
 	found, err := Connect(testContext(t), []string{dead, addr}, "", access.Access{})
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +86,7 @@ func TestCheckID(t *testing.T) {
 		meta      kadm.Metadata
 		bootstrap string
 		expect    string
-		want      string // in the error; empty: none
+		want      string
 	}{
 		{"this machine", meta("127.0.0.1", "::1"), "127.0.0.1:9092", "", ""},
 		{"another machine", meta("192.0.2.7"), "192.0.2.7:9092", "", "--cluster-id " + id},

@@ -32,7 +32,6 @@ func (l layout) recordPath() string      { return filepath.Join(l.dir, recordNam
 func (l layout) pidPath(id int32) string { return pidPath(l.dir, id) }
 func (l layout) logConfigPath() string   { return filepath.Join(l.dir, logConfig) }
 
-// dataDirs returns the log.dirs of a broker: one on each of the cluster's disks.
 func (l layout) dataDirs(id int32) []string {
 	var dirs []string
 	for _, dir := range l.disks {
@@ -76,12 +75,12 @@ type record struct {
 	Settings  map[string]string `json:"settings"`
 	// Disks are the cluster's own folders on other disks; may be absent.
 	Disks []string `json:"disks,omitempty"`
-	// Options are used to start a kept cluster again; absent in records of older versions.
+	// Options are absent in records of older versions.
 	Options *recordOptions `json:"options,omitempty"`
 }
 
 type recordOptions struct {
-	Version   string            `json:"version"` // the line
+	Version   string            `json:"version"`
 	Brokers   int               `json:"brokers"`
 	HeapBytes int64             `json:"heap_bytes"`
 	JVM       []string          `json:"jvm,omitempty"`
@@ -99,7 +98,6 @@ type brokerRecord struct {
 
 const recordVersion = 1
 
-// The states of a cluster on disk.
 const (
 	stateOwned = "owned" // ends with its owner
 	stateUp    = "up"    // outlives its owner, until Down
@@ -107,8 +105,8 @@ const (
 	stateKept = "kept"
 )
 
-// claimFolder makes and locks a folder for a new cluster; Reap can't see it until the lock is held. If kept, the folder
-// already exists with data, and stays after an error.
+// claimFolder makes and locks a folder for a new cluster; Reap can't see it before. If kept, the folder already
+// exists, and stays after an error.
 func (h Home) claimFolder(ctx context.Context, folder string, kept bool) (dir string, owner *fileLock, err error) {
 	if err := makeDir(h.Clusters); err != nil {
 		return "", nil, err
@@ -144,7 +142,6 @@ func (h Home) claimFolder(ctx context.Context, folder string, kept bool) (dir st
 	return dir, owner, nil
 }
 
-// clusterBytes is the free space that a cluster needs at its start.
 const clusterBytes = 1 << 30
 
 func unwritable(dir string, cause error) error {
@@ -160,8 +157,7 @@ func (h Home) lockClusters(ctx context.Context) (*fileLock, error) {
 
 const removeTimeout = time.Minute
 
-// removeFolder removes the folder of a stopped cluster. It locks out Reap, which would take a partly removed folder for
-// an abandoned one.
+// removeFolder locks out Reap, which would take a partly removed folder for an abandoned one.
 func (h Home) removeFolder(dir string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), removeTimeout)
 	defer cancel()
@@ -179,8 +175,7 @@ func randomFolder() string {
 	return folderPrefix + "run-" + hex.EncodeToString(id[:])
 }
 
-// newClusterID returns a random cluster ID in Kafka's form: 16 bytes in URL-safe base64. Kafka's tools reject an ID
-// that begins with a dash.
+// A cluster ID is 16 bytes in URL-safe base64. Kafka's tools reject an ID that begins with a dash.
 func newClusterID() string {
 	for {
 		var id [16]byte
@@ -204,7 +199,7 @@ func readRecord(dir string) (record, error) {
 	return r, nil
 }
 
-// readPID reads the identity of a broker's process. If the file is missing, the error is errNoProcess.
+// readPID returns errNoProcess if the file is missing.
 func readPID(path string) (identity, error) {
 	var id identity
 	err := readJSON(path, &id)

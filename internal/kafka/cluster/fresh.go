@@ -9,9 +9,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 )
 
-// CheckNew fails if the cluster already has one of these topics or groups; the error names all of them. A run deletes
-// what it creates, so it must not use another's topic or group. The controller answers for topics, because a broker may
-// still list a deleted one. Groups of every protocol count.
+// CheckNew fails if the cluster already has one of these topics or groups, of any protocol; the error names all of
+// them. The controller answers for topics, because a broker may still list a deleted one.
 func (a *Admin) CheckNew(ctx context.Context, topics, groups []string) error {
 	var there []string
 	if len(topics) > 0 {

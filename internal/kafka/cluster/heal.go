@@ -15,9 +15,8 @@ import (
 
 const healPoll = 50 * time.Millisecond
 
-// Heal repairs the cluster after injected faults: it resumes paused brokers and starts stopped ones. It returns when
-// every broker is ready and all replicas of all topics are in sync. If that fails before ctx ends, the cluster is
-// Broken and no further run uses it.
+// Heal resumes paused brokers, starts stopped ones, and returns when every broker is ready and all replicas are in
+// sync. If that fails before ctx ends, the cluster is Broken and no further run uses it.
 func (k *Kafka) Heal(ctx context.Context) error {
 	k.Thaw()
 	errs := make([]error, len(k.brokers))
@@ -57,7 +56,6 @@ func (k *Kafka) GiveUp() { k.broken.Store(true) }
 // Broken reports whether the cluster differs from what was asked for.
 func (k *Kafka) Broken() bool { return k.broken.Load() }
 
-// awaitInSync waits until no broker reports a partition that lacks a replica.
 func (k *Kafka) awaitInSync(ctx context.Context) error {
 	for _, b := range k.brokers {
 		client, err := newClient([]string{b.Addr()}, access.Access{}, kgo.RequestRetries(0),
@@ -89,7 +87,6 @@ func awaitInSync(ctx context.Context, broker *kgo.Broker, id int32) error {
 	}
 }
 
-// underReplicated returns how many partitions of all topics lack a replica or a leader, according to the broker.
 func underReplicated(ctx context.Context, broker *kgo.Broker) (lacking int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()

@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// Only a Kafka that could not be healed is broken.
 func TestBrokenClusterIsNotKept(t *testing.T) {
 	k := &Kafka{}
 	if broken(k) || broken(startEmbedded(t, EmbeddedOptions{})) || broken(&Named{}) {
@@ -19,7 +18,6 @@ func TestBrokenClusterIsNotKept(t *testing.T) {
 	}
 }
 
-// After a broken cluster, the next run gets a new one with the same settings.
 func TestSourceReplacesABrokenCluster(t *testing.T) {
 	s, settings := newSource(t, Source{Kind: KindEmbedded}), scenario.Cluster{Brokers: 1}
 	dir := t.TempDir()

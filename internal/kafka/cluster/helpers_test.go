@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
-) // testHome has the Kafka of the user's cache and its own clusters.
+)
+
 func testHome(t *testing.T) Home {
 	t.Helper()
 	home, err := UserHome()
@@ -42,7 +43,6 @@ func testTopic(t *testing.T, c Cluster, name string, partitions, replication int
 	return admin, topic
 }
 
-// produce sends one record with acks all.
 func produce(t *testing.T, c Cluster, topic, value string) {
 	t.Helper()
 	client, err := newClient(c.Bootstrap(), AccessTo(c))
@@ -55,7 +55,6 @@ func produce(t *testing.T, c Cluster, topic, value string) {
 	}
 }
 
-// consume reads n values of a topic, in any order.
 func consume(t *testing.T, c Cluster, topic string, n int) map[string]int {
 	t.Helper()
 	client, err := newClient(c.Bootstrap(), AccessTo(c), kgo.ConsumeTopics(topic),
@@ -74,7 +73,6 @@ func consume(t *testing.T, c Cluster, topic string, n int) map[string]int {
 	return values
 }
 
-// wantEmpty fails if home has a cluster's folder.
 func wantEmpty(t *testing.T, home Home) {
 	t.Helper()
 	entries, err := os.ReadDir(home.Clusters)
@@ -88,7 +86,6 @@ func wantEmpty(t *testing.T, home Home) {
 	}
 }
 
-// wantError fails unless err is of that kind and contains all words.
 func wantError(t *testing.T, err, kind error, words ...string) {
 	t.Helper()
 	if !errors.Is(err, kind) {

@@ -10,8 +10,7 @@ import (
 type Home struct {
 	// Dist is the folder with Kafka's jars, for each version.
 	Dist string
-	// Clusters has one folder for each running cluster: its data, logs and record. To measure another disk, use a
-	// folder on that disk.
+	// Clusters has one folder for each running cluster: its data, logs and record.
 	Clusters string
 }
 

@@ -11,21 +11,20 @@ import (
 	"strings"
 )
 
-// minJava is the oldest Java for brokers of Kafka 4 (KIP-1013). Kafka 3.9 would run on older ones, but the tool does
-// not test that.
+// minJava is the oldest Java for brokers of Kafka 4 (KIP-1013).
 const minJava = 17
 
 // Java is a Java runtime that is new enough for Kafka.
 type Java struct {
-	Path    string // of the java command
+	Path    string
 	Version string // as it reports itself, for instance 17.0.15
 }
 
 const javaRemedy = "install a Java runtime of version 17 or later and have it in PATH or JAVA_HOME, " +
 	"or use --cluster embedded or --brokers"
 
-// FindJava finds java in JAVA_HOME or else in PATH, and reads its version. If it is missing or too old, the error is of
-// kind ErrUnavailable.
+// FindJava finds java in JAVA_HOME or else in PATH, and reads its version. If it is missing or too old, the error
+// is ErrUnavailable.
 func FindJava(ctx context.Context) (Java, error) {
 	path, err := javaPath()
 	if err != nil {
@@ -56,7 +55,6 @@ func FindJava(ctx context.Context) (Java, error) {
 	return Java{Path: path, Version: version}, nil
 }
 
-// javaPath prefers JAVA_HOME, as Kafka's own scripts and Maven do.
 func javaPath() (string, error) {
 	if home := os.Getenv("JAVA_HOME"); home != "" {
 		return exec.LookPath(filepath.Join(home, "bin", "java"))
@@ -66,8 +64,7 @@ func javaPath() (string, error) {
 
 var javaVersionPattern = regexp.MustCompile(`version "((\d+)(?:\.(\d+))?[^"]*)"`)
 
-// parseJavaVersion parses the output of "java -version" into the version and its feature number. Up to Java 8 the
-// feature number is the second one (1.8.0).
+// Up to Java 8 the feature number is the second one (1.8.0).
 func parseJavaVersion(out string) (version string, feature int, err error) {
 	m := javaVersionPattern.FindStringSubmatch(out)
 	if m == nil {
@@ -84,8 +81,7 @@ func parseJavaVersion(out string) (version string, feature int, err error) {
 	return m[1], feature, nil
 }
 
-// canRunKafka returns what this machine lacks to start a line of Kafka; nil if nothing. It starts and downloads
-// nothing.
+// canRunKafka starts and downloads nothing.
 func (h Home) canRunKafka(ctx context.Context, line string) error {
 	v, err := versionOf(line)
 	if err != nil {

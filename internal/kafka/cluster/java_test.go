@@ -44,7 +44,7 @@ func FuzzParseJavaVersion(f *testing.F) {
 
 func TestFindJavaFails(t *testing.T) {
 	tests := map[string]struct {
-		script string // empty: no java
+		script string
 		words  []string
 	}{
 		"missing": {"", []string{"needs Java, and there is none", "JAVA_HOME"}},

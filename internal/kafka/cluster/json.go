@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// writeJSON writes a temporary file and renames it, so a reader sees the old or the new file.
+// writeJSON renames a temporary file, so a reader sees the old or the new file.
 func writeJSON(path string, v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

@@ -15,40 +15,38 @@ import (
 	"time"
 )
 
-// How long a broker may take to stop. It is short if the data is deleted next: one of several controllers would wait
-// five seconds for a successor that stops too.
+// discardGrace is short, because the data is deleted next: a controller would wait five seconds for a successor.
 const (
 	stopGrace    = 10 * time.Second
 	discardGrace = 3 * time.Second
 )
 
-// portAttempts is how often StartKafka picks ports if other processes take them.
 const portAttempts = 3
 
 // Kafka is an Apache Kafka that this process has started.
 type Kafka struct {
 	home      Home
-	opts      KafkaOptions // complete
-	name      string       // of a cluster that outlives this process; else empty
-	detached  bool         // the brokers outlive this process
+	opts      KafkaOptions
+	name      string // of a cluster that outlives this process; else empty
+	detached  bool
 	startedAt time.Time
 	java      Java
 	dist      Dist
-	classes   string // class archive; may be empty
+	classes   string
 	layout    layout
-	shared    map[string]string // properties of all brokers
+	shared    map[string]string
 	owner     *fileLock
 	kept      *record   // the cluster to start again with its data; nil for a new one
 	brokers   []*Broker // by ID, from 1
 
 	stop    sync.Once
 	stopErr error
-	broken  atomic.Bool // Heal failed
+	broken  atomic.Bool
 }
 
-// StartKafka starts a cluster and returns when it is ready: all brokers are registered, a controller is elected, and
-// each broker confirms that. The caller must Stop it. If this process dies first, its brokers die too (on Linux) or at
-// the next start (Reap), which also removes the folder.
+// StartKafka starts a cluster and returns when all brokers are registered and each confirms that a controller is
+// elected. The caller must Stop it. If this process dies first, its brokers die too (on Linux) or at the next start
+// (Reap).
 //
 // Errors are of kind ErrInput or ErrUnavailable. A failed start leaves nothing behind.
 func (h Home) StartKafka(ctx context.Context, opts KafkaOptions) (*Kafka, error) {
@@ -82,8 +80,7 @@ func (k *Kafka) start(ctx context.Context, folder string) error {
 	return err
 }
 
-// bringUp makes the cluster's folder and starts its brokers. It tries other ports if another process has taken one.
-// After an error it has removed everything.
+// bringUp tries other ports if another process has taken one. After an error it has removed everything.
 func (k *Kafka) bringUp(ctx context.Context, folder string) error {
 	id := newClusterID()
 	if k.kept != nil {
@@ -142,7 +139,7 @@ func (k *Kafka) startBrokers(ctx context.Context) error {
 	return awaitReady(ctx, k.brokers, len(k.brokers))
 }
 
-// launchAll formats and starts all brokers at once and returns the first error. Brokers that started then still run.
+// After an error, brokers that have started still run.
 func (k *Kafka) launchAll(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -220,8 +217,8 @@ func (k *Kafka) Processes() []Process {
 	return processes
 }
 
-// MetricsEndpoints returns the address of each broker's agent, also while the broker is stopped. It is nil if the
-// cluster has no agents.
+// MetricsEndpoints returns the address of each broker's agent, also while the broker is stopped; nil without
+// agents.
 func (k *Kafka) MetricsEndpoints() []MetricsEndpoint {
 	var endpoints []MetricsEndpoint
 	for _, b := range k.brokers {
@@ -241,9 +238,9 @@ func (k *Kafka) Dir() string { return k.layout.dir }
 // Dist returns the Kafka that the brokers run.
 func (k *Kafka) Dist() Dist { return k.dist }
 
-// Stop stops all brokers and removes the cluster's folder. It kills brokers that have not ended when ctx ends or after
-// 3 s (10 s if the folder is kept). If a broker had already died unexpectedly, the error has the end of its log, and
-// the logs are kept. Later calls return the same error.
+// Stop stops all brokers and removes the cluster's folder. It kills brokers that have not ended when ctx ends or
+// after 3 s (10 s if the folder is kept). If a broker had already died, the error has the end of its log, and the
+// logs are kept. Later calls return the same error.
 func (k *Kafka) Stop(ctx context.Context) error {
 	k.stop.Do(func() {
 		var died error
@@ -284,8 +281,7 @@ func (k *Kafka) shutdownAll(ctx context.Context) {
 	wg.Wait()
 }
 
-// command returns a command that runs a class of Kafka. Its arguments contain the path of the cluster's folder, by
-// which Reap recognises the process.
+// The arguments contain the path of the cluster's folder, by which Reap recognises the process.
 func (k *Kafka) command(id int32, jvm []string, class string, args ...string) *exec.Cmd {
 	var all []string
 	if k.classes != "" {
@@ -306,7 +302,6 @@ func (k *Kafka) killAll() {
 	}
 }
 
-// wipe removes what a failed attempt wrote for the brokers, except kept data.
 func (k *Kafka) wipe() error {
 	l := k.layout
 	for _, b := range k.brokers {
@@ -330,7 +325,6 @@ func (k *Kafka) discard() error {
 	return k.home.removeFolder(k.Dir())
 }
 
-// keepLogs removes the data of a stopped cluster. Its error names the folder of the logs.
 func (k *Kafka) keepLogs() error {
 	defer k.owner.unlock()
 	if err := k.layout.removeData(); err != nil {

@@ -17,7 +17,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// startKafka starts a cluster and stops it when the test ends.
 func startKafka(t *testing.T, home Home, opts KafkaOptions) *Kafka {
 	t.Helper()
 	opts.Progress = func(s string) { t.Log(s) }
@@ -71,7 +70,6 @@ func TestOneBroker(t *testing.T) {
 	wantGone(t, k)
 }
 
-// wantClassArchive fails if the broker does not use the class archive.
 func wantClassArchive(t *testing.T, k *Kafka) {
 	t.Helper()
 	if k.classes == "" {
@@ -86,7 +84,6 @@ func wantClassArchive(t *testing.T, k *Kafka) {
 	}
 }
 
-// wantShareGroups fails unless the cluster offers share groups (KIP-932).
 func wantShareGroups(t *testing.T, c Cluster) {
 	t.Helper()
 	client, err := newClient(c.Bootstrap(), access.Access{})
@@ -106,7 +103,6 @@ func wantShareGroups(t *testing.T, c Cluster) {
 	t.Errorf("share groups are off: %+v", resp.FinalizedFeatures)
 }
 
-// wantGone fails if a stopped cluster has left anything.
 func wantGone(t *testing.T, k *Kafka) {
 	t.Helper()
 	if p := k.Processes(); len(p) != 0 {
@@ -139,7 +135,6 @@ func TestAskedPortTaken(t *testing.T) {
 	wantEmpty(t, home)
 }
 
-// takePort listens on a loopback port.
 func takePort(t *testing.T) (listener net.Listener, port int) {
 	t.Helper()
 	listener, err := net.Listen("tcp", host+":0")

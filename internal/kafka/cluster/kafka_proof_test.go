@@ -82,7 +82,6 @@ func TestBrokerThatDies(t *testing.T) {
 	})
 	t.Run("in the middle", func(t *testing.T) {
 		k := startKafka(t, home, KafkaOptions{})
-		// Like the kernel: not through the cluster's own Kill.
 		if err := syscall.Kill(k.Brokers()[0].PID(), syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +101,6 @@ func TestBrokerThatDies(t *testing.T) {
 	})
 }
 
-// If another process takes a port that was found free, StartKafka picks others.
 func TestPortTaken(t *testing.T) {
 	listener, taken := takePort(t)
 	defer listener.Close()
@@ -122,7 +120,6 @@ func TestPortTaken(t *testing.T) {
 	}
 }
 
-// A killed broker that starts again has every acknowledged record and the same metrics address.
 func TestKilledBrokerComesBack(t *testing.T) {
 	k := startKafka(t, testHome(t), KafkaOptions{Config: map[string]string{
 		"broker.session.timeout.ms": "2000", // or it could not register again so soon
@@ -160,7 +157,7 @@ func TestStartInterrupted(t *testing.T) {
 	defer cancel()
 	var pid identity
 	_, err := home.StartKafka(ctx, KafkaOptions{pickPorts: func(n int) ([]int, error) {
-		go func() { // interrupt when the broker runs but is not ready
+		go func() {
 			for ctx.Err() == nil {
 				paths, _ := filepath.Glob(filepath.Join(home.Clusters, folderPrefix+"*", "broker-1.pid"))
 				if len(paths) == 1 {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileLock is an exclusive advisory lock on a file. The kernel releases it when its holder dies, so unlike a process
-// number it proves that the holder lives.
+// fileLock is an exclusive advisory lock. The kernel releases it when its holder dies, so unlike a process number
+// it proves that the holder lives.
 type fileLock struct {
 	file *os.File
 }
@@ -20,8 +20,7 @@ var errLocked = errors.New("locked by another process")
 
 const lockPoll = 50 * time.Millisecond
 
-// tryLock takes the lock on path and makes the file if needed. If another process holds it, tryLock returns errLocked
-// at once.
+// If another process holds the lock, tryLock returns errLocked at once.
 func tryLock(path string) (*fileLock, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -46,7 +45,7 @@ func tryLock(path string) (*fileLock, error) {
 	return nil, fmt.Errorf("lock %s: %w", path, err)
 }
 
-// lockFile waits for the lock on path, or for ctx. If it must wait, it calls waiting once; waiting may be nil.
+// If lockFile must wait, it calls waiting once; waiting may be nil.
 func lockFile(ctx context.Context, path string, waiting func()) (*fileLock, error) {
 	for {
 		lock, err := tryLock(path)
@@ -65,8 +64,7 @@ func lockFile(ctx context.Context, path string, waiting func()) (*fileLock, erro
 	}
 }
 
-// unlock releases the lock. The file stays: otherwise two processes could hold locks on different files of the same
-// name.
+// The file stays: otherwise two processes could hold locks on different files of the same name.
 func (l *fileLock) unlock() {
 	l.file.Close()
 }

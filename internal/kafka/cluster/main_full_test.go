@@ -14,7 +14,6 @@ import (
 	"time"
 )
 
-// helperVariable makes the test binary a helper process. Its value is a part and the clusters folder.
 const helperVariable = "KAFKA_BENCH_TEST_HELPER"
 
 func TestMain(m *testing.M) {
@@ -28,7 +27,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play runs a helper process. It prints a line when its part is done.
 func play(part, dir string) error {
 	home, err := UserHome()
 	if err != nil {
@@ -37,24 +35,24 @@ func play(part, dir string) error {
 	home.Clusters = dir
 	ctx := context.Background()
 	switch part {
-	case "owner", "orphaning owner": // starts a cluster and waits to be killed
+	case "owner", "orphaning owner":
 		k, err := home.StartKafka(ctx, KafkaOptions{orphaned: part != "owner"})
 		if err != nil {
 			return err
 		}
 		fmt.Println(k.Dir(), k.Brokers()[0].PID())
 		select {}
-	case "up": // starts a long-lived cluster and ends
+	case "up":
 		n, err := home.Up(ctx, DefaultName, KafkaOptions{})
 		if err != nil {
 			return err
 		}
 		fmt.Println(n.Dir())
 		return nil
-	case "bystander": // does nothing
+	case "bystander":
 		time.Sleep(time.Minute)
 		return nil
-	case "watchdog": // ends the long-lived cluster when its parent has ended
+	case "watchdog":
 		if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 			return err
 		}
@@ -63,7 +61,6 @@ func play(part, dir string) error {
 	return fmt.Errorf("no part %q", part)
 }
 
-// startHelper starts the test binary in another part, and kills it when the test ends.
 func startHelper(t *testing.T, part string, home Home) (*exec.Cmd, io.WriteCloser, *bufio.Reader) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

@@ -25,8 +25,7 @@ func findMaven() (string, error) {
 	return path, nil
 }
 
-// runMaven copies Kafka's jars to work/dist/lib and the agent's to work/dist/agent. The user's Maven configuration
-// chooses the repository.
+// The user's Maven configuration chooses the repository.
 func runMaven(ctx context.Context, v version, work string) error {
 	path, err := findMaven()
 	if err != nil {
@@ -55,7 +54,6 @@ func runMaven(ctx context.Context, v version, work string) error {
 	return nil
 }
 
-// offlinePattern matches Maven's errors about an unreachable repository.
 var offlinePattern = regexp.MustCompile(`(?i)could not transfer|unknown host|connection (refused|reset|timed out)|connect timed out|` +
 	`network is unreachable|temporary failure in name resolution|offline mode|no route to host`)
 

@@ -9,9 +9,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// PutOut removes all members from a group, as if each had left. It is for a group whose members were killed: they stay
-// until their session timeout and prevent the group's deletion. In both group protocols any client may send the leave
-// request of a member.
+// PutOut removes all members from a group, as if each had left: killed ones would prevent its deletion until their
+// session timeout.
 func (a *Admin) PutOut(ctx context.Context, group string) error {
 	ctx, cancel := context.WithTimeout(ctx, groupTimeout)
 	defer cancel()
@@ -59,7 +58,7 @@ func (a *Admin) putOutConsumer(ctx context.Context, group string) error {
 		if err == nil {
 			err = kerr.ErrorForCode(resp.ErrorCode)
 		}
-		if !errors.Is(err, kerr.UnknownMemberID) { // its session has timed out meanwhile
+		if !errors.Is(err, kerr.UnknownMemberID) {
 			failed = errors.Join(failed, err)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// TestPutOut: after PutOut, a group whose member did not leave can be deleted at once, in either protocol.
 func TestPutOut(t *testing.T) {
 	for name, protocol := range map[string][]kgo.Opt{"classic": nil, "consumer": {kgo.ServerSideBalancer()}} {
 		t.Run(name, func(t *testing.T) {

@@ -21,7 +21,7 @@ const DefaultName = "default"
 
 var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 
-// Named is a cluster made by Up, which runs without an owner until Down. Its Stop does nothing.
+// Named is a cluster made by Up, which runs without an owner until Down.
 type Named struct {
 	dir    string
 	record record
@@ -47,10 +47,10 @@ type BrokerStatus struct {
 	Alive bool // whether that process still is this broker
 }
 
-// Up starts a cluster that outlives this process and returns when it is ready. A name has up to 32 lower-case letters,
-// digits and dashes. A running cluster is ErrAlreadyUp; one whose brokers have all died is replaced. A cluster that
-// Keep stopped starts again with its ID, data, addresses and options. opts may change its options, except its version,
-// brokers and disks (ErrInput).
+// Up starts a cluster that outlives this process and returns when it is ready. A name has up to 32 lower-case
+// letters, digits and dashes. A running cluster is ErrAlreadyUp; one whose brokers have all died is replaced. A
+// cluster that Keep stopped starts again with its ID, data and addresses. opts may change its options, except
+// version, brokers and disks (ErrInput).
 func (h Home) Up(ctx context.Context, name string, opts KafkaOptions) (*Named, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
@@ -81,7 +81,6 @@ func (h Home) Up(ctx context.Context, name string, opts KafkaOptions) (*Named, e
 	if err := k.start(ctx, namedFolder(name)); err != nil {
 		return nil, err
 	}
-	// From here on the cluster has no owner.
 	defer k.owner.unlock()
 	if err := k.writeRecord(stateUp); err != nil {
 		k.killAll()
@@ -90,7 +89,6 @@ func (h Home) Up(ctx context.Context, name string, opts KafkaOptions) (*Named, e
 	return &Named{dir: k.Dir(), record: k.record(stateUp)}, nil
 }
 
-// makeRoom fails if the named cluster runs, and removes a dead one. It returns the record of a kept one.
 func (h Home) makeRoom(name string) (kept *record, err error) {
 	n, err := h.upOrKept(name)
 	if errors.Is(err, ErrNotUp) {
@@ -111,7 +109,7 @@ func (h Home) makeRoom(name string) (kept *record, err error) {
 	return nil, h.removeFolder(n.dir)
 }
 
-// again returns the options to start a kept cluster: opts, and the cluster's own where opts leaves one open.
+// again fills what opts leaves open with the kept cluster's own options.
 func (r record) again(opts KafkaOptions) (KafkaOptions, error) {
 	had := r.Options
 	again := opts
@@ -151,14 +149,13 @@ func (r record) again(opts KafkaOptions) (KafkaOptions, error) {
 	return again, again.Validate()
 }
 
-// Down stops the named cluster and removes it with its data, also a kept one. It kills brokers that have not ended when
-// ctx ends or after 3 s. It returns ErrNotUp if the cluster does not exist.
+// Down stops the named cluster and removes it with its data, also a kept one. It kills brokers that have not ended
+// when ctx ends or after 3 s. A missing cluster is ErrNotUp.
 func (h Home) Down(ctx context.Context, name string) error {
 	return h.end(ctx, name, h.upOrKept, discardGrace, func(n *Named) error { return h.removeFolder(n.dir) })
 }
 
-// Keep stops the named cluster in order and keeps its data for a later Up. It returns ErrNotUp if the cluster is not
-// up.
+// Keep stops the named cluster and keeps its data for a later Up. A cluster that is not up is ErrNotUp.
 func (h Home) Keep(ctx context.Context, name string) error {
 	find := func(name string) (*Named, error) {
 		n, err := h.load(name)
@@ -178,7 +175,6 @@ func (h Home) Keep(ctx context.Context, name string) error {
 	})
 }
 
-// end stops the named cluster that find returns, and then calls then.
 func (h Home) end(ctx context.Context, name string, find func(string) (*Named, error), grace time.Duration,
 	then func(*Named) error) error {
 	lock, err := h.lockName(ctx, name)
@@ -196,8 +192,7 @@ func (h Home) end(ctx context.Context, name string, find func(string) (*Named, e
 	return then(n)
 }
 
-// Find returns the named cluster for a run, after checking that all its brokers live. It returns ErrNotUp if the
-// cluster is not up.
+// Find returns the named cluster for a run, after checking that all its brokers live.
 func (h Home) Find(ctx context.Context, name string) (*Named, error) {
 	n, err := h.load(name)
 	if err != nil {
@@ -209,7 +204,7 @@ func (h Home) Find(ctx context.Context, name string) (*Named, error) {
 	return n, nil
 }
 
-// Status describes the named cluster, usable or not. It returns ErrNotUp if the cluster is not up.
+// Status describes the named cluster, usable or not.
 func (h Home) Status(ctx context.Context, name string) (Status, error) {
 	n, err := h.load(name)
 	if err != nil {
@@ -335,7 +330,7 @@ func (n *Named) problem(ctx context.Context) error {
 	return err
 }
 
-// end stops all brokers at once. They are not children of this process.
+// The brokers are not children of this process.
 func (n *Named) end(ctx context.Context, grace time.Duration) error {
 	if deadline, ok := ctx.Deadline(); ok {
 		grace = min(grace, time.Until(deadline))

@@ -11,7 +11,6 @@ import (
 	"testing"
 )
 
-// TestUpStatusDown: a long-lived cluster survives the process that started it, until Down.
 func TestUpStatusDown(t *testing.T) {
 	home := testHome(t)
 	// Ends the cluster if this process is killed.
@@ -54,7 +53,6 @@ func TestUpStatusDown(t *testing.T) {
 	wantDownOnce(t, home, found)
 }
 
-// wantDownOnce: if several commands end the cluster, one does and the others find none.
 func wantDownOnce(t *testing.T, home Home, n *Named) {
 	t.Helper()
 	processes := n.Processes()

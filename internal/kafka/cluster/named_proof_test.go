@@ -8,8 +8,6 @@ import (
 	"testing"
 )
 
-// TestKeepAndUpAgain: a kept cluster with two disks starts again with its ID, address and records, and Down removes
-// everything.
 func TestKeepAndUpAgain(t *testing.T) {
 	home, ctx, disks := testHome(t), testContext(t), []string{t.TempDir(), t.TempDir()}
 	t.Chdir(disks[0]) // the first Up has a relative path, and the second runs in another folder

@@ -13,7 +13,6 @@ import (
 // MaxBrokers limits a local cluster: each broker is a JVM.
 const MaxBrokers = 9
 
-// The default heap sizes of a broker, and the smallest that works.
 const (
 	heapAloneBytes  = 1 << 30   // of a single broker, as in Kafka's own scripts
 	heapSharedBytes = 512 << 20 // of each of several
@@ -26,32 +25,27 @@ type KafkaOptions struct {
 	Version string
 	// Brokers is 1 to MaxBrokers; 0 means 1.
 	Brokers int
-	// HeapBytes is the heap of each broker's JVM, at least 128 MiB; 0 means 1 GiB for one broker and 512 MiB for each
-	// of several.
+	// HeapBytes is the heap of each broker's JVM, at least 128 MiB; 0 means 1 GiB, or 512 MiB for several brokers.
 	HeapBytes int64
-	// JVM holds further options for each broker's JVM. An option that selects a garbage collector replaces the default
-	// collector.
+	// JVM holds further options for each broker's JVM, which may select another garbage collector.
 	JVM []string
 	// Config holds broker properties that override the tool's own. Those of identity and listeners can't be set.
 	Config map[string]string
 	// NoMetrics starts the brokers without the metrics agent (see Metered).
 	NoMetrics bool
-	// Disks are existing folders. Each broker keeps its logs in all of them, in a folder that the cluster makes and
-	// removes. If empty, the logs are in the cluster's folder.
+	// Disks are existing folders. Each broker keeps its logs in all of them; if empty, in the cluster's folder.
 	Disks []string
 	// Ports are the ports for clients, one for each broker; empty means free ones.
 	Ports []int
-	// Host is the address that brokers listen on for clients; "" means 127.0.0.1. For tests with clients in other
-	// network namespaces.
+	// Host is the address that brokers listen on for clients; "" means 127.0.0.1.
 	Host string
 	// Keep makes Stop keep the cluster's folder.
 	Keep bool
 	// Progress receives short sentences about slow steps; it may be nil.
 	Progress func(string)
 
-	// pickPorts replaces freePorts in tests.
 	pickPorts func(n int) ([]int, error)
-	// orphaned starts brokers that survive their owner, as on systems without a parent-death signal. For tests of Reap.
+	// orphaned starts brokers that survive their owner, for tests of Reap.
 	orphaned bool
 }
 
@@ -77,7 +71,6 @@ func (o KafkaOptions) withDefaults() KafkaOptions {
 	return o
 }
 
-// ownProperties are those that the tool sets for each broker and that a user can't override.
 var ownProperties = []string{
 	"process.roles", "node.id", "broker.id", "log.dir", "log.dirs", "metadata.log.dir",
 	"listeners", "advertised.listeners", "controller.listener.names", "inter.broker.listener.name",

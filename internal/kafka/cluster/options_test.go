@@ -48,7 +48,6 @@ func TestSharedProperties(t *testing.T) {
 	}
 }
 
-// TestBrokerProperties: brokers of one cluster agree on what they share, and differ in what identifies them.
 func TestBrokerProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, MaxBrokers).Draw(t, "brokers")
@@ -78,7 +77,7 @@ func TestBrokerProperties(t *testing.T) {
 			}
 			for _, name := range ownProperties {
 				if strings.HasPrefix(name, "broker.id") || name == "log.dir" || strings.Contains(name, "metadata") || strings.HasSuffix(name, "bootstrap.servers") {
-					continue // aliases, which are not set
+					continue
 				}
 				if props[name] == "" {
 					t.Fatalf("%s is not set", name)
@@ -91,7 +90,6 @@ func TestBrokerProperties(t *testing.T) {
 	})
 }
 
-// TestFormatProperties: java.util.Properties would read back each value.
 func TestFormatProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		// Kafka trims values, so no value needs leading blanks.

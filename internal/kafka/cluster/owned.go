@@ -21,13 +21,13 @@ const (
 	ShareGroup              // KIP-932
 )
 
-// Member is a member of a group, with its sorted partitions of a topic; nil if the brokers do not report them.
+// Member is a group member with its sorted partitions of a topic; nil if the brokers do not report them.
 type Member struct {
 	ID, ClientID, Host string
 	Partitions         []int32
 }
 
-// Members returns a group's members and its state, as Kafka names it. A group that does not exist has no members.
+// Members returns a group's members and its state, as Kafka names it. A missing group has no members.
 func (a *Admin) Members(ctx context.Context, group, topic string, kind GroupKind) (state string, all []Member,
 	err error) {
 	var failed error // the group's error; err is the request's
@@ -80,8 +80,7 @@ func assignedOf(m kadm.DescribedGroupMember, topic string) (all []int32) {
 	return append([]int32{}, all...)
 }
 
-// partitionsIn returns the partitions of a topic in an assignment. It returns nil if the assignment omits topic names,
-// as the embedded broker's does.
+// partitionsIn returns nil if the assignment omits topic names, as the embedded broker's does.
 func partitionsIn(assignment kadm.TopicsSet, topic string) []int32 {
 	if _, unnamed := assignment[""]; unnamed {
 		return nil
@@ -111,5 +110,4 @@ func (a *Admin) Owned(ctx context.Context, group, topic string, kind GroupKind) 
 	return Owned{Members: len(members), Partitions: len(owned), Stable: state == stable}, nil
 }
 
-// stable is Kafka's name for the state of a group without a rebalance.
 const stable = "Stable"

@@ -8,12 +8,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// parting makes listeners for the embedded brokers. They report the end of a connection only after any JoinGroup that
-// waits on it is answered.
+// parting reports the end of a connection only after any JoinGroup that waits on it is answered.
 //
-// Kafka starts a member's session when it answers the JoinGroup, even if the answer does not arrive. So it removes a
-// member that died meanwhile after the session timeout. For a member that joins for the first time, kfake often starts
-// no session if the connection has ended (in about half the cases). Such a member would keep its partitions for ever.
+// Kafka starts a member's session when it answers the JoinGroup, even if the answer does not arrive, and removes a
+// dead member when the session times out. kfake starts no session for about half of such new members, which would
+// keep their partitions for ever.
 //
 // A connection whose JoinGroup is never answered stays until the cluster stops.
 type parting struct {
@@ -38,11 +37,11 @@ func (l partingListener) Accept() (net.Conn, error) {
 	return &partingConn{Conn: conn, closed: make(chan struct{})}, nil
 }
 
-// partingConn is the broker's end of a connection. The broker reads in one goroutine at a time.
+// The broker reads from a partingConn in one goroutine at a time.
 type partingConn struct {
 	net.Conn
-	head []byte // the current request's head, until it is complete
-	rest int    // bytes of that request that follow
+	head []byte
+	rest int
 
 	mu       sync.Mutex
 	join     uint32        // correlation ID of the last JoinGroup
@@ -52,7 +51,7 @@ type partingConn struct {
 	closed chan struct{}
 }
 
-// requestHead is the length (4), API key (2), version (2) and correlation ID (4) of a request.
+// length (4), API key (2), version (2), correlation ID (4)
 const requestHead = 12
 
 func (c *partingConn) Read(p []byte) (int, error) {

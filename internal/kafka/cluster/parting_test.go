@@ -11,8 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Members whose connections end while their JoinGroups wait leave the group one session timeout after the answers. The
-// test needs many members: kfake alone would remove about half of them.
+// Members whose connections end while their JoinGroups wait leave the group one session timeout after the answers.
 func TestVanishedWhileJoining(t *testing.T) {
 	inVirtualTime(t, EmbeddedOptions{}, func(t *testing.T, e *Embedded) {
 		const session, vanish = 10 * time.Second, 20
@@ -46,14 +45,12 @@ func TestVanishedWhileJoining(t *testing.T) {
 	})
 }
 
-// joiner is a group member that sends its requests step by step.
 type joiner struct {
 	client *kgo.Client
-	conns  chan net.Conn // that it opened
+	conns  chan net.Conn
 	req    *kmsg.JoinGroupRequest
 }
 
-// newJoiner returns a member that has its ID but has not joined.
 func newJoiner(t *testing.T, e *Embedded, session time.Duration) *joiner {
 	t.Helper()
 	j := &joiner{conns: make(chan net.Conn, 10), req: kmsg.NewPtrJoinGroupRequest()}
@@ -81,7 +78,6 @@ func newJoiner(t *testing.T, e *Embedded, session time.Duration) *joiner {
 	return j
 }
 
-// join joins the group and assigns nothing to any member.
 func (j *joiner) join(t *testing.T) {
 	t.Helper()
 	joined, err := j.req.RequestWith(t.Context(), j.client)

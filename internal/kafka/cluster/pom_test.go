@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// TestAnotherPomIsAnotherFolder: jars of two poms are never in the same folder.
 func TestAnotherPomIsAnotherFolder(t *testing.T) {
 	h := Home{Dist: t.TempDir()}
 	folders := map[string]string{}
@@ -26,7 +25,6 @@ func TestAnotherPomIsAnotherFolder(t *testing.T) {
 	}
 }
 
-// TestVersionsBesideEachOther: a resolve leaves the copies of other versions and poms unchanged.
 func TestVersionsBesideEachOther(t *testing.T) {
 	fakeMaven(t, `version=$(sed -n 's/.*kafka_2.13<.artifactId><version>\([^<]*\).*/\1/p' pom.xml)
 mkdir -p "$lib" "$agent" && echo a > "$lib/kafka_2.13-$version.jar" && echo b > "$lib/kafka-tools-$version.jar"
@@ -67,7 +65,6 @@ echo agent > "$agent/jmx_prometheus_javaagent-1.0.1.jar"`)
 	}
 }
 
-// TestVersionsOfScenarios: scenarios accept exactly the versions that can be started.
 func TestVersionsOfScenarios(t *testing.T) {
 	var lines []string
 	for _, v := range versions {

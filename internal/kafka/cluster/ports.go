@@ -6,9 +6,8 @@ import (
 	"net"
 )
 
-// Ports for brokers are below the range that Linux (32768) and macOS (49152) use for outgoing connections. Otherwise a
-// client that retries a stopped broker could get the broker's own port, connect to itself, and prevent the broker's
-// restart.
+// Linux (from 32768) and macOS (from 49152) use higher ports for outgoing connections. There, a client that retries
+// a stopped broker could get the broker's own port, connect to itself, and prevent the restart.
 const (
 	portFirst = 15000
 	portLast  = 32000

@@ -28,7 +28,6 @@ func (id identity) running() bool {
 	return err == nil && now == id
 }
 
-// runsIn reports whether id still runs and has dir in its command line: it is then a broker of the cluster in dir.
 func (id identity) runsIn(dir string) bool {
 	if !id.running() {
 		return false
@@ -38,15 +37,14 @@ func (id identity) runsIn(dir string) bool {
 	return err == nil && strings.Contains(line, dir+string(filepath.Separator))
 }
 
-// end stops a process that is not a child of this one: with SIGTERM, and with SIGKILL after grace; 0 means SIGKILL at
-// once. It waits until the process has ended.
+// end stops a process that is not a child of this one: with SIGTERM, and with SIGKILL after grace (0: at once).
 func (id identity) end(grace time.Duration) error {
 	process, err := os.FindProcess(id.PID)
 	if err != nil {
 		return nil //nolint:nilerr // it is gone
 	}
 	defer process.Release()
-	// On Linux, process now holds a pidfd and can't become another process. Check that it is the right one.
+	// On Linux, process now holds a pidfd and can't become another process.
 	if !id.running() {
 		return nil
 	}
@@ -84,8 +82,7 @@ type child struct {
 	state   *os.ProcessState // valid after done
 }
 
-// bequeathNothing marks the open files of this process as close-on-exec. A child that outlives this process would
-// otherwise keep a lock of the calling script.
+// A child that outlives this process would otherwise keep a lock of the calling script.
 func bequeathNothing() {
 	open, _ := os.ReadDir("/dev/fd") // a system without it inherits as before
 	for _, f := range open {
@@ -95,8 +92,8 @@ func bequeathNothing() {
 	}
 }
 
-// startChild starts cmd in its own process group, so that Ctrl-C in a terminal ends only the tool. An attached child
-// dies with this process. A detached one gets its own session, outlives this process, and inherits no open files.
+// The child has its own process group, so that Ctrl-C ends only the tool. An attached child dies with this process.
+// A detached one has its own session, and inherits no open files.
 func startChild(cmd *exec.Cmd, detached bool) (*child, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !detached, Setsid: detached}
 	if detached {
@@ -107,8 +104,8 @@ func startChild(cmd *exec.Cmd, detached bool) (*child, error) {
 	c := &child{done: make(chan struct{})}
 	started := make(chan error)
 	go func() {
-		// Linux ties the parent-death signal to the thread that forks, not to its process. So this thread must live
-		// until the child ends.
+		// Linux ties the parent-death signal to the thread that forks, so this thread must live until the child
+		// ends.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
@@ -126,7 +123,7 @@ func startChild(cmd *exec.Cmd, detached bool) (*child, error) {
 	c.process = cmd.Process
 	id, err := identify(cmd.Process.Pid)
 	if err != nil {
-		id = identity{PID: cmd.Process.Pid} // it has ended already
+		id = identity{PID: cmd.Process.Pid}
 	}
 	c.identity = id
 	return c, nil
@@ -141,7 +138,7 @@ func (c *child) exited() bool {
 	}
 }
 
-// signal sends sig to the child. If the child has ended, the error is os.ErrProcessDone.
+// If the child has ended, the error is os.ErrProcessDone.
 func (c *child) signal(sig syscall.Signal) error {
 	if c.exited() {
 		return os.ErrProcessDone
@@ -150,6 +147,6 @@ func (c *child) signal(sig syscall.Signal) error {
 }
 
 func (c *child) kill() {
-	_ = c.signal(syscall.SIGKILL) // it may have ended already
+	_ = c.signal(syscall.SIGKILL)
 	<-c.done
 }

@@ -20,7 +20,7 @@ const (
 	statStartTime = 19
 )
 
-// identify returns the identity of a running process, or errNoProcess.
+// identify returns errNoProcess if the process does not run.
 func identify(pid int) (identity, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -36,8 +36,7 @@ func identify(pid int) (identity, error) {
 	return identity{PID: pid, Started: started}, nil
 }
 
-// parseStat returns the state and the start time in clock ticks since boot. It searches for the last ")", because the
-// command's name may contain anything.
+// The start time is in clock ticks since boot. The command's name may contain a ")" too.
 func parseStat(stat string) (state, started string, err error) {
 	_, rest, found := cutLast(stat, ")")
 	fields := strings.Fields(rest)

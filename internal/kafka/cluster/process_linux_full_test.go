@@ -30,9 +30,8 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-// A broker that outlives the command does not keep open files of the calling process, such as a lock.
 func TestNothingIsBequeathed(t *testing.T) {
-	inherited, err := syscall.Dup(int(os.Stdin.Fd())) // which is not close-on-exec
+	inherited, err := syscall.Dup(int(os.Stdin.Fd()))
 	if err != nil {
 		t.Fatal(err)
 	}

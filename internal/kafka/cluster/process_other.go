@@ -9,11 +9,10 @@ import (
 	"syscall"
 )
 
-// dieWithParent does nothing: only Linux has a parent-death signal. The next start reaps what a crash leaves running.
+// Only Linux has a parent-death signal. The next start reaps what a crash leaves running.
 func dieWithParent(*syscall.SysProcAttr) {}
 
-// identify returns the identity of a running process, or errNoProcess. The start time has ps's resolution of one
-// second.
+// The start time has ps's resolution of one second.
 func identify(pid int) (identity, error) {
 	out, err := exec.Command("ps", "-o", "stat=,lstart=", "-p", strconv.Itoa(pid)).Output()
 	if err != nil {

@@ -11,18 +11,15 @@ import (
 
 const (
 	host = "127.0.0.1"
-	// maxVoters is how many brokers are controllers too. Three survive the loss of one; more would only be slower.
+	// Three controllers survive the loss of one; more would only be slower.
 	maxVoters = 3
-	// internalPartitions is the number of partitions of each internal topic. It spreads groups over the brokers and is
-	// quick to create. Kafka's default is 50.
+	// Eight partitions spread groups over the brokers, and are created sooner than Kafka's default of 50.
 	internalPartitions = 8
 )
 
-// sharedProperties returns the properties of all brokers, without those of listeners and identity. They differ from
-// Kafka's defaults only for a small, short-lived cluster.
 func sharedProperties(brokers int) map[string]string {
 	replication := strconv.Itoa(min(brokers, 3))
-	// One of three replicas may be down. With two, an internal topic that needs both would stop at the first restart.
+	// If both of two replicas had to be in sync, an internal topic would stop at the first restart.
 	minInSync := strconv.Itoa(max(1, min(brokers, 3)-1))
 	partitions := strconv.Itoa(internalPartitions)
 	return map[string]string{
@@ -45,7 +42,6 @@ func sharedProperties(brokers int) map[string]string {
 	}
 }
 
-// layout describes the brokers of a cluster: everything that they must agree on.
 type layout struct {
 	clusterID string
 	dir       string
@@ -63,8 +59,7 @@ type place struct {
 
 func (p place) addr() string { return fmt.Sprintf("%s:%d", cmp.Or(p.host, host), p.port) }
 
-// voters returns the controller quorum in the form of Kafka's configuration. The quorum is static: a dynamic one
-// (KIP-853) would have to be formatted into each disk.
+// The quorum is static: a dynamic one (KIP-853) would have to be formatted into each disk.
 func (l layout) voters() string {
 	var voters []string
 	for _, p := range l.brokers {
@@ -98,11 +93,10 @@ func formatProperties(props map[string]string) []byte {
 	return []byte(b.String())
 }
 
-// propertyEscaper escapes a value for java.util.Properties. It does not keep leading blanks, which no property has.
+// propertyEscaper does not keep leading blanks, which no property has.
 var propertyEscaper = strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`)
 
-// jvmOptions returns the options of a broker's JVM: those of Kafka's start scripts, the heap, and last the user's,
-// which override the others.
+// The user's options come last, and override the others.
 func jvmOptions(heapBytes int64, extra []string) []string {
 	heap := fmt.Sprintf("%dk", heapBytes>>10)
 	options := []string{"-server", "-Xms" + heap, "-Xmx" + heap, "-Djava.awt.headless=true"}
@@ -113,7 +107,7 @@ func jvmOptions(heapBytes int64, extra []string) []string {
 	return append(options, extra...)
 }
 
-// choosesCollector reports whether options select a garbage collector: the JVM accepts only one.
+// The JVM accepts only one collector.
 func choosesCollector(options []string) bool {
 	return slices.ContainsFunc(options, func(o string) bool {
 		return strings.HasPrefix(o, "-XX:+Use") && strings.HasSuffix(o, "GC")

@@ -13,16 +13,13 @@ import (
 )
 
 const (
-	// readyTimeout is how long brokers may take to start. A restarted one first waits until its former session expires
-	// (9 s by default).
-	readyTimeout = 2 * time.Minute
-	readyPoll    = 20 * time.Millisecond
-	// answerTimeout limits one request to a broker that is starting.
+	// A restarted broker first waits until its former session expires (9 s by default).
+	readyTimeout  = 2 * time.Minute
+	readyPoll     = 20 * time.Millisecond
 	answerTimeout = 2 * time.Second
 )
 
-// awaitReady waits until each broker reports that it belongs to a working cluster of at least want brokers. An open
-// port is not enough: a broker listens long before it is ready.
+// An open port is not enough: a broker listens long before it is ready.
 func awaitReady(ctx context.Context, brokers []*Broker, want int) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -69,8 +66,6 @@ func (b *Broker) notReadyError(ctx context.Context, last error) error {
 	}
 }
 
-// askReady returns nil if the broker reports itself and in total want brokers as registered, and a leader of the
-// controller quorum.
 func askReady(ctx context.Context, broker *kgo.Broker, id int32, want int) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()

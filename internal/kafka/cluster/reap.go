@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// Reap removes the clusters that dead processes left, unless they were made to outlive their owner. It kills the
-// brokers that still run and removes the folders. It kills only a process that a pid file names and whose start time
-// and command line match. It returns the removed folders. Every StartKafka and Up begins with it.
+// Reap kills the brokers and removes the folders of clusters that dead processes left, unless they were made to
+// outlive their owner. It kills only a process that a pid file names and whose start time and command line match.
+// It returns the removed folders.
 func (h Home) Reap(ctx context.Context, progress func(string)) (removed []string, err error) {
 	if _, err := os.Stat(h.Clusters); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -48,7 +48,7 @@ func reapFolder(dir string) (removed bool, err error) {
 	}
 	owner, err := tryLock(filepath.Join(dir, ownerName))
 	if errors.Is(err, errLocked) {
-		return false, nil // the owner lives
+		return false, nil
 	}
 	if err != nil {
 		return false, err
@@ -63,7 +63,6 @@ func reapFolder(dir string) (removed bool, err error) {
 	return true, nil
 }
 
-// killBrokers kills every broker that a pid file in dir names.
 func killBrokers(dir string) error {
 	paths, err := filepath.Glob(filepath.Join(dir, "broker-*.pid"))
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"testing"
 )
 
-// TestReapAfterCrash: Reap finds a cluster that survived its owner, as without a parent-death signal.
 func TestReapAfterCrash(t *testing.T) {
 	home := testHome(t)
 	owner, orphan := startOwner(t, "orphaning owner", home)
@@ -21,7 +20,7 @@ func TestReapAfterCrash(t *testing.T) {
 	if err := owner.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = owner.Wait() // killed above
+	_ = owner.Wait()
 	if !orphan.running() {
 		t.Error("the orphan did not survive; Reap has nothing to prove")
 	}
@@ -35,7 +34,6 @@ func TestReapAfterCrash(t *testing.T) {
 	wantEmpty(t, home)
 }
 
-// startOwner starts a process that owns a cluster, and returns it and its broker.
 func startOwner(t *testing.T, part string, home Home) (owner *exec.Cmd, broker identity) {
 	t.Helper()
 	owner, _, stdout := startHelper(t, part, home)
@@ -52,7 +50,6 @@ func startOwner(t *testing.T, part string, home Home) (owner *exec.Cmd, broker i
 	return owner, broker
 }
 
-// fakeCluster writes the folder of a cluster whose only broker is another process.
 func fakeCluster(t *testing.T, home Home, state string, broker identity) string {
 	t.Helper()
 	dir := filepath.Join(home.Clusters, randomFolder())
@@ -66,7 +63,6 @@ func fakeCluster(t *testing.T, home Home, state string, broker identity) string 
 	return dir
 }
 
-// bystander starts a process that has nothing to do with Kafka.
 func bystander(t *testing.T, args ...string) identity {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
@@ -82,8 +78,8 @@ func bystander(t *testing.T, args ...string) identity {
 func TestReapSparesOthers(t *testing.T) {
 	home := Home{Clusters: t.TempDir()}
 	process := bystander(t)
-	dead := fakeCluster(t, home, stateOwned, process)                                    // a PID that is now another program
-	reused := fakeCluster(t, home, stateOwned, identity{PID: process.PID, Started: "1"}) // and another start time
+	dead := fakeCluster(t, home, stateOwned, process) // a PID that is now another program
+	reused := fakeCluster(t, home, stateOwned, identity{PID: process.PID, Started: "1"})
 	up := fakeCluster(t, home, stateUp, process)
 	kept := fakeCluster(t, home, stateKept, process)
 	owned := fakeCluster(t, home, stateOwned, process)

@@ -7,14 +7,13 @@ import (
 	"time"
 )
 
-// TestBrokerEndsWithItsOwner: the parent-death signal ends the broker, and Reap removes the rest.
 func TestBrokerEndsWithItsOwner(t *testing.T) {
 	home := testHome(t)
 	owner, broker := startOwner(t, "owner", home)
 	if err := owner.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = owner.Wait() // killed above
+	_ = owner.Wait()
 	if !broker.waitGone(time.Minute) {
 		t.Error("a broker outlived its owner")
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// CheckRights checks that the run's user may write to the topic if the run produces, and read from it if the run
-// consumes. The error is of kind ErrRefused. A cluster that does not report rights passes (Kafka reports them since
-// 2.3, KIP-430).
+// CheckRights checks that the run's user may write to the topic if the run produces, and read if it consumes. The
+// error is of kind ErrRefused. A cluster that does not report rights passes (Kafka reports them since 2.3,
+// KIP-430).
 func (a *Admin) CheckRights(ctx context.Context, topic Topic, produces, consumes bool) error {
 	entry := kmsg.NewMetadataRequestTopic()
 	entry.Topic = &topic.Name
@@ -35,8 +35,7 @@ func (a *Admin) CheckRights(ctx context.Context, topic Topic, produces, consumes
 	}
 }
 
-// lackingRights returns the operations that a run needs and that are not in allowed, the bit field of a metadata
-// response. Without DESCRIBE the field is no answer: such a user learns nothing about the topic.
+// allowed is the bit field of a metadata response, which is no answer without DESCRIBE.
 func lackingRights(allowed int32, produces, consumes bool) (lacking []string) {
 	may := func(op kmsg.ACLOperation) bool { return allowed&(1<<op) != 0 }
 	if allowed < 0 || !may(kmsg.ACLOperationDescribe) {

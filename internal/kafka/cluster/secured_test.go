@@ -16,10 +16,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access/accesstest"
 )
 
-// password must not be in any error.
 const password = "s3cret-of-alice"
 
-// patience is how long an answer may take that a retry can't change.
 const patience = 8 * time.Second
 
 func startFake(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
@@ -32,11 +30,11 @@ func startFake(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
 	return c
 }
 
-// startVirtual starts a broker on an in-memory network, in the test's bubble. Tests of TLS use loopback: the in-memory
-// network has no buffers, so an alert does not reach a client that closes.
+// TLS needs loopback instead: the in-memory network has no buffers, so an alert does not reach a client that
+// closes.
 func startVirtual(t *testing.T, opts ...kfake.Opt) (*kfake.Cluster, access.Dial) {
 	t.Helper()
-	t.Cleanup(func() { time.Sleep(time.Minute) }) // closed clients still have timers
+	t.Cleanup(func() { time.Sleep(time.Minute) })
 	network := &kfake.VirtualNetwork{}
 	return startFake(t, append(opts, kfake.Ports(9092), kfake.ListenFn(network.Listen))...), network.DialContext
 }
@@ -58,7 +56,6 @@ func TestConnectSecured(t *testing.T) {
 	}
 }
 
-// turnedAway is a client that a broker rejects.
 type turnedAway struct {
 	broker   []kfake.Opt
 	settings []string
@@ -66,7 +63,6 @@ type turnedAway struct {
 	want     []string
 }
 
-// TestConnectTurnedAway: each reason for a rejection is one sentence with its own remedy.
 func TestConnectTurnedAway(t *testing.T) {
 	ca, other := accesstest.NewAuthority(t), accesstest.NewAuthority(t)
 	expired, expiredKey := ca.Issue(t, -time.Minute, "127.0.0.1")
@@ -89,7 +85,6 @@ func TestConnectTurnedAway(t *testing.T) {
 	}
 }
 
-// TestConnectWithoutLogin: the error comes soon, although the client retries.
 func TestConnectWithoutLogin(t *testing.T) {
 	withUser := []kfake.Opt{
 		kfake.EnableSASL(), kfake.Superuser("PLAIN", "alice", password), kfake.Superuser("SCRAM-SHA-256", "alice", password),
@@ -113,7 +108,6 @@ func TestConnectWithoutLogin(t *testing.T) {
 	}
 }
 
-// login returns alice's settings without TLS.
 func login(mechanism, password string) []string {
 	return append([]string{"security.protocol=SASL_PLAINTEXT"}, accesstest.Login(mechanism, "alice", password)...)
 }
@@ -162,8 +156,6 @@ func testConnectRefusedLogin(t *testing.T) {
 	}
 }
 
-// TestConnectTLSToPlaintext: a broker takes the handshake for a huge request and closes the connection; another server
-// may answer it.
 func TestConnectTLSToPlaintext(t *testing.T) {
 	for name, answer := range map[string]func(net.Conn){
 		"closes":  func(conn net.Conn) { _, _ = conn.Read(make([]byte, 4)); conn.Close() },
@@ -181,7 +173,6 @@ func TestConnectTLSToPlaintext(t *testing.T) {
 	}
 }
 
-// TestConnectTLSToMute: Connect gives up a handshake without an answer after five seconds.
 func TestConnectTLSToMute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := &kfake.VirtualNetwork{}
@@ -231,7 +222,7 @@ func TestLackingRights(t *testing.T) {
 		{describe | write, true, false, ""},
 		{describe, true, true, "WRITE to, READ"},
 		{describe, false, true, "READ"},
-		{-1 << 31, true, true, ""}, // not reported
+		{-1 << 31, true, true, ""},
 		{0, true, true, ""},
 	} {
 		if got := strings.Join(lackingRights(test.allowed, test.produces, test.consumes), ", "); got != test.want {

@@ -13,11 +13,11 @@ import (
 // Source provides the cluster that the command line chose, and keeps it for the next run with the same settings.
 type Source struct {
 	Home Home
-	// Kind is KindKafka, KindEmbedded, or the name of a cluster that Up made. If empty, Source uses the cluster named
-	// DefaultName if it is up, else Kafka if this machine can run it, else the embedded broker.
+	// Kind is KindKafka, KindEmbedded, or the name of a cluster that Up made. Empty means the cluster DefaultName
+	// if it is up, else Kafka if this machine can run it, else the embedded broker.
 	Kind string
-	// Brokers are the addresses of an existing cluster, which overrides Kind. ClusterID is its expected ID, and Access
-	// is how clients reach it (see Connect).
+	// Brokers are the addresses of an existing cluster, which overrides Kind; ClusterID is its expected ID (see
+	// Connect).
 	Brokers   []string
 	ClusterID string
 	// Metrics are the metrics endpoints of an existing cluster's brokers, in Prometheus' text format; may be empty.
@@ -32,9 +32,9 @@ type Source struct {
 	settings scenario.Cluster
 }
 
-// For returns the cluster for a run with these settings. It keeps the cluster of the run before, unless the settings
-// differ or that run left it broken. If the cluster is known to be of another Kafka version than the settings ask for,
-// the error is of kind ErrInput.
+// For returns the cluster for a run with these settings. It keeps the cluster of the run before, unless the
+// settings differ or that run left it broken. A cluster of another Kafka version than the settings ask for is
+// ErrInput.
 func (s *Source) For(ctx context.Context, settings scenario.Cluster) (Cluster, error) {
 	if s.current == nil || broken(s.current) || s.owned() && !reflect.DeepEqual(s.settings, settings) {
 		if err := s.Close(); err != nil {
@@ -52,8 +52,7 @@ func (s *Source) For(ctx context.Context, settings scenario.Cluster) (Cluster, e
 	return s.current, nil
 }
 
-// sameVersion fails if the cluster is of another line of Kafka than asked for. It accepts any existing cluster, whose
-// version is a guess.
+// sameVersion accepts any existing cluster, whose version is a guess.
 func sameVersion(c Info, line string) error {
 	if line == "" || c.Kind == KindExisting || lineOf(c.Version) == line {
 		return nil
@@ -68,13 +67,11 @@ func sameVersion(c Info, line string) error {
 	}
 }
 
-// broken reports whether a cluster can't be used for the next run.
 func broken(c Cluster) bool {
 	k, own := c.(*Kafka)
 	return own && k.Broken()
 }
 
-// owned reports whether the current cluster was started here, for its settings.
 func (s *Source) owned() bool {
 	kind := s.current.Info().Kind
 	_, named := s.current.(*Named)

@@ -6,7 +6,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// newSource returns a source on an empty home, and closes it when the test ends.
 func newSource(t *testing.T, s Source) *Source {
 	t.Helper()
 	s.Home = Home{Dist: t.TempDir(), Clusters: t.TempDir()}
@@ -39,7 +38,6 @@ func TestSourceKeepsItsCluster(t *testing.T) {
 	}
 }
 
-// TestSourceOfAnotherVersion: For rejects a cluster of another Kafka version, also in a later run.
 func TestSourceOfAnotherVersion(t *testing.T) {
 	s := newSource(t, Source{Kind: KindEmbedded})
 	for range 2 {
@@ -56,7 +54,6 @@ func TestSourceOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestEmbeddedHasNoDisks: For rejects disks that the embedded broker would ignore.
 func TestEmbeddedHasNoDisks(t *testing.T) {
 	s := newSource(t, Source{Kind: KindEmbedded})
 	_, err := s.For(testContext(t), scenario.Cluster{Brokers: 1, Disks: []string{t.TempDir()}})
@@ -81,7 +78,6 @@ func TestSourceChoosesWhatIsPossible(t *testing.T) {
 	_, err := s.For(testContext(t), scenario.Cluster{Brokers: 1})
 	wantError(t, err, ErrNotUp, `"mine"`)
 
-	// Without Java only the embedded broker is left, and the reason is reported.
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv("JAVA_HOME", "")
 	var told string

@@ -8,7 +8,7 @@ import (
 
 const tailBytes = 64 << 10
 
-// tailFile returns the last n useful lines of a log file; nil if it does not exist.
+// tailFile returns nil if the file does not exist.
 func tailFile(path string, n int) []string {
 	file, err := os.Open(path)
 	if err != nil {
@@ -16,7 +16,7 @@ func tailFile(path string, n int) []string {
 	}
 	defer file.Close()
 	if size, err := file.Seek(0, io.SeekEnd); err == nil {
-		_, _ = file.Seek(max(0, size-tailBytes), io.SeekStart) // a file that is smaller is read whole
+		_, _ = file.Seek(max(0, size-tailBytes), io.SeekStart)
 	}
 	text, err := io.ReadAll(file)
 	if err != nil {
@@ -25,9 +25,8 @@ func tailFile(path string, n int) []string {
 	return lastLines(string(text), n)
 }
 
-// lastLines returns the last n useful lines of text. It drops empty lines and the frames of Java's stack traces. If
-// other entries exist, it also drops those of level INFO: a broker that fails logs a hundred of them about its
-// configuration and shutdown.
+// lastLines drops empty lines, the frames of Java's stack traces and, if there are others, entries of level INFO: a
+// broker that fails logs a hundred of them.
 func lastLines(text string, n int) []string {
 	var all, telling []string
 	informing := false

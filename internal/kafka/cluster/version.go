@@ -14,13 +14,13 @@ import (
 type version struct {
 	Line  string // as scenarios name it: 4.3
 	Kafka string // the patch version that runs
-	// Log4j is the version of the logging binding: that of the log4j in Kafka's artifacts, if they have one.
+	// Log4j is the version of the logging binding: that of Kafka's log4j, if it has one.
 	Log4j string
 	// Log4j1 reports whether this Kafka calls log4j 1.
 	Log4j1 bool
 }
 
-// versions are all that can be started, the oldest first, as in scenario.KafkaVersions. The last is the default.
+// The oldest is first, as in scenario.KafkaVersions, and the last is the default.
 var versions = []version{
 	{Line: "3.9", Kafka: "3.9.2", Log4j: "2.25.4", Log4j1: true},
 	{Line: "4.0", Kafka: "4.0.2", Log4j: "2.25.4"},
@@ -32,7 +32,7 @@ var versions = []version{
 // KafkaVersion is the version of Apache Kafka that StartKafka and Up start by default.
 const KafkaVersion = "4.3.1"
 
-// versionOf returns the version of a line; "" is the default. An error is of kind ErrInput.
+// versionOf returns the default for "". An error is of kind ErrInput.
 func versionOf(line string) (version, error) {
 	if line == "" {
 		return versions[len(versions)-1], nil
@@ -46,7 +46,7 @@ func versionOf(line string) (version, error) {
 	}
 }
 
-// lineOf returns the line of a version of Kafka: 4.3 for 4.3.1 and for v4.3.
+// lineOf returns 4.3 for 4.3.1 and for v4.3.
 func lineOf(kafka string) string {
 	parts := strings.SplitN(strings.TrimPrefix(kafka, "v"), ".", 3)
 	return strings.Join(parts[:min(2, len(parts))], ".")
@@ -57,7 +57,6 @@ var pomXML string
 
 var pomTemplate = template.Must(template.New("pom.xml").Parse(pomXML))
 
-// pom returns the pom.xml by which Maven resolves this version.
 func (v version) pom() []byte {
 	var b bytes.Buffer
 	if err := pomTemplate.Execute(&b, v); err != nil {

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// v1 is a group of version 1: a folder in the hierarchy of each controller. An empty folder means that the limits do
-// not need that controller.
+// v1 has a folder in the hierarchy of each controller; an empty one means that the limits do not need it.
 type v1 struct{ cpu, account, memory folder }
 
 func openV1(here *here, name string, l Limits) (group, error) {

@@ -6,13 +6,12 @@ import (
 	"time"
 )
 
-// period is the time to which the quota of cores applies: the kernel's default, which containers use too.
+// The kernel's default, which containers use too.
 const period = 100 * time.Millisecond
 
-// quota returns the CPU time per period for a limit, in microseconds. The kernel's minimum is 1 ms.
+// quota returns the CPU time per period, in microseconds. The kernel's minimum is 1 ms.
 func quota(l Limits) int64 { return max(1000, int64(l.CPU*float64(period.Microseconds()))) }
 
-// v2 is a group of version 2: one folder for every controller.
 type v2 struct{ folder }
 
 func openV2(here *here, name string, l Limits) (group, error) {

@@ -14,7 +14,6 @@ import (
 	"time"
 )
 
-// TestEnded: a zombie counts as ended.
 func TestEnded(t *testing.T) {
 	cmd := exec.Command("/bin/sh", "-c", "read forever")
 	in, err := cmd.StdinPipe()
@@ -34,7 +33,6 @@ func TestEnded(t *testing.T) {
 	_ = cmd.Wait()
 }
 
-// The next Open removes and reports a dead process's group once, even without limits.
 func TestReapWhereGroupsAreMade(t *testing.T) {
 	c := Open(Limits{CPU: 1, MemoryBytes: memoryLimit})
 	if c.By() == Runtime {
@@ -51,7 +49,7 @@ func TestReapWhereGroupsAreMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	stale := fmt.Sprintf("%s%d-1", prefix, gone(t))
-	for _, entrance := range c.group.entrances() { // next to a living one, in each hierarchy
+	for _, entrance := range c.group.entrances() {
 		if err := os.Mkdir(filepath.Join(filepath.Dir(filepath.Dir(entrance)), stale), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +62,6 @@ func TestReapWhereGroupsAreMade(t *testing.T) {
 	}
 }
 
-// Close removes the group even if its process has only just ended.
 func TestNothingIsLeft(t *testing.T) {
 	c := Open(Limits{CPU: 1, MemoryBytes: memoryLimit})
 	if c.By() == Runtime {

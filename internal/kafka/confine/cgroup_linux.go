@@ -13,12 +13,10 @@ import (
 	"time"
 )
 
-// namePrefix begins the names of our groups. A name goes on with the inode of the owner's pid namespace, the owner's
-// process number in it, and the group's number. Containers that share a hierarchy use the same process numbers for
-// different processes.
+// After the prefix come the inode of the owner's pid namespace, the owner's process number in it, and the group's
+// number. Containers that share a hierarchy use the same process numbers for different processes.
 const namePrefix = "kafka-bench-"
 
-// ownPrefix begins the names of the groups from this process's pid namespace.
 func ownPrefix() (string, error) {
 	namespace, err := os.Stat("/proc/self/ns/pid")
 	if err != nil {
@@ -52,7 +50,6 @@ func openGroup(l Limits) (group, error) {
 
 type folder string
 
-// makeFolder makes a group's folder in the first parent that offers the given files.
 func makeFolder(parents []string, name string, files ...string) (folder, error) {
 	err := errors.New("it is not mounted")
 	for _, parent := range parents {
@@ -69,7 +66,6 @@ func makeFolder(parents []string, name string, files ...string) (folder, error) 
 	return "", err
 }
 
-// has returns an error if one of the files does not exist.
 func (f folder) has(files []string) error {
 	for _, name := range files {
 		if _, err := os.Stat(filepath.Join(string(f), name)); err != nil {
@@ -99,7 +95,6 @@ func (f folder) number(name string) (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 }
 
-// counter reads a number from a file whose lines are a name and a number.
 func (f folder) counter(file, name string) (int64, error) {
 	text, err := os.ReadFile(filepath.Join(string(f), file))
 	if err != nil {
@@ -113,13 +108,13 @@ func (f folder) counter(file, name string) (int64, error) {
 	return 0, fmt.Errorf("%s has no %s", file, name)
 }
 
-// A process stays in its group until it is reaped, maybe a moment after its parent learns that it ended.
+// A process stays in its group until it is reaped.
 const (
 	burial     = time.Second
 	burialPoll = 10 * time.Millisecond
 )
 
-// remove removes the folder; the kernel removes the files in it.
+// The kernel removes the files in the folder.
 func (f folder) remove() error {
 	for deadline := time.Now().Add(burial); ; time.Sleep(burialPoll) {
 		err := syscall.Rmdir(string(f))
@@ -132,8 +127,8 @@ func (f folder) remove() error {
 	}
 }
 
-// Reap removes the groups of ended processes from the folders that this process uses for its own groups. It returns
-// their names.
+// Reap removes the groups of ended processes from the folders of this process's own groups, and returns their
+// names.
 func Reap() (removed []string) {
 	here, err := readHere()
 	if err != nil {
@@ -148,9 +143,8 @@ func Reap() (removed []string) {
 	return slices.Compact(removed)
 }
 
-// reap removes the groups in a folder whose owners have ended, and returns their names. The kernel keeps a group that
-// still has a process. Groups of other pid namespaces stay: their owners can't be looked up, and a new group is as
-// empty as an abandoned one.
+// The kernel keeps a group that still has a process. Groups of other pid namespaces stay: their owners can't be
+// looked up.
 func reap(parent string) (removed []string) {
 	prefix, err := ownPrefix()
 	if err != nil {
@@ -170,7 +164,7 @@ func reap(parent string) (removed []string) {
 	return removed
 }
 
-// ended reports whether process pid no longer exists. A zombie counts as ended.
+// A zombie counts as ended.
 func ended(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return true

@@ -10,7 +10,6 @@ import (
 	"testing"
 )
 
-// TestLocate: locate finds a process's groups in what several systems report.
 func TestLocate(t *testing.T) {
 	for name, c := range map[string]struct {
 		groups, mounts string
@@ -52,7 +51,6 @@ func TestLocate(t *testing.T) {
 	}
 }
 
-// makeFolder uses a parent that offers the files, and leaves nothing in one that does not.
 func TestMakeFolder(t *testing.T) {
 	parent := t.TempDir()
 	if f, err := makeFolder([]string{parent}, "kafka-bench-1-1", "cpu.max"); err == nil {
@@ -70,7 +68,6 @@ func TestMakeFolder(t *testing.T) {
 	}
 }
 
-// gone returns the number of a process that has ended.
 func gone(t *testing.T) int {
 	t.Helper()
 	cmd := exec.Command("/bin/sh", "-c", "exit")
@@ -80,7 +77,6 @@ func gone(t *testing.T) int {
 	return cmd.Process.Pid
 }
 
-// reap removes only the groups of ended processes from its own pid namespace.
 func TestReap(t *testing.T) {
 	parent := t.TempDir()
 	prefix, err := ownPrefix()

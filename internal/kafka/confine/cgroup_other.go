@@ -4,7 +4,6 @@ package confine
 
 import "errors"
 
-// openGroup always fails: only Linux has control groups.
 func openGroup(Limits) (group, error) {
 	return nil, errors.New("it has no control groups")
 }

@@ -1,17 +1,16 @@
-// Package confine limits a child process to a number of processor cores and an amount of memory, as a container does.
-// So a consumer can be measured on a part of a machine.
+// Package confine limits a child process to a number of processor cores and an amount of memory, as a container
+// does.
 //
-// On Linux the limit is a control group (cgroup) that the process enters before its program starts. Version 2 uses
-// cpu.max and memory.max, version 1 cpu.cfs_quota_us and memory.limit_in_bytes. A process that has used its CPU time in
-// a period of 100 ms waits for the next period (it is throttled). The kernel kills a process that needs more memory
-// than its limit. Open tries to make the group below this process's own group, or next to it if that one offers no
-// controllers. It never writes to another group.
+// On Linux the limit is a control group (cgroup) that the process enters before its program starts. A process that
+// has used its CPU time in a period of 100 ms waits for the next period (it is throttled). The kernel kills a
+// process that needs more memory than its limit. Open makes the group below this process's own group, or next to it
+// if that one offers no controllers. It writes to no other group.
 //
-// Elsewhere environment variables limit the Go runtime of the process: GOMAXPROCS, in whole cores, and GOMEMLIMIT. The
-// second only makes the garbage collector work harder. Cell.By reports which of them applies.
+// Elsewhere environment variables limit the Go runtime of the process: GOMAXPROCS, in whole cores, and GOMEMLIMIT,
+// which only makes the garbage collector work harder.
 //
-// A group outlives the process that made it. Its name holds that process's number and pid namespace. Open and Reap
-// remove the groups of ended processes of the same namespace.
+// A group outlives the process that made it. Open and Reap remove the groups of ended processes of the same pid
+// namespace.
 //
 // Files to know: confine.go, cgroup2_linux.go, cgroup1_linux.go, here_linux.go.
 package confine
@@ -43,17 +42,14 @@ const (
 // Cell confines one process. Start the process with Command, and with Env in its environment.
 type Cell struct {
 	limits Limits
-	group  group  // nil: only the runtime's limits apply
-	why    string // reason for a nil group
+	group  group // nil: only the runtime's limits apply
+	why    string
 }
 
 type group interface {
-	// kind returns V1 or V2.
 	kind() string
-	// entrances returns the files to which a process writes its number to enter.
 	entrances() []string
 	usage() (Usage, error)
-	// oomKills returns how many of the group's processes the kernel killed for their memory.
 	oomKills() (int64, error)
 	remove() error
 }
@@ -64,7 +60,7 @@ type Usage struct {
 	Throttled time.Duration // time spent waiting for the next period
 }
 
-// Open makes a cell for one process. It never fails: without a control group the cell has only the runtime's limits.
+// Open makes a cell for one process. Without a control group, the cell has only the runtime's limits.
 func Open(l Limits) *Cell {
 	c := &Cell{limits: l}
 	if l.None() {
@@ -86,7 +82,7 @@ func (c *Cell) By() string {
 	return c.group.kind()
 }
 
-// Note returns what the limits are worth if the operating system does not enforce them; empty if it does.
+// Note returns what the limits are worth if the operating system does not enforce them, else "".
 func (c *Cell) Note() string {
 	if c.group != nil || c.limits.None() {
 		return ""
@@ -120,14 +116,13 @@ func (c *Cell) Env() (env []string) {
 	return env
 }
 
-// enter makes a shell write its number to n files, and then replace itself by the command. So the command is in its
-// groups from its first instruction. The arguments are n, the files and the command.
+// A shell writes its number to n files and then replaces itself by the command. The arguments are n, the files and
+// the command.
 const enter = `n=$1; shift
 while [ "$n" -gt 0 ]; do echo $$ > "$1" || exit 125; shift; n=$((n - 1)); done
 exec "$@"`
 
-// Command returns the command line that starts command in the cell. The process keeps the number of the process that is
-// started.
+// Command returns the command line that starts command in the cell. The process keeps its number.
 func (c *Cell) Command(command []string) []string {
 	if c.group == nil {
 		return command
@@ -148,7 +143,6 @@ func (c *Cell) Why(ended error) error {
 	return fmt.Errorf("killed by the operating system at its memory limit of %s", inWords(c.limits.MemoryBytes))
 }
 
-// inWords formats a size exactly, with a space before its unit: 64 MiB.
 func inWords(bytes int64) string {
 	size := unit.Size(bytes).String()
 	for i := range size {
@@ -159,8 +153,7 @@ func inWords(bytes int64) string {
 	return size
 }
 
-// Usage returns what the process has used. known is false unless a control group limits its CPU. It can be called after
-// the process has ended, until Close.
+// Usage returns what the process has used, until Close. known is false without a limit of CPU by a control group.
 func (c *Cell) Usage() (u Usage, known bool) {
 	if c.group == nil || c.limits.CPU == 0 {
 		return Usage{}, false

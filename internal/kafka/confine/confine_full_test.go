@@ -11,7 +11,6 @@ import (
 	"testing"
 )
 
-// open opens a cell and closes it when the test ends.
 func open(t *testing.T, l Limits) *Cell {
 	t.Helper()
 	c := Open(l)
@@ -24,7 +23,6 @@ func open(t *testing.T, l Limits) *Cell {
 	return c
 }
 
-// in runs the test binary in a cell.
 func in(c *Cell, word string) (said string, used *os.ProcessState, err error) {
 	line := c.Command([]string{os.Args[0], word})
 	cmd := exec.Command(line[0], line[1:]...)
@@ -33,7 +31,6 @@ func in(c *Cell, word string) (said string, used *os.ProcessState, err error) {
 	return string(out), cmd.ProcessState, err
 }
 
-// wantFallback checks a cell that only the runtime limits.
 func wantFallback(t *testing.T, c *Cell) {
 	t.Helper()
 	if c.By() != Runtime || !strings.Contains(c.Note(), "the operating system does not enforce") || len(c.Env()) == 0 {
@@ -44,7 +41,6 @@ func wantFallback(t *testing.T, c *Cell) {
 	}
 }
 
-// The kernel kills a process above its memory limit, and Why names that limit.
 func TestConfinedToMemory(t *testing.T) {
 	c := open(t, Limits{MemoryBytes: memoryLimit})
 	said, _, err := in(c, eatWord)
@@ -60,7 +56,6 @@ func TestConfinedToMemory(t *testing.T) {
 	}
 }
 
-// A process within its limits ends normally.
 func TestConfinedAndWell(t *testing.T) {
 	c := open(t, Limits{CPU: 1.5, MemoryBytes: memoryLimit})
 	said, _, err := in(c, tellWord)
@@ -73,7 +68,6 @@ func TestConfinedAndWell(t *testing.T) {
 	}
 }
 
-// Without control groups the environment sets the runtime's limits, rounded up to whole cores.
 func TestConfinedByTheRuntime(t *testing.T) {
 	c := &Cell{limits: Limits{CPU: 0.25, MemoryBytes: memoryLimit}, why: "it has none"}
 	wantFallback(t, c)
@@ -96,7 +90,6 @@ func TestConfinedByTheRuntime(t *testing.T) {
 	}
 }
 
-// A process that can't enter its group does not run.
 func TestCommandOutsideOfItsGroup(t *testing.T) {
 	c := &Cell{limits: Limits{CPU: 1}, group: nowhere{}}
 	if said, _, err := in(c, eatWord); err == nil || strings.HasPrefix(said, "ate") {

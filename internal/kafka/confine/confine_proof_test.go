@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// A busy process gets its quarter of a core, or less if other processes compete for the cores; then it is throttled
-// less too.
+// If other processes compete for the cores, the process gets less, and is throttled less.
 func TestConfinedToAPartOfACore(t *testing.T) {
 	const share, within = 0.25, 0.05
 	c := open(t, Limits{CPU: share})
@@ -20,7 +19,7 @@ func TestConfinedToAPartOfACore(t *testing.T) {
 		return
 	}
 	stood := b.throttled.Seconds() / burnFor.Seconds()
-	had := b.cores > share-within // got its full quota
+	had := b.cores > share-within
 	if b.cores > share+within || math.Abs(b.cores-b.own) > within || had && stood == 0 || b.cores/(b.cores+stood) < share/2 {
 		t.Errorf("%v; want %v of a core, and no more for being throttled", b, share)
 	}
@@ -29,7 +28,6 @@ func TestConfinedToAPartOfACore(t *testing.T) {
 	}
 }
 
-// burnt is the CPU use of a busy process.
 type burnt struct {
 	cores     float64 // from its cell
 	own       float64 // from getrusage
@@ -40,7 +38,6 @@ func (b burnt) String() string {
 	return fmt.Sprintf("it used %.3f of a core, by its own account %.3f, and was throttled for %v", b.cores, b.own, b.throttled)
 }
 
-// burnIn runs a busy process in a cell.
 func burnIn(t *testing.T, c *Cell) burnt {
 	t.Helper()
 	said, used, err := in(c, burnWord)

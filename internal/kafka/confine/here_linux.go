@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// here holds this process's group folder in each hierarchy, and the highest visible folder of the hierarchy. Version 2
-// has the empty key; version 1 has the name of each controller.
+// here holds this process's group folder in each hierarchy, and the hierarchy's highest visible folder. The key is
+// empty for version 2, and a controller's name for version 1.
 type here struct{ at, top map[string]string }
 
 func readHere() (*here, error) {
@@ -24,8 +24,7 @@ func readHere() (*here, error) {
 	return locate(string(groups), string(mounts)), nil
 }
 
-// locate combines the groups of a process (cgroups(7)) with the mounts (proc(5)). A mount may show only a part of a
-// hierarchy.
+// locate combines cgroups(7) with the mounts of proc(5), which may show only a part of a hierarchy.
 func locate(groups, mounts string) *here {
 	h := &here{at: make(map[string]string), top: make(map[string]string)}
 	paths := make(map[string]string)
@@ -55,7 +54,7 @@ func locate(groups, mounts string) *here {
 	return h
 }
 
-// of reports whether a mount is the hierarchy of a controller. kind is the mount's type, source and options.
+// kind is the mount's type, source and options.
 func of(controller string, kind []string) bool {
 	if controller == "" {
 		return kind[0] == "cgroup2"
@@ -63,8 +62,8 @@ func of(controller string, kind []string) bool {
 	return kind[0] == "cgroup" && slices.Contains(strings.Split(kind[2], ","), controller)
 }
 
-// parents returns the folders in which a group can be made: this process's own group and the folder above it. It
-// returns nil if the hierarchy is not mounted.
+// A group can be made below this process's own group or the folder above it. parents returns nil if the hierarchy
+// is not mounted.
 func (h *here) parents(controller string) []string {
 	at := h.at[controller]
 	switch at {

@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// The arguments that make the test binary a process to confine.
 const (
 	burnWord = "burn-a-core"
 	eatWord  = "eat-memory"

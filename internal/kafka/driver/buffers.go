@@ -2,15 +2,13 @@ package driver
 
 import "sync"
 
-// Buffer is the memory for one chunk's records. Free, which a driver sets as the chunk's Free, returns it to its
-// Buffers.
+// Buffer is the memory for one chunk's records. Free, the chunk's Free, returns it to its Buffers.
 type Buffer struct {
 	Records []Received
 	Free    func()
 }
 
-// Buffers is a pool of reused buffers, so that a steady state allocates nothing. The zero value is ready for use, and
-// it is safe for concurrent use.
+// Buffers is a pool of reused buffers. The zero value is ready for use, and it is safe for concurrent use.
 type Buffers struct{ pool sync.Pool }
 
 // Get returns a buffer without records.

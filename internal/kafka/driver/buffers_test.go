@@ -6,7 +6,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// TestBuffers: a freed buffer keeps no keys and values alive, and its reuse allocates nothing.
 func TestBuffers(t *testing.T) {
 	var buffers driver.Buffers
 	b := buffers.Get()

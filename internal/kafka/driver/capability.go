@@ -8,13 +8,11 @@ func Lacks(d Driver, c Capability) bool {
 	return lacking
 }
 
-// Lacking returns an ErrConfig for a configuration that asks for what d lacks. It names the client, the capability, the
-// reason and the remedy.
+// Lacking returns an ErrConfig for a configuration that asks for what d lacks.
 func Lacking(d Driver, c Capability, remedy string) error {
 	return fmt.Errorf("%w: %s lacks %s (%s); %s, or take another driver", ErrConfig, d.Name(), c, d.Lacks()[c], remedy)
 }
 
-// need is a capability that a configuration may ask for, and how to avoid it.
 type need struct {
 	capability Capability
 	asked      bool

@@ -26,8 +26,8 @@ const (
 // Assignors lists the assignors that a client may support.
 var Assignors = []string{Range, RoundRobin, Sticky, Cooperative}
 
-// CheckProducer returns an error if cfg asks for something that d lacks or that no client can do. NewProducer of each
-// driver begins with it and adds the checks of its own client.
+// CheckProducer returns an error if cfg asks for something that d lacks or that no client can do. Each driver's
+// NewProducer begins with it.
 func CheckProducer(d Driver, cfg ProducerConfig) error {
 	if err := firstLacking(d, producerNeeds(cfg)); err != nil {
 		return err
@@ -38,7 +38,6 @@ func CheckProducer(d Driver, cfg ProducerConfig) error {
 	return checkNatives(d, "producer", cfg.Client, cfg.OneRecord)
 }
 
-// checkNatives returns an error if a scenario may not set some of the client's own settings.
 func checkNatives(d Driver, side string, given map[string]string, oneRecord bool) error {
 	if len(given) == 0 {
 		return nil
@@ -65,8 +64,7 @@ func checkNatives(d Driver, side string, given map[string]string, oneRecord bool
 	return fmt.Errorf("%w: %s: %w", ErrConfig, side, errors.Join(faults...))
 }
 
-// CheckConsumer returns an error if cfg asks for something that d lacks or that no client can do. NewConsumer of each
-// driver begins with it and adds the checks of its own client.
+// CheckConsumer returns an error if cfg asks for something that d lacks or that no client can do.
 func CheckConsumer(d Driver, cfg ConsumerConfig) error {
 	if err := firstLacking(d, consumerNeeds(cfg)); err != nil {
 		return err
@@ -103,8 +101,7 @@ func (c ProducerConfig) check() error {
 	return c.checkCompression()
 }
 
-// highestLevels holds the highest level of each codec, as Kafka counts them (compression.gzip.level and others); 0
-// means no levels.
+// Levels are as Kafka counts them; 0 means no levels.
 var highestLevels = map[string]int{"none": 0, "gzip": 9, "snappy": 0, "lz4": 9, "zstd": 22}
 
 func (c ProducerConfig) checkCompression() error {
@@ -123,7 +120,6 @@ func (c ProducerConfig) checkCompression() error {
 	return nil
 }
 
-// check returns the first mistake of the configuration, for a client with these group protocols.
 func (c ConsumerConfig) check(protocols []string) error {
 	switch {
 	case len(c.Brokers) == 0:
@@ -160,8 +156,8 @@ func protocols(d Driver) []string {
 	return []string{ProtocolClassic, ProtocolConsumer}
 }
 
-// Heartbeat returns the time between two heartbeats if SessionTimeout is set: a third of it, at most most, the client's
-// default. With Kafka's advice of a third, one lost or late heartbeat does not remove a member from its group.
+// Heartbeat returns the time between two heartbeats: a third of SessionTimeout, as Kafka advises, and at most most,
+// the client's default.
 func (c ConsumerConfig) Heartbeat(most time.Duration) time.Duration {
 	return min(most, c.SessionTimeout/3)
 }

@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// client is a driver that lacks these capabilities.
 type client map[driver.Capability]string
 
 func (client) Name() string                                                   { return "client" }
@@ -29,7 +28,6 @@ func consuming() driver.ConsumerConfig {
 	return driver.ConsumerConfig{Brokers: []string{"b:1"}, Topic: "t", Group: "g", Protocol: driver.ProtocolClassic, SessionTimeout: time.Second}
 }
 
-// TestCheckProducer: each mistake is an ErrConfig that names it.
 func TestCheckProducer(t *testing.T) {
 	for _, test := range []struct {
 		says  string
@@ -62,7 +60,6 @@ func TestCheckProducer(t *testing.T) {
 	wantFault(t, driver.CheckProducer(client{driver.Idempotence: "it is old"}, producing()), "lacks idempotent producing (it is old)")
 }
 
-// TestCheckConsumer: each mistake is an ErrConfig that names it.
 func TestCheckConsumer(t *testing.T) {
 	for _, test := range []struct {
 		says  string
@@ -100,7 +97,6 @@ func TestCheckConsumer(t *testing.T) {
 	wantFault(t, driver.CheckConsumer(classic, cfg), "lacks the group protocol consumer (it is old)")
 }
 
-// wantFault checks that err is an ErrConfig with this text, or nil if says is empty.
 func wantFault(t *testing.T, err error, says string) {
 	t.Helper()
 	switch {
@@ -111,7 +107,6 @@ func wantFault(t *testing.T, err error, says string) {
 	}
 }
 
-// TestHeartbeat: a third of the session timeout, and at most the client's own interval.
 func TestHeartbeat(t *testing.T) {
 	for session, want := range map[time.Duration]time.Duration{6 * time.Second: 2 * time.Second, time.Minute: 3 * time.Second} {
 		if got := (driver.ConsumerConfig{SessionTimeout: session}).Heartbeat(3 * time.Second); got != want {

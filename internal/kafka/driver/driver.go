@@ -1,9 +1,8 @@
 // Package driver is the interface between Kafka Bench and a Kafka client under test.
 //
-// A driver is thin: it passes records to the client, returns what the client reported, and lists the client's effective
-// settings. Package load takes the time stamps, keeps the books and decides, in the same way for every client. What
-// only some clients can do (pause a partition, count bytes on the wire) is an optional interface of one or two methods.
-// The caller finds it by type assertion.
+// A driver passes records to the client, and returns what the client reported. Package load takes the time stamps
+// and keeps the books, in the same way for every client. What only some clients can do (pause a partition, count
+// bytes on the wire) is an optional interface of one or two methods, which the caller finds by type assertion.
 //
 // Files to know: driver.go.
 package driver
@@ -17,8 +16,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
-// ErrConfig marks a mistake in the configuration given to NewProducer or NewConsumer. A setting is out of range, or the
-// client or Kafka does not allow a combination. No broker was asked.
+// ErrConfig marks a mistake in the configuration given to NewProducer or NewConsumer.
 var ErrConfig = errors.New("client configuration")
 
 // ErrNoGroup is the error of Commit if the partitions are assigned by hand.
@@ -30,13 +28,12 @@ type Driver interface {
 	Name() string
 	// Version returns the module version of the client library, for the result.
 	Version() string
-	// Lacks returns the capabilities that the client does not have, each with a reason for users. A run that needs one
-	// of them is rejected before it begins.
+	// Lacks returns the capabilities that the client does not have, each with a reason for users.
 	Lacks() map[Capability]string
-	// NewProducer opens one client that produces to cfg.Topic.
+	// NewProducer opens one client that produces to cfg.Topic. It does not wait for a broker.
 	NewProducer(cfg ProducerConfig) (Producer, error)
-	// NewConsumer opens one client. It joins cfg.Group at once, or has the partitions of cfg.Partitions. In both cases
-	// the driver calls cfg.OnAssigned when the client has partitions.
+	// NewConsumer opens one client, which joins cfg.Group at once, or has the partitions of cfg.Partitions. It does
+	// not wait for a broker.
 	NewConsumer(cfg ConsumerConfig) (Consumer, error)
 }
 
@@ -44,8 +41,7 @@ type Driver interface {
 type Tuner interface {
 	// Tables returns which settings of a producer and of a consumer a scenario may give.
 	Tables() (producer, consumer native.Table)
-	// TryProducer and TryConsumer return the error that NewProducer or NewConsumer would return for the configuration.
-	// They open no connection.
+	// TryProducer and TryConsumer return the error of NewProducer or NewConsumer, and open no connection.
 	TryProducer(cfg ProducerConfig) error
 	TryConsumer(cfg ConsumerConfig) error
 }
@@ -78,43 +74,42 @@ const (
 // Producer is one producing client. It is safe for concurrent use.
 type Producer interface {
 	// Produce passes r to the client and does not wait for the broker. The driver owns r until it calls
-	// ProducerConfig.OnDone, exactly once for every record, whatever its outcome. Produce may block while the client's
-	// own buffer is full.
+	// ProducerConfig.OnDone, exactly once for every record. Produce may block while the client's own buffer is
+	// full.
 	Produce(r *Record)
-	// Flush sends at once what the client holds back to fill a batch, and waits until nothing is in flight, or for ctx.
+	// Flush sends at once what the client holds back, and waits until nothing is in flight, or for ctx.
 	Flush(ctx context.Context) error
 	// Settings returns the effective settings of the client, including defaults.
 	Settings() []Setting
-	// Close closes the client at once. It returns after OnDone was called for every record. Records that were not
-	// complete are Unknown, or Failed if the driver knows that they were never written. No other call may run
-	// concurrently.
+	// Close closes the client at once, and returns after OnDone was called for every record. Incomplete records are
+	// Unknown, or Failed if they were certainly never written. No other call may run concurrently.
 	Close()
 }
 
 // Consumer is one member of a consumer group, or a client with partitions assigned by hand.
 type Consumer interface {
-	// Poll waits until the client has records, or for ctx. It returns all that are ready, in chunks of one partition
-	// each. An empty result without an error is an empty poll. Errors from which the client recovers go to
-	// ConsumerConfig.OnError. After a returned error the consumer can't be used.
+	// Poll waits until the client has records, or for ctx, and returns all that are ready, in chunks of one
+	// partition each. An empty result without an error is an empty poll. Errors from which the client recovers go
+	// to ConsumerConfig.OnError. After a returned error the consumer can't be used.
 	//
-	// One goroutine polls. The slice is valid until the next Poll, and a chunk's records until its Free. No rebalance
-	// happens between a Poll that returned records and the next Poll or Close. So when OnRevoked is called, the caller
-	// has all records returned from the partition, and no more follow. If the caller does not poll for long during a
-	// rebalance, the group removes the member.
+	// One goroutine polls. The slice is valid until the next Poll, and a chunk's records until its Free. No
+	// rebalance happens between a Poll that returned records and the next Poll or Close. So at OnRevoked the caller
+	// has all records returned from the partition, and no more follow. If the caller does not poll for long during
+	// a rebalance, the group removes the member.
 	Poll(ctx context.Context) ([]Chunk, error)
-	// Commit commits, for each partition, the offset of the next record to process, and waits for the answer. It may be
-	// called on any goroutine, and in OnRevoked. Without a group it returns ErrNoGroup.
+	// Commit commits, for each partition, the offset of the next record to process, and waits for the answer. It
+	// may be called on any goroutine, and in OnRevoked. Without a group it returns ErrNoGroup.
 	Commit(ctx context.Context, offsets map[int32]int64) error
 	// Settings returns the effective settings of the client, including defaults.
 	Settings() []Setting
 	// Close leaves the group, which revokes the member's partitions, and closes the client. No Poll may run
-	// concurrently, and it must not be called in a callback.
+	// concurrently, and no callback may call it.
 	Close()
 }
 
 // Pauser is a Consumer that can stop fetching some partitions and stays a member of the group.
 type Pauser interface {
-	// Pause stops fetching partitions: later polls return none of their records. It lasts until Resume, or until the
+	// Pause stops fetching partitions: later polls return none of their records, until Resume or until the
 	// partition is lost. In OnAssigned it takes effect before the first fetch.
 	Pause(partitions ...int32)
 	// Resume continues where the partitions' records stopped.
@@ -123,10 +118,9 @@ type Pauser interface {
 
 // Killer is a Consumer that can vanish like a process under kill -9.
 type Killer interface {
-	// Kill closes the client's connections at once and prevents new ones. No commit, leave or heartbeat follows; the
-	// brokers notice only the session timeout. No further callback starts, and a current or later Poll or Commit fails.
-	// Kill may be called on any goroutine, but not in a callback. Close must still be called, and only frees the
-	// client's resources.
+	// Kill closes the client's connections at once and prevents new ones: no commit, leave or heartbeat follows. No
+	// further callback starts, and a current or later Poll or Commit fails. Kill may be called on any goroutine,
+	// but not in a callback. Close must still be called, and only frees the client's resources.
 	Kill()
 }
 
@@ -142,8 +136,8 @@ type RequestTimer interface {
 }
 
 // Requests counts the requests that contain records, and their time: from before the request is written until its
-// response is read. Time is a sum; divided by an interval it is the mean number of requests in flight (Little's law).
-// Connections are those to brokers for such requests.
+// response is read. Time is a sum; divided by an interval it is the mean number of requests in flight (Little's
+// law). Connections are those that carry such requests.
 type Requests struct {
 	Produce, Fetch RequestSum
 }
@@ -220,9 +214,9 @@ type Outcome uint8
 const (
 	// Acked: the broker acknowledged the record as acks asks. With acks 0, the record was written to the socket.
 	Acked Outcome = iota
-	// Failed: the record is certainly not in the log. The client rejected it, or the broker did before the append.
+	// Failed: the record is certainly not in the log.
 	Failed
-	// Unknown: the record may be in the log. It timed out, or the connection was lost after the request was written.
+	// Unknown: the record may be in the log.
 	Unknown
 )
 
@@ -238,10 +232,9 @@ func (o Outcome) String() string {
 	}
 }
 
-// Record is one record to produce. Its owner reuses it after OnDone, so that a steady state allocates nothing.
+// Record is one record to produce. Its owner reuses it after OnDone.
 type Record struct {
-	// Set by the owner.
-	Partition int32
+	Partition int32 // the owner sets Partition to Tag
 	Key       []byte
 	Value     []byte
 	// Created is the record's timestamp in the log (CreateTime, to the millisecond).
@@ -253,11 +246,10 @@ type Record struct {
 	Native any
 }
 
-// Done reports the outcome of a record. It is separate from the record, which is in the cache of the processor that
-// filled it: a write from another processor would delay both.
+// Done reports the outcome of a record. It is separate from the record, which is in another processor's cache.
 type Done struct {
-	*Record        // the produced record
-	Tag     uint64 // of the record
+	*Record
+	Tag     uint64
 	Outcome Outcome
 	Offset  int64 // of an acked record; -1 if the client does not know it (acks 0)
 	Err     error // why the outcome is not Acked
@@ -266,14 +258,13 @@ type Done struct {
 // Chunk is a sequence of records of one partition from one poll, in offset order.
 type Chunk struct {
 	Partition int32
-	// HighWatermark is the partition's, from the fetch response. A broker reads it before the records, so it may be
-	// below the last one.
+	// HighWatermark is the partition's, from the fetch response. It may be below the last record's offset.
 	HighWatermark int64
 	Records       []Received
-	// Next is the offset after the chunk and the control records that follow it. A chunk that has only control records
+	// Next is the offset after the chunk and the control records that follow it. A chunk of only control records
 	// has no Records. Next is 0 unless ConsumerConfig.ControlRecords is set.
 	Next int64
-	// Free returns the chunk's memory to the driver; it may be nil. After it, Records must not be used.
+	// Free returns the chunk's memory to the driver, and ends the use of Records. It may be nil.
 	Free func()
 }
 
@@ -294,11 +285,11 @@ const (
 	AcksLeader Acks = 1
 )
 
-// ProducerConfig configures a producing client. A zero value means the client's default, which Settings reports; for
-// Acks and Linger it means zero.
+// ProducerConfig configures a producing client. A zero value means the client's default; for Acks and Linger it
+// means zero.
 type ProducerConfig struct {
 	Brokers  []string
-	Access   access.Access // how clients reach the brokers
+	Access   access.Access
 	ClientID string
 	Topic    string
 
@@ -311,25 +302,25 @@ type ProducerConfig struct {
 	Idempotent  bool
 	InFlight    int // produce requests in flight on one connection
 
-	// MaxBuffered bounds the records that the client holds. The caller stays below it, so that Produce does not block.
+	// MaxBuffered bounds the records that the client holds. The caller stays below it, so that Produce does not
+	// block.
 	MaxBuffered int
-	// DeliveryTimeout limits how long a record may take, including retries (Kafka's delivery.timeout.ms). After it the
-	// record is Unknown or Failed.
+	// DeliveryTimeout limits how long a record may take, including retries (Kafka's delivery.timeout.ms).
 	DeliveryTimeout time.Duration
 	// Client holds settings by the client's own names, which override the driver's. Tuner.Tables lists the allowed
 	// ones.
 	Client map[string]string
 
-	// OnDone receives every record given to Produce, exactly once. It runs on the client's goroutines and delays them:
-	// it must be quick and must not call the producer.
+	// OnDone receives every record given to Produce, exactly once. It runs on the client's goroutines: it must be
+	// quick and must not call the producer.
 	OnDone func(Done)
 }
 
-// ConsumerConfig configures a consuming client. A zero number means the client's default, which Settings reports. A
-// group without committed offsets starts at the earliest.
+// ConsumerConfig configures a consuming client. A zero number means the client's default. A group without committed
+// offsets starts at the earliest.
 type ConsumerConfig struct {
 	Brokers  []string
-	Access   access.Access // how clients reach the brokers
+	Access   access.Access
 	ClientID string
 	Topic    string
 	Group    string // empty: the client reads Partitions
@@ -343,16 +334,13 @@ type ConsumerConfig struct {
 	FetchMaxBytes          int32
 	FetchMaxPartitionBytes int32
 	FetchMaxWait           time.Duration
-	// ControlRecords sets Chunk.Next, also past the control records at the ends of transactions (KIP-98), which
-	// clients do not return. Without it a caller can't detect that only control records remain before a partition's
-	// end.
+	// ControlRecords sets Chunk.Next, also past the control records of transactions (KIP-98), which clients do not
+	// return.
 	ControlRecords bool
-	// MaxPollRecords limits the records of one Poll (Kafka's max.poll.records); 0 means all that are ready. A caller
-	// that processes the records before it polls again needs it, because no rebalance can happen meanwhile.
+	// MaxPollRecords limits the records of one Poll (Kafka's max.poll.records); 0 means all that are ready.
 	MaxPollRecords int
-	// SessionTimeout is how long a member of a "classic" group may be silent before it loses its partitions; for
-	// "consumer" the broker sets it. Brokers reject a time below group.min.session.timeout.ms (6 s by default), which
-	// ends the consumer.
+	// SessionTimeout is how long a member of a "classic" group may be silent; for "consumer" the broker sets it.
+	// Brokers reject a time below group.min.session.timeout.ms (6 s by default), which ends the consumer.
 	SessionTimeout time.Duration
 	// Assignor is a classic group's assignor, one of Assignors. Empty means the driver's choice.
 	Assignor string
@@ -360,9 +348,9 @@ type ConsumerConfig struct {
 	Client map[string]string
 
 	// OnAssigned receives the partitions that are new to the member. Its first call, also with none, means that the
-	// member has joined. OnRevoked receives the partitions that the member loses. The client waits for it, so it may
-	// commit, unless lost is true. The callbacks may come on a goroutine of the client, also before NewConsumer
-	// returns, but never concurrently. Partitions assigned by hand are reported once and never revoked.
+	// member has joined. OnRevoked receives those that the member loses. The client waits for it, so it may commit,
+	// unless lost is true. The callbacks may come on a goroutine of the client, also before NewConsumer returns, but
+	// never concurrently. Partitions assigned by hand are reported once and never revoked.
 	OnAssigned func(partitions []int32)
 	OnRevoked  func(partitions []int32, lost bool)
 	// OnError receives the errors from which the client recovers.

@@ -2,7 +2,7 @@ package driver
 
 import "runtime/debug"
 
-// ModuleVersion returns the version of the client library with this module path, or "unknown" in a binary without build
+// ModuleVersion returns the version of the client library with this module path, or "unknown" without build
 // information.
 func ModuleVersion(path string) string {
 	info, ok := debug.ReadBuildInfo()

@@ -6,11 +6,8 @@ import (
 	"time"
 )
 
-// BrokerCounts is one reading of a broker's metrics: its counts since it started, and its current state. A metric that
-// the broker does not report is nil or missing.
-//
-// It holds no rate that the broker computed: those cover the last minute, or all the time since the start. The
-// difference of two readings covers the time between them (see Since).
+// BrokerCounts is one reading of a broker's metrics: its counts since it started, and its current state. A metric
+// that the broker does not report is nil or missing.
 type BrokerCounts struct {
 	At      time.Time
 	Started *float64 // start of its process, in seconds since 1970
@@ -20,13 +17,12 @@ type BrokerCounts struct {
 	BytesIn, BytesOut *float64 // of records, from and to clients; without replication
 	// HandlerIdle is how long the request handlers waited for work: their mean, in nanoseconds.
 	HandlerIdle *float64
-	// Controller reports whether the process is a controller too. HandlersOfBoth reports whether HandlerIdle covers the
+	// Controller reports whether the process is a controller too, and HandlersOfBoth whether HandlerIdle covers the
 	// handlers of both; Kafka before 4.2 then adds up the two.
 	Controller, HandlersOfBoth bool
 	// NetworkIdle is the same for each network thread, by listener and thread.
 	NetworkIdle map[string]map[string]float64
-	// The broker's own idle ratios, used without the counts above. The first covers the last minute, the second the
-	// last 30 to 60 s.
+	// The broker's own idle ratios, used without the counts above, cover the last minute, and the last 30 to 60 s.
 	HandlerIdleRatio, NetworkIdleRatio *float64
 
 	LogFlush  Histogram          // in milliseconds
@@ -60,8 +56,8 @@ const (
 // RequestCounts are the phases of all requests of one type.
 type RequestCounts [numPhases]Histogram
 
-// Histogram is the part of a Kafka histogram that can be subtracted: the number of values since the start, and their
-// mean.
+// Histogram is the part of a Kafka histogram that can be subtracted: the number of values since the start, and
+// their mean.
 type Histogram struct {
 	Count, Mean *float64
 }
@@ -81,7 +77,6 @@ func (h Histogram) since(before Histogram) Histogram {
 	return d
 }
 
-// difference returns after − before; nil if either is nil.
 func difference(before, after *float64) *float64 {
 	if before == nil || after == nil {
 		return nil
@@ -101,8 +96,7 @@ type BrokerUse struct {
 	GC                       *GCCount
 }
 
-// Since returns what the broker did after an earlier reading. ok is false if the broker restarted in between, because
-// its counts then began again at 0.
+// Since returns what the broker did after an earlier reading. ok is false if the broker restarted in between.
 func (c BrokerCounts) Since(before BrokerCounts) (use BrokerUse, ok bool) {
 	length := c.At.Sub(before.At)
 	if length <= 0 || restarted(before, c) {
@@ -132,9 +126,9 @@ func (c BrokerCounts) Since(before BrokerCounts) (use BrokerUse, ok bool) {
 	return use, true
 }
 
-// handlerIdle returns the ratio of time that the broker's request handlers were idle. ns may be the sum of the broker's
-// and the controller's pool (before Kafka 4.2). The controller handles few requests a second, so handlerIdle takes its
-// pool as always idle and subtracts it. A value up to length may be a sum or a mean; then the ratio is unknown (nil).
+// ns may be the sum of the broker's and the controller's pool (before Kafka 4.2). The controller handles few
+// requests, so handlerIdle takes its pool as always idle and subtracts it. A value up to length may be a sum or a
+// mean; then the ratio is unknown (nil).
 func (c BrokerCounts) handlerIdle(ns float64, length time.Duration) *float64 {
 	if !c.Controller || !c.HandlersOfBoth {
 		return ratio(ns, length)
@@ -145,8 +139,7 @@ func (c BrokerCounts) handlerIdle(ns float64, length time.Duration) *float64 {
 	return ratio(ns-float64(length), length)
 }
 
-// restarted reports whether after is from another process than before. Without start times, a smaller count means a
-// restart.
+// Without start times, a smaller count means a restart.
 func restarted(before, after BrokerCounts) bool {
 	if before.Started != nil && after.Started != nil {
 		return *before.Started != *after.Started
@@ -176,8 +169,8 @@ func gcSince(before, after map[string]GCCount) *GCCount {
 	return &sum
 }
 
-// networkIdle returns how long the network threads of the busiest listener waited between two readings: their mean, in
-// nanoseconds. An unused listener is always idle.
+// networkIdle returns how long the network threads of the busiest listener waited: their mean, in nanoseconds. An
+// unused listener is always idle.
 func networkIdle(before, after map[string]map[string]float64) (idle float64, known bool) {
 	for _, listener := range slices.Sorted(maps.Keys(after)) {
 		var sum float64
@@ -198,7 +191,7 @@ func networkIdle(before, after map[string]map[string]float64) (idle float64, kno
 	return idle, known
 }
 
-// ratio returns ns ÷ length, from 0 to 1. The two are not read at exactly the same moment.
+// The two are not read at exactly the same moment, so ratio limits the result.
 func ratio(ns float64, length time.Duration) *float64 {
 	r := min(1, max(0, ns/float64(length)))
 	return &r

@@ -122,10 +122,9 @@ func TestWhatIsNoBrokerIsAnError(t *testing.T) {
 	}
 }
 
-// broker counts as Kafka does: its means cover every value since the start.
 type broker struct {
 	started float64
-	times   []float64 // of requests
+	times   []float64
 	idle    float64
 }
 
@@ -147,13 +146,12 @@ func (b *broker) read(at time.Time) BrokerCounts {
 	}
 }
 
-// TestHandlersOfBrokerAndController: before Kafka 4.2 the idleness of such a process is the sum of two pools, and later
-// their mean.
+// TestHandlersOfBrokerAndController: before Kafka 4.2 the idleness is the sum of two pools, and later their mean.
 func TestHandlersOfBrokerAndController(t *testing.T) {
 	const pool = `kafka_server_kafkarequesthandlerpool_count{name="%sRequestHandlerAvgIdlePercent"} %v` + "\n"
 	const controller = `kafka_controller_kafkacontroller_value{name="ActiveControllerCount"} 1` + "\n"
 	for _, test := range []struct {
-		name, text string // with the idleness, in nanoseconds
+		name, text string
 		idle, want float64
 	}{
 		{"broker and controller, busy", controller + fmt.Sprintf(pool, "", "%v"), 1.25e9, 0.25},
@@ -179,7 +177,6 @@ func TestHandlersOfBrokerAndController(t *testing.T) {
 	}
 }
 
-// The difference of two readings depends only on the time between them.
 func TestDifferenceIsOfTheWindowAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ms := rapid.SliceOf(rapid.IntRange(0, 1000))
@@ -215,7 +212,6 @@ func TestDifferenceIsOfTheWindowAlone(t *testing.T) {
 	})
 }
 
-// Since rejects two readings with a restart between them, with or without start times.
 func TestRestartIsNoDifference(t *testing.T) {
 	at := time.Unix(1e9, 0)
 	old := broker{started: 1, times: []float64{1, 2, 3}, idle: 5}

@@ -16,8 +16,8 @@ import (
 // maxScrapeBytes bounds a response: a broker may report each of thousands of topics.
 const maxScrapeBytes = 64 << 20
 
-// ReadBroker reads a broker's metrics from an HTTP endpoint in Prometheus' text format, under the usual names (see
-// spellings). A response without any Kafka metric is an error.
+// ReadBroker reads a broker's metrics from an HTTP endpoint in Prometheus' text format. A response without any
+// Kafka metric is an error.
 func ReadBroker(ctx context.Context, url string) (BrokerCounts, error) {
 	fail := func(err error) (BrokerCounts, error) {
 		return BrokerCounts{}, fmt.Errorf("reading the broker metrics at %s: %w", url, err)
@@ -84,9 +84,9 @@ func parseBroker(text io.Reader) (BrokerCounts, error) {
 	return c, nil
 }
 
-// canonical returns a metric's name as spellings has it: in lower case, with the name of the MBean in it. Without rules
-// the JMX exporter writes kafka_network_requestmetrics_count{name="TotalTimeMs"}; with the rules of its examples it
-// writes kafka_network_requestmetrics_totaltimems_count.
+// canonical puts the name of the MBean into a metric's name. Without rules the JMX exporter writes
+// kafka_network_requestmetrics_count{name="TotalTimeMs"}; with the rules of its examples it writes
+// kafka_network_requestmetrics_totaltimems_count.
 func canonical(name string, labels map[string]string) string {
 	name = strings.ToLower(name)
 	bean := strings.ToLower(labels["name"])
@@ -96,8 +96,7 @@ func canonical(name string, labels map[string]string) string {
 	return name
 }
 
-// spellings maps each metric name to its field. It omits Kafka's MeanRate, which some rules export as _percent: it is
-// an average since the broker's start.
+// spellings omits Kafka's MeanRate, which some rules export as _percent: it is an average since the broker's start.
 var spellings = map[string]func(c *BrokerCounts, v float64){
 	"process_start_time_seconds": func(c *BrokerCounts, v float64) { c.Started = &v },
 
@@ -112,7 +111,7 @@ var spellings = map[string]func(c *BrokerCounts, v float64){
 	"kafka_server_brokertopicmetrics_bytesout_total":       bytesOut,
 	"kafka_server_brokertopicmetrics_bytesout_count":       bytesOut,
 
-	// In a process that is broker and controller, the metric without Broker in its name covers the handlers of both.
+	// In a combined process, the metric without Broker in its name covers the handlers of broker and controller.
 	"kafka_server_kafkarequesthandlerpool_brokerrequesthandleravgidlepercent_count": func(c *BrokerCounts,
 		v float64) {
 		c.HandlerIdle, c.HandlersOfBoth = &v, false
@@ -145,7 +144,6 @@ func networkIdleRatio(c *BrokerCounts, v float64) { c.NetworkIdleRatio = &v }
 func isController(c *BrokerCounts, _ float64)     { c.Controller = true }
 func underReplicated(c *BrokerCounts, v float64)  { c.UnderReplicated = &v }
 
-// handlerIdle sets the idleness of all handlers, unless that of the broker's own is known.
 func handlerIdle(c *BrokerCounts, v float64) {
 	if c.HandlerIdle == nil {
 		c.HandlerIdle, c.HandlersOfBoth = &v, true
@@ -176,7 +174,7 @@ func (c *BrokerCounts) take(name string, labels map[string]string, v float64) {
 	}
 }
 
-// takeRequest stores a value of one request type; name is as in totaltimems_mean.
+// name is as in totaltimems_mean.
 func (c *BrokerCounts) takeRequest(name, kind string, v float64) {
 	bean, attribute, _ := strings.Cut(name, "_")
 	phase, known := phaseNames[bean]
@@ -193,8 +191,7 @@ func (c *BrokerCounts) takeRequest(name, kind string, v float64) {
 	c.Requests[kind] = phases
 }
 
-// takeWait stores how long one network thread has waited since it started. It ignores the average that has a similar
-// name.
+// takeWait ignores the average that has a similar name.
 func (c *BrokerCounts) takeWait(name string, labels map[string]string, v float64) {
 	if !strings.HasSuffix(name, "_ns") && !strings.HasSuffix(name, "_ns_total") {
 		return

@@ -31,11 +31,10 @@ var codecs = []struct {
 	{"gzip", kgo.GzipCompression(), kgo.CodecGzip},
 }
 
-// codecBudget is how long one codec is measured in each direction.
 const codecBudget = 60 * time.Millisecond
 
 // Codecs measures every codec on the given batches, each as EncodeBatch returns it. level applies only to the codec
-// called name; the others use their defaults.
+// called name.
 func Codecs(batches [][]byte, name string, level int) ([]Codec, error) {
 	measured := make([]Codec, 0, len(codecs))
 	for _, c := range codecs {
@@ -62,7 +61,7 @@ func measureCodec(m *Codec, codec kgo.CompressionCodec, kind kgo.CompressionCode
 		m.Uncompressed += int64(len(batch))
 		m.Compressed += int64(len(compressed[i]))
 	}
-	if compressor == nil { // none: nothing to time
+	if compressor == nil {
 		return nil
 	}
 	m.CompressS = perPass(func() error {
@@ -94,7 +93,7 @@ func compress(c kgo.Compressor, batch []byte) []byte {
 	return bytes.Clone(out)
 }
 
-// perPass repeats a pass for codecBudget and returns the seconds of the fastest, which was disturbed least.
+// perPass returns the seconds of the fastest pass, which was disturbed least.
 func perPass(pass func() error) float64 {
 	best := time.Duration(0)
 	for began := time.Now(); time.Since(began) < codecBudget; {
@@ -110,7 +109,7 @@ func perPass(pass func() error) float64 {
 }
 
 // EncodeBatch returns the records section of a Kafka record batch (format v2), which is the part that a codec
-// compresses. It holds n records, numbered from first.
+// compresses, with n records from first on.
 func EncodeBatch(first, n int, record func(i int) (key, value []byte)) []byte {
 	var batch []byte
 	for i := range n {

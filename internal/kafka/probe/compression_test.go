@@ -12,7 +12,6 @@ func sample(i int) (key, value []byte) {
 	return fmt.Appendf(nil, "key-%d", i), bytes.Repeat(fmt.Appendf(nil, "value %d; ", i), 20)
 }
 
-// Kafka's own decoder reads what EncodeBatch writes.
 func TestEncodeBatchIsKafkasFormat(t *testing.T) {
 	const n = 7
 	batch := EncodeBatch(3, n, sample)

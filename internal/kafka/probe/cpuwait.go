@@ -9,9 +9,8 @@ type CoreTime struct{ Ran, Waited time.Duration }
 type Threads map[int]CoreTime
 
 // WaitRatio returns the time that threads waited for a core, divided by the time that they were runnable, since an
-// earlier reading. It is nil if no thread was runnable. It ignores threads that ended in between.
-//
-// A process that waits for cores takes 1 ÷ (1 − ratio) times as long for the same work.
+// earlier reading. It is nil if no thread was runnable. It ignores threads that ended in between. The same work
+// takes 1 ÷ (1 − ratio) times as long.
 func (t Threads) WaitRatio(before Threads) *float64 {
 	var ran, waited time.Duration
 	for id, after := range t {

@@ -7,8 +7,7 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// ReadThreads reads the core time of a process's threads from /proc/<pid>/task/*/schedstat. It reads one small file for
-// each thread.
+// ReadThreads reads the core time of a process's threads from /proc/<pid>/task/*/schedstat.
 func ReadThreads(pid int) (Threads, error) {
 	fs, err := procfs.NewDefaultFS()
 	if err != nil {

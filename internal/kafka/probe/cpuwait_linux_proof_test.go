@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Two busy processes on one core: each waits while the other runs.
 func TestProcessesThatShareACoreWait(t *testing.T) {
 	var allowed, one unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &allowed); err != nil {

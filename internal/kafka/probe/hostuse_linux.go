@@ -82,17 +82,16 @@ func pageCache(fs procfs.FS) (cached, dirty *int64) {
 	return signed(memory.CachedBytes), signed(memory.DirtyBytes)
 }
 
-// wholeDisk reports whether a name is a disk's and not a partition's. A disk's counts include those of its partitions.
+// wholeDisk is false for a partition, whose counts are part of its disk's.
 func wholeDisk(name string) bool { return underBlock(name, "") }
 
-// underBlock reports whether /sys/block has an entry below a whole disk.
 func underBlock(disk, below string) bool {
 	_, err := os.Stat(filepath.Join("/sys/block", strings.ReplaceAll(disk, "/", "!"), below))
 	return err == nil
 }
 
-// DiskOf returns the name of the disk that holds a folder, as HostCounts names it. It is empty if unknown, for example
-// if a file system uses several disks or none.
+// DiskOf returns the name of the disk that holds a folder, as HostCounts names it; "" if unknown, for example if a
+// file system uses several disks.
 func DiskOf(folder string) string {
 	var stat unix.Stat_t
 	if unix.Stat(folder, &stat) != nil {
@@ -112,8 +111,8 @@ func DiskOf(folder string) string {
 	return ""
 }
 
-// NetworkCapacity returns an interface's speed in one direction, in bytes a second; nil if unknown, as for loopback and
-// most virtual interfaces.
+// NetworkCapacity returns an interface's speed in one direction, in bytes a second; nil if unknown, as for
+// loopback.
 func NetworkCapacity(name string) *float64 {
 	text, err := os.ReadFile(filepath.Join("/sys/class/net", name, "speed"))
 	if err != nil {
@@ -127,8 +126,8 @@ func NetworkCapacity(name string) *float64 {
 	return &bytesPerS
 }
 
-// AllowedCores returns how many cores a process may use; nil if unknown. It is the CPU affinity, reduced by the quotas
-// of its control groups (cpu.max, cpu.cfs_quota_us) up to the root.
+// AllowedCores returns how many cores a process may use: its CPU affinity, reduced by the quotas of its control
+// groups (cpu.max, cpu.cfs_quota_us); nil if unknown.
 func AllowedCores(pid int) *float64 {
 	var bound unix.CPUSet
 	if unix.SchedGetaffinity(pid, &bound) != nil {
@@ -154,8 +153,7 @@ func AllowedCores(pid int) *float64 {
 	return &cores
 }
 
-// quota returns how many cores one control group may use; infinite without a quota. It expects the groups where all
-// distributions mount them.
+// quota is infinite without a quota. It expects the groups where all distributions mount them.
 func quota(g procfs.Cgroup, path string) float64 {
 	if g.HierarchyID == 0 {
 		for _, root := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {

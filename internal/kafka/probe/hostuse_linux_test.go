@@ -8,7 +8,6 @@ import (
 	"testing"
 )
 
-// ReadHost counts traffic on loopback and the disk.
 func TestHostIsRead(t *testing.T) {
 	before, err := ReadHost()
 	if err != nil {

@@ -27,14 +27,13 @@ type Lag struct {
 	Partitions []int64 // high watermark − committed offset
 	// Committed are the committed offsets, 0 without a commit. Ends are the high watermarks, read after them.
 	Committed, Ends []int64
-	// AtLeast and AtLeastPartitions are lower bounds of the lag at the time when Ends was read. They use committed
-	// offsets that were read after Ends. Only ReadBounds sets them.
+	// AtLeast and AtLeastPartitions are lower bounds of the lag at the time of Ends, by commits that were read
+	// later. Only ReadBounds sets them.
 	AtLeast           int64
 	AtLeastPartitions []int64
 }
 
-// NewLagReader returns a reader; the caller must Close it. Without groups it reads no lag, only the ends of the
-// partitions.
+// NewLagReader returns a reader; the caller must Close it. Without groups it reads only the ends of the partitions.
 func NewLagReader(brokers []string, a access.Access, topic string, groups []string, partitions int) (*LagReader,
 	error) {
 	client, err := kgo.NewClient(append(a.Options(),
@@ -52,8 +51,8 @@ func NewLagReader(brokers []string, a access.Access, topic string, groups []stri
 // Close closes the reader's client.
 func (r *LagReader) Close() { r.client.Close() }
 
-// Read reads the committed offsets of each group and then the high watermarks. In this order the lag is never too
-// small; commits in between make it too large. A partition without a commit lags by its whole high watermark.
+// Read reads the committed offsets of each group and then the high watermarks: so the lag is never too small, but
+// commits in between make it too large. A partition without a commit lags by its whole high watermark.
 func (r *LagReader) Read(ctx context.Context) ([]Lag, error) {
 	if len(r.groups) == 0 {
 		return nil, nil
@@ -69,9 +68,8 @@ func (r *LagReader) Read(ctx context.Context) ([]Lag, error) {
 	return r.lags(committed, ends), nil
 }
 
-// ReadBounds is Read, and then reads the committed offsets again, after the high watermarks. The lag lies between the
-// two results: the first is never too small, the second never too large. That matters if producers outside the tool
-// keep a bound: they go on during the reading, and each commit lets them add records.
+// ReadBounds is Read, and then reads the committed offsets again. The first result is never too small, the second
+// never too large.
 func (r *LagReader) ReadBounds(ctx context.Context) ([]Lag, error) {
 	lags, err := r.Read(ctx)
 	if err != nil || len(lags) == 0 {
@@ -148,12 +146,11 @@ func (r *LagReader) Ends(ctx context.Context) ([]int64, error) {
 	return r.offsets("high watermarks", listed, err)
 }
 
-// debuggingReplica is Kafka's replica ID for a request from neither a consumer, which gets the high watermark, nor a
-// follower.
+// debuggingReplica is Kafka's replica ID for a request from neither a consumer nor a follower.
 const debuggingReplica = -2
 
-// LogEnds reads the log end offset of each partition from its leader. It exceeds the high watermark until all in-sync
-// replicas have fetched the log. Brokers that do not support the request answer as for Ends, or with an error.
+// LogEnds reads the log end offset of each partition from its leader, which exceeds the high watermark until all
+// in-sync replicas have it. Brokers that do not support the request answer as for Ends, or with an error.
 func (r *LagReader) LogEnds(ctx context.Context) ([]int64, error) {
 	req := kmsg.NewPtrListOffsetsRequest()
 	req.ReplicaID = debuggingReplica

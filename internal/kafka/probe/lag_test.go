@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// A commit in the middle of a reading reduces only the lower bound.
 func TestLagLiesBetweenTheBounds(t *testing.T) {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "t"))
 	if err != nil {
@@ -54,7 +53,6 @@ func TestLagLiesBetweenTheBounds(t *testing.T) {
 	}
 }
 
-// LogEnds asks each partition's leader as a debugging replica.
 func TestLogEnds(t *testing.T) {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(3), kfake.SeedTopics(6, "t"))
 	if err != nil {

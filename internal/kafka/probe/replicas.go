@@ -15,12 +15,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// ReplicaReader reads the state of a topic's replicas while brokers stop and start. It has one client for each broker.
-// It asks the same broker as long as that answers, because a broker that has just restarted may have old metadata. If
-// there is no answer within answerTimeout, it asks the next. A ReplicaReader is not safe for concurrent use.
+// ReplicaReader reads the state of a topic's replicas while brokers stop and start. It asks another broker only if
+// one does not answer within answerTimeout, because one that has just restarted may have old metadata. It is not
+// safe for concurrent use.
 type ReplicaReader struct {
-	clients []*kgo.Client // one for each broker
-	asked   int           // index of the first to ask
+	clients []*kgo.Client
+	asked   int // index of the first to ask
 	topic   string
 }
 
@@ -110,7 +110,6 @@ func (r *ReplicaReader) ask(ctx context.Context, client *kgo.Client) ([]Partitio
 	return all, nil
 }
 
-// minInSync is the setting of a topic, or a broker's default, for how many replicas must be in sync for acks all.
 const minInSync = "min.insync.replicas"
 
 // MinInSync returns the topic's min.insync.replicas: its own or the brokers' default.

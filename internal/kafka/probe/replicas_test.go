@@ -11,11 +11,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// A reader skips brokers that refuse or do not answer, and stays with one that does.
 func TestReplicasOfBrokersThatAnswer(t *testing.T) { synctest.Test(t, testReplicasOfBrokersThatAnswer) }
 
 func testReplicasOfBrokersThatAnswer(t *testing.T) {
-	t.Cleanup(func() { time.Sleep(time.Minute) }) // closed clients still have timers
+	t.Cleanup(func() { time.Sleep(time.Minute) })
 	network := &kfake.VirtualNetwork{}
 	a := access.Access{Dial: network.DialContext}
 	kafka, err := kfake.NewCluster(kfake.Ports(9092, 9093, 9094), kfake.ListenFn(network.Listen),

@@ -20,7 +20,6 @@ type Runtime struct {
 	schedDelays  *metrics.Float64Histogram
 }
 
-// The names of these metrics in runtime/metrics.
 const (
 	metricCycles  = "/gc/cycles/total:gc-cycles"
 	metricGCCPU   = "/cpu/classes/gc/total:cpu-seconds"
@@ -50,7 +49,7 @@ func ReadRuntime() Runtime {
 	}
 }
 
-// Quantiles summarises a runtime histogram. Each value is the upper edge of a coarse bucket, so it is never too small.
+// Quantiles summarises a runtime histogram by the upper edges of coarse buckets: no value is too small.
 type Quantiles struct {
 	Count         int64
 	P50, P99, Max time.Duration
@@ -90,7 +89,7 @@ func summarise(before, after *metrics.Float64Histogram) Quantiles {
 	return q
 }
 
-// upperEdge returns the upper edge of bucket i, or the lower one if the bucket has no upper edge.
+// upperEdge returns the lower edge if the bucket has no upper one.
 func upperEdge(buckets []float64, i int) time.Duration {
 	edge := buckets[i+1]
 	if math.IsInf(edge, 1) {

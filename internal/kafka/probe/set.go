@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Set reads what a run records about the machine: the runtime, processes, devices and codecs. The zero value reads
-// everything. What a Set does not know is nil or absent in the result.
+// Set reads what a run records about the machine. The zero value reads everything. What a Set does not know is nil
+// or absent in the result.
 type Set struct {
 	unknown bool
 	clock   func() int64 // nil: see Clock
 }
 
-// Unknown returns a Set that knows nothing, for runs in virtual time. There, CPU seconds can't be related to the run's
-// seconds, and a loop that computes until the clock moves would never end.
+// Unknown returns a Set that knows nothing, for virtual time: CPU seconds mean nothing there, and a loop that
+// computes until the clock moves never ends.
 func Unknown() Set { return Set{unknown: true} }
 
 var errUnknown = errors.New("this run does not read the machine")
@@ -64,7 +64,7 @@ func (s Set) Codecs(batches [][]byte, name string, level int) ([]Codec, error) {
 	return Codecs(batches, name, level)
 }
 
-// Clock returns the clock that all processes of the machine share, in nanoseconds. nil means the kernel's clock; in
+// Clock returns the clock that all processes of the machine share, in nanoseconds; nil means the kernel's. In
 // virtual time it is Go's.
 func (s Set) Clock() func() int64 {
 	if s.clock == nil && s.unknown {
@@ -73,7 +73,7 @@ func (s Set) Clock() func() int64 {
 	return s.clock
 }
 
-// WithClock returns a Set whose Clock is read. In virtual time each process may have its own clock.
+// WithClock returns a Set whose Clock is read.
 func (s Set) WithClock(read func() int64) Set {
 	s.clock = read
 	return s

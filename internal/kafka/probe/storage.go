@@ -11,13 +11,11 @@ import (
 type TopicSize struct {
 	Bytes    int64 // of all replicas
 	Replicas int   // of each partition
-	// LeadBytes is the sum, over the partitions, of the largest replica: the leader's, while the others still copy from
-	// it.
+	// LeadBytes is the sum, over the partitions, of the largest replica: the leader's.
 	LeadBytes int64
 }
 
-// BehindBytes returns what the other replicas have still to copy from the largest ones. Followers store the leader's
-// batches unchanged, so their sizes can be compared.
+// BehindBytes returns what the other replicas have still to copy.
 func (s TopicSize) BehindBytes() int64 { return s.LeadBytes*int64(s.Replicas) - s.Bytes }
 
 // TopicSize asks all brokers for the size of the topic's replicas (DescribeLogDirs): their segments, without the

@@ -9,15 +9,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// TestTopicSize: the size covers all replicas, and the largest of each partition gives what followers have still to
-// copy.
 func TestTopicSize(t *testing.T) {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(3), kfake.SeedTopics(2, "t"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer cluster.Close()
-	sizes := [][]int64{{1000, 500}, {900, 500}, {1000, 450}} // by broker and partition
+	sizes := [][]int64{{1000, 500}, {900, 500}, {1000, 450}}
 	cluster.ControlKey(int16(kmsg.DescribeLogDirs), func(req kmsg.Request) (kmsg.Response, error, bool) {
 		cluster.KeepControl()
 		topic := kmsg.NewDescribeLogDirsResponseDirTopic()

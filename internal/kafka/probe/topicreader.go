@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// TopicReader reads every record of a topic, with its own client and without a group. It skips records of transactions
-// that are not committed.
+// TopicReader reads every committed record of a topic, with its own client and without a group.
 type TopicReader struct {
 	client  *kgo.Client
 	topic   string
@@ -23,8 +22,7 @@ type TopicReader struct {
 	next map[int32]int64 // the offset after the last that was read, by partition
 }
 
-// ReadTopic starts to read a topic from its first record and passes each record's value to take, one at a time. The
-// caller must Close the reader.
+// ReadTopic passes the value of each record of a topic to take, one at a time. The caller must Close the reader.
 func ReadTopic(brokers []string, a access.Access, topic string, partitions int,
 	take func(value []byte)) (*TopicReader, error) {
 	from := make(map[int32]kgo.Offset, partitions)

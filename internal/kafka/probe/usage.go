@@ -24,7 +24,7 @@ type Host struct {
 	Busy, Stolen, Total time.Duration
 }
 
-// FolderSize returns the disk space of the files below a folder, in bytes. It ignores files that vanish meanwhile.
+// FolderSize returns the disk space of the files below a folder, in bytes, without files that vanish meanwhile.
 func FolderSize(dir string) (int64, error) {
 	var size int64
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -45,7 +45,7 @@ func FolderSize(dir string) (int64, error) {
 	return size, nil
 }
 
-// allocated returns the disk space of a file: Kafka's index files are sparse.
+// Kafka's index files are sparse.
 func allocated(info fs.FileInfo) int64 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return stat.Blocks * 512

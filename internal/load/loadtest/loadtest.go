@@ -10,7 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// HundredBytes returns a corpus of records of 100 bytes. It is made once, because that takes longer than most tests.
+// HundredBytes returns a corpus of records of 100 bytes.
 var HundredBytes = sync.OnceValues(func() (*payload.Corpus, error) {
 	sizes := payload.Sizes{Distribution: "fixed", Values: []int{100}}
 	return payload.NewCorpus(payload.Spec{Class: "zeros", Stamped: true, Sizes: sizes})
@@ -19,8 +19,7 @@ var HundredBytes = sync.OnceValues(func() (*payload.Corpus, error) {
 // Run is the run number in the stamps of a Log.
 const Run = 7
 
-// Log returns the records of each partition: n stamped records of producer 0, due at zero and sent a millisecond
-// later.
+// Log returns n records of producer 0 for each partition, due at zero and sent a millisecond later.
 func Log(partitions, n int) [][]driver.Received {
 	corpus, err := HundredBytes()
 	if err != nil {

@@ -9,36 +9,32 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// A book holds what a queue's consumers together know of one partition: deliveries, acknowledgements and dead
-// letters. A copy of a record counts in the partition of its original.
+// A copy of a record counts in the book of its original's partition.
 type book struct {
 	id int32
 	// The lock of delivered guards everything here.
 	delivered            *ledger.Receiver
-	acked, dead, settled *ledger.Receiver // settled is the union of the other two; acked and settled have their own locks
-	// open holds delivered records without an acknowledgement, by lane.
-	open   map[uint64]lending
-	unread map[int64]bool             // offsets of corrupt records
-	tally  [2]snapshot.DeliveryCounts // warm-up, measured
-	from   int64                      // first offset of the partition
-	last   int64                      // when a record was last settled for the first time
-	count  int64                      // deliveries
-	done   int64                      // settled records: acknowledged, dead or corrupt
-	handed load.GapWatch
-	// divided reports whether other processes have members too. Then a record that is new here may have been
-	// delivered in another process, if the queue's attempt says so.
+	acked, dead, settled *ledger.Receiver // settled is the union; acked and settled have their own locks
+	open                 map[uint64]lending
+	unread               map[int64]bool
+	tally                [2]snapshot.DeliveryCounts
+	from                 int64
+	last                 int64 // when a record was last settled for the first time
+	count                int64
+	done                 int64
+	handed               load.GapWatch
+	// divided reports whether other processes have members too, which may have delivered a record before.
 	divided bool
 }
 
-// A lending is the latest delivery of an unacknowledged record.
 type lending struct {
-	due      int64 // earliest time of a redelivery; never: unknown
-	intended int64 // when the record was due, on this process's axis
-	times    int32 // deliveries so far
+	due      int64 // earliest time of a redelivery, or never
+	intended int64
+	times    int32
 	holder   *node
 }
 
-// never is an unknown due time; it is before all others.
+// never is an unknown due time, before all others.
 const never = math.MinInt64
 
 func newBook(id int32, from int64, cfg Config) *book {
@@ -54,7 +50,6 @@ func newBook(id int32, from int64, cfg Config) *book {
 	return b
 }
 
-// lane identifies a record within its partition.
 func lane(s payload.Stamp) uint64 { return uint64(s.Producer)<<48 | s.Sequence&(1<<48-1) }
 
 func (b *book) tallyOf(measured bool) *snapshot.DeliveryCounts {
@@ -66,16 +61,15 @@ func (b *book) tallyOf(measured bool) *snapshot.DeliveryCounts {
 
 func isNew(f ledger.Finding) bool { return f == ledger.First || f == ledger.Late }
 
-// A found is what the books know of a delivery.
 type found struct {
-	ours  bool  // an intact record of this run
-	first bool  // first delivery
-	times int   // deliveries so far, with this one
-	due   int64 // when the redelivery was due; never: unknown
+	ours  bool
+	first bool
+	times int
+	due   int64
 }
 
-// deliver enters a delivery to a node at now. deadline is the end of its lock (never: none), attempt the queue's own
-// count. shift added to the stamp's times gives times on this process's axis. The caller holds the lock.
+// In deliver, deadline is the end of the lock (never: none) and attempt the queue's own count. shift converts the
+// stamp's times to this process's axis. The caller holds the lock.
 func (b *book) deliver(stamp payload.Stamp, shift int64, to *node, now, deadline int64, attempt int) found {
 	measured := stamp.Intended >= 0
 	finding := b.delivered.Deliver(int(stamp.Producer), stamp.Sequence, measured)
@@ -109,8 +103,7 @@ func (b *book) deliver(stamp payload.Stamp, shift int64, to *node, now, deadline
 	return a
 }
 
-// again returns the number of deliveries of a redelivered record, and when it was due again. An acknowledged record
-// was never due again, and only the queue counts its deliveries.
+// An acknowledged record was never due again.
 func (b *book) again(stamp payload.Stamp, key uint64, to *node, attempt int) (times int, due int64) {
 	before, open := b.open[key]
 	switch {
@@ -125,7 +118,6 @@ func (b *book) again(stamp payload.Stamp, key uint64, to *node, attempt int) (ti
 	}
 }
 
-// corrupt enters a corrupt record, which is settled at once. Its offset identifies a redelivery.
 func (b *book) corrupt(offset, now int64) {
 	b.count++
 	if b.unread[offset] {
@@ -140,7 +132,6 @@ func (b *book) corrupt(offset, now int64) {
 	b.last = max(b.last, now)
 }
 
-// ack enters an accepted acknowledgement and reports whether it was the first.
 func (b *book) ack(stamp payload.Stamp, now int64) (first bool) {
 	measured := stamp.Intended >= 0
 	delete(b.open, lane(stamp))
@@ -184,7 +175,6 @@ func (b *book) settle(stamp payload.Stamp, now int64) {
 	b.last = max(b.last, now)
 }
 
-// dueAt changes when a record is due again if its latest delivery was to the node.
 func (b *book) dueAt(stamp payload.Stamp, of *node, due int64) {
 	key := lane(stamp)
 	if l, open := b.open[key]; open && l.holder == of {
@@ -193,7 +183,7 @@ func (b *book) dueAt(stamp payload.Stamp, of *node, due int64) {
 	}
 }
 
-// release forgets when the records of a node are due again, because its locks did not end by the clock.
+// release forgets due times of a node's records, because its locks did not end by the clock.
 func (b *book) release(of *node) {
 	b.delivered.Lock()
 	defer b.delivered.Unlock()
@@ -205,8 +195,7 @@ func (b *book) release(of *node) {
 	}
 }
 
-// oldest returns when the oldest open record was due, of producers with numbers below bound. others reports whether
-// records of other producers are open.
+// oldest reports in others whether records of other producers are open.
 func (b *book) oldest(bound int) (due int64, others bool) {
 	b.delivered.Lock()
 	defer b.delivered.Unlock()
@@ -221,7 +210,6 @@ func (b *book) oldest(bound int) (due int64, others bool) {
 	return due, others
 }
 
-// reached returns the consumers' progress; the number of settled records replaces the position.
 func (b *book) reached() snapshot.Reached {
 	b.delivered.Lock()
 	defer b.delivered.Unlock()
@@ -240,8 +228,8 @@ func (b *book) position() snapshot.Reached {
 
 type books []*book
 
-// Reached returns the consumers' progress in each partition. Position is the first offset plus the number of settled
-// records: acknowledged, dead or corrupt.
+// Reached returns the consumers' progress in each partition. Position is the first offset plus the number of
+// settled records.
 func (bs books) Reached() []snapshot.Reached {
 	all := make([]snapshot.Reached, len(bs))
 	for i, b := range bs {
@@ -313,7 +301,7 @@ func (g *Group) DeadLetter(value []byte) {
 	stamp, check := payload.ReadStamp(value)
 	if check != payload.Intact || stamp.Run != g.cfg.Run ||
 		stamp.Partition < 0 || int(stamp.Partition) >= len(g.books) {
-		return // foreign; if it was a damaged record of this run, the books will miss it
+		return
 	}
 	b := g.books[stamp.Partition]
 	b.delivered.Lock()

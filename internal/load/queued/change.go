@@ -8,20 +8,18 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Start opens a member under a free number. It joins in the background.
+// Start opens a member under a free number.
 func (g *Group) Start(number int) error {
 	return g.members.Join(number, func() (*node, error) { return g.openMember(number) })
 }
 
-// leaveTimeout bounds how long a leaving member may take to write what it settled.
 const leaveTimeout = 30 * time.Second
 
-// Leave makes a member leave in order: its threads settle their current records, and its queue is closed, which gives
-// back fetched records.
+// Leave makes a member settle its current records and close its queue, which gives back fetched records.
 func (g *Group) Leave(number int) error {
 	return g.members.Leave(number, func(n *node) error {
 		n.cancel()
-		_ = n.halt.End(number) // it may be paused
+		_ = n.halt.End(number)
 		n.running.Wait()
 		ctx, cancel := context.WithTimeout(g.alive, leaveTimeout)
 		defer cancel()
@@ -31,12 +29,11 @@ func (g *Group) Leave(number int) error {
 	})
 }
 
-// Kill makes a member vanish: it cuts its connections, stops its threads and gives nothing back. After Kill returns,
-// nothing more is delivered to it.
+// Kill makes a member vanish without giving anything back. Nothing is delivered to it after Kill returns.
 func (g *Group) Kill(number int) (loss snapshot.Loss, err error) {
 	err = g.members.Leave(number, func(n *node) error {
 		n.kill()
-		if g.cfg.Locks != LocksStay { // before the locks end: others may get its records at once
+		if g.cfg.Locks != LocksStay { // before the locks end: others may get its records then
 			n.gone.Store(true)
 		}
 		n.queue.Kill()
@@ -53,7 +50,6 @@ func (g *Group) Kill(number int) (loss snapshot.Loss, err error) {
 	return loss, err
 }
 
-// letGo takes the queue from an ended member and keeps its counts.
 func (n *node) letGo() Queue {
 	queue := n.queue
 	last := queue.Counts()
@@ -64,8 +60,7 @@ func (n *node) letGo() Queue {
 	return queue
 }
 
-// close closes the queue of a member, which gives back fetched records. None of its records waits for a deadline
-// then.
+// After close, none of the member's records waits for a deadline.
 func (n *node) close(ctx context.Context) error {
 	n.gone.Store(true)
 	for _, b := range n.group.books {
@@ -77,8 +72,7 @@ func (n *node) close(ctx context.Context) error {
 	return nil
 }
 
-// Pause stops a member until Resume: its threads neither receive nor work nor settle. Its queue continues with
-// heartbeats and prefetching.
+// Pause stops the threads of a member until Resume. Its queue continues to send heartbeats and to prefetch.
 func (g *Group) Pause(number int) (how string, err error) {
 	if err := g.members.With(number, func(n *node) error { return n.halt.Begin(number) }); err != nil {
 		return "", err

@@ -11,17 +11,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// fakeQueue is a queue in memory, in virtual time. It redelivers records that members did not settle in time.
 type fakeQueue struct {
 	visibility time.Duration
-	most       int // most deliveries of a record; 0 is no bound
+	most       int // 0: no bound
 	dead       func(value []byte)
 	early      time.Duration // redelivers this much too early
 	frees      bool          // a killed member's records are ready while Kill runs
 	all        []*fakeRecord
 
 	mu      sync.Mutex
-	change  chan struct{} // closed and replaced when a record becomes ready
+	change  chan struct{}
 	ready   []*fakeRecord
 	members []*fakeQueueMember
 }
@@ -31,7 +30,7 @@ type fakeRecord struct {
 	partition int32
 	attempt   int
 	holder    *fakeQueueMember // nil: not lent
-	lease     int              // grows with each lease
+	lease     int
 }
 
 type fakeQueueMember struct {
@@ -59,7 +58,6 @@ func (q *fakeQueue) open(int) (Queue, error) {
 	return m, nil
 }
 
-// put makes a record ready; the caller holds the lock.
 func (q *fakeQueue) put(r *fakeRecord) {
 	r.holder = nil
 	if q.most > 0 && r.attempt >= q.most {
@@ -71,7 +69,6 @@ func (q *fakeQueue) put(r *fakeRecord) {
 	q.change = make(chan struct{})
 }
 
-// lend lends a record; the caller holds the lock.
 func (q *fakeQueue) lend(r *fakeRecord, to *fakeQueueMember) {
 	r.holder, r.attempt, r.lease = to, r.attempt+1, r.lease+1
 	lease := r.lease
@@ -119,7 +116,6 @@ func (m *fakeQueueMember) Receive(ctx context.Context, max int) (Lot, error) {
 	}
 }
 
-// Run gives the handlers one record of each partition at a time.
 func (m *fakeQueueMember) Run(ctx context.Context, handlers int, handle func(Lot) error) error {
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -160,7 +156,7 @@ func (m *fakeQueueMember) Kill() {
 		}
 	}
 	q.mu.Unlock()
-	time.Sleep(time.Second) // others take the records meanwhile
+	time.Sleep(time.Second)
 }
 
 func (m *fakeQueueMember) Close(context.Context) error {
@@ -188,7 +184,6 @@ func (l *fakeLot) At(i int) Lent {
 	return lent
 }
 
-// take ends a lease if it is still valid.
 func (l *fakeLot) take(i int, then func(*fakeRecord)) error {
 	q, r := l.member.queue, l.records[i]
 	q.mu.Lock()

@@ -15,7 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Locks says what ends the lock of a record besides its deadline.
+// Locks says what else than its deadline ends the lock of a record.
 type Locks int
 
 // Kinds of locks.
@@ -27,30 +27,28 @@ const (
 
 // Config configures the consumers of a queue.
 type Config struct {
-	// Open opens the member with a number.
-	Open func(number int) (Queue, error)
-	// Ready waits until all partitions are assigned.
-	Ready   func(ctx context.Context) error
-	Members int // opened at the start, with numbers from 0
-	// Only lists the numbers of the members in this process, if others open the rest; nil is all.
+	Open    func(number int) (Queue, error)
+	Ready   func(ctx context.Context) error // waits until the members have all partitions
+	Members int                             // opened at the start, with numbers from 0
+	// Only lists the members in this process; nil is all.
 	Only    []int
-	Numbers int // bounds the numbers of members that Start may open
-	Threads int // of each member
-	Batch   int // most records of one Receive
+	Numbers int // bounds the numbers of members, also of those that Start opens
+	Threads int // of each member, which receive, work and settle
+	Batch   int // records of one Receive
 	// Ordered makes the queue deliver records by Run instead of Receive.
 	Ordered bool
 	Locks   Locks
 
-	// Drop is the part of the deliveries that are not acknowledged; see drops. With Nack they are given back, after
-	// the Delay of their attempt.
+	// Drop is the part of the deliveries that are not acknowledged. With Nack those records are given back, after the
+	// Delay of their attempt.
 	Drop  float64
 	Nack  bool
 	Delay func(attempt int) time.Duration
 
-	Producers  int // on the sending side, including those that filled the topic
+	Producers  int // including those that filled the topic
 	Filled     int // producers that filled the topic; they have the last numbers
 	Partitions int
-	From       []int64 // first offset of each partition; nil is zero, or another process counts it
+	From       []int64 // first offset of each partition; nil is zero, or counted by another process
 	Plan       load.Plan
 	Seed       uint64
 	Hold       bool // no member receives until Release
@@ -62,47 +60,43 @@ type Config struct {
 	Run        uint32
 	Settings   []driver.Setting
 
-	// OnEvent receives errors, possibly from several goroutines at once.
+	// OnEvent may be called by several goroutines at once.
 	OnEvent func(kind, what, reason string)
 	// Tracker returns the counters of a tracker that serves all members; nil without one.
 	Tracker func() snapshot.QueueCounts
 }
 
-// Group is the consumers of a queue: members with threads, and the application behind them. Members may leave, vanish
-// and join while it runs.
+// Group is the consumers of a queue: members with threads, and the application behind them.
 //
-// A queue acknowledges record by record and redelivers unacknowledged records. So the books have a set of delivered
-// and a set of acknowledged records. For each record in between they have the number of deliveries and when it is due
-// again. They use only the stamps of records, not the queue's counts.
+// The books have the number of deliveries of each unacknowledged record, and when it is due again. They use only the
+// stamps of records, not the queue's counts.
 type Group struct {
 	cfg  Config
 	axis *load.Axis
-	idle bool // no record ever takes work
-	open bool // there are intended times
+	idle bool
+	open bool
 	books
-	places  []*place // by member number
+	places  []*place
 	members *load.Roster[*node]
 
-	released chan struct{} // closed by Release
+	released chan struct{}
 	release  sync.Once
 	alive    context.Context
 	end      context.CancelFunc
 
-	buried sync.WaitGroup // waits for the queues of killed members
+	buried sync.WaitGroup
 
 	mu     sync.Mutex
 	failed error
 }
 
-// A place holds the figures of a member's number. They stay when the member changes.
 type place struct {
 	recorder *latency.Recorder
-	counts   snapshot.Received   // guarded by the recorder's lock
-	totals   snapshot.QueueTotal // guarded by the recorder's lock
-	share    snapshot.Share      // guarded by the recorder's lock
+	counts   snapshot.Received   // with the recorder's lock
+	totals   snapshot.QueueTotal // with the recorder's lock
+	share    snapshot.Share      // with the recorder's lock
 }
 
-// node is a member of a queue with its threads.
 type node struct {
 	number  int
 	group   *Group
@@ -114,11 +108,11 @@ type node struct {
 	cancel  context.CancelFunc
 	halt    load.Halt
 	running sync.WaitGroup
-	inHand  atomic.Int64 // delivered and not settled
+	inHand  atomic.Int64
 	polls   atomic.Int64
-	// gone reports that its locks did not end by the clock, if they belong to the member.
+	// gone reports that its locks ended with it, not by the clock.
 	gone atomic.Bool
-	// counts returns the queue's counts; after the member left, its last ones.
+	// the queue's last counts, after the member left
 	counts atomic.Pointer[func() snapshot.QueueCounts]
 }
 
@@ -152,7 +146,6 @@ func Start(cfg Config) (*Group, error) {
 	return g, nil
 }
 
-// numbers returns the numbers of the members that are opened here at the start.
 func (c Config) numbers() []int {
 	if c.Only != nil {
 		return c.Only
@@ -187,7 +180,6 @@ func (g *Group) openMember(number int) (*node, error) {
 	return n, nil
 }
 
-// ended enters the error that ended a thread, unless the member was to end.
 func (n *node) ended(err error) {
 	if err == nil || n.alive.Err() != nil {
 		return
@@ -205,7 +197,6 @@ func (n *node) ended(err error) {
 	}
 }
 
-// knowsDue reports whether the record's previous lock ended by the clock.
 func (n *node) knowsDue(before lending) bool {
 	switch n.group.cfg.Locks {
 	case LocksOfOwner:
@@ -217,7 +208,7 @@ func (n *node) knowsDue(before lending) bool {
 	}
 }
 
-// Release lets held members receive. Calling it again does nothing.
+// Release lets held members receive.
 func (g *Group) Release() { g.release.Do(func() { close(g.released) }) }
 
 // Err returns the first error that ended a member early, or nil.
@@ -249,8 +240,7 @@ func (g *Group) Stop(ctx context.Context) {
 	}
 }
 
-// awaitBuried waits until the queues of killed members have closed, or until ctx ends: a queue that does not close
-// must not delay the run.
+// The queues of killed members must not delay the run.
 func (g *Group) awaitBuried(ctx context.Context) {
 	over := make(chan struct{})
 	go func() {
@@ -264,7 +254,7 @@ func (g *Group) awaitBuried(ctx context.Context) {
 	}
 }
 
-// Counts returns what the members did as clients. A queue does not report its commits and rebalances.
+// Counts returns what the members did as clients. A queue reports neither commits nor rebalances.
 func (g *Group) Counts() (sum snapshot.MemberCounts) {
 	for _, n := range g.members.Ever() {
 		sum.Polls += n.polls.Load()
@@ -272,7 +262,7 @@ func (g *Group) Counts() (sum snapshot.MemberCounts) {
 	return sum
 }
 
-// QueueCounts returns the queue's own counts: of all members that ever joined, and of their tracker.
+// QueueCounts returns the queue's own counts, of all members that ever joined and of their tracker.
 func (g *Group) QueueCounts() (sum snapshot.QueueCounts) {
 	for _, n := range g.members.Ever() {
 		sum.Add((*n.counts.Load())())

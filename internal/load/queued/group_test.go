@@ -23,8 +23,7 @@ type queueBench struct {
 	records   int
 }
 
-// ofQueue opens consumers of a queue that holds n records in each of 4 partitions, in virtual time. A measured window
-// of an hour begins then.
+// ofQueue begins a measured window of an hour.
 func ofQueue(t *testing.T, n int, change func(*Config, *fakeQueue), f func(*testing.T, *queueBench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -58,7 +57,6 @@ func ofQueue(t *testing.T, n int, change func(*Config, *fakeQueue), f func(*test
 	})
 }
 
-// drain waits until everything is settled, and returns the measured records' counts.
 func (b *queueBench) drain(t *testing.T, most time.Duration) snapshot.DeliveryCounts {
 	t.Helper()
 	for began := time.Now(); b.missing() > 0; time.Sleep(100 * time.Millisecond) {
@@ -102,7 +100,6 @@ func TestQueueSettlesEverything(t *testing.T) {
 	})
 }
 
-// TestQueueDropsInSilence: a dropped record comes again when its lock has ended, as often as computed.
 func TestQueueDropsInSilence(t *testing.T) {
 	ofQueue(t, 5000, func(c *Config, _ *fakeQueue) { c.Drop = 0.5 }, func(t *testing.T, b *queueBench) {
 		m := b.drain(t, time.Hour)
@@ -133,7 +130,6 @@ func TestQueueDropsInSilence(t *testing.T) {
 	})
 }
 
-// TestQueueDropsTheSame: the same seed drops the same deliveries, whichever thread gets them.
 func TestQueueDropsTheSame(t *testing.T) {
 	var seen []snapshot.DeliveryCounts
 	for _, threads := range []int{1, 7} {
@@ -146,7 +142,6 @@ func TestQueueDropsTheSame(t *testing.T) {
 	}
 }
 
-// TestQueueFindsEarlyRedeliveries: the books find redeliveries before the deadline.
 func TestQueueFindsEarlyRedeliveries(t *testing.T) {
 	early := func(c *Config, q *fakeQueue) { c.Drop, q.early = 0.1, time.Second }
 	ofQueue(t, 500, early, func(t *testing.T, b *queueBench) {
@@ -157,7 +152,6 @@ func TestQueueFindsEarlyRedeliveries(t *testing.T) {
 	})
 }
 
-// TestQueueNacks: a record that is given back comes again after its delay, which grows with the attempts.
 func TestQueueNacks(t *testing.T) {
 	nack := func(c *Config, _ *fakeQueue) {
 		c.Drop, c.Nack, c.Delay = 0.5, true, func(attempt int) time.Duration { return time.Duration(attempt) * time.Second }
@@ -177,8 +171,7 @@ func TestQueueNacks(t *testing.T) {
 	})
 }
 
-// TestQueueDeadLetters: with half of the deliveries dropped, at most 4 deliveries give 1.875 for each record, and 5
-// give 1.9375.
+// With half of the deliveries dropped, at most 4 deliveries give 1.875 for each record, and 5 give 1.9375.
 func TestQueueDeadLetters(t *testing.T) {
 	for most, want := range map[int]float64{4: 1.875, 5: 1.9375} {
 		capped := func(c *Config, q *fakeQueue) { c.Drop, q.most = 0.5, most }
@@ -197,7 +190,7 @@ func TestQueueDeadLetters(t *testing.T) {
 	}
 }
 
-// TestQueueWork: the capacity is threads ÷ work, and a later record of a lot is delivered when its work begins.
+// The capacity is threads ÷ work.
 func TestQueueWork(t *testing.T) {
 	work := func(c *Config, _ *fakeQueue) { c.Plan = loadtest.FixedWork(10 * time.Millisecond) }
 	ofQueue(t, 300, work, func(t *testing.T, b *queueBench) {
@@ -219,7 +212,7 @@ func TestQueueWork(t *testing.T) {
 	})
 }
 
-// TestQueueTooSlow: a record whose work outlasts its lock comes again, not early, and its late ack is refused.
+// The record comes again, not early, and its late ack is refused.
 func TestQueueTooSlow(t *testing.T) {
 	slow := func(c *Config, q *fakeQueue) {
 		c.Members, c.Threads, c.Batch, q.visibility = 1, 4, 1, 50*time.Millisecond
@@ -237,10 +230,9 @@ func TestQueueTooSlow(t *testing.T) {
 	})
 }
 
-// TestQueueKill: a killed consumer's unsettled records come again; its acknowledged ones do not.
 func TestQueueKill(t *testing.T) {
 	ofQueue(t, 500, func(c *Config, _ *fakeQueue) { c.Plan = loadtest.FixedWork(10 * time.Millisecond) }, func(t *testing.T, b *queueBench) {
-		time.Sleep(515 * time.Millisecond) // during a lot, and during a record's work
+		time.Sleep(515 * time.Millisecond)
 		loss, err := b.group.Kill(0)
 		if err != nil || loss.Unsettled != 3 || !loss.OfQueue {
 			t.Fatalf("%+v, %v", loss, err)
@@ -262,8 +254,6 @@ func TestQueueKill(t *testing.T) {
 	})
 }
 
-// TestQueueKillEndsLocks: if locks end with their member, a killed one's records come again at once, and are not
-// early.
 func TestQueueKillEndsLocks(t *testing.T) {
 	of := func(c *Config, q *fakeQueue) {
 		c.Plan, c.Locks, q.frees = loadtest.FixedWork(10*time.Millisecond), LocksOfMember, true
@@ -281,7 +271,6 @@ func TestQueueKillEndsLocks(t *testing.T) {
 	})
 }
 
-// TestQueueLeaveAndStart: consumers leave in order and join, without redeliveries.
 func TestQueueLeaveAndStart(t *testing.T) {
 	ofQueue(t, 500, func(c *Config, _ *fakeQueue) {
 		c.Plan, c.Batch, c.Numbers = loadtest.FixedWork(10*time.Millisecond), 1, 3
@@ -304,7 +293,6 @@ func TestQueueLeaveAndStart(t *testing.T) {
 	})
 }
 
-// TestQueueCountsOutliveMembers: the counts of an ended member's queue stay, except those in flight.
 func TestQueueCountsOutliveMembers(t *testing.T) {
 	ofQueue(t, 0, nil, func(t *testing.T, b *queueBench) {
 		counted := func(when string, expired, inFlight int64) {
@@ -324,7 +312,7 @@ func TestQueueCountsOutliveMembers(t *testing.T) {
 		if _, err := b.group.Kill(0); err != nil {
 			t.Fatal(err)
 		}
-		count(0, 9, 9) // as it is closed
+		count(0, 9, 9)
 		counted("one was killed", 4, 2)
 		if err := b.group.Leave(1); err != nil {
 			t.Fatal(err)
@@ -340,7 +328,6 @@ func TestQueueCountsOutliveMembers(t *testing.T) {
 	})
 }
 
-// TestQueuePause: a paused consumer does nothing until it is resumed, and can be stopped.
 func TestQueuePause(t *testing.T) {
 	one := func(c *Config, q *fakeQueue) {
 		c.Members, c.Batch, c.Plan, q.visibility = 1, 1, loadtest.FixedWork(10*time.Millisecond), 0
@@ -362,7 +349,7 @@ func TestQueuePause(t *testing.T) {
 		if m := b.drain(t, time.Minute); m.Acked != 2000 || m.Received != 2000 {
 			t.Errorf("%+v", m)
 		}
-		if _, err := b.group.Pause(0); err != nil { // and is stopped while paused
+		if _, err := b.group.Pause(0); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -385,7 +372,6 @@ func TestQueuePause(t *testing.T) {
 	})
 }
 
-// TestQueueHold: held consumers receive nothing until Release.
 func TestQueueHold(t *testing.T) {
 	ofQueue(t, 100, func(c *Config, _ *fakeQueue) { c.Hold = true }, func(t *testing.T, b *queueBench) {
 		time.Sleep(time.Second)
@@ -397,7 +383,6 @@ func TestQueueHold(t *testing.T) {
 	})
 }
 
-// TestQueueInOrder: if the queue runs the handlers, the books are the same.
 func TestQueueInOrder(t *testing.T) {
 	ordered := func(c *Config, _ *fakeQueue) { c.Ordered, c.Drop, c.Nack = true, 0.25, true }
 	ofQueue(t, 500, ordered, func(t *testing.T, b *queueBench) {
@@ -408,7 +393,6 @@ func TestQueueInOrder(t *testing.T) {
 	})
 }
 
-// TestQueueLosesAcknowledgements: the books find a redelivery after an accepted acknowledgement.
 func TestQueueLosesAcknowledgements(t *testing.T) {
 	forgetful := func(c *Config, q *fakeQueue) {
 		c.Members, c.Open = 1, func(n int) (Queue, error) {
@@ -426,7 +410,6 @@ func TestQueueLosesAcknowledgements(t *testing.T) {
 	})
 }
 
-// TestQueueLosesRecords: records that the queue loses are missing in the books.
 func TestQueueLosesRecords(t *testing.T) {
 	ofQueue(t, 100, func(_ *Config, q *fakeQueue) { q.ready = append(q.ready[:7], q.ready[10:]...) }, func(t *testing.T, b *queueBench) {
 		time.Sleep(time.Minute)
@@ -436,7 +419,6 @@ func TestQueueLosesRecords(t *testing.T) {
 	})
 }
 
-// TestCorruptCountsOnce: a redelivered corrupt record counts once.
 func TestCorruptCountsOnce(t *testing.T) {
 	b := newBook(0, 0, Config{Producers: 1, Partitions: 1})
 	for at, offset := range []int64{7, 8, 7, 7} {

@@ -12,23 +12,23 @@ import (
 type Queue interface {
 	// Receive waits for at least one record, or for ctx, and returns at most max records.
 	Receive(ctx context.Context, max int) (Lot, error)
-	// Run calls handle for one record at a time in each of at most handlers goroutines, in the queue's order, until
-	// ctx ends. handle settles its record. If it returns an error, the queue gives an unsettled record back.
+	// Run calls handle for one record at a time in each of at most handlers goroutines, until ctx ends. The queue
+	// takes an unsettled record back if handle returns an error.
 	Run(ctx context.Context, handlers int, handle func(Lot) error) error
 	Counts() snapshot.QueueCounts
-	// Kill cuts the member off like the death of its process: it sends nothing more.
+	// Kill cuts the member off, as the death of its process would.
 	Kill()
 	Close(ctx context.Context) error
 }
 
-// Errors of Lot.Ack and Lot.Nack.
+// Errors of Ack and Nack.
 var (
 	ErrLockExpired = errors.New("the lock of the record has run out")
 	ErrLockLost    = errors.New("another member now owns the record's partition")
 )
 
-// Lot is what one Receive returned. Ack and Nack return ErrLockExpired or ErrLockLost if the record is no longer
-// lent.
+// Lot holds the records of one Receive. Ack and Nack return ErrLockExpired or ErrLockLost if the member no longer holds
+// the lock of the record.
 type Lot interface {
 	Len() int
 	At(i int) Lent
@@ -36,7 +36,7 @@ type Lot interface {
 	Nack(ctx context.Context, i int, delay time.Duration) error
 }
 
-// Lent is one delivery of a record.
+// Lent is one delivery of a record, which the member holds under a lock.
 type Lent struct {
 	Partition int32 // of the original record, like Offset
 	Offset    int64

@@ -22,8 +22,8 @@ func (g *Group) Standing(books bool) snapshot.Group {
 }
 
 // OldestUnacked returns when the oldest delivered, unacknowledged record was due; snapshot.NothingDue without one. It
-// returns nil if all such records, or all records of the run, are of a fill, which has no due times. It looks at
-// every open record.
+// returns nil if all open records are of a fill, or if the run has no others: they have no due times. It looks at every
+// open record.
 func (g *Group) OldestUnacked() *int64 {
 	scheduled := g.cfg.Producers - g.cfg.Filled
 	if scheduled <= 0 {

@@ -7,8 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// TestOldestUnackedBesideAFill: if only records of a fill are open, the age is unknown, which differs from none being
-// open.
 func TestOldestUnackedBesideAFill(t *testing.T) {
 	g := &Group{cfg: Config{Producers: 2, Filled: 1}, books: books{newBook(0, 0, Config{Producers: 2, Partitions: 2}), newBook(1, 0, Config{Producers: 2, Partitions: 2})}}
 	of := &node{}

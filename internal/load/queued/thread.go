@@ -11,36 +11,34 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// thread receives, works and settles, one record after another (work-is-a-virtual-server).
+// thread handles one record after another (work-is-a-virtual-server).
 type thread struct {
 	node   *node
 	server load.Server
-	hand   []inHand // delivered and not settled
-	times  []timed  // still to be recorded
+	hand   []inHand
+	times  []timed
 }
 
-// inHand is one delivered record.
 type inHand struct {
-	i     int // index in its lot
+	i     int
 	stamp payload.Stamp
-	shift int64 // added to the stamp's times, gives times on this process's axis
-	ours  bool  // it has a stamp of this run
-	timed bool  // it is not of the fill
-	// crossed reports whether another agent sent it.
+	shift int64 // converts the stamp's times to this process's axis
+	ours  bool
+	timed bool
+	// crossed: another agent sent it.
 	crossed bool
-	first   bool  // first delivery
-	times   int   // deliveries so far, with this one
-	at      int64 // time of this delivery
-	due     int64 // when a redelivery was due; never: unknown
+	first   bool
+	times   int
+	at      int64
+	due     int64 // when a redelivery was due, or never
 }
 
-// measuredAt reports whether a time that ends at now is measured. The record decides; for a record of the fill, which
-// is before the axis, now decides.
+// measuredAt reports whether a time that ends at now is measured. A record of a fill is before the axis, so now
+// decides.
 func (h inHand) measuredAt(now int64) bool {
 	return h.stamp.Intended >= 0 || !h.timed && now >= 0
 }
 
-// since returns how long before now a time of the stamp was.
 func (h inHand) since(stampNs, now int64) int64 { return now - (stampNs + h.shift) }
 
 type timed struct {
@@ -49,10 +47,8 @@ type timed struct {
 	ns       int64
 }
 
-// errNoLot: a queue returned neither records nor an error.
 var errNoLot = errors.New("the queue returned neither records nor an error")
 
-// errUnsettled: the member ended before it had settled a lot.
 var errUnsettled = errors.New("the member ended before the record was settled")
 
 func (t *thread) run() error {
@@ -81,7 +77,6 @@ func (t *thread) run() error {
 	return nil
 }
 
-// serve lets the queue order the records, by Run, with the threads as handlers.
 func (n *node) serve(threads chan *thread) error {
 	select {
 	case <-n.group.released:
@@ -95,8 +90,7 @@ func (n *node) serve(threads chan *thread) error {
 	})
 }
 
-// work delivers and settles the records of a lot. An ending member leaves the rest to the queue, and work returns an
-// error. took is how long Receive waited; negative: it did not.
+// In work, an ending member leaves the rest to the queue. took is how long Receive waited; negative: it did not.
 func (t *thread) work(lot Lot, took time.Duration) error {
 	n := t.node
 	there := n.group.axis.Now()
@@ -106,7 +100,7 @@ func (t *thread) work(lot Lot, took time.Duration) error {
 	}
 	for i := 0; i < lot.Len(); {
 		if !n.halt.Wait(n.alive.Done()) || n.alive.Err() != nil {
-			return errUnsettled // the queue gives the rest back
+			return errUnsettled
 		}
 		now := n.group.axis.Now()
 		turns, work := lot.Len()-i, int64(0)
@@ -127,8 +121,7 @@ func (t *thread) work(lot Lot, took time.Duration) error {
 	return nil
 }
 
-// handOver enters the records [from, from+turns) of a lot into the books and appends them to hand. It records their
-// times, and those in times.
+// handOver appends the records [from, from+turns) of a lot to hand.
 func (n *node) handOver(hand []inHand, times *[]timed, lot Lot, from, turns int, now, work int64) []inHand {
 	var counts snapshot.Received
 	var delivered, first, bytes int64
@@ -165,7 +158,6 @@ func (n *node) handOver(hand []inHand, times *[]timed, lot Lot, from, turns int,
 	return hand
 }
 
-// record enters times and counts, and empties times.
 func (n *node) record(times *[]timed, counts snapshot.Received, totals snapshot.QueueTotal) {
 	p := n.place
 	p.recorder.Lock()
@@ -178,8 +170,7 @@ func (n *node) record(times *[]timed, counts snapshot.Received, totals snapshot.
 	p.totals.Add(totals)
 }
 
-// deadlineOf returns when a record's lock ends on the axis. now and wall are the present on the axis and the wall
-// clock.
+// deadlineOf converts the end of a record's lock to the axis; now and wall are the same moment.
 func deadlineOf(l Lent, now int64, wall time.Time) int64 {
 	if l.Deadline.IsZero() {
 		return never
@@ -238,7 +229,7 @@ func (n *node) timesOf(h inHand, times *[]timed, counts *snapshot.Received) {
 	}
 }
 
-// settle settles the records in hand. It returns false if the member was killed meanwhile.
+// settle returns false if the member was killed meanwhile.
 func (t *thread) settle(lot Lot) bool {
 	n := t.node
 	var counts snapshot.Received
@@ -256,13 +247,12 @@ func (t *thread) settle(lot Lot) bool {
 	return true
 }
 
-// settleOne acknowledges a record, gives it back, or drops it.
 func (n *node) settleOne(lot Lot, h inHand, times *[]timed, counts *snapshot.Received, totals *snapshot.QueueTotal) {
 	g := n.group
 	if h.ours && g.drops(h) {
 		if g.cfg.Nack {
 			n.nack(lot, h)
-		} else { // dropped: no answer to the queue
+		} else {
 			n.tally(h, func(t *snapshot.DeliveryCounts) { t.Dropped++ })
 		}
 		return
@@ -299,7 +289,7 @@ func (n *node) acked(h inHand, now int64, times *[]timed, counts *snapshot.Recei
 	}
 }
 
-// nack gives a record back. It sets the due time before the call (due-before-give-back).
+// nack sets the due time before the call (due-before-give-back).
 func (n *node) nack(lot Lot, h inHand) {
 	g := n.group
 	delay := g.delay(h.times)
@@ -325,7 +315,6 @@ func (g *Group) delay(attempt int) time.Duration {
 	return g.cfg.Delay(attempt)
 }
 
-// late counts a record that could not be settled, by the reason.
 func (n *node) late(h inHand, err error) {
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -340,7 +329,6 @@ func (n *node) late(h inHand, err error) {
 	}
 }
 
-// giveUp counts records that the thread cannot settle.
 func (n *node) giveUp(hand []inHand) {
 	for _, h := range hand {
 		if h.ours {

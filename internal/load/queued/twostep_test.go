@@ -28,8 +28,7 @@ type oneForeign struct{ Lot }
 func (oneForeign) Len() int    { return 1 }
 func (oneForeign) At(int) Lent { return Lent{Partition: -1} }
 
-// TestKilledThreadTakesNoFurtherLot: a thread of a killed member takes no further lot, even if the context of Receive
-// has not ended yet.
+// A thread must stop even if the context of Receive has not ended yet.
 func TestKilledThreadTakesNoFurtherLot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &Group{axis: load.NewAxis(nil), released: make(chan struct{})}
@@ -38,7 +37,7 @@ func TestKilledThreadTakesNoFurtherLot(t *testing.T) {
 		q := &lots{}
 		n := &node{group: g, queue: q, place: &place{recorder: latency.NewRecorder(latency.PollTime)}}
 		n.life, n.kill = context.WithCancel(t.Context())
-		n.alive, n.cancel = context.WithCancel(t.Context()) // not derived: not ended yet
+		n.alive, n.cancel = context.WithCancel(t.Context())
 		q.enough = n.cancel
 		n.kill()
 		if err := (&thread{node: n, server: load.NewServer(g.axis, g.cfg.Plan, 0, 0)}).run(); err != nil || q.given != 1 {

@@ -13,8 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// BenchmarkDelivery delivers 800 records of 8 producers. "both" alternates two variants, so that other load affects
-// both. Its metric is the ratio of their medians, which should be at most 1.02.
+// BenchmarkDelivery alternates two variants; the ratio of their medians should be at most 1.02.
 func BenchmarkDelivery(b *testing.B) {
 	const producers = 8
 	records := stampedBy(b, 100, make([]time.Duration, producers)...)
@@ -55,8 +54,7 @@ func BenchmarkDelivery(b *testing.B) {
 	})
 }
 
-// delivery returns a function that delivers records as if for the first time. Both variants share one worker, because
-// the place of its histograms in memory matters.
+// Both variants share one worker, because the place of its histograms in memory matters.
 func delivery(records []driver.Received) func(load.Offsets) {
 	w := &worker{
 		axis: load.NewAxis(nil), idle: true, stamped: true, open: true, timed: 8, run: loadtest.Run,

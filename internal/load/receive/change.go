@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Start opens a member under a free number. It joins in the background.
+// Start opens a member under a free number.
 func (g *Group) Start(number int) error { return g.join(number, true) }
 
 // Leave makes a member finish its current record, commit, and leave the group.
@@ -20,8 +20,7 @@ func (g *Group) Leave(number int) error {
 	})
 }
 
-// leave ends the member. It finishes the current work unless the group is stopped. If ctx ends, it gives up the last
-// commit.
+// leave finishes the current work unless the group is stopped. If ctx ends, it gives up the last commit.
 func (m *member) leave(ctx context.Context) {
 	m.cancel()
 	m.end(m.held(nil))
@@ -39,9 +38,8 @@ func (g *Group) CanKill() error {
 	return nil
 }
 
-// Kill makes a member vanish like a process under kill -9. It cuts the connections, without a commit or a leave, and
-// loses the current work. The group notices after the session timeout and then redelivers uncommitted records to
-// others. After Kill returns, nothing more is delivered to the member.
+// Kill makes a member vanish like a process under kill -9: no commit, no leave. Its current work is lost. After
+// Kill returns, nothing more is delivered to the member.
 func (g *Group) Kill(number int) (loss snapshot.Loss, err error) {
 	if err := g.CanKill(); err != nil {
 		return loss, err
@@ -57,12 +55,12 @@ func (g *Group) Kill(number int) (loss snapshot.Loss, err error) {
 	return loss, err
 }
 
-// Doom ends a member before its process is killed. After Doom returns, nothing more is delivered to it or committed,
-// so its books are final. Its connections stay open, and so does its place in the group. Any driver can do it.
+// Doom ends a member before its process is killed. After Doom returns, nothing more is delivered to it or
+// committed. Its connections stay open, and so does its place in the group.
 func (g *Group) Doom(number int) (loss snapshot.Loss, err error) {
 	err = g.members.Leave(number, func(m *member) error {
 		loss = m.kill(func() {
-			m.committing.Lock() // the commit that is under way is still one
+			m.committing.Lock() // waits for the commit in progress
 			defer m.committing.Unlock()
 		})
 		return nil
@@ -70,7 +68,6 @@ func (g *Group) Doom(number int) (loss snapshot.Loss, err error) {
 	return loss, err
 }
 
-// kill ends a member; cutOff ends its connections.
 func (m *member) kill(cutOff func()) snapshot.Loss {
 	m.dead.Store(true)
 	m.die() // before cutOff, so that the failing poll is not reported
@@ -90,12 +87,10 @@ func (m *member) kill(cutOff func()) snapshot.Loss {
 	return loss
 }
 
-// Pause stops a member until Resume: it neither polls nor works nor commits. Its client continues with heartbeats and
-// fetches until its buffers are full, so the member stays in the group. Only the client can enforce a poll interval
-// (Kafka's max.poll.interval.ms); franz has none. In a rebalance the member gives up its partitions. If it is working
-// on a record, the group waits for it, up to the client's rebalance timeout.
-//
-// Timers go on, as in a stopped process: work that ends during the pause counts as done at Resume.
+// Pause stops a member until Resume: it neither polls nor works nor commits. Its client continues to send heartbeats
+// and to fetch until its buffers are full, so the member stays in the group. Only the client can enforce a poll
+// interval (Kafka's max.poll.interval.ms); franz has none. If the member is working on a record, a rebalance waits for
+// it, up to the client's rebalance timeout.
 //
 // how describes the pause for a report.
 func (g *Group) Pause(number int) (how string, err error) {

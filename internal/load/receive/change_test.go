@@ -20,8 +20,6 @@ import (
 
 const session = 6 * time.Second
 
-// crowd opens a group of two members on four partitions of n records each, in virtual time, with commits every
-// second.
 func crowd(t *testing.T, n int, change func(*Config), f func(*testing.T, *Group, *fakeGroup)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -49,7 +47,6 @@ func crowd(t *testing.T, n int, change func(*Config), f func(*testing.T, *Group,
 	})
 }
 
-// tally is a group's final counts, from books and histograms.
 type tally struct {
 	delivered, duplicates, unique, responses, processed int64
 }
@@ -78,8 +75,7 @@ func positions(g *Group) []int64 {
 	return all
 }
 
-// TestKilledMembersWorkIsDoneAgain: after the session timeout, the other member gets the killed one's partitions from
-// the last commit.
+// The other member continues from the last commit after the session timeout.
 func TestKilledMembersWorkIsDoneAgain(t *testing.T) {
 	const n = 3000
 	for _, byPartition := range []bool{false, true} {
@@ -90,7 +86,6 @@ func TestKilledMembersWorkIsDoneAgain(t *testing.T) {
 			if err != nil || !slices.Equal(loss.Partitions, []int32{1, 3}) {
 				t.Fatalf("it lost %v, %v; want partitions 1 and 3", loss.Partitions, err)
 			}
-			// A third of a second's work for each worker, and the current records.
 			if least, most := int64(32), int64(80); loss.Uncommitted < least || loss.Uncommitted > most {
 				t.Errorf("%d records were not committed, want %d to %d", loss.Uncommitted, least, most)
 			}
@@ -125,7 +120,7 @@ func TestKilledMembersWorkIsDoneAgain(t *testing.T) {
 	}
 }
 
-// TestArrivedWithoutStamps: without stamps, the offset identifies a redelivered record.
+// Without stamps, the offset identifies a redelivered record.
 func TestArrivedWithoutStamps(t *testing.T) {
 	const n = 300
 	change := func(cfg *Config) { cfg.Plan, cfg.Stamped = loadtest.FixedWork(10*time.Millisecond), false }
@@ -146,7 +141,6 @@ func TestArrivedWithoutStamps(t *testing.T) {
 	})
 }
 
-// TestHandedOverInPart: only the new records of a chunk count as fresh.
 func TestHandedOverInPart(t *testing.T) {
 	at := func(offsets ...int64) (records []driver.Received) {
 		for _, offset := range offsets {
@@ -160,10 +154,10 @@ func TestHandedOverInPart(t *testing.T) {
 		position, when, fresh int64
 	}{
 		{at(0, 1, 2), 3, 0, 3},
-		{at(1, 2), 3, 0, 3},          // again
-		{at(2, 3, 5), 6, 2, 5},       // one again; 4 was compacted away
-		{at(3, 6), 7, 3, 6},          // likewise
-		{at(0, 1, 2, 3, 5), 7, 3, 6}, // all again
+		{at(1, 2), 3, 0, 3},
+		{at(2, 3, 5), 6, 2, 5}, // 4 was compacted away
+		{at(3, 6), 7, 3, 6},
+		{at(0, 1, 2, 3, 5), 7, 3, 6},
 	} {
 		p.hand(c.records, int64(i))
 		if r := p.reached(); r.Position != c.position || r.At != c.when || r.Arrived != c.fresh {
@@ -172,7 +166,7 @@ func TestHandedOverInPart(t *testing.T) {
 	}
 }
 
-// TestLostWorkFreesTheServer: lost work counts only up to the kill, and the next owner's work begins at once.
+// Lost work counts up to the kill, and the next owner's work begins at once.
 func TestLostWorkFreesTheServer(t *testing.T) {
 	change := func(cfg *Config) { cfg.Plan, cfg.ByPartition = loadtest.FixedWork(time.Hour), true }
 	crowd(t, 1, change, func(t *testing.T, g *Group, _ *fakeGroup) {
@@ -193,7 +187,6 @@ func TestLostWorkFreesTheServer(t *testing.T) {
 	})
 }
 
-// TestLeavingInOrder: a member that leaves causes no duplicates, and its partitions move at once.
 func TestLeavingInOrder(t *testing.T) {
 	const n = 500
 	change := func(cfg *Config) { cfg.Plan = loadtest.FixedWork(10 * time.Millisecond) }
@@ -217,11 +210,10 @@ func TestLeavingInOrder(t *testing.T) {
 	})
 }
 
-// TestMembersComeAndComeBack: members may join late or again, and their figures belong to the group.
 func TestMembersComeAndComeBack(t *testing.T) {
 	change := func(cfg *Config) { cfg.Plan, cfg.Numbers = loadtest.FixedWork(time.Millisecond), 4 }
 	crowd(t, 4000, change, func(t *testing.T, g *Group, brokers *fakeGroup) {
-		var early latency.Collector // of a run that does not know the others yet
+		var early latency.Collector
 		g.AddTo(&early)
 		workers := g.Workers()
 		time.Sleep(1500 * time.Millisecond)
@@ -238,7 +230,6 @@ func TestMembersComeAndComeBack(t *testing.T) {
 		if owned, idle := g.Assigned(); owned != 4 || idle != 0 {
 			t.Errorf("%d partitions are owned, and %d members have none", owned, idle)
 		}
-		// Each of two members lost one partition to a new member.
 		if got := g.Counts().Rebalances; got != 4 {
 			t.Errorf("%d rebalances, want 4", got)
 		}
@@ -266,7 +257,6 @@ func TestMembersComeAndComeBack(t *testing.T) {
 	})
 }
 
-// TestNobodyIsLeft: a group without members still stops.
 func TestNobodyIsLeft(t *testing.T) {
 	crowd(t, 100, nil, func(t *testing.T, g *Group, _ *fakeGroup) {
 		if _, err := g.Kill(0); err != nil {
@@ -318,7 +308,6 @@ func TestWhatCannotBeDoneToMembers(t *testing.T) {
 	}
 }
 
-// mortal is a driver that cannot kill its consumers.
 type mortal struct{ *fakeGroup }
 
 func (d mortal) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
@@ -346,8 +335,7 @@ func TestDriverThatCannotKill(t *testing.T) {
 	})
 }
 
-// TestEverySchedule: while a member is left, every record is delivered; only uncommitted records of killed members
-// are delivered twice.
+// Only uncommitted records of killed members are delivered twice.
 func TestEverySchedule(t *testing.T) {
 	type act struct {
 		after  time.Duration
@@ -376,7 +364,7 @@ func TestEverySchedule(t *testing.T) {
 			var lost int64
 			for _, a := range schedule {
 				time.Sleep(a.after)
-				switch a.what { // impossible steps do nothing
+				switch a.what {
 				case "kill":
 					loss, _ := g.Kill(a.number)
 					lost += loss.Uncommitted

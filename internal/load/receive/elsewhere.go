@@ -7,8 +7,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// Handed is what a process delivered of a partition that it no longer has. The next owner needs it: otherwise it
-// would count a redelivered record as new, and record times for it.
+// Handed describes what a process delivered of a partition that it no longer has. The next owner needs it to recognise
+// redelivered records.
 type Handed struct {
 	Partition int32
 	Books     *ledger.Receiver
@@ -29,7 +29,8 @@ func (ps partitions) Handed(partitions []int32) []Handed {
 	return all
 }
 
-// Elsewhere adds what other processes delivered. The last one also knew the work that was lost before.
+// Elsewhere adds what other processes delivered. The last of several entries for a partition also has the lost work of
+// the entries before it.
 func (ps partitions) Elsewhere(handed []Handed) {
 	for _, h := range handed {
 		p := ps[h.Partition]

@@ -10,10 +10,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// fakeKafka is a log in memory and a driver for it, without producers, in virtual time.
 type fakeKafka struct {
 	driver.Driver
-	log [][]driver.Received // by partition; read-only
+	log [][]driver.Received
 }
 
 func (k *fakeKafka) Name() string { return "fake" }
@@ -27,7 +26,7 @@ func (k *fakeKafka) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 	if cfg.Group == "" && cfg.Partitions != nil {
 		all = slices.Sorted(maps.Keys(cfg.Partitions))
 		for i := range c.next {
-			c.next[i] = len(k.log[i]) // as if unassigned partitions were read
+			c.next[i] = len(k.log[i])
 		}
 		for id, from := range cfg.Partitions {
 			c.next[id] = int(from)
@@ -80,7 +79,7 @@ func (c *fakeConsumer) ready() []driver.Chunk {
 	return chunks
 }
 
-// commitTakes is how long a commit takes, in virtual time.
+// in virtual time
 const commitTakes = 3 * time.Millisecond
 
 func (c *fakeConsumer) Commit(_ context.Context, offsets map[int32]int64) error {

@@ -10,17 +10,17 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// fakeGroup is a fake Kafka with one group. It assigns partitions in order of joining, moves them when members poll,
-// and reassigns those of a killed member after the session timeout.
+// fakeGroup assigns partitions in order of joining, moves them when members poll, and reassigns those of a killed
+// member after the session timeout.
 type fakeGroup struct {
 	*fakeKafka
 	session time.Duration
 
 	mu        sync.Mutex
 	members   []*fakeMember
-	joined    time.Time     // when the last member joined
-	owner     []*fakeMember // by partition; nil: unassigned
-	committed []int64       // by partition
+	joined    time.Time
+	owner     []*fakeMember // nil: unassigned
+	committed []int64
 }
 
 func newFakeGroup(kafka *fakeKafka, session time.Duration) *fakeGroup {
@@ -38,7 +38,6 @@ func (g *fakeGroup) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 	return m, nil
 }
 
-// heir returns the member that should own a partition; the caller holds the lock.
 func (g *fakeGroup) heir(p int) *fakeMember { return g.members[p%len(g.members)] }
 
 func (g *fakeGroup) committedAt() []int64 {
@@ -67,8 +66,8 @@ func (g *fakeGroup) remove(m *fakeMember) {
 type fakeMember struct {
 	group  *fakeGroup
 	cfg    driver.ConsumerConfig
-	next   []int64       // by partition; only the polling goroutine uses it
-	killed chan struct{} // closed by Kill
+	next   []int64 // only the polling goroutine uses it
+	killed chan struct{}
 }
 
 var errFakeKilled = errors.New("it was killed")
@@ -82,7 +81,6 @@ func (m *fakeMember) dead() bool {
 	}
 }
 
-// pollEvery is how often a poll looks for records.
 const pollEvery = 5 * time.Millisecond
 
 func (m *fakeMember) Poll(ctx context.Context) ([]driver.Chunk, error) {
@@ -99,8 +97,7 @@ func (m *fakeMember) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	return nil, nil
 }
 
-// rebalance gives up partitions that others should own and takes free ones. It waits for members that join at the
-// same moment, as a broker does, so that their order does not matter.
+// rebalance waits for members that join at the same moment, so that their order does not matter.
 func (m *fakeMember) rebalance() {
 	g := m.group
 	g.mu.Lock()
@@ -132,7 +129,6 @@ func (m *fakeMember) rebalance() {
 	}
 }
 
-// fetchMost bounds what a poll returns of a partition.
 const fetchMost = 10
 
 func (m *fakeMember) fetch() (chunks []driver.Chunk) {

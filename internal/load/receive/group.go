@@ -21,22 +21,21 @@ type Config struct {
 	// Client is the configuration of each member's client. The group sets the callbacks and appends the member's
 	// number to the client ID.
 	Client driver.ConsumerConfig
-	// Manual assigns partitions to members in turn, without a group at the brokers and without commits.
+	// Manual assigns partitions in turn, without a group at the brokers and without commits.
 	Manual  bool
 	Members int // opened at the start, with numbers from 0
-	// Only lists the numbers of the members in this process, if others have the rest; nil is all. Late says that the
-	// rest of the group started earlier. Each process can run any member.
+	// Only lists the members in this process; nil is all. Late says that the rest of the group started earlier.
 	Only []int
 	Late bool
-	// Numbers bounds the numbers of the members that Start may open; below Members, it is Members.
+	// Numbers bounds the numbers that Start may open; at least Members.
 	Numbers   int
-	Producers int // on the sending side, including those that filled the topic
-	// Filled is how many of them filled the topic; they have the last numbers. Their records are in the books but
-	// have no times.
+	Producers int // including those that filled the topic
+	// Filled is how many of the producers filled the topic. They have the last numbers, and their records have no
+	// times.
 	Filled      int
 	Partitions  int
 	From        []int64 // first offset of each partition; nil is zero
-	ByPartition bool    // one worker for each partition, else one for each member
+	ByPartition bool    // else one for each member
 	Plan        load.Plan
 	CommitEvery time.Duration // 0: after each batch
 	PollTimeout time.Duration // a poll without records ends after it and counts as empty; 0: never
@@ -52,14 +51,13 @@ type Config struct {
 	ClosedLoop bool
 	Run        uint32
 
-	// Elsewhere is what other processes delivered earlier.
-	Elsewhere []Handed
+	Elsewhere []Handed // what other processes received before
 
-	// OnEvent receives rebalances and errors, possibly from several goroutines at once.
+	// OnEvent may be called by several goroutines at once.
 	OnEvent func(Event)
 }
 
-// Event is a rebalance or an error. Data repeats What for programs; it may be nil.
+// Event is a rebalance or an error. Data repeats What for programs, and may be nil.
 type Event struct {
 	Kind, What, Reason string
 	Data               map[string]any
@@ -68,35 +66,33 @@ type Event struct {
 // Group is a consumer group of real members with the application behind them. Members may leave, vanish and join
 // while it runs.
 type Group struct {
-	cfg         Config
-	axis        *load.Axis
-	partitions           // by number
-	places      []*place // by member number
+	cfg  Config
+	axis *load.Axis
+	partitions
+	places      []*place
 	members     *load.Roster[*member]
 	workers     []*worker
 	commitEvery time.Duration
-	idle        bool // no record ever takes work
-	manual      bool // no group at the brokers
+	idle        bool
+	manual      bool
 	event       func(Event)
 
-	holding atomic.Bool   // assigned partitions are paused
-	change  chan struct{} // filled when an assignment changed
-	// alive ends with Stop.
-	alive context.Context
-	end   context.CancelFunc
+	holding atomic.Bool
+	change  chan struct{}
+	alive   context.Context
+	end     context.CancelFunc
 
-	buried sync.WaitGroup // waits for the goroutines of killed members
+	buried sync.WaitGroup
 
 	mu     sync.Mutex
-	failed error // first error that ended a member
+	failed error
 }
 
-// A place holds the figures of a member's number. They stay when the member changes.
 type place struct {
-	recorder *latency.Recorder // poll times
-	worker   *worker           // one worker for each member: that worker; else nil
+	recorder *latency.Recorder
+	worker   *worker // nil if each partition has a worker
 
-	mu    sync.Mutex // several workers may have partitions of one member
+	mu    sync.Mutex
 	share snapshot.Share
 }
 
@@ -157,7 +153,6 @@ func (cfg Config) opened() []int {
 	return all
 }
 
-// handOut returns the partitions of a member without a group, with their first offsets.
 func (cfg Config) handOut(member int) map[int32]int64 {
 	share := make(map[int32]int64)
 	for id := member; id < cfg.Partitions; id += cfg.Members {
@@ -181,7 +176,6 @@ func (g *Group) newWorker(cfg Config) *worker {
 	return w
 }
 
-// join opens a member under a number; late says that the group has started.
 func (g *Group) join(number int, late bool) error {
 	var m *member
 	err := g.members.Join(number, func() (*member, error) {
@@ -189,7 +183,7 @@ func (g *Group) join(number int, late bool) error {
 		return m, g.open(m)
 	})
 	if err == nil && g.cfg.Hold && !g.holding.Load() {
-		m.release() // Release came before the member had its place
+		m.release() // Release came before the member was present
 	}
 	return err
 }
@@ -214,7 +208,7 @@ func (g *Group) open(m *member) error {
 	return nil
 }
 
-// Release lets held members fetch. Calling it again does nothing.
+// Release lets held members fetch.
 func (g *Group) Release() {
 	if !g.holding.Swap(false) {
 		return
@@ -254,7 +248,7 @@ func (g *Group) changed() {
 	}
 }
 
-// AwaitReady waits until every partition is assigned and no member is idle without need.
+// AwaitReady waits until every partition is assigned and, if there are enough partitions, every member has one.
 func (g *Group) AwaitReady(ctx context.Context) error {
 	for {
 		if err := g.Err(); err != nil {
@@ -297,8 +291,8 @@ func (g *Group) Held() (partitions []int32) {
 	return partitions
 }
 
-// Stop ends the members: each makes a last commit and leaves, and current work is given up. All goroutines have ended
-// when Stop returns. If ctx ends, commits are given up too.
+// Stop ends the members: each makes a last commit and leaves, and current work is given up. All goroutines have
+// ended when it returns. If ctx ends, commits are given up too.
 func (g *Group) Stop(ctx context.Context) {
 	g.end()
 	if g.members.Close(func(m *member) { m.leave(ctx) }) {

@@ -13,13 +13,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 )
 
-// consume opens a group of one member on a log of 4 partitions, at the start of the measured window, in virtual time.
 func consume(t *testing.T, n int, change func(*Config), f func(*testing.T, *Group, *fakeConsumer, *load.Axis)) {
 	t.Helper()
 	consumeAfter(t, 0, n, change, f)
 }
 
-// consumeAfter is consume with a warm-up before the measured window.
 func consumeAfter(t *testing.T, warmup time.Duration, n int, change func(*Config), f func(*testing.T, *Group, *fakeConsumer, *load.Axis)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -62,7 +60,7 @@ func TestEverythingIsDelivered(t *testing.T) {
 	})
 }
 
-// TestPollTimeout: a poll that expires counts as empty, and the member goes on.
+// A poll that expires counts as empty.
 func TestPollTimeout(t *testing.T) {
 	consume(t, 100, func(cfg *Config) { cfg.PollTimeout = 100 * time.Millisecond },
 		func(t *testing.T, g *Group, _ *fakeConsumer, _ *load.Axis) {
@@ -73,7 +71,6 @@ func TestPollTimeout(t *testing.T) {
 		})
 }
 
-// TestCapacityIsWorkersOverWork: the capacity of a consumer is workers ÷ work, however late timers are.
 func TestCapacityIsWorkersOverWork(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -100,7 +97,6 @@ func TestCapacityIsWorkersOverWork(t *testing.T) {
 	}
 }
 
-// TestWorkIsDoneInTheWarmupToo: work goes on at negative times.
 func TestWorkIsDoneInTheWarmupToo(t *testing.T) {
 	change := func(cfg *Config) { cfg.ByPartition, cfg.Plan = true, loadtest.FixedWork(10*time.Millisecond) }
 	consumeAfter(t, 3*time.Second, 1000, change, func(t *testing.T, g *Group, _ *fakeConsumer, _ *load.Axis) {
@@ -111,8 +107,6 @@ func TestWorkIsDoneInTheWarmupToo(t *testing.T) {
 	})
 }
 
-// TestDeliveryIsWhenTheWorkerTakesTheRecord: a record is delivered when its worker takes it, not when the poll
-// returns it.
 func TestDeliveryIsWhenTheWorkerTakesTheRecord(t *testing.T) {
 	change := func(cfg *Config) { cfg.Plan = loadtest.FixedWork(10 * time.Millisecond) }
 	consume(t, 10, change, func(t *testing.T, g *Group, _ *fakeConsumer, _ *load.Axis) {
@@ -146,7 +140,6 @@ func TestWorkChangesMidRun(t *testing.T) {
 	})
 }
 
-// TestFullInboxPausesThePartition: a partition with a full inbox is paused and later resumed.
 func TestFullInboxPausesThePartition(t *testing.T) {
 	change := func(cfg *Config) { cfg.ByPartition, cfg.Plan = true, loadtest.FixedWork(time.Millisecond) }
 	consume(t, 2*inboxHigh, change, func(t *testing.T, g *Group, c *fakeConsumer, _ *load.Axis) {
@@ -161,8 +154,7 @@ func TestFullInboxPausesThePartition(t *testing.T) {
 	})
 }
 
-// TestRevokeCommitsWhatWasProcessedAndDropsTheRest: a revocation commits processed records, and neither delivers nor
-// commits waiting ones.
+// A revocation neither delivers nor commits waiting records.
 func TestRevokeCommitsWhatWasProcessedAndDropsTheRest(t *testing.T) {
 	change := func(cfg *Config) { cfg.ByPartition, cfg.Plan = true, loadtest.FixedWork(10*time.Millisecond) }
 	consume(t, 100, change, func(t *testing.T, g *Group, c *fakeConsumer, _ *load.Axis) {
@@ -184,7 +176,6 @@ func TestRevokeCommitsWhatWasProcessedAndDropsTheRest(t *testing.T) {
 	})
 }
 
-// TestRebalancesNamePartitionsInOrder: an event names partitions in ascending order, in its text and its data.
 func TestRebalancesNamePartitionsInOrder(t *testing.T) {
 	var said []Event
 	tell := func(cfg *Config) {
@@ -229,10 +220,10 @@ func TestDamageIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		axis := load.NewAxis(nil)
 		kafka := &fakeKafka{log: loadtest.Log(4, 10)}
-		kafka.log[0][3].Value[60] ^= 1                                      // a flipped bit
-		kafka.log[1] = append(kafka.log[1][:4], kafka.log[1][5:]...)        // a hole
-		kafka.log[2][7].Value = kafka.log[2][6].Value                       // a repetition, and a hole
-		kafka.log[3][1], kafka.log[3][2] = kafka.log[3][2], kafka.log[3][1] // a swap
+		kafka.log[0][3].Value[60] ^= 1
+		kafka.log[1] = append(kafka.log[1][:4], kafka.log[1][5:]...)
+		kafka.log[2][7].Value = kafka.log[2][6].Value
+		kafka.log[3][1], kafka.log[3][2] = kafka.log[3][2], kafka.log[3][1]
 		kafka.log[3][9].Value = []byte("somebody else's")
 		axis.Set(0, time.Second)
 		g, err := Start(Config{Driver: kafka, Members: 1, Producers: 1, Partitions: 4, CommitEvery: time.Second,

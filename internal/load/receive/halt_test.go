@@ -10,8 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/load/loadtest"
 )
 
-// TestPausedMemberStandsStill: a paused member delivers, works and commits nothing, keeps its partitions, and later
-// goes on.
 func TestPausedMemberStandsStill(t *testing.T) {
 	const n = 300
 	for _, byPartition := range []bool{false, true} {
@@ -25,7 +23,7 @@ func TestPausedMemberStandsStill(t *testing.T) {
 			if _, err := g.Pause(1); err == nil {
 				t.Error("it was paused twice")
 			}
-			time.Sleep(20 * time.Millisecond) // for deliveries in progress
+			time.Sleep(20 * time.Millisecond)
 			at, committed := positions(g), brokers.committedAt()
 			time.Sleep(session + 10*time.Second)
 			now, later := positions(g), brokers.committedAt()
@@ -53,7 +51,6 @@ func TestPausedMemberStandsStill(t *testing.T) {
 	}
 }
 
-// TestPausedMemberEnds: everything that ends a member ends a paused one.
 func TestPausedMemberEnds(t *testing.T) {
 	for name, end := range map[string]func(*Group) error{
 		"stop":  func(g *Group) error { g.Stop(context.Background()); return nil },
@@ -90,8 +87,7 @@ func TestPausedMemberEnds(t *testing.T) {
 	}
 }
 
-// TestDoomedMember: a doomed member has a killed one's losses and commits nothing more, although its connections
-// last.
+// A doomed member commits nothing more, although its connections last.
 func TestDoomedMember(t *testing.T) {
 	const n = 3000
 	change := func(cfg *Config) { cfg.Plan = loadtest.FixedWork(10 * time.Millisecond) }

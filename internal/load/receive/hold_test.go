@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/load/loadtest"
 )
 
-// TestHeldMembersFetchNothing: held members have partitions and poll; after Release they get every record.
 func TestHeldMembersFetchNothing(t *testing.T) {
 	for _, byPartition := range []bool{false, true} {
 		hold := func(cfg *Config) {
@@ -32,11 +31,11 @@ func TestHeldMembersFetchNothing(t *testing.T) {
 	}
 }
 
-// TestHoldOutlastsARebalance: a partition assigned during the hold is held; a later one is not.
+// A partition assigned during the hold is held; a later one is not.
 func TestHoldOutlastsARebalance(t *testing.T) {
 	consume(t, 10, func(cfg *Config) { cfg.Hold = true }, func(t *testing.T, g *Group, c *fakeConsumer, _ *load.Axis) {
 		c.cfg.OnRevoked([]int32{0, 1}, false)
-		c.Resume(0, 1) // as a driver does with revoked partitions
+		c.Resume(0, 1)
 		c.cfg.OnAssigned([]int32{0, 1})
 		time.Sleep(time.Second)
 		if r := g.Received(); r.Delivered != 0 || c.pausedNow() != 4 {
@@ -53,8 +52,6 @@ func TestHoldOutlastsARebalance(t *testing.T) {
 	})
 }
 
-// TestManualMembersShareThePartitions: without a group, each partition has one member, from its first offset, without
-// commits.
 func TestManualMembersShareThePartitions(t *testing.T) {
 	manual := func(cfg *Config) {
 		cfg.Manual, cfg.Members, cfg.From, cfg.CommitEvery = true, 3, []int64{0, 10, 20, 99}, 0
@@ -86,8 +83,8 @@ func TestManualMembersShareThePartitions(t *testing.T) {
 	})
 }
 
-// selfish is a Kafka whose clients call back before they are returned, and hold their own lock during callbacks and
-// calls.
+// selfish is a Kafka whose clients hold their own lock during callbacks and calls, and call back before they are
+// returned.
 type selfish struct{ *fakeKafka }
 
 func (k selfish) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
@@ -98,10 +95,9 @@ func (k selfish) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error)
 
 type selfishConsumer struct {
 	fakeConsumer
-	cfg  driver.ConsumerConfig
-	own  sync.Mutex
-	held sync.Map // by partition
-	// asked receives when the client is asked to resume, before it can.
+	cfg   driver.ConsumerConfig
+	own   sync.Mutex
+	held  sync.Map
 	asked chan struct{}
 }
 
@@ -139,7 +135,6 @@ func (c *selfishConsumer) pausedNow() (n int) {
 	return n
 }
 
-// TestNoLockOfAMemberIsHeldWhileItsClientIsAsked: a member holds no lock while it calls its client.
 func TestNoLockOfAMemberIsHeldWhileItsClientIsAsked(t *testing.T) {
 	done := make(chan struct{})
 	go func() {

@@ -6,24 +6,20 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// Marks of a partition's inbox, in records. Above the high mark the member pauses the partition; below the low mark
-// it resumes it. Kafka's own consumers return up to 500 records a poll.
+// in records: the member pauses above the high mark and resumes below the low one
 const (
 	inboxHigh = 512
 	inboxLow  = 128
 )
 
-// inbox holds the records polled for one partition until its worker takes them. It holds at most inboxHigh records
-// plus one poll, because the member pauses the partition above inboxHigh.
 type inbox struct {
 	mu     sync.Mutex
 	filled sync.Cond
 	chunks []parcel
-	size   int // records
+	size   int
 	closed bool
 }
 
-// parcel is a chunk and the time at which the poll returned it.
 type parcel struct {
 	driver.Chunk
 	there int64
@@ -47,7 +43,6 @@ func (b *inbox) put(c parcel) {
 	b.filled.Signal()
 }
 
-// take waits for a chunk; ok is false once the inbox is closed.
 func (b *inbox) take() (c parcel, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -74,7 +69,6 @@ func (b *inbox) records() int {
 	return b.size
 }
 
-// close drops waiting records; the partition's next owner fetches them again.
 func (b *inbox) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

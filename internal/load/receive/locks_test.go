@@ -10,8 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// TestDeliverTakesTheReceiversLockFirst: while deliver waits for the receiver's lock, it does not hold the
-// recorder's.
 func TestDeliverTakesTheReceiversLockFirst(t *testing.T) {
 	p := &partition{receiver: ledger.NewReceiver(0, 1), handed: load.NewGapWatch(1)}
 	a := &assignment{partition: p, place: &place{}}

@@ -17,29 +17,26 @@ import (
 
 type assignment struct {
 	partition *partition
-	place     *place // the member's
+	place     *place
 	worker    *worker
-	halt      *load.Halt      // the member's
+	halt      *load.Halt
 	alive     <-chan struct{} // closed when the member is to end
 	cut       <-chan struct{} // closed when the member is killed or the group stopped
-	// handling of the worker guards ended, and the offsets of the first delivered record (from) and after the last
-	// (handed).
+	// handling guards ended and the offsets of the first delivered record (from) and after the last (handed).
 	ended        bool
 	from, handed int64
-	// processed is the offset after the last processed record and the control records behind it; it may be committed.
-	// committed is the last committed offset.
+	// processed is the offset after the last processed record and the control records behind it.
 	processed atomic.Int64
 	committed int64
 
-	// Only if the polling goroutine does not do the work itself.
+	// nil if the polling goroutine does the work.
 	inbox    *inbox
 	worked   sync.WaitGroup
 	fetching sync.Mutex // held while the client pauses or resumes
-	paused   bool       // guarded by fetching
+	paused   bool       // with fetching
 }
 
-// end takes the partition away. It drops waiting records and, unless the member was killed, first finishes the
-// current work.
+// end drops waiting records and, unless the member was killed, first finishes the current work.
 func (a *assignment) end() {
 	if a.inbox != nil {
 		a.inbox.close()
@@ -50,22 +47,21 @@ func (a *assignment) end() {
 	a.worked.Wait()
 }
 
-// member is one consumer of the group, with a goroutine that polls and, if commits are timed, one that commits.
 type member struct {
 	id       int
-	late     bool // joined after the group's start
+	late     bool
 	group    *Group
 	client   driver.Consumer
 	place    *place
-	recorder *latency.Recorder // poll times
-	worker   *worker           // nil if each partition has a worker
+	recorder *latency.Recorder
+	worker   *worker // nil if each partition has a worker
 	halt     load.Halt
 
 	mu         sync.Mutex // guards owned and its committed offsets
 	owned      map[int32]*assignment
-	committing sync.Mutex   // held during a commit; taken before mu
-	assigned   atomic.Int64 // number of assignments
-	size       atomic.Int64 // number of owned partitions
+	committing sync.Mutex // taken before mu
+	assigned   atomic.Int64
+	size       atomic.Int64
 
 	counts struct{ polls, empty, commits, commitErrors, commitNs, rebalances atomic.Int64 }
 
@@ -73,8 +69,8 @@ type member struct {
 	die     context.CancelFunc
 	alive   context.Context // ends when the member leaves, or with life
 	cancel  context.CancelFunc
-	running sync.WaitGroup // its goroutines
-	dead    atomic.Bool    // killed; set before life ends
+	running sync.WaitGroup
+	dead    atomic.Bool // set before life ends
 }
 
 func newMember(g *Group, number int, late bool) *member {
@@ -87,8 +83,7 @@ func newMember(g *Group, number int, late bool) *member {
 	return m
 }
 
-// maxPollRecords bounds a poll of a member that works between polls, as Kafka's own consumer does. With larger polls
-// the group would remove the member while it works.
+// maxPollRecords is Kafka's default. With larger polls the group could remove a member that works between polls.
 const maxPollRecords = 500
 
 func (m *member) config() driver.ConsumerConfig {
@@ -105,8 +100,8 @@ func (m *member) config() driver.ConsumerConfig {
 	return client
 }
 
-// open opens the client. The client may call back before it is returned, from any goroutine, so open holds no lock
-// meanwhile. It then holds the partitions assigned by then, before the first poll.
+// open holds no lock while the client opens, because the client may call back before it is returned. It then holds
+// the partitions assigned so far.
 func (m *member) open(d driver.Driver) error {
 	client, err := d.NewConsumer(m.config())
 	if err != nil {
@@ -122,9 +117,8 @@ func (m *member) open(d driver.Driver) error {
 
 // hold pauses partitions that were assigned while the group is held.
 //
-// It holds no lock while it calls the client, which may hold its own lock during callbacks. Release may run at any
-// time: it clears holding, then resumes the partitions that it finds. This function first pauses, and then checks
-// holding again. So the later of the two always sees the other's effect.
+// It holds no lock while it calls the client, which may hold its own during callbacks. Release clears holding and
+// then resumes; hold pauses and then checks holding again. So the later of the two sees the other's effect.
 func (m *member) hold(client driver.Consumer, partitions []int32) {
 	pauser, able := client.(driver.Pauser)
 	if !able || len(partitions) == 0 || !m.group.holding.Load() {
@@ -151,7 +145,7 @@ func (m *member) onAssigned(partitions []int32) {
 		}
 	}
 	m.size.Store(int64(len(m.owned)))
-	client := m.client // nil while open runs, which holds these partitions itself
+	client := m.client // nil while open runs, which holds them itself
 	m.mu.Unlock()
 	m.hold(client, partitions) // the client fetches once this returns
 	if m.assigned.Add(1) > 1 || m.late {
@@ -161,7 +155,7 @@ func (m *member) onAssigned(partitions []int32) {
 	m.group.changed()
 }
 
-// take starts an assignment; the caller holds the lock.
+// take requires mu.
 func (m *member) take(id int32) {
 	p := m.group.partitions[id]
 	a := &assignment{partition: p, place: m.place, worker: m.worker, halt: &m.halt, alive: m.alive.Done(), cut: m.life.Done()}
@@ -175,7 +169,6 @@ func (m *member) take(id int32) {
 	m.owned[id] = a
 }
 
-// release resumes what hold paused.
 func (m *member) release() {
 	m.mu.Lock()
 	owned := slices.Collect(maps.Keys(m.owned))
@@ -185,8 +178,6 @@ func (m *member) release() {
 	}
 }
 
-// inline reports whether the polling goroutine does the work itself: if the member has one worker, or if no record
-// takes work.
 func (m *member) inline() bool { return m.worker != nil || m.group.idle }
 
 func (m *member) onRevoked(partitions []int32, lost bool) {
@@ -227,7 +218,6 @@ func (m *member) rebalanced(how, change string, partitions []int32) {
 	m.group.event(e)
 }
 
-// held returns the assignments of these partitions; nil means all.
 func (m *member) held(partitions []int32) []*assignment {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -240,7 +230,7 @@ func (m *member) held(partitions []int32) []*assignment {
 	return held
 }
 
-// end ends assignments, all at the same time. The caller must not hold mu, because ending the work needs it.
+// end ends all assignments at the same time. The caller must not hold mu, which ending the work needs.
 func (m *member) end(assignments []*assignment) {
 	var ending sync.WaitGroup
 	for _, a := range assignments {
@@ -281,7 +271,6 @@ func (m *member) poll(ctx context.Context) error {
 	return nil
 }
 
-// pollOnce polls until there are records, or until the poll timeout if there is one.
 func (m *member) pollOnce(ctx context.Context) ([]driver.Chunk, error) {
 	if timeout := m.group.cfg.PollTimeout; timeout > 0 {
 		bounded, cancel := context.WithTimeout(ctx, timeout)
@@ -291,8 +280,7 @@ func (m *member) pollOnce(ctx context.Context) ([]driver.Chunk, error) {
 	return m.client.Poll(ctx)
 }
 
-// countPoll records a poll that returned records. took is not measured on the axis, whose zero may be set during the
-// poll.
+// took is not measured on the axis, whose zero may be set during the poll.
 func (m *member) countPoll(there int64, took time.Duration) {
 	m.counts.polls.Add(1)
 	m.recorder.Lock()
@@ -300,7 +288,6 @@ func (m *member) countPoll(there int64, took time.Duration) {
 	m.recorder.Record(there-int64(took) >= 0, latency.PollTime, int64(took))
 }
 
-// route gives a chunk to the worker of its partition.
 func (m *member) route(c parcel) {
 	a := m.assignment(c.Partition)
 	switch {
@@ -314,8 +301,7 @@ func (m *member) route(c parcel) {
 	}
 }
 
-// regulate pauses or resumes fetching the partition by the size of its inbox. The lock covers decision and call, so
-// the last call matches the inbox.
+// The lock of regulate covers decision and call, so the last call matches the inbox.
 func (m *member) regulate(a *assignment) {
 	pauser, able := m.client.(driver.Pauser)
 	if !able {
@@ -382,7 +368,6 @@ func (m *member) commitLoop(ctx context.Context) {
 	}
 }
 
-// tryCommit commits unless a commit is in progress.
 func (m *member) tryCommit(ctx context.Context) {
 	if m.committing.TryLock() {
 		defer m.committing.Unlock()
@@ -390,7 +375,7 @@ func (m *member) tryCommit(ctx context.Context) {
 	}
 }
 
-// commitTimeout bounds one commit, so that a silent broker cannot delay a rebalance or the end of a run.
+// commitTimeout keeps a silent broker from delaying a rebalance or the end of a run.
 const commitTimeout = 10 * time.Second
 
 func (m *member) commit(ctx context.Context) {
@@ -399,7 +384,7 @@ func (m *member) commit(ctx context.Context) {
 	m.commitLocked(ctx)
 }
 
-// commitLocked commits, with committing held; without a group it does nothing. Delivery goes on while it waits.
+// commitLocked requires committing.
 func (m *member) commitLocked(ctx context.Context) {
 	if m.group.manual || m.dead.Load() {
 		return
@@ -427,7 +412,6 @@ func (m *member) commitLocked(ctx context.Context) {
 	}
 }
 
-// uncommitted returns processed, uncommitted offsets and their assignments.
 func (m *member) uncommitted() (offsets map[int32]int64, owners map[int32]*assignment) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

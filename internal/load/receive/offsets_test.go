@@ -12,8 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// dueNs and sentNs are the due and send time of all records of stampedBy, on the group's clock. They are 1 s and 0.5
-// s before a group of consumeAfter 10 s opens.
 const dueNs, sentNs = -int64(11 * time.Second), -int64(10500 * time.Millisecond)
 
 // stampedBy returns n records of each producer, in turn, stamped by clocks that are ahead by the given times.
@@ -33,7 +31,6 @@ func stampedBy(t testing.TB, n int, ahead ...time.Duration) (records []driver.Re
 	return records
 }
 
-// offsetsOf returns offsets of producers: two on this clock, the others ahead by an hour.
 func offsetsOf(producers int) load.Offsets {
 	var behind atomic.Int64
 	behind.Store(-int64(time.Hour))
@@ -44,8 +41,7 @@ func offsetsOf(producers int) load.Offsets {
 	return all
 }
 
-// TestTimesAcrossClocks: a record stamped by another clock has correct times and counts as crossed; its producer's
-// clock decides whether it is measured.
+// The producer's clock decides whether a record is measured.
 func TestTimesAcrossClocks(t *testing.T) {
 	change := func(cfg *Config) {
 		cfg.Producers, cfg.Partitions, cfg.Offsets = 4, 1, offsetsOf(4)

@@ -11,27 +11,24 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// partition is what a group keeps about one partition, whichever member owns it.
 type partition struct {
 	id      int32
-	stamped bool // its records have stamps
+	stamped bool
 	offsets load.Offsets
-	// The receiver's lock also guards the fields down to the blank line.
-	receiver *ledger.Receiver
-	next     int64         // offset after the highest delivered record and the control records behind it
-	at       int64         // when next grew
-	count    int64         // delivered records, with duplicates
-	fresh    int64         // of count, those above all earlier offsets
-	handed   load.GapWatch // gaps between new deliveries
-	// unfinished has the offsets of records whose work was lost with a killed member.
+	// The receiver's lock also guards the fields up to the blank line.
+	receiver   *ledger.Receiver
+	next       int64 // after the highest delivered record and the control records behind it
+	at         int64
+	count      int64
+	fresh      int64 // of count, those above all earlier offsets
+	handed     load.GapWatch
 	unfinished map[int64]struct{}
-	// elsewhere has what members in other processes were given; nil: nothing known.
+	// elsewhere has the deliveries of other processes; nil if unknown.
 	elsewhere *ledger.Receiver
 
-	worker *worker // nil if each member has a worker
+	worker *worker
 }
 
-// hand enters the delivery of records, in ascending order, and returns how many have offsets above all earlier ones.
 func (p *partition) hand(records []driver.Received, now int64) (fresh int64) {
 	n := len(records)
 	p.count += int64(n)
@@ -40,7 +37,7 @@ func (p *partition) hand(records []driver.Received, now int64) (fresh int64) {
 		return 0
 	}
 	fresh = int64(n)
-	if records[0].Offset < p.next { // some were delivered before, to a member that could not commit them
+	if records[0].Offset < p.next { // redelivered: a member could not commit them
 		again, _ := slices.BinarySearchFunc(records, p.next, func(r driver.Received, at int64) int {
 			return cmp.Compare(r.Offset, at)
 		})
@@ -56,7 +53,7 @@ func (p *partition) hand(records []driver.Received, now int64) (fresh int64) {
 	return fresh
 }
 
-// dueOf returns when a record was due; BeforeAll without a stamp, so that a gap counts from the delivery before.
+// dueOf returns BeforeAll without a stamp, so that a gap counts from the delivery before.
 func (p *partition) dueOf(r driver.Received) int64 {
 	if stamp, check := payload.ReadStamp(r.Value); check == payload.Intact {
 		shift, _ := p.offsets.Of(stamp.Producer)
@@ -65,19 +62,16 @@ func (p *partition) dueOf(r driver.Received) int64 {
 	return snapshot.BeforeAll
 }
 
-// again reports whether a record that is new here was delivered in another process.
 func (p *partition) again(producer int, seq uint64) bool {
 	return p.elsewhere != nil && p.elsewhere.Has(producer, seq)
 }
 
-// passed raises next: everything below was delivered or is no record.
 func (p *partition) passed(next int64) {
 	p.receiver.Lock()
 	defer p.receiver.Unlock()
 	p.next = max(p.next, next)
 }
 
-// position returns the progress without what has arrived.
 func (p *partition) position() snapshot.Reached {
 	p.receiver.Lock()
 	defer p.receiver.Unlock()
@@ -125,9 +119,8 @@ func (ps partitions) Receivers() []*ledger.Receiver {
 	return receivers
 }
 
-// DeliveryGaps returns, by partition, the periods without a new delivery while records were due; without stamps, all
-// periods without a new delivery. A consumer does not know what it never got, so nothing waits in the last, open gap
-// unless Waiting says so.
+// DeliveryGaps returns, by partition, the periods without a new delivery while records were due; without stamps,
+// all periods without a new delivery. Nothing waits in the last, open gap unless Waiting says so.
 func (ps partitions) DeliveryGaps() []snapshot.Gaps {
 	all := make([]snapshot.Gaps, len(ps))
 	for i, p := range ps {

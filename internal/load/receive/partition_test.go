@@ -12,8 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// TestGapsInWhatIsHandedOver: a gap begins at the due time of the next record, or at the delivery before; redelivery
-// does not end it.
+// A gap begins at the due time of the next record, or at the delivery before.
 func TestGapsInWhatIsHandedOver(t *testing.T) {
 	const ms = int64(1e6)
 	p := &partition{receiver: ledger.NewReceiver(0, 1), handed: load.NewGapWatch(1)}
@@ -26,9 +25,9 @@ func TestGapsInWhatIsHandedOver(t *testing.T) {
 		return []driver.Received{{Offset: offset, Value: corpus.Value(nil, uint64(offset), &stamp)}}
 	}
 	p.hand(stamped(0, 1*ms), 2*ms)
-	p.hand(stamped(1, 30*ms), 40*ms)  // nothing was due before
-	p.hand(stamped(0, 1*ms), 60*ms)   // again
-	p.hand(stamped(2, 41*ms), 100*ms) // waited since
+	p.hand(stamped(1, 30*ms), 40*ms)
+	p.hand(stamped(0, 1*ms), 60*ms)
+	p.hand(stamped(2, 41*ms), 100*ms)
 	p.hand([]driver.Received{{Offset: 3}}, 110*ms)
 	g := p.handed.Gaps()
 	want := []snapshot.Gap{{LastNs: 2 * ms, FromNs: 30 * ms, ToNs: 40 * ms}, {LastNs: 40 * ms, FromNs: 41 * ms, ToNs: 100 * ms}, {LastNs: 100 * ms, FromNs: 100 * ms, ToNs: 110 * ms}}

@@ -6,7 +6,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// TestPass: an assignment passes control records, but not after it ended with unfinished work.
+// An assignment that ended with unfinished work passes no control records.
 func TestPass(t *testing.T) {
 	p := &partition{receiver: ledger.NewReceiver(0, 1)}
 	w := &worker{handling: make(chan struct{}, 1)}

@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// TestPositionNeverGoesBack: redelivered records do not move the position.
 func TestPositionNeverGoesBack(t *testing.T) {
 	p := &partition{receiver: ledger.NewReceiver(0, 1), handed: load.NewGapWatch(1)}
 	p.hand([]driver.Received{{Offset: 8}, {Offset: 9}}, 5)

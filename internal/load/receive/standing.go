@@ -37,7 +37,7 @@ func (g *Group) shares() (all []snapshot.Share) {
 	return all
 }
 
-// Traffic returns the traffic of all members, former ones included, as far as the driver counts it.
+// Traffic returns the traffic of all members, former ones included.
 func (g *Group) Traffic() (sum snapshot.Traffic) {
 	for _, m := range g.members.Ever() {
 		sum = sum.Add(load.TrafficOf(m.client))

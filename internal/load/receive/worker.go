@@ -9,35 +9,32 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// worker is the application behind a consumer: it processes records one after another.
 type worker struct {
 	axis     *load.Axis
 	server   load.Server
-	idle     bool // no record ever takes work
+	idle     bool
 	stamped  bool
-	open     bool // open loop: there are intended times
-	timed    int  // producers below this number have times
+	open     bool
+	timed    int
 	run      uint32
 	offsets  load.Offsets
 	recorder *latency.Recorder
 
-	// handling is full while records are delivered and processed. It is a lock that is held while time passes; to end
-	// an assignment, it must be taken.
+	// handling is full while records are delivered and processed; ending an assignment takes it.
 	handling chan struct{}
-	// handed holds the last delivered records that get a processing time.
-	handed []handed
+	handed   []handed
 
-	counts snapshot.Received // guarded by the recorder's lock
+	counts snapshot.Received // with the recorder's lock
 }
 
-// handed is a delivered record. intended is on the worker's axis; measured comes from the producer's own axis.
+// intended is on the worker's axis; measured comes from the producer's.
 type handed struct {
 	offset, intended int64
 	measured         bool
 }
 
-// handle delivers the records whose work can begin by now, and waits for the work. It returns their number, at least
-// 1, or 0 if the assignment has ended. The records arrived at there. Call it again for the rest.
+// handle delivers the records, arrived at there, whose work can begin by now, and waits for the work. It returns
+// their number, at least 1, or 0 if the assignment has ended.
 func (w *worker) handle(a *assignment, records []driver.Received, there int64) int {
 	w.handling <- struct{}{}
 	defer func() { <-w.handling }()
@@ -77,9 +74,9 @@ func (w *worker) pass(a *assignment, next int64) {
 	a.processed.Store(next)
 }
 
-// abandon gives up the current work and frees the server. The partition's next owner may do that work again.
+// abandon gives up the current work, which the partition's next owner may do again.
 func (w *worker) abandon(a *assignment) {
-	a.ended = true // no later record may count as processed
+	a.ended = true
 	p := a.partition
 	p.receiver.Lock()
 	defer p.receiver.Unlock()
@@ -94,8 +91,8 @@ func (w *worker) abandon(a *assignment) {
 	}
 }
 
-// resumed waits while the member is paused. It returns false if the member is killed or the group stopped. A leaving
-// member finishes its work first.
+// resumed waits while the member is paused; false if it is killed or the group stopped. A leaving member finishes
+// its work first.
 func (a *assignment) resumed() bool {
 	if a.halt.Wait(a.alive) {
 		return true
@@ -108,7 +105,6 @@ func (a *assignment) resumed() bool {
 	}
 }
 
-// deliver enters delivered records into histograms and books.
 func (w *worker) deliver(a *assignment, records []driver.Received, now, work int64) {
 	p, bytes := a.partition, bytesOf(records)
 	p.receiver.Lock()
@@ -136,8 +132,6 @@ func bytesOf(records []driver.Received) (sum int64) {
 	return sum
 }
 
-// check reads the stamps of records delivered now. It counts the intact records of this run, and those that arrive
-// for the first time.
 func (w *worker) check(p *partition, records []driver.Received, now int64) (ours, first int64) {
 	w.handed = w.handed[:0]
 	for i := range records {
@@ -174,8 +168,8 @@ func (w *worker) checkOne(p *partition, r *driver.Received, now int64) (ours, fi
 	}
 	switch {
 	case finding == ledger.Duplicate || p.again(int(stamp.Producer), stamp.Sequence):
-		// Only the first delivery has times (no-time-for-duplicates). But a record whose work was lost is only now
-		// processed.
+		// Only the first delivery has times (no-time-for-duplicates), but a record whose work was lost is
+		// processed now.
 		if _, lost := p.unfinished[r.Offset]; lost {
 			delete(p.unfinished, r.Offset)
 			w.handed = append(w.handed, handed{r.Offset, stamp.Intended, measured})
@@ -197,7 +191,6 @@ func (w *worker) checkOne(p *partition, r *driver.Received, now int64) (ours, fi
 	return true, true
 }
 
-// finish counts the n records last delivered as processed, with their times.
 func (w *worker) finish(n int) {
 	now := w.axis.Now()
 	w.recorder.Lock()

@@ -5,12 +5,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// admission asks the gate whether a worker may send, and reports completions to it. Without a gate it admits
-// everything. Only the worker's goroutine uses it.
+// Only the worker's goroutine uses admission.
 type admission struct {
 	gate        *backpressure.Gate
 	partitioned *backpressure.Partitioned
-	offsets     bool // the gate needs offsets
+	offsets     bool
 	topic       string
 	excess      backpressure.Excess
 	keep        int64 // degrade keeps one of keep refused records
@@ -18,7 +17,6 @@ type admission struct {
 	fates []fates // by partition if each has a gate, else one
 }
 
-// fates counts the records completed since the last report to the gate.
 type fates struct{ done, unsure int64 }
 
 func newAdmission(cfg Config) admission {
@@ -41,17 +39,15 @@ func (a *admission) admit(n int64) int64 {
 	return a.gate.Admit(n)
 }
 
-// giveBack returns n admitted records that the worker does not send.
 func (a *admission) giveBack(n int64) {
 	if a.gate != nil && n > 0 {
 		a.gate.Done(n)
 	}
 }
 
-// admits asks a partition's gate for one record.
 func (a *admission) admits(partition int32) bool { return a.partitioned.Admit(partition, 1) == 1 }
 
-// note counts one completion. It reports the offset at once, because the gate must know it before the completion.
+// note reports the offset at once, because the gate must know it before the completion.
 func (a *admission) note(partition int32, d *completion) {
 	f := &a.fates[0]
 	if a.partitioned != nil {
@@ -70,7 +66,6 @@ func (a *admission) note(partition int32, d *completion) {
 	f.done++
 }
 
-// tell reports to the gates what note counted.
 func (a *admission) tell() {
 	for id := range a.fates {
 		f := a.fates[id]

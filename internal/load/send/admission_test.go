@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// sluice is a controller that admits everything or nothing.
 type sluice struct{ open bool }
 
 func (s *sluice) Decide(backpressure.Observation) backpressure.Decision {
@@ -26,7 +25,6 @@ func (s *sluice) Decide(backpressure.Observation) backpressure.Decision {
 	return d
 }
 
-// sluices returns gates for the partitions of a fake Kafka, each open or shut.
 func sluices(t *testing.T, open ...bool) (gates *backpressure.Partitioned, all []*sluice) {
 	t.Helper()
 	gates, err := backpressure.NewPartitioned(backpressure.PartitionedConfig{
@@ -51,7 +49,6 @@ func report(gates *backpressure.Partitioned) {
 	gates.Report(gates.Mark(), r)
 }
 
-// wantBalance fails the test unless the counts of a phase add up to the scheduled records.
 func wantBalance(t *testing.T, s snapshot.Sent, scheduled int64) {
 	t.Helper()
 	if s.Scheduled != scheduled || s.Deferred() < 0 || s.InFlight() != 0 {
@@ -60,7 +57,6 @@ func wantBalance(t *testing.T, s snapshot.Sent, scheduled int64) {
 	}
 }
 
-// TestShutPartitionShedsItsOwnRecords: the gate of one partition sheds only that partition's records.
 func TestShutPartitionShedsItsOwnRecords(t *testing.T) {
 	gates, _ := sluices(t, false, true, true, true)
 	inBubble(t, 1000, func(b *bench) { b.cfg.Partitioned, b.cfg.Excess = gates, backpressure.Shed }, func(t *testing.T, b *bench) {
@@ -78,8 +74,6 @@ func TestShutPartitionShedsItsOwnRecords(t *testing.T) {
 	})
 }
 
-// TestShutPartitionHoldsUpTheQueue: a record that waits for its partition delays those behind it and keeps its
-// partition.
 func TestShutPartitionHoldsUpTheQueue(t *testing.T) {
 	gates, each := sluices(t, false, true, true, true)
 	inBubble(t, 1000, func(b *bench) { b.cfg.Partitioned = gates }, func(t *testing.T, b *bench) {
@@ -102,7 +96,7 @@ func TestShutPartitionHoldsUpTheQueue(t *testing.T) {
 		if measured.Acked != 1000 {
 			t.Errorf("%+v; want all sent in the end", measured)
 		}
-		next := map[int]int32{0: 0, 1: 1} // by worker; each has its own client
+		next := map[int]int32{0: 0, 1: 1}
 		for i, r := range b.kafka.produced {
 			worker := b.kafka.by[i]
 			if r.Partition != next[worker] {
@@ -113,7 +107,7 @@ func TestShutPartitionHoldsUpTheQueue(t *testing.T) {
 	})
 }
 
-// TestDegradeKeepsOneInSoMany: one in keep refused records waits, and is sent first when the gate opens.
+// Of keep refused records one waits, and is sent first when the gate opens.
 func TestDegradeKeepsOneInSoMany(t *testing.T) {
 	control := &sluice{}
 	gate, err := backpressure.New(backpressure.Config{Controller: control})
@@ -125,7 +119,7 @@ func TestDegradeKeepsOneInSoMany(t *testing.T) {
 	inBubble(t, 1000, degraded, func(t *testing.T, b *bench) {
 		b.axis.Set(time.Second, 2*time.Second)
 		b.ps.Start()
-		time.Sleep(1999500 * time.Microsecond) // between two records
+		time.Sleep(1999500 * time.Microsecond)
 		warmup, measured := b.ps.Sent()
 		wantBalance(t, warmup, 1000)
 		if warmup.ShedByDegrade != 900 || warmup.Deferred() != 100 || measured.Admitted != 0 {
@@ -147,7 +141,6 @@ func TestDegradeKeepsOneInSoMany(t *testing.T) {
 	})
 }
 
-// TestDegradedQueueHasItsBound: kept records count toward the bound of the queue, which sheds the oldest.
 func TestDegradedQueueHasItsBound(t *testing.T) {
 	degraded := func(b *bench) {
 		b.cfg.Gate, b.cfg.Excess, b.cfg.Keep, b.cfg.MaxDeferred = closedGate(), backpressure.Degrade, 10, 40
@@ -169,8 +162,6 @@ func TestDegradedQueueHasItsBound(t *testing.T) {
 	})
 }
 
-// TestDegradeByPartition: with a gate for each partition, one in keep refused records waits, and others of its
-// partition pass it.
 func TestDegradeByPartition(t *testing.T) {
 	gates, each := sluices(t, false, true, true, true)
 	degraded := func(b *bench) { b.cfg.Partitioned, b.cfg.Excess, b.cfg.Keep = gates, backpressure.Degrade, 5 }
@@ -195,7 +186,7 @@ func TestDegradeByPartition(t *testing.T) {
 	})
 }
 
-// TestDegradeKeepsTheOrder: a kept record goes before every later one of its partition and delays no other partition.
+// A kept record goes before every later one of its partition and delays no other partition.
 func TestDegradeKeepsTheOrder(t *testing.T) {
 	for _, warmup := range []int64{0, 2} {
 		gates, each := sluices(t, false, false)
@@ -212,7 +203,7 @@ func TestDegradeKeepsTheOrder(t *testing.T) {
 			start := time.Duration(warmup) * time.Millisecond
 			b.axis.Set(start, 4*time.Millisecond-start)
 			b.ps.Start()
-			time.Sleep(1500 * time.Microsecond) // records 0 and 1 are due
+			time.Sleep(1500 * time.Microsecond)
 			each[1].open = true
 			report(gates)
 			time.Sleep(3 * time.Millisecond)
@@ -237,7 +228,6 @@ func TestDegradeKeepsTheOrder(t *testing.T) {
 	}
 }
 
-// lane returns the numbers of a partition's records, which are due a millisecond apart.
 func (b *bench) lane(t *testing.T, partition int32, warmup int64) string {
 	b.kafka.mu.Lock()
 	defer b.kafka.mu.Unlock()
@@ -255,7 +245,7 @@ func (b *bench) lane(t *testing.T, partition int32, warmup int64) string {
 	return strings.Join(all, " ")
 }
 
-// TestGateLearnsWhatBecameOfRecords: acked and failed records are done at once, unknown ones after the doubt.
+// Unknown records are done only after the doubt.
 func TestGateLearnsWhatBecameOfRecords(t *testing.T) {
 	const doubt = 10 * time.Second
 	gate := func(b *bench) *backpressure.Gate {
@@ -283,8 +273,6 @@ func TestGateLearnsWhatBecameOfRecords(t *testing.T) {
 	})
 }
 
-// TestCreditKeepsItsBoundInTheWorker: with a slow broker and late readings, uncommitted records never exceed the
-// bound.
 func TestCreditKeepsItsBoundInTheWorker(t *testing.T) {
 	const bound = 100
 	credit, err := backpressure.NewCredit(bound)
@@ -320,7 +308,7 @@ func TestCreditKeepsItsBoundInTheWorker(t *testing.T) {
 			time.Sleep(6 * time.Millisecond)
 			peak = max(peak, inLog()-committed)
 			if step%7 == 0 {
-				committed = min(inLog(), committed+35) // 500/s
+				committed = min(inLog(), committed+35)
 			}
 			gate.Report(mark, r)
 		}

@@ -6,8 +6,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Behind reports the open and waiting records of all partitions. awaited is what still has to arrive, by partition
-// and producer. The call makes the lanes forget records that have arrived.
+// Behind reports the open and waiting records of all partitions. awaited is what still has to arrive, by partition and
+// producer. Behind makes the lanes forget the records that have arrived.
 func (ps *Producers) Behind(awaited [][]ledger.Awaited) snapshot.Behind {
 	b := snapshot.NewBehind(ps.AckedIn(len(awaited)))
 	for partition := range awaited {
@@ -31,8 +31,8 @@ func (ps *Producers) Spending() snapshot.Spending {
 	return snapshot.Spending{LastNs: ps.volume.last, NextNs: ps.volume.next}
 }
 
-// AckGaps returns the gaps between the acks of each partition, over all workers; nil without workers. Call it after
-// Close.
+// AckGaps returns the gaps between the acks of each partition, over all workers; nil without workers. Call it
+// after Close.
 func (ps *Producers) AckGaps() (all []snapshot.Gaps) {
 	for _, w := range ps.workers {
 		w.recorder.Lock()

@@ -28,12 +28,10 @@ const (
 	benchRecord     = 100
 )
 
-// BenchmarkProduce compares the cost of a record, with everything measured, with that of only the client. The broker
-// runs in the same process, so only the difference counts.
+// The broker runs in the same process, so only the difference counts.
 func BenchmarkProduce(b *testing.B) {
 	b.Run("everything measured", func(b *testing.B) { benchmarkProducers(b, nil) })
-	// This is near the limit of two processors: a late pacer sends hundreds of records at once, each with response
-	// times.
+	// A late pacer sends hundreds of records at once here, each with response times.
 	b.Run("everything measured, open loop", func(b *testing.B) {
 		rate, err := unit.ParseRate("1M/s")
 		if err != nil {
@@ -113,8 +111,7 @@ func benchmarkClient(b *testing.B) {
 	<-ended
 }
 
-// timed warms up a closed loop and then waits for b.N more acks. It also reports the processor time for each record,
-// which depends little on other load.
+// Processor time depends little on other load.
 func timed(b *testing.B, acked func() int64) {
 	b.Helper()
 	await := func(n int64) {

@@ -4,7 +4,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// chooser picks the partition of a worker's next record; see ADR 0004.
+// chooser picks the partition of a worker's next record (ADR 0004).
 type chooser interface {
 	choose(now int64, key []byte, bytes int) int32
 }
@@ -17,8 +17,7 @@ func (r *roundRobin) choose(int64, []byte, int) int32 {
 	return chosen
 }
 
-// sticky stays on a partition until one batch would be full or the linger time has passed, as clients do for records
-// without a key (KIP-480).
+// sticky changes the partition when a batch would be full or the linger time has passed (KIP-480).
 type sticky struct {
 	current, partitions int32
 	batchBytes          int
@@ -39,8 +38,7 @@ func (s *sticky) choose(now int64, _ []byte, bytes int) int32 {
 	return s.current
 }
 
-// byKey sends equal keys to the same partition, by the hash of Kafka's own clients. fallback places records without a
-// key.
+// byKey uses the hash of Kafka's own clients; fallback places records without a key.
 type byKey struct {
 	partitions int32
 	fallback   chooser

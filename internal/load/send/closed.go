@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// runClosed keeps the client's buffer full until the end. With rounds it sends a round, waits until all its records
-// are completed, and sends the next. There is no schedule, so the intended time is the actual one, and there are no
-// response times.
+// runClosed keeps the client's buffer full until the end. With rounds it waits until all records of a round are
+// completed. The intended time is the actual one, and there are no response times.
 func (p *producer) runClosed() {
 	for !p.abandoned() {
 		p.complete()
@@ -16,7 +15,7 @@ func (p *producer) runClosed() {
 		if ended && p.inFlight == 0 {
 			return
 		}
-		if !ended { // do not take the gate's credits for nothing
+		if !ended {
 			if n := p.admit(p.roomClosed()); n > 0 {
 				p.giveBack(n - p.prepareClosed(now, int(n)))
 				p.hand()
@@ -38,7 +37,6 @@ func (p *producer) roomClosed() int64 {
 	return int64(min(room, p.ofRound))
 }
 
-// prepareClosed prepares up to n records, fewer if the volume is spent, and returns their number.
 func (p *producer) prepareClosed(now int64, n int) (prepared int64) {
 	p.recorder.Lock()
 	defer p.recorder.Unlock()

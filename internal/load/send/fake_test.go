@@ -18,7 +18,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// fakeKafka is a log in memory and its driver, in virtual time. ackAfter can make it slow or stop its acks.
 type fakeKafka struct {
 	driver.Driver
 	axis     *load.Axis
@@ -26,13 +25,13 @@ type fakeKafka struct {
 	outcome  func(i int) driver.Outcome    // nil: all acked; i counts produce calls
 
 	mu       sync.Mutex
-	log      [][]driver.Received // by partition
-	produced []driver.Record     // copies, in order of the calls
-	at       []int64             // time of each call
-	by       []int               // client of each call
+	log      [][]driver.Received
+	produced []driver.Record // copies, in order of the calls
+	at       []int64
+	by       []int
 	clients  int
 	inFlight int
-	most     int // most records in flight at once
+	most     int
 	pending  sync.WaitGroup
 }
 
@@ -99,7 +98,6 @@ func newAxis() *load.Axis { return load.NewAxis(func() int64 { return time.Now()
 
 func perSecond(n int64) unit.Rate { return unit.Rate{Records: n, Per: time.Second} }
 
-// inBubble runs f in virtual time with a sending side of 2 workers on 4 partitions. change adapts it before it opens.
 func inBubble(t *testing.T, rate int64, change func(*bench), f func(*testing.T, *bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -134,7 +132,6 @@ func inBubble(t *testing.T, rate int64, change func(*bench), f func(*testing.T, 
 	})
 }
 
-// offer runs a warm-up of a second and a measured window to completion.
 func (b *bench) offer(window time.Duration) (warmup, measured snapshot.Sent) {
 	b.axis.Set(time.Second, window)
 	b.ps.Start()

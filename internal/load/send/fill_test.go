@@ -7,8 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// TestFillIsBeforeEverything: without a zero, a closed loop offers its volume, counts all of it before the window,
-// and numbers its workers from First.
 func TestFillIsBeforeEverything(t *testing.T) {
 	const records = 5_000
 	fill := func(b *bench) { b.cfg.Volume, b.cfg.Fill, b.cfg.First = 100*records, true, 3 }

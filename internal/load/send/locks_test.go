@@ -11,8 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// TestCompletedRecordsAreEnteredAtOnce: the lock is taken once for all records of a round, so a sampler sees all or
-// none.
 func TestCompletedRecordsAreEnteredAtOnce(t *testing.T) {
 	const n = 50
 	p := &producer{
@@ -51,7 +49,7 @@ func TestCompletedRecordsAreEnteredAtOnce(t *testing.T) {
 	}
 }
 
-// A slowError takes a millisecond to count, so that a sampler gets the mutex if it is unlocked between records.
+// A slowError takes a millisecond to count, so that a sampler can get a lock that is released between records.
 type slowError struct{}
 
 func (slowError) Error() string {

@@ -23,8 +23,7 @@ func (n named) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	return n.Driver.NewProducer(cfg)
 }
 
-// offered returns one line for each record, without its actual send time, in any order. Each part has its own axis
-// and all run at the same time, like processes.
+// Parts have their own axes and run at the same time, like processes.
 func offered(t *testing.T, change func(*Config), parts ...[]int) (records, clients []string, end int64, books int64) {
 	inBubble(t, 1000, func(b *bench) { b.cfg.Workers = 0 }, func(t *testing.T, b *bench) {
 		cfg := b.cfg
@@ -85,8 +84,6 @@ func offered(t *testing.T, change func(*Config), parts ...[]int) (records, clien
 	return records, clients, end, books
 }
 
-// TestPartsOfferWhatTheWholeDoes: however the workers are split, they offer the same records by clients of the same
-// names.
 func TestPartsOfferWhatTheWholeDoes(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"round-robin": func(*Config) {},
@@ -122,7 +119,6 @@ func TestPartsOfferWhatTheWholeDoes(t *testing.T) {
 	}
 }
 
-// TestBehindOfParts: the parts' reports add up to the report of the whole.
 func TestBehindOfParts(t *testing.T) {
 	inBubble(t, 1000, func(b *bench) { b.cfg.Consumed = true }, func(t *testing.T, b *bench) {
 		cfg := b.cfg

@@ -15,53 +15,52 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// roundSize bounds how many records a worker prepares in one hold of its lock.
+// roundSize bounds the records that a worker prepares in one hold of its lock.
 const roundSize = 256
 
-// completeEvery bounds how long an idle worker leaves a completed record out of the books.
+// completeEvery bounds how long a completed record of an idle worker stays out of the books.
 const completeEvery = 5 * time.Millisecond
 
-// retryEvery is how often a worker with waiting records asks again whether it may send.
+// retryEvery is how often waiting records ask for admission again.
 const retryEvery = time.Millisecond
 
-// producer is one worker on the sending side. The recorder's lock, which the worker takes once a round, guards the
-// queue and the fields from recorder on. Only the worker's goroutine uses the others.
+// The recorder's lock, taken once a round, guards the queue and the fields from recorder on; only the worker's
+// goroutine uses the others.
 type producer struct {
-	id      int // among all workers of its kind
-	number  int // in the stamps and the books
+	id      int
+	number  int
 	fills   bool
 	axis    *load.Axis
-	clients []driver.Producer // at least one; see Config
+	clients []driver.Producer
 	admission
 
-	queue              // open loop
-	share       *share // part of the volume; nil: no bound
+	queue
+	share       *share // nil: no bound
 	until       int64  // due time at which the share ends
 	maxDeferred int64
-	nextIndex   int64 // closed loop: index of the next record
-	roundOf     int   // closed loop: records in a round; 0: no rounds
-	ofRound     int   // records of this round that are still to be sent
+	nextIndex   int64
+	roundOf     int // records in a closed loop's round; 0: no rounds
+	ofRound     int
 	workers     int
 	chooser     chooser
 	corpus      *payload.Corpus
 	keys        *payload.Keys
 	stamped     bool
 	run         uint32
-	recordBytes int // for the sticky chooser
+	recordBytes int
 
-	slots    *slots
-	round    []*slot
-	inFlight int
-	// deferredPeak is the most records that waited after a round.
+	slots        *slots
+	round        []*slot
+	inFlight     int
 	deferredPeak atomic.Int64
 	abandon      <-chan struct{}
 
 	recorder  *latency.Recorder
 	books     *ledger.Sender
-	timelines []timeline          // by partition; nil without consumers
-	acks      []load.GapWatch     // by partition
-	counts    [2]snapshot.Sent    // by phase: warm-up, measured
-	errors    [2]map[string]int64 // by phase and message
+	timelines []timeline // by partition; nil without consumers
+	acks      []load.GapWatch
+	counts    [2]snapshot.Sent
+	errors    [2]map[string]int64
 	// sentNs is the first send and ackedNs the last ack among the acked records of the measured window.
 	sentNs, ackedNs int64
 }
@@ -73,8 +72,8 @@ func phaseOf(measured bool) int {
 	return 0
 }
 
-// runOpen offers every record at its due time until the schedule ends. It returns when no record waits or is in
-// flight, or when the run abandons it.
+// runOpen offers every record at its due time. It returns when no record waits or is in flight, or when the run
+// abandons it.
 func (p *producer) runOpen(s sleeper) {
 	defer s.close()
 	p.endEmptyShare()
@@ -88,11 +87,11 @@ func (p *producer) runOpen(s sleeper) {
 		}
 		s.sleep(p.pause(p.axis.Now()))
 	}
-	p.notice(p.axis.Now()) // late records that cannot be sent are deferred
+	p.notice(p.axis.Now()) // defer late records that cannot be sent
 }
 
-// endEmptyShare ends the share of a worker that has no record to offer, at the due time of its first measured record.
-// It must run before any record is due: later, the window could have ended before that time.
+// endEmptyShare ends the share of a worker without records, before any record is due: later, the window could
+// already have ended.
 func (p *producer) endEmptyShare() {
 	if p.share == nil || !p.share.empty() {
 		return
@@ -111,9 +110,8 @@ func (p *producer) finished() bool {
 
 func (p *producer) end() int64 { return min(p.axis.End(), p.until) }
 
-// pause returns how long the worker may sleep.
 func (p *producer) pause(now int64) time.Duration {
-	left := 100 * time.Millisecond // to notice an early end
+	left := 100 * time.Millisecond
 	if next := p.due.Due(); next < p.end() {
 		left = min(left, time.Duration(next-now))
 	}
@@ -126,7 +124,6 @@ func (p *producer) pause(now int64) time.Duration {
 	return left
 }
 
-// notice moves the first cursor over all due records, and records the pacer's lateness for each.
 func (p *producer) notice(now int64) {
 	end := p.end()
 	if p.due.Due() > now || p.due.Due() >= end {
@@ -177,8 +174,7 @@ func (p *producer) drop(n int64) {
 	}
 }
 
-// prepare takes up to room admitted records off the queue, enters them into the books, and returns their number. It
-// sheds refused records that may not wait.
+// prepare sheds refused records that may not wait.
 func (p *producer) prepare(now, room int64) (granted int64) {
 	if p.partitioned != nil {
 		return p.prepareEach(now, room)
@@ -198,9 +194,8 @@ func (p *producer) prepare(now, room int64) (granted int64) {
 	return granted
 }
 
-// prepareEach is prepare if each partition has its own gate: it chooses the partition, and then asks that gate. No
-// record passes a kept one of its partition. A refused record that stays at the sending cursor keeps its partition,
-// and delays the records behind it, even if their partitions have credits.
+// prepareEach is prepare if each partition has its own gate. No record passes a kept one of its partition. A
+// refused record that stays at the sending cursor delays the records behind it, even those of other partitions.
 func (p *producer) prepareEach(now, room int64) (granted int64) {
 	p.recorder.Lock()
 	defer p.recorder.Unlock()
@@ -224,8 +219,7 @@ func (p *producer) prepareEach(now, room int64) (granted int64) {
 	return granted
 }
 
-// refuse decides about the refused record at the sending cursor and reports whether the queue goes on behind it. Only
-// record numbers decide which records are kept. The caller holds the recorder's lock.
+// refuse reports whether the queue goes on behind the refused record. The caller holds the recorder's lock.
 func (p *producer) refuse() (goesOn bool) {
 	c := &p.counts[phaseOf(p.sent.Due() >= 0)]
 	switch {
@@ -234,7 +228,7 @@ func (p *producer) refuse() (goesOn bool) {
 	case p.excess == backpressure.Shed:
 		p.takeFresh()
 		c.ShedByGate++
-	case p.sent.Index()/int64(p.workers)%p.keep == 0: // one in keep of this worker's records
+	case p.sent.Index()/int64(p.workers)%p.keep == 0:
 		p.keepFresh()
 	default:
 		p.takeFresh()
@@ -243,14 +237,14 @@ func (p *producer) refuse() (goesOn bool) {
 	return true
 }
 
-// place gives an admitted record its slot. The caller holds the recorder's lock.
+// place requires the recorder's lock.
 func (p *producer) place(r dueRecord, now int64) {
 	s := p.slots.take()
 	s.intended, s.index = r.due, r.index
 	p.assign(s, r.partition, now)
 }
 
-// assign gives a record its key, sequence and, if it has none, a partition. The caller holds the recorder's lock.
+// assign requires the recorder's lock.
 func (p *producer) assign(s *slot, partition int32, now int64) {
 	s.record.Key = p.keys.Key(uint64(s.index))
 	if partition == unplaced {
@@ -266,12 +260,12 @@ func (p *producer) assign(s *slot, partition int32, now int64) {
 	p.inFlight++
 }
 
-// handful is how many records of a closed loop share one reading of the clock (about 5 µs). So the processor fetches
-// their memory together. The reading comes first, so no send time is too late.
+// handful is how many records of a closed loop share one reading of the clock (about 5 µs), so that the processor
+// fetches their memory together. The reading comes first, so no send time is too late.
 const handful = 16
 
-// hand stamps the prepared records and produces them. Each has its own send time, read just before its produce call;
-// without a schedule, a handful shares one.
+// hand produces the prepared records, each with a send time read just before its call; without a schedule, a
+// handful shares one.
 func (p *producer) hand() {
 	size := 1
 	if p.sent == nil {
@@ -303,12 +297,10 @@ func (p *producer) fill(s *slot) {
 	s.bytes = int32(len(s.record.Key) + len(s.record.Value))
 }
 
-// onDone takes a completion on the client's goroutine. It only stamps and appends (promises-stamp-and-push).
 func (p *producer) onDone(d driver.Done) {
 	p.slots.report(completion{tag: d.Tag, acked: p.axis.Now(), offset: d.Offset, err: d.Err, outcome: d.Outcome})
 }
 
-// complete enters everything that the client has reported into histograms and books.
 func (p *producer) complete() {
 	done := p.slots.takeDone()
 	if len(done) == 0 {
@@ -367,21 +359,20 @@ func (p *producer) noteSpan(first bool, sentNs, ackedNs int64) {
 	p.sentNs, p.ackedNs = min(p.sentNs, sentNs), max(p.ackedNs, ackedNs)
 }
 
-// recordTimes records a record's send times. Records without an ack have metrics of their own.
 func (p *producer) recordTimes(measured bool, f *flight, acked bool, at int64) {
 	service, response := latency.SendServiceTime, latency.SendResponseTime
 	if !acked {
 		service, response = latency.UnackedServiceTime, latency.UnackedResponseTime
 	}
 	p.recorder.Record(measured, service, at-f.actual)
-	if p.sent == nil { // closed loop: no intended time
+	if p.sent == nil {
 		return
 	}
 	p.recorder.Record(measured, latency.SendDelay, f.actual-f.intended)
 	p.recorder.Record(measured, response, at-f.intended)
 }
 
-// maxErrors bounds the distinct error messages of a worker; more count as "other errors".
+// maxErrors bounds a worker's distinct error messages; more count as "other errors".
 const maxErrors = 20
 
 func (p *producer) countError(measured bool, err error) {

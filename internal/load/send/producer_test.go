@@ -26,7 +26,7 @@ func TestEveryRecordIsOfferedAtItsTime(t *testing.T) {
 			if check != payload.Intact {
 				t.Fatalf("record %d: check %v", i, check)
 			}
-			// In virtual time a sleep ends on time, but it lasts at least minSleep.
+			// A sleep lasts at least minSleep.
 			if late := b.kafka.at[i] - stamp.Intended; late < 0 || late > int64(minSleep) {
 				t.Fatalf("record %d was due at %d and sent at %d", i, stamp.Intended, b.kafka.at[i])
 			}
@@ -65,7 +65,6 @@ func TestSequencesCountEachLane(t *testing.T) {
 	})
 }
 
-// TestLanesStayOnTheirClient: with fewer or more clients than workers, each client is used and a lane stays on one.
 func TestLanesStayOnTheirClient(t *testing.T) {
 	for _, clients := range []int{1, 2, 3, 6} {
 		inBubble(t, 1000, func(b *bench) { b.cfg.Clients = clients }, func(t *testing.T, b *bench) {
@@ -87,8 +86,7 @@ func TestLanesStayOnTheirClient(t *testing.T) {
 	}
 }
 
-// TestStallIsInTheResponseTimes: while a broker sends no acks, records go out on time, and response times contain the
-// wait, up to the moment of the ack.
+// Records go out on time while a broker sends no acks, and their response times contain the wait.
 func TestStallIsInTheResponseTimes(t *testing.T) {
 	ackAfter := func(now int64) time.Duration {
 		return 500*time.Microsecond + max(0, 500*time.Millisecond-time.Duration(max(now, 0)))
@@ -105,8 +103,7 @@ func TestStallIsInTheResponseTimes(t *testing.T) {
 	})
 }
 
-// TestFullBufferHoldsRecordsBack: with a full buffer, records wait at the source, the pacer is not late, and the wait
-// is in the send delay.
+// The wait for a full buffer is in the send delay, not in the pacer's lateness.
 func TestFullBufferHoldsRecordsBack(t *testing.T) {
 	slow := func(b *bench) {
 		b.cfg.MaxBuffered = slabSize
@@ -182,7 +179,7 @@ func TestOutcomesAreCounted(t *testing.T) {
 	})
 }
 
-// TestUnackedTimesAreTheirOwn: records that a client refuses at once do not make the others look faster.
+// Records that a client refuses at once do not make the others look faster.
 func TestUnackedTimesAreTheirOwn(t *testing.T) {
 	refused := func(b *bench) {
 		wait := 10 * time.Millisecond
@@ -220,7 +217,6 @@ func TestClosedLoopKeepsTheBufferFull(t *testing.T) {
 	}
 	inBubble(t, 0, closed, func(t *testing.T, b *bench) {
 		_, measured := b.offer(time.Second)
-		// 2 workers × 256 records every 50 ms.
 		if want := int64(2 * slabSize * 20); measured.Acked < want*9/10 || measured.Acked > want {
 			t.Errorf("acked %d, want about %d", measured.Acked, want)
 		}
@@ -233,7 +229,7 @@ func TestClosedLoopKeepsTheBufferFull(t *testing.T) {
 	})
 }
 
-// TestClosedLoopTakesNoRoomThatItDoesNotUse: a closed loop returns unused credits, and asks for none after its end.
+// A closed loop returns unused credits, and asks for none after its end.
 func TestClosedLoopTakesNoRoomThatItDoesNotUse(t *testing.T) {
 	for _, volume := range []int64{0, 6000} {
 		closed := func(b *bench) {
@@ -259,7 +255,7 @@ func TestEarlyEndStopsOffering(t *testing.T) {
 	inBubble(t, 1000, nil, func(t *testing.T, b *bench) {
 		b.axis.Set(time.Second, 10*time.Second)
 		b.ps.Start()
-		time.Sleep(1999500 * time.Microsecond) // between two records
+		time.Sleep(1999500 * time.Microsecond)
 		b.axis.EndAt(b.axis.Now())
 		<-b.ps.Done()
 		b.ps.Close()
@@ -283,7 +279,6 @@ func TestErrorMessagesAreBounded(t *testing.T) {
 	}
 }
 
-// TestMaxBufferedIsExact: MaxBuffered is not rounded up.
 func TestMaxBufferedIsExact(t *testing.T) {
 	closed := func(b *bench) {
 		b.cfg.Workers, b.cfg.MaxBuffered = 1, 1
@@ -297,7 +292,7 @@ func TestMaxBufferedIsExact(t *testing.T) {
 	})
 }
 
-// TestNothingIsForgottenWithoutADrain: without a drain, the last due records wait at the source and are in the books.
+// The last due records wait at the source and are in the books.
 func TestNothingIsForgottenWithoutADrain(t *testing.T) {
 	inBubble(t, 1000, nil, func(t *testing.T, b *bench) {
 		b.axis.Set(0, time.Second)

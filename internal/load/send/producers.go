@@ -20,80 +20,74 @@ import (
 
 // Config configures the sending side.
 type Config struct {
-	Driver driver.Driver
-	// Client is the configuration of each client. Open sets OnDone and appends the client's number to its ID.
+	Driver  driver.Driver
 	Client  driver.ProducerConfig
-	Workers int // 0: no client is opened
-	// Only lists the numbers of the workers in this process, if other processes have the rest; nil is all. A worker
-	// has the same arrivals, keys, client names and parts as in one process.
+	Workers int // 0: no client
+	// Only lists the workers in this process; nil is all.
 	Only []int
-	// First is the number of the first worker in stamps and books, if other workers have the numbers below it.
+	// First is the number of the first worker in stamps and books.
 	First int
-	// Clients is the number of clients; 0 is one for each worker. Workers share fewer clients. With more clients, a
-	// worker uses several, each for some partitions, so that a lane stays on one connection.
-	Clients int
-	// MaxBuffered bounds the records in flight of one client.
-	MaxBuffered int
+	// Clients is the number of clients; 0 is one for each worker. With more clients than workers, each client gets some
+	// of a worker's partitions, so that a lane stays on one connection.
+	Clients     int
+	MaxBuffered int // records in flight of one client
 
-	// Arrivals is the schedule, on the run's axis; nil is a closed loop.
+	// Arrivals is the schedule; nil is a closed loop.
 	Arrivals     arrival.Process
 	Precise      bool
 	Partitions   int
-	Partitioning string // sticky, round-robin, key
+	Partitioning string // sticky, round-robin or key
 	Corpus       *payload.Corpus
 	Keys         *payload.Keys
 	RecordBytes  int // mean size of a value
 	Stamped      bool
-	Consumed     bool // there are consumers: keep what Behind needs
+	Consumed     bool // keep what Behind needs
 	Run          uint32
 
-	// Volume ends the load after that many bytes of values in the measured window; 0 is no bound. Each worker offers
-	// its part, including the record that reaches it.
+	// Volume ends the load after that many bytes of values in the measured window; 0 is no bound. The part of each
+	// worker includes the record with which the worker reaches its part.
 	Volume int64
 	// Records ends the load after exactly that many records; each worker has its part (Dealt). Set at most one of
 	// Volume and Records.
 	Records int64
-	// Round makes a worker of a closed loop send that many records and wait for all of them; 0 is no rounds. A worker
-	// can have that many in flight.
+	// Round makes a worker of a closed loop send that many records and wait for all of them; 0 is no rounds.
 	Round int
-	// Fill makes a closed loop offer the volume on an axis whose zero is never set (ADR 0026). Every record is then
-	// of the warm-up, but counts toward the volume.
+	// Fill makes a closed loop offer the volume on an axis whose zero is never set (ADR 0026).
 	Fill bool
 
 	Gate *backpressure.Gate // nil: no backpressure, or Partitioned
 	// Partitioned replaces Gate and is asked for each record; open loop only.
 	Partitioned *backpressure.Partitioned
-	// TellOffsets reports the offset of each acked record to the gate, which a gate with a part of the bound needs.
+	// TellOffsets reports the offset of each acked record to the gate.
 	TellOffsets bool
-	// Excess is what a worker does with refused records: leave them in the queue at the source, shed them, or keep
-	// one in Keep.
+	// Excess is what a worker does with refused records.
 	Excess      backpressure.Excess
 	Keep        int64
 	MaxDeferred int64 // of all workers together
 
 	Axis *load.Axis
-	// Sleep waits for a worker's next due time; nil is the pacer of Precise. If it oversleeps, the workers are late.
+	// Sleep waits for a worker's next due time; nil is the pacer of Precise.
 	Sleep func(time.Duration)
 }
 
 // Producers are the workers on the sending side and their clients.
 type Producers struct {
 	workers []*producer
-	clients map[int]driver.Producer // by number
+	clients map[int]driver.Producer
 	axis    *load.Axis
 	precise bool
-	sleep   func(time.Duration) // nil: the pacer
-	closed  bool                // closed loop
-	volume  *volume             // nil: no bound
+	sleep   func(time.Duration)
+	closed  bool
+	volume  *volume
 	abandon chan struct{}
 	ended   atomic.Bool
-	undo    func() // undoes the precise pacer's change to the process; may be nil
+	undo    func() // undoes the precise pacer's change to the process; or nil
 	running sync.WaitGroup
 
-	chooser func(id, partitions int) chooser // a worker's chooser
+	chooser func(id, partitions int) chooser
 }
 
-// Open opens the clients and makes the workers, which wait for Start. On an error it leaves nothing open.
+// Open opens the clients and makes the workers. On an error it leaves nothing open.
 func Open(cfg Config) (*Producers, error) {
 	ps := &Producers{
 		clients: make(map[int]driver.Producer), axis: cfg.Axis,
@@ -193,7 +187,6 @@ func (ps *Producers) open(cfg Config, id int) error {
 	}
 	client := cfg.Client
 	client.ClientID = fmt.Sprintf("%s-producer-%d", client.ClientID, cfg.First+id)
-	// Workers keep within their slots, so the client never blocks, however unevenly they use it.
 	client.MaxBuffered = 0
 	for _, w := range ps.workers {
 		client.MaxBuffered += w.slots.limit()
@@ -216,8 +209,7 @@ func (ps *Producers) Restrict(partitions []int32) {
 	}
 }
 
-// Start starts the workers. They offer scheduled records until the end of the measured window, and then complete
-// them.
+// Start starts the workers.
 func (ps *Producers) Start() {
 	if ps.precise {
 		ps.undo = roomFor(len(ps.workers))
@@ -248,8 +240,8 @@ func (ps *Producers) Done() <-chan struct{} {
 	return done
 }
 
-// Close ends the workers and their clients. Records still in flight become unknown; those at the source stay
-// deferred. Closing again does nothing.
+// Close ends the workers and their clients. Records still in flight become unknown; those at the source stay deferred.
+// Closing again does nothing.
 func (ps *Producers) Close() {
 	if ps.ended.Swap(true) {
 		return
@@ -269,8 +261,8 @@ func (ps *Producers) Close() {
 	}
 }
 
-// Spent returns a channel that closes when the whole volume was offered, which also ends the measured window on the
-// axis; nil without a bound.
+// Spent returns a channel that closes when the whole volume was offered, which ends the measured window; nil
+// without a bound.
 func (ps *Producers) Spent() <-chan struct{} {
 	if ps.volume == nil {
 		return nil
@@ -325,9 +317,6 @@ func (ps *Producers) AckedIn(n int) []int64 {
 	return acked
 }
 
-// openIn counts a partition's sent records that have not arrived and are neither failed nor unknown. The index of
-// awaited is the producer number. Without such a record, oldestDue is NothingDue; it may be some milliseconds early,
-// never late.
 func (ps *Producers) openIn(partition int, awaited []ledger.Awaited) (records, oldestDue int64) {
 	oldestDue = snapshot.NothingDue
 	for _, w := range ps.workers {
@@ -341,8 +330,8 @@ func (ps *Producers) openIn(partition int, awaited []ledger.Awaited) (records, o
 	return records, oldestDue
 }
 
-// Waiting returns the number of records that wait at the source and the due time of the oldest. It counts the queue,
-// so it checks the counters.
+// Waiting returns the number of records that wait at the source and the due time of the oldest. It counts the queue
+// itself, which checks the counters.
 func (ps *Producers) Waiting() (records, oldestDue int64) {
 	for _, w := range ps.workers {
 		w.recorder.Lock()
@@ -400,7 +389,7 @@ func (ps *Producers) Shares() []snapshot.Share {
 	return all
 }
 
-// Traffic returns the traffic of all clients, as far as the driver counts it.
+// Traffic returns the traffic of all clients.
 func (ps *Producers) Traffic() (sum snapshot.Traffic) {
 	for _, client := range ps.clients {
 		sum = sum.Add(load.TrafficOf(client))

@@ -7,24 +7,21 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
 )
 
-// queue is one worker's queue at the source: records that are due and not sent. They lie between two cursors on the
-// schedule and take no memory. Only refused records that are kept while their neighbours are shed are stored.
+// The queued records lie between two cursors and take no memory, except refused records that are kept.
 type queue struct {
-	due, sent arrival.Stream // the two cursors
-	chosen    int32          // partition of the record at sent, or unplaced
-	waiting   int64          // all waiting records
-	kept      kept           // those of them before sent
+	due, sent arrival.Stream
+	chosen    int32 // of the record at sent, or unplaced
+	waiting   int64
+	kept      kept
 }
 
 type dueRecord struct {
 	due, index int64
-	partition  int32 // or unplaced
+	partition  int32
 }
 
-// unplaced is the partition of a record whose partition is not chosen.
 const unplaced = -1
 
-// fresh returns how many records wait between the cursors.
 func (q *queue) fresh() int64 { return q.waiting - int64(q.kept.n) }
 
 func (q *queue) takeFresh() dueRecord {
@@ -47,13 +44,11 @@ func (q *queue) take() dueRecord {
 	return q.takeFresh()
 }
 
-// keepFresh keeps the record at the sending cursor and moves the cursor.
 func (q *queue) keepFresh() {
 	q.kept.push(q.takeFresh())
 	q.waiting++
 }
 
-// oldestDue returns the due time of the oldest record; the queue must not be empty.
 func (q *queue) oldestDue() int64 {
 	if q.kept.n > 0 {
 		return q.kept.oldest().head().due
@@ -64,14 +59,13 @@ func (q *queue) oldestDue() int64 {
 // kept holds waiting records by partition, so that a shut partition delays no other.
 type kept struct {
 	lanes []fifo // of partition p at p+1; 0 is for unplaced records
-	n     int    // records in all lanes
+	n     int
 }
 
 func (k *kept) waits(partition int32) bool {
 	return int(partition+1) < len(k.lanes) && k.lanes[partition+1].len() > 0
 }
 
-// oldest returns the lane with the oldest record; there must be one.
 func (k *kept) oldest() *fifo {
 	var oldest *fifo
 	for i := range k.lanes {
@@ -82,7 +76,6 @@ func (k *kept) oldest() *fifo {
 	return oldest
 }
 
-// byAge returns the lanes with records, ordered by their oldest record.
 func (k *kept) byAge() []*fifo {
 	var all []*fifo
 	for i := range k.lanes {
@@ -116,7 +109,7 @@ type fifo struct {
 func (l *fifo) len() int         { return len(l.records) - l.first }
 func (l *fifo) head() *dueRecord { return &l.records[l.first] }
 
-// pop removes the oldest record. It reuses the memory when half of it belongs to removed records.
+// pop reuses the memory when half of it belongs to removed records.
 func (l *fifo) pop() dueRecord {
 	r := l.records[l.first]
 	l.first++

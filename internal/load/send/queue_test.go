@@ -10,8 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
 )
 
-// TestQueueLosesNothing: in any sequence of steps, the queue returns a partition's records in order of due time, each
-// once, and its counts are right.
 func TestQueueLosesNothing(t *testing.T) {
 	process, err := arrival.Constant(perSecond(1000))
 	if err != nil {
@@ -20,7 +18,7 @@ func TestQueueLosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		due := process.Stripe(0, 1)
 		q := queue{due: due, sent: due.Clone(), chosen: unplaced}
-		var kept, fresh []int64 // the model: indexes
+		var kept, fresh []int64
 		partition := func(index int64) int32 { return int32(index%4) - 1 }
 		t.Repeat(map[string]func(*rapid.T){
 			"": func(t *rapid.T) {

@@ -10,14 +10,14 @@ import (
 // PreciseAvailable reports whether the precise pacer differs from the frugal one on this operating system.
 const PreciseAvailable = true
 
-// precise sleeps by clock_nanosleep on its own thread, with a timer slack of 1 ns (default 50 µs). If the process may
-// (CAP_SYS_NICE or RLIMIT_RTPRIO), the thread gets real-time priority: otherwise it can wait for the end of another
-// thread's time slice. Make it on a goroutine that ends with its use; the thread ends with it.
+// precise sleeps by clock_nanosleep on its own thread, with a timer slack of 1 ns (default 50 µs). If the process
+// may (CAP_SYS_NICE or RLIMIT_RTPRIO), the thread gets real-time priority, so that it need not wait for another
+// thread's time slice. Its goroutine must end with its use, and the thread with it.
 type precise struct{}
 
 func newPrecise() sleeper {
 	runtime.LockOSThread()
-	// Without permission the defaults stay; the lateness shows it.
+	// Without permission, only the measured lateness grows.
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 	_ = unix.SchedSetAttr(0, &unix.SchedAttr{
 		Policy: unix.SCHED_FIFO, Priority: 1, Flags: unix.SCHED_FLAG_RESET_ON_FORK,
@@ -31,11 +31,10 @@ func (precise) sleep(d time.Duration) {
 	}
 }
 
-// close leaves the goroutine locked to its thread, so that the thread ends with it.
 func (precise) close() {}
 
-// roomFor adds n to GOMAXPROCS until undo is called. A thread that wakes then does not wait for one of the runtime's
-// processors, which a busy goroutine releases only after 10 ms.
+// roomFor adds n to GOMAXPROCS until undo is called. Otherwise a waking thread could wait 10 ms for a busy
+// goroutine's processor.
 func roomFor(n int) (undo func()) {
 	before := runtime.GOMAXPROCS(0)
 	runtime.GOMAXPROCS(before + n)

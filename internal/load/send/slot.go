@@ -6,16 +6,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// A slot holds one record in flight and its buffer, which the next record uses again. Only the worker touches it; the
-// client's report comes as a completion.
+// A slot holds one record in flight and its buffer. Only the worker touches it.
 type slot struct {
 	record driver.Record
-	index  int64 // in the arrival process
+	index  int64
 	*flight
 }
 
-// flight holds what completing a record needs. Its slot has left the processor's cache by then, so a slab keeps the
-// flights together: eight times as dense.
+// flight holds what completing a record needs. A slab keeps flights apart from slots, eight times as dense,
+// because a slot has left the cache by then.
 type flight struct {
 	sequence  uint64
 	intended  int64
@@ -26,16 +25,15 @@ type flight struct {
 
 func (f *flight) measured() bool { return f.intended >= 0 }
 
-// completion is the client's report on one record.
 type completion struct {
 	tag     uint64
-	acked   int64 // time of the report, whatever the outcome
+	acked   int64 // whatever the outcome
 	offset  int64
 	err     error
 	outcome driver.Outcome
 }
 
-// slabSize is how many slots are made at once, when first needed; they stay for the run.
+// slots made at once, when first needed
 const slabSize = 256
 
 type slab struct {
@@ -43,23 +41,22 @@ type slab struct {
 	flights [slabSize]flight
 }
 
-// slots is a worker's supply of slots. Only the worker takes from free; the client's goroutines append to done.
+// Only the worker takes from free; the client's goroutines append to done.
 type slots struct {
 	worker uint64
-	slabs  []*slab // of full length from the start
+	slabs  []*slab
 	made   int
-	slack  int // unused slots of the last slab
+	slack  int
 	free   []*slot
 
 	mu    sync.Mutex
 	done  []completion
-	spare []completion // memory for the next done
+	spare []completion
 	// report fills wake if waiting is set.
 	waiting bool
 	wake    chan struct{}
 }
 
-// newSlots returns a worker's supply of limit slots, at least one.
 func newSlots(worker, limit int) *slots {
 	slabs := (max(limit, 1) + slabSize - 1) / slabSize
 	return &slots{
@@ -101,7 +98,7 @@ const tagWorkerShift = 40
 
 func workerOf(tag uint64) int { return int(tag >> tagWorkerShift) }
 
-// landed frees the slot of a completed record and returns its flight, which is valid until the slot is taken again.
+// landed frees a completed record's slot; the flight is valid until the slot is taken again.
 func (s *slots) landed(tag uint64) *flight {
 	at := tag & (1<<tagWorkerShift - 1)
 	slab := s.slabs[at/slabSize]
@@ -122,7 +119,7 @@ func (s *slots) report(d completion) {
 	}
 }
 
-// takeDone takes all completions, in order of the reports. They are valid until the next call.
+// The completions of takeDone are valid until the next call.
 func (s *slots) takeDone() []completion {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +128,6 @@ func (s *slots) takeDone() []completion {
 	return taken
 }
 
-// await sets whether report fills wake, and reports whether a completion is already there.
 func (s *slots) await(waiting bool) (done bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,15 +22,14 @@ func (p slowProducer) Produce(r *driver.Record) {
 	time.Sleep(time.Millisecond)
 }
 
-// TestSendTimeIsNeverTooLate: on schedule, a record's send time is that of its own produce call; in a closed loop,
-// that of its handful's first call.
+// A record's send time is that of its own produce call; in a closed loop, of its handful's first.
 func TestSendTimeIsNeverTooLate(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		rate     int64 // 0 is a closed loop
 		earliest time.Duration
 	}{
-		{"with a schedule", 3000, 0}, // more than the client can take
+		{"with a schedule", 3000, 0},
 		{"closed loop", 0, (handful - 1) * time.Millisecond},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -2,28 +2,27 @@ package send
 
 import "sort"
 
-// A timeline remembers when the records of one lane were due, in bounded memory, to find the age of the oldest
-// undelivered one. It stores periods of consecutive sequences with close due times. Times are exact to the length of
-// a period, and a pause between two records never lies inside one.
+// A timeline remembers when the records of one lane were due, in bounded memory. A pause between two records never
+// lies inside one.
 type timeline struct {
 	periods []period
-	length  int64 // longest period, in nanoseconds; 0: periodLength
+	length  int64 // longest period, in ns; 0: periodLength
 }
 
-// period is a range of sequences up to last; its first was due at due, its last at end.
+// period is a range of sequences up to last; due is its first due time, end its last.
 type period struct {
 	last     uint64
 	due, end int64
 }
 
 const (
-	// periodLength is the longest period at first, in nanoseconds.
+	// longest period at first, in ns
 	periodLength = 5_000_000
-	// maxPeriods bounds a timeline. A full one doubles the length of periods and joins those that fit.
+	// A full timeline doubles the length of periods and joins those that fit.
 	maxPeriods = 1024
 )
 
-// add adds the lane's next sequence. due may not be before the previous sequence's.
+// add requires rising due times.
 func (t *timeline) add(sequence uint64, due int64) {
 	if n := len(t.periods); n > 0 && due-t.periods[n-1].due < max(t.length, periodLength) {
 		t.periods[n-1].last, t.periods[n-1].end = sequence, due
@@ -48,8 +47,8 @@ func (t *timeline) thin() {
 	t.periods = kept
 }
 
-// oldest returns when the oldest record was due whose sequence is not below next, and forgets those below. The result
-// may be early by a period's length, never late. Without such a record, ok is false.
+// oldest returns when the oldest record from next on was due, and forgets those below. The result may be early by
+// a period's length, never late.
 func (t *timeline) oldest(next uint64) (due int64, ok bool) {
 	i := sort.Search(len(t.periods), func(i int) bool { return t.periods[i].last >= next })
 	t.periods = append(t.periods[:0], t.periods[i:]...)

@@ -6,8 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestTimelineKnowsTheOldest: compared with a list of due times, the answer is never late, and early by at most a
-// period.
+// The answer is never late, and early by at most a period.
 func TestTimelineKnowsTheOldest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var line timeline
@@ -33,7 +32,6 @@ func TestTimelineKnowsTheOldest(t *testing.T) {
 	})
 }
 
-// TestTimelineIsBounded: without deliveries, memory is bounded and the answer is exact to the current period length.
 func TestTimelineIsBounded(t *testing.T) {
 	var line timeline
 	const every = 1_000_000
@@ -50,7 +48,6 @@ func TestTimelineIsBounded(t *testing.T) {
 	}
 }
 
-// TestTimelineKeepsSilencesApart: a pause never lies inside a period, even after periods were joined.
 func TestTimelineKeepsSilencesApart(t *testing.T) {
 	var line timeline
 	const silence = 30_000_000_000
@@ -70,12 +67,12 @@ func TestTimelineKeepsSilencesApart(t *testing.T) {
 	}
 }
 
-// TestTimelineStaysSharpInALongHealthyRun: delivered records leave nothing behind, so the answer stays exact.
+// Delivered records leave nothing behind, so the answer stays exact.
 func TestTimelineStaysSharpInALongHealthyRun(t *testing.T) {
 	var line timeline
 	for i := range int64(10 * maxPeriods) {
 		line.add(uint64(i), i*periodLength)
-		line.oldest(uint64(i)) // all but the last are delivered
+		line.oldest(uint64(i))
 	}
 	if len(line.periods) > 1 || line.length != 0 {
 		t.Errorf("%d periods of up to %d ns", len(line.periods), line.length)

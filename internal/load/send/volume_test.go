@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// TestVolumeEndsTheWindow: the window ends when the first unoffered record would be due, and the warm-up takes
-// nothing off the volume.
+// The warm-up takes nothing off the volume.
 func TestVolumeEndsTheWindow(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -44,7 +43,6 @@ func TestVolumeEndsTheWindow(t *testing.T) {
 	}
 }
 
-// TestVolumeOfUnequalRecords: with several sizes, each worker offers its own part, all of it before the window ends.
 func TestVolumeOfUnequalRecords(t *testing.T) {
 	change := func(b *bench) {
 		corpus, err := payload.NewCorpus(payload.Spec{Class: "zeros", Stamped: true,
@@ -70,7 +68,6 @@ func TestVolumeOfUnequalRecords(t *testing.T) {
 	})
 }
 
-// TestRecordsEndTheWindow: exactly the given number of records is offered, at the schedule's rate.
 func TestRecordsEndTheWindow(t *testing.T) {
 	for _, want := range []int64{1, 2, 500, 501} {
 		t.Run(fmt.Sprint(want), func(t *testing.T) {
@@ -87,7 +84,6 @@ func TestRecordsEndTheWindow(t *testing.T) {
 	}
 }
 
-// TestRecordsOfAClosedLoop: any number of workers offers exactly the given number of records, in a fill too.
 func TestRecordsOfAClosedLoop(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		workers, records := rapid.IntRange(1, 9).Draw(r, "workers"), rapid.Int64Range(1, 300).Draw(r, "records")
@@ -122,13 +118,12 @@ func TestRecordsOfAClosedLoop(t *testing.T) {
 	})
 }
 
-// TestRounds: a worker sends the next round only when the whole round is completed.
 func TestRounds(t *testing.T) {
 	const round, rounds = 10, 20
 	change := func(b *bench) {
 		b.cfg.Workers, b.cfg.Round, b.cfg.Records = 1, round, round*rounds
 		i := 0
-		b.kafka.ackAfter = func(int64) time.Duration { // one of each round is slow
+		b.kafka.ackAfter = func(int64) time.Duration {
 			if i++; i%round == 0 {
 				return 5 * time.Millisecond
 			}
@@ -151,7 +146,6 @@ func TestRounds(t *testing.T) {
 	})
 }
 
-// TestVolumeOfAClosedLoop: a closed loop ends the same way as a schedule.
 func TestVolumeOfAClosedLoop(t *testing.T) {
 	change := func(b *bench) {
 		b.cfg.Volume, b.cfg.MaxBuffered = 50_000, 30
@@ -168,7 +162,6 @@ func TestVolumeOfAClosedLoop(t *testing.T) {
 	})
 }
 
-// TestWithoutWorkersNothingIsOffered: without workers, every method still returns a value.
 func TestWithoutWorkersNothingIsOffered(t *testing.T) {
 	inBubble(t, 1000, func(b *bench) { b.cfg.Workers, b.cfg.Volume = 0, 100 }, func(t *testing.T, b *bench) {
 		if warmup, measured := b.offer(time.Second); warmup.Scheduled+measured.Scheduled > 0 || b.kafka.clients > 0 {

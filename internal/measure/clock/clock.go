@@ -1,6 +1,6 @@
 // Package clock finds how far another machine's clock is ahead of this one's, and the error of that. An [Echo], a
-// question to the peer and its answer, proves bounds of the offset. The question arrives after it leaves, and so does
-// the answer, however long each way takes. The package is pure; see ADR 0035.
+// question to the peer and its answer, proves bounds of the offset. The question arrives after it leaves, and so
+// does the answer, however long each way takes. See ADR 0035.
 //
 // Files to know: clock.go (what an echo proves), estimator.go (what many prove together).
 package clock
@@ -17,29 +17,28 @@ type Echo struct {
 	HeardNs    int64 // peer's clock, after the question arrived
 	AnsweredNs int64 // peer's clock, before the answer left
 	ReceivedNs int64 // own clock, after the answer arrived
-	// OwnSlewNs and PeerSlewNs are each clock minus that machine's CLOCK_MONOTONIC_RAW, read during the echo. Only
-	// changes count. Both are 0 if a system has no such clock; then slewing by NTP stays unseen.
+	// OwnSlewNs and PeerSlewNs are each clock minus that machine's CLOCK_MONOTONIC_RAW, read during the echo. Both
+	// are 0 if a system has no such clock; then slewing by NTP stays unseen.
 	OwnSlewNs, PeerSlewNs int64
 }
 
 // Bound is an offset with its error. The offset is the peer's clock minus the own clock at one instant; it is
-// positive if the peer's clock is ahead. The peer's time p is p - OffsetNs on the own clock. The true offset lies in
-// [OffsetNs - ErrorNs, OffsetNs + ErrorNs]. ErrorNs is at least 0.
+// positive if the peer's clock is ahead. The true offset is within ErrorNs, which is at least 0. The peer's time p
+// is p - OffsetNs on the own clock.
 type Bound struct{ OffsetNs, ErrorNs int64 }
 
-// drift returns how much the offset may change in a time, if each clock is wrong by up to 50 ppm. It is 100.1 ppm,
-// because the own clock that measures the time is itself wrong, by less than 0.1 %.
+// drift returns how much the offset may change in a time, if each clock is wrong by up to 50 ppm. The divisor
+// makes it 100.1 ppm, because the clock that measures the time may be wrong too.
 func drift(ns int64) int64 { return (ns + 9989) / 9990 }
 
-// slewed returns how much the offset may change unseen during an echo, which reads the slews only once. The kernel
-// slews a clock by at most 500 ppm.
+// slewed bounds an unseen change of the offset during an echo: the kernel slews a clock by at most 500 ppm.
 func slewed(ns int64) int64 { return (ns + 999) / 1000 }
 
 type proof struct {
-	epoch          int   // increases at each step of a clock
+	epoch          int
 	sent, received int64 // on the own clock
-	atMost         int64 // offset at sent: the peer's clock showed HeardNs only later
-	atLeast        int64 // offset at received: the peer's clock had passed AnsweredNs
+	atMost         int64 // at sent: the peer's clock showed HeardNs only later
+	atLeast        int64 // at received: the peer's clock had passed AnsweredNs
 	slews          [2]int64
 }
 
@@ -65,7 +64,6 @@ func (e Echo) proof() (proof, error) {
 	return p, nil
 }
 
-// spread is the range of the slews: of the own clock, and of the peer's.
 type spread struct{ low, high [2]int64 }
 
 func spreadOf(p proof) spread { return spread{p.slews, p.slews} }
@@ -76,5 +74,4 @@ func (s *spread) add(p proof) {
 	}
 }
 
-// ns returns how much slewing may have changed the offset.
 func (s spread) ns() int64 { return s.high[0] - s.low[0] + s.high[1] - s.low[1] }

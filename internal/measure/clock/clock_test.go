@@ -16,11 +16,10 @@ const (
 	sec = int64(1e9)
 )
 
-// machine is a simulated clock with a wrong rate, one slew and one step.
 type machine struct {
 	zero, offPpb               int64
 	slewFrom, slewTo, slewRate int64 // from and to in true time; rate in ppb
-	stepAt, step               int64 // forward: a monotonic clock never goes back
+	stepAt, step               int64
 }
 
 func (m machine) slewNs(t int64) int64 {
@@ -44,11 +43,9 @@ func anyMachine(r *rand.Rand, length int64) machine {
 	return m
 }
 
-// used is an offset that was used for some true time.
 type used struct{ from, to, offset int64 }
 
-// TestErrorsCoverTheTruth: for 1,000 pairs of clocks with drift, slews, steps and unequal ways, each error covers the
-// truth; across a step there is none.
+// Each error covers the truth; across a step there is none.
 func TestErrorsCoverTheTruth(t *testing.T) {
 	t.Parallel()
 	stated, stepped := 0, 0
@@ -89,12 +86,12 @@ func simulate(t *testing.T, r *rand.Rand) (stepped bool, stated int) {
 		answered := heard + r.Int64N(50*us)
 		received := answered + takes(1)
 		if r.IntN(20) == 0 {
-			continue // lost
+			continue
 		}
 		_ = e.Add(clock.Echo{
 			SentNs: own.ns(now), OwnSlewNs: own.slewNs(now), HeardNs: peer.ns(heard),
 			PeerSlewNs: peer.slewNs(answered), AnsweredNs: peer.ns(answered), ReceivedNs: own.ns(received),
-		}) // an echo during a step is refused
+		})
 		for _, u := range open {
 			stated += checkUsed(t, &e, own, peer, u)
 		}
@@ -109,7 +106,6 @@ func simulate(t *testing.T, r *rand.Rand) (stepped bool, stated int) {
 	return stepped, stated
 }
 
-// checkUsed returns 1 if an error was stated. It checks the truth at many moments.
 func checkUsed(t *testing.T, e *clock.Estimator, own, peer machine, u used) int {
 	b, known := e.Over(own.ns(u.from), own.ns(u.to), u.offset)
 	if !known {
@@ -145,7 +141,7 @@ func add(t interface{ Fatal(...any) }, e *clock.Estimator, echoes ...clock.Echo)
 	}
 }
 
-// TestErrorIsReached: an offset that changes as fast as allowed reaches the error, and not one nanosecond more.
+// An offset that changes as fast as allowed reaches the error.
 func TestErrorIsReached(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		zero := rapid.Int64Range(-1e15, 1e15).Draw(t, "zero")
@@ -154,7 +150,7 @@ func TestErrorIsReached(t *testing.T) {
 		ahead := rapid.SampledFrom([]int64{1, -1}).Draw(t, "ahead")
 		wrong := rapid.Int64Range(0, 1e6).Draw(t, "wrong")
 		var e clock.Estimator
-		turn := zero + 9990*away // the offset moves by away, and comes back
+		turn := zero + 9990*away
 		add(t, &e, instant(zero, offset), instant(zero+2*9990*away, offset))
 		truth, used := offset+ahead*away, offset-ahead*wrong
 		b, known := e.Over(turn, turn, used)
@@ -164,7 +160,6 @@ func TestErrorIsReached(t *testing.T) {
 	})
 }
 
-// TestLaterProofsNarrow: another proof never widens an earlier error, unless it shows a step.
 func TestLaterProofsNarrow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var e clock.Estimator
@@ -197,7 +192,6 @@ func TestLaterProofsNarrow(t *testing.T) {
 	})
 }
 
-// TestStepMakesUnknown: around a step the offset is unknown from the newest contradicted proof to the next one.
 func TestStepMakesUnknown(t *testing.T) {
 	var e clock.Estimator
 	add(t, &e, instant(1*sec, 0), instant(2*sec, 0),

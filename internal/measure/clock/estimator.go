@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// kept is how many proofs are intersected: 16 s at four echoes a second.
+// 16 s at four echoes a second
 const kept = 64
 
 // Estimator holds what the last 64 echoes with one peer prove together. Each proof is widened by 100.1 ppm of its
 // distance in time and by the slew seen in between.
 //
 // If no offset satisfies all proofs, a clock was stepped. The offset is then unknown from the newest contradicted
-// proof to the new one, and earlier proofs no longer count. The Estimator notices a step larger than the round trips
-// of the fastest echo before it and the first one after it. No error covers a smaller step.
+// proof to the new one. The Estimator notices a step larger than the round trips of the fastest echo before it and
+// the first one after it. Errors do not cover smaller steps.
 //
 // The zero value is ready to use. It is not safe for concurrent use.
 type Estimator struct{ proofs []proof } // oldest first
@@ -44,8 +44,8 @@ func (e *Estimator) Add(echo Echo) error {
 	return nil
 }
 
-// contradicted returns the index of the newest proof of p's epoch that contradicts p, or -1. Pairwise agreement
-// suffices, because proofs widen with distance.
+// contradicted returns the index of the newest proof of p's epoch that contradicts p, or -1. Pairs suffice,
+// because proofs widen with distance.
 func (e *Estimator) contradicted(p proof) int {
 	seen := spreadOf(p)
 	for i, q := range slices.Backward(e.proofs) {
@@ -61,9 +61,10 @@ func (e *Estimator) contradicted(p proof) int {
 	return -1
 }
 
-// Over returns the error of an offset that was used for all of [fromNs, toNs] on the own clock. OffsetNs is usedNs,
-// within ±2^60. The true offset was always within ErrorNs of it. That needs echoes that ended before and began after
-// that time, so call it after the next echo. Before the last 64 echoes, and across a step, known is false.
+// Over returns the error of an offset that was used for all of [fromNs, toNs] on the own clock. OffsetNs is
+// usedNs, within ±2^60, and the true offset was always within ErrorNs of it. Call it after the next echo: it needs
+// echoes that ended before and began after that time. Before the last 64 echoes, and across a step, known is
+// false.
 func (e *Estimator) Over(fromNs, toNs, usedNs int64) (b Bound, known bool) {
 	before, after := -1, -1
 	for i, p := range e.proofs {
@@ -81,9 +82,8 @@ func (e *Estimator) Over(fromNs, toNs, usedNs int64) (b Bound, known bool) {
 	return Bound{OffsetNs: usedNs, ErrorNs: max(high-usedNs, usedNs-low)}, true
 }
 
-// At returns the offset to use at a time of the own clock, such as now, from the proofs since the last step. Before
-// the first echo, known is false. ErrorNs does not cover steps and slews after the last echo: report errors from
-// Over.
+// At returns the offset to use at a time of the own clock, such as now. It is unknown before the first echo.
+// ErrorNs does not cover later steps and slews: report errors from Over.
 func (e *Estimator) At(ns int64) (b Bound, known bool) {
 	last := len(e.proofs) - 1
 	if last < 0 {
@@ -94,8 +94,8 @@ func (e *Estimator) At(ns int64) (b Bound, known bool) {
 	return Bound{OffsetNs: middle, ErrorNs: high - middle}, true
 }
 
-// within returns the lowest and highest offset in [from, to] that the proofs of an epoch allow. The slews of the
-// proofs from first to last apply to that time.
+// within returns the range of offsets in [from, to] that an epoch's proofs allow, with the slews of the proofs
+// from first to last.
 func (e *Estimator) within(first, last int, from, to int64) (low, high int64) {
 	low, high = math.MinInt64, math.MaxInt64
 	narrow := func(p proof, seen spread) {

@@ -16,7 +16,6 @@ func edge(ns int64) int64 {
 	return lowest
 }
 
-// TestAmong: values that have not ended rank above all that have.
 func TestAmong(t *testing.T) {
 	drained := NewHistogram() // 1, 2, … 210 ms of 1,000 that a drain of 100 ms leaves
 	for i := range int64(210) {
@@ -55,8 +54,7 @@ func TestAmong(t *testing.T) {
 	}
 }
 
-// TestAmongIsNeverTooLow: a percentile is never below the true one, a bound never above it, and a shorter drain
-// lowers no exact percentile.
+// A percentile is never below the true one, and a bound never above it.
 func TestAmongIsNeverTooLow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const window = 1000
@@ -65,7 +63,7 @@ func TestAmongIsNeverTooLow(t *testing.T) {
 		due, took := make([]int64, n), make([]int64, n)
 		for i := range took {
 			due[i] = random.Int64N(window)
-			took[i] = int64(math.Exp(8 * random.Float64())) // up to 3 windows
+			took[i] = int64(math.Exp(8 * random.Float64()))
 		}
 		shorter := rapid.Int64Range(0, 2000).Draw(t, "shorter drain")
 		longer := shorter + rapid.Int64Range(0, 2000).Draw(t, "more")
@@ -104,14 +102,13 @@ func TestAmongIsNeverTooLow(t *testing.T) {
 	})
 }
 
-// TestTotalsAmong: the caller gives the population of a time.
 func TestTotalsAmong(t *testing.T) {
 	var c Collector
 	r := NewRecorder(SendServiceTime, UnackedServiceTime, E2EServiceTime)
 	c.Add(r)
 	r.RecordN(true, SendServiceTime, 10*ms, 90)
 	r.RecordN(true, UnackedServiceTime, ms, 8)
-	r.RecordN(false, SendServiceTime, ms, 50) // of the warm-up
+	r.RecordN(false, SendServiceTime, ms, 50)
 	c.Collect()
 	got := c.TotalsAmong(SendServiceTime, Population{Records: 100, Open: UnackedServiceTime})
 	if got.Count != 90 || got.NotEnded != 10 || got.MeanNs == 0 || got.P90Ns != highest(slotOf(10*ms)) || got.P95Ns != edge(10*ms) {

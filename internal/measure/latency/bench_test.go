@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// lognormal returns values like real latencies: a median of 2 ms and a long tail.
 func lognormal() *[4096]int64 {
 	random := rand.New(rand.NewPCG(1, 2))
 	var values [4096]int64
@@ -42,7 +41,6 @@ func BenchmarkSummary(b *testing.B) {
 	}
 }
 
-// BenchmarkCollect collects one interval of 8 producers and 12 consumer workers, without the recording.
 func BenchmarkCollect(b *testing.B) {
 	var collector Collector
 	values, recorders := lognormal(), make([]*Recorder, 20)

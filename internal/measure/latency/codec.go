@@ -16,7 +16,6 @@ import (
 //
 // All numbers are zig-zag LEB128.
 
-// errMalformed reports bytes that are no encoded Interval.
 var errMalformed = errors.New("these are not the histograms of an interval")
 
 // Encoded is the encoded histograms of an interval; nil is empty.
@@ -25,7 +24,7 @@ type Encoded []byte
 // Encode encodes the histograms of the interval.
 func (i Interval) Encode() Encoded { return i.sums.encode() }
 
-// MergeEncoded adds up encoded intervals. The same values give the same bytes, in any split and order.
+// MergeEncoded adds up encoded intervals. Any split and order gives the same bytes.
 func MergeEncoded(parts ...Encoded) (Encoded, error) {
 	parts = slices.DeleteFunc(slices.Clone(parts), func(e Encoded) bool { return len(e) == 0 })
 	switch len(parts) {
@@ -62,10 +61,9 @@ func (s *sums) encode() Encoded {
 	return b
 }
 
-// headFields is how many numbers precede the counts of a histogram.
 const headFields = 8
 
-// mergeEncoded adds the histograms of an encoded interval to s, each through scratch. On an error some may be added.
+// mergeEncoded may add some histograms before an error.
 func (s *sums) mergeEncoded(data []byte, scratch *Histogram) error {
 	for len(data) > 0 {
 		var head [headFields]int64
@@ -91,8 +89,6 @@ func (s *sums) mergeEncoded(data []byte, scratch *Histogram) error {
 	return nil
 }
 
-// takeCounts reads what appendCounts wrote into a histogram that has only minimum and maximum. It returns false if
-// the bytes are malformed.
 func (h *Histogram) takeCounts(b []byte) bool {
 	if h.min > h.max {
 		return false

@@ -6,7 +6,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// elsewhere is a collector that sends its intervals to another.
 type elsewhere struct {
 	collector Collector
 	err       error
@@ -18,8 +17,7 @@ func (e *elsewhere) Recorded(merge func(Encoded) error) {
 	}
 }
 
-// TestCollectFromElsewhere: a collector of local and remote values has the intervals and totals of one histogram,
-// including the true minimum.
+// A collector of local and remote values equals one histogram, with the true minimum.
 func TestCollectFromElsewhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var here Collector
@@ -55,7 +53,6 @@ func TestCollectFromElsewhere(t *testing.T) {
 	})
 }
 
-// TestMalformedInterval: malformed bytes are an error, not a panic.
 func TestMalformedInterval(t *testing.T) {
 	var c Collector
 	r := NewRecorder(SendDelay)

@@ -2,22 +2,20 @@ package latency
 
 import "sync"
 
-// Collector gathers what all recorders of a run have recorded, once an interval. It is safe for concurrent use; but
-// see Collect.
+// Collector gathers what all recorders of a run have recorded, once an interval. It is safe for concurrent use, but an
+// Interval that Collect returned is valid only until the next Collect.
 //
-// It holds sums of the interval and of the run: two histograms for each recorded metric and book. It swaps each
-// recorder's full histograms for spares; added up and cleared, they are the next spares.
+// It swaps each recorder's full histograms for spares, so it holds two for each metric and book.
 type Collector struct {
 	mu        sync.Mutex
 	recorders []*Recorder
 	sources   []Source
 	interval  sums
 	run       sums
-	both      *Histogram // scratch: both books of an interval, or a source's part
+	both      *Histogram
 	spares    []*Histogram
 }
 
-// sums has a histogram for each book and metric; nil until needed.
 type sums [numBooks][NumMetrics]*Histogram
 
 // Interval is what was recorded between two calls of Collect.
@@ -36,8 +34,8 @@ func (i Interval) Summary(m Metric) Summary { return i.summaries[m] }
 
 // Source returns what recorders of other processes have recorded.
 type Source interface {
-	// Recorded calls merge with everything recorded since its last call, in one or more encoded Intervals. merge
-	// returns an error for malformed bytes.
+	// Recorded calls merge with everything recorded since its last call, as encoded Intervals. merge returns an
+	// error for malformed bytes.
 	Recorded(merge func(part Encoded) error)
 }
 
@@ -118,7 +116,6 @@ func (c *Collector) swap(r *Recorder) (full sums) {
 				full[book][m], r.active[book][m] = h, c.spares[last]
 				c.spares = c.spares[:last]
 			case book == bookWarmup:
-				// The warm-up is over for this worker.
 				r.active[book][m] = nil
 			}
 		}
@@ -126,7 +123,6 @@ func (c *Collector) swap(r *Recorder) (full sums) {
 	return full
 }
 
-// summarise describes two histograms together; either may be nil.
 func (c *Collector) summarise(a, b *Histogram) Summary {
 	switch {
 	case a == nil && b == nil:
@@ -156,8 +152,7 @@ func (c *Collector) Totals(measured bool, m Metric) Distribution {
 	return h.Distribution()
 }
 
-// Curve returns percentiles of everything collected of a metric in one book, like Histogram.Percentiles, and the
-// number of values. It takes one pass.
+// Curve returns Histogram.Percentiles of everything collected of a metric in one book, and the number of values.
 func (c *Collector) Curve(measured bool, m Metric, ascending []float64) (ns []int64, count int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,16 +163,17 @@ func (c *Collector) Curve(measured bool, m Metric, ascending []float64) (ns []in
 	return h.Percentiles(ascending), h.count
 }
 
-// Population is the measured records that a time belongs to, whether or not the time ended.
+// Population is the measured records that have a time of one metric, whether or not that time has ended.
 type Population struct {
 	Records int64
-	// Open is the metric with the ages of those that were given up; NumMetrics if there are none. The other times
-	// that have not ended are at least FloorNs.
+	// Open is the metric that records the ages of the times that were given up; NumMetrics without one. All other times
+	// that have not ended are at least FloorNs long.
 	Open    Metric
 	FloorNs int64
 }
 
-// TotalsAmong is Totals of the measured records, with the percentiles and maximum of a population.
+// TotalsAmong is Totals of the measured records. Its percentiles and maximum are of a population, including the times
+// that have not ended.
 func (c *Collector) TotalsAmong(m Metric, of Population) Distribution {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -29,10 +29,9 @@ func TestMetricNames(t *testing.T) {
 	}
 }
 
-// used are the metrics of the model test; each histogram takes 264 KiB to compare.
+// Each histogram takes 264 KiB to compare.
 var used = []Metric{SendDelay, PollTime}
 
-// TestCollectAgainstOneHistogram: every value is in the current interval, in its own book, and in the totals.
 func TestCollectAgainstOneHistogram(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var collector Collector
@@ -113,7 +112,6 @@ func TestMetricThatIsNotNamedIsIgnored(t *testing.T) {
 	}
 }
 
-// TestCollectWhileRecording: while workers record, no value is lost or counted twice, and batches stay together.
 func TestCollectWhileRecording(t *testing.T) {
 	const workers, batches, batch = 4, 500, 20
 	var collector Collector
@@ -152,7 +150,6 @@ func TestCollectWhileRecording(t *testing.T) {
 	}
 }
 
-// TestCollectAllocatesNothingInSteadyState: collecting allocates nothing once every metric was recorded.
 func TestCollectAllocatesNothingInSteadyState(t *testing.T) {
 	var collector Collector
 	recorders := make([]*Recorder, 8)
@@ -174,7 +171,6 @@ func TestCollectAllocatesNothingInSteadyState(t *testing.T) {
 	}
 }
 
-// TestWarmupIsReleased: the warm-up's histograms are released after it.
 func TestWarmupIsReleased(t *testing.T) {
 	var collector Collector
 	recorder := NewRecorder(SendDelay)

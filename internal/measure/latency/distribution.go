@@ -17,9 +17,9 @@ type Summary struct {
 
 // Distribution describes all values of a histogram, in nanoseconds.
 //
-// Percentiles and the maximum are the upper ends of their slots, as in HdrHistogram. They are never below the true
-// value, and at most 0.1 % above it. Mean, standard deviation (of the population) and median absolute deviation use
-// the middle of each slot. The minimum is exact, and may be negative. If Count is zero, so are the other fields.
+// Percentiles and the maximum are the upper ends of their slots, as in HdrHistogram. They are at most 0.1 % above
+// the true value. Mean, standard deviation (of the population) and median absolute deviation use the middle of
+// each slot. The minimum is exact, and may be negative. If Count is zero, so are the other fields.
 type Distribution struct {
 	Count    int64
 	MinNs    int64
@@ -35,12 +35,12 @@ type Distribution struct {
 	P999Ns   int64
 	P9999Ns  int64
 	MaxNs    int64
-	// Negative counts values below zero, recorded as zero; OutOfRange counts those above HighestNs, recorded as
-	// HighestNs.
+	// Negative counts values below zero, which are recorded as zero. OutOfRange counts values above HighestNs, which
+	// are recorded as HighestNs.
 	Negative   int64
 	OutOfRange int64
-	// NotEnded is how many values had not ended; percentiles and maximum include them (see Histogram.Among). AtLeast
-	// names the figures that are therefore lower bounds, as in result files.
+	// NotEnded counts the times of the population that had not ended; percentiles and maximum include them
+	// (Histogram.Among). AtLeast names the figures that are therefore lower bounds.
 	NotEnded int64
 	AtLeast  []string
 }
@@ -59,7 +59,6 @@ func (h *Histogram) Summary() Summary {
 // Distribution returns all figures of h.
 func (h *Histogram) Distribution() Distribution { return h.distributionAmong(nil, 0, 0) }
 
-// ranks are the figures of a distribution that follow from a rank.
 var ranks = []struct {
 	p    float64
 	name string
@@ -76,7 +75,7 @@ var ranks = []struct {
 	{100, "max_ns", func(d *Distribution) *int64 { return &d.MaxNs }},
 }
 
-// distributionAmong returns all figures of h; those that follow from a rank are Among's.
+// Figures that follow from a rank include open and rest (Among).
 func (h *Histogram) distributionAmong(open *Histogram, rest, floorNs int64) (d Distribution) {
 	if d.NotEnded = open.ended() + rest; h.count+d.NotEnded == 0 {
 		return d
@@ -95,7 +94,6 @@ func (h *Histogram) distributionAmong(open *Histogram, rest, floorNs int64) (d D
 	return d
 }
 
-// ended returns the number of values in h, which may be nil.
 func (h *Histogram) ended() int64 {
 	if h == nil {
 		return 0
@@ -117,7 +115,7 @@ func (h *Histogram) Percentiles(ascending []float64) []int64 {
 		return values
 	}
 	slot, end := h.span()
-	upTo := h.counts[slot] // how many values there are up to the slot
+	upTo := h.counts[slot]
 	for i, p := range ascending {
 		for rank := rankOf(p, h.count); upTo < rank && slot+1 < end; {
 			slot++
@@ -129,11 +127,12 @@ func (h *Histogram) Percentiles(ascending []float64) []int64 {
 }
 
 // Among returns the value that p percent of a population do not exceed, p in (0, 100]; zero without a population. The
-// population is the values of h, which have ended, and those that have not, which rank above all of h. The ages of
-// those that were given up are in open, which may be nil; rest more are at least floorNs.
+// population is the values of h and those that have not ended, which rank above all of h. open, which may be nil, has
+// the ages of the values that were given up. rest is the number of all others that have not ended; each is at least
+// floorNs.
 //
-// The result is exact or too high if enough values have ended. Otherwise it is a lower bound (atLeast): then each
-// value that has not ended counts as the least proven one, rounded down to its slot.
+// The result is exact or too high if enough values have ended. Otherwise it is a lower bound (atLeast): each value
+// that has not ended counts as the least proven one, rounded down to its slot.
 func (h *Histogram) Among(p float64, open *Histogram, rest, floorNs int64) (ns int64, atLeast bool) {
 	population := h.count + open.ended() + rest
 	if population == 0 {
@@ -147,15 +146,14 @@ func (h *Histogram) Among(p float64, open *Histogram, rest, floorNs int64) (ns i
 	return lowest, true
 }
 
-// rankOf returns the rank, from 1, of the value that p percent of a population do not exceed. It rounds up, after
-// taking off the last bit of p. Otherwise the float64 nearest to 0.07, slightly above it, would give rank 8 of
-// 10,000.
+// rankOf rounds the rank up, after taking off the last bit of p. Otherwise the float64 nearest to 0.07 would give
+// rank 8 of 10,000.
 func rankOf(p float64, population int64) int64 {
 	p = min(max(math.Nextafter(p, math.Inf(-1)), 0), 100)
 	return min(max(int64(math.Ceil(p*float64(population)/100)), 1), population)
 }
 
-// valueAt returns the upper end of the slot at a rank. h must not be empty.
+// h must not be empty.
 func (h *Histogram) valueAt(rank int64) int64 {
 	from, to := h.span()
 	for i, n := range h.counts[from:to] {
@@ -166,7 +164,6 @@ func (h *Histogram) valueAt(rank int64) int64 {
 	return h.Max() // rounding of the rank, beyond 2⁵³ values
 }
 
-// slotAmong returns the slot at a rank among the values of h, those of open, and rest in the slot floor.
 func (h *Histogram) slotAmong(rank int64, open *Histogram, rest int64, floor int) int {
 	for slot, n := range h.counts {
 		rank -= n
@@ -180,7 +177,7 @@ func (h *Histogram) slotAmong(rank int64, open *Histogram, rest int64, floor int
 			return slot
 		}
 	}
-	return slots - 1 // as in valueAt
+	return slots - 1
 }
 
 // Max returns the upper end of the highest value's slot; zero if h is empty.
@@ -196,8 +193,7 @@ func highest(slot int) int64 {
 	return lowest + width - 1
 }
 
-// moments returns mean and standard deviation. h must not be empty. The second pass, over distances to the mean,
-// keeps the digits of a small deviation.
+// The second pass of moments, over distances to the mean, keeps the digits of a small deviation.
 func (h *Histogram) moments() (mean, stddev float64) {
 	mean = h.mean()
 	for s := range h.Slots() {
@@ -207,8 +203,7 @@ func (h *Histogram) moments() (mean, stddev float64) {
 	return mean, math.Sqrt(stddev / float64(h.count))
 }
 
-// mean returns the mean. h must not be empty. Slots of one width come in blocks. So it adds counts and places as
-// integers, and computes values once a block.
+// Slots of one width come in blocks, so mean adds integers and computes values once a block.
 func (h *Histogram) mean() (mean float64) {
 	from, to := h.span()
 	for from < to {
@@ -225,8 +220,6 @@ func (h *Histogram) mean() (mean float64) {
 	return mean / float64(h.count)
 }
 
-// deviation returns the median absolute deviation, by nearest rank. h must not be empty. It moves outwards from the
-// median's slot, each time to the nearer side, until half of the values are within the distance.
 func (h *Histogram) deviation() (distance int64) {
 	half := rankOf(50, h.count)
 	from, to := h.span()
@@ -258,8 +251,8 @@ func middle(slot int) int64 {
 
 // Slot is a range of values that a histogram counts together.
 type Slot struct {
-	HighestNs int64 // the value that percentiles report
-	MiddleNs  int64 // the value that the mean uses
+	HighestNs int64 // which percentiles report for every value of the slot
+	MiddleNs  int64 // which the mean uses
 	Count     int64
 }
 

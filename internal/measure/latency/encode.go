@@ -28,8 +28,7 @@ const (
 	lowestNs           = 1
 )
 
-// encoder writes the encoding into its own buffers and reuses them: a run encodes a dozen histograms an interval, and
-// a compressor takes a megabyte.
+// encoder reuses its buffers, because a compressor takes a megabyte.
 type encoder struct {
 	plain  []byte
 	packed bytes.Buffer
@@ -37,11 +36,11 @@ type encoder struct {
 	text   []byte
 }
 
-// encode returns h encoded. The bytes are valid until the next call.
+// The bytes of encode are valid until the next call.
 func (e *encoder) encode(h *Histogram) ([]byte, error) {
 	e.plain = appendPlain(e.plain[:0], h)
 	e.packed.Reset()
-	e.packed.Write(make([]byte, 8)) // filled in below, when the length is known
+	e.packed.Write(make([]byte, 8))
 	if e.zlib == nil {
 		e.zlib = zlib.NewWriter(&e.packed)
 	} else {
@@ -60,7 +59,6 @@ func (e *encoder) encode(h *Histogram) ([]byte, error) {
 	return e.text, nil
 }
 
-// appendPlain appends the uncompressed encoding.
 func appendPlain(b []byte, h *Histogram) []byte {
 	b = binary.BigEndian.AppendUint32(b, cookieV2)
 	lengthAt := len(b)
@@ -76,8 +74,7 @@ func appendPlain(b []byte, h *Histogram) []byte {
 	return b
 }
 
-// appendCounts appends the payload. Go's varint is the zig-zag LEB128 of the format for counts below 2⁵⁵: a thousand
-// years at a million values a second.
+// Go's varint is the format's zig-zag LEB128 for counts below 2⁵⁵.
 func appendCounts(b []byte, h *Histogram) []byte {
 	if h.count == 0 {
 		return b
@@ -96,7 +93,7 @@ func appendCounts(b []byte, h *Histogram) []byte {
 	return b
 }
 
-// appendZeros appends a run of zeros: a single one as 0, more as their negative number.
+// appendZeros writes a single zero as 0, more as their negative number.
 func appendZeros(b []byte, n int64) []byte {
 	switch n {
 	case 0:

@@ -9,19 +9,18 @@ import (
 // HighestNs is the highest value of a histogram, one hour. Higher values count there, and as out of range.
 const HighestNs = int64(time.Hour)
 
-// The layout is HdrHistogram's for three significant digits from 1 ns to an hour. Values below 2,048 have a slot
-// each. Above, each doubling has 1,024 slots, so a slot is at most 1/1,024 of its values wide.
+// The layout is HdrHistogram's for three significant digits. Values below 2,048 have a slot each; above, each
+// doubling has 1,024 slots.
 const (
 	linearBits = 11 // values below 1<<linearBits are counted exactly
 	halfBits   = linearBits - 1
-	doublings  = 31 // from 2,048 to above HighestNs
+	doublings  = 31 // to above HighestNs
 	slots      = (doublings + 2) << halfBits
 )
 
-// Histogram counts values in nanoseconds with three significant digits, from zero to HighestNs, in 264 KiB. Its
-// layout and figures are those of HdrHistogram in Java. ADR 0006 says why it is our own: it keeps what it clamps (see
-// RecordN), and touches only the range with values. A percentile is the smallest rank that covers it, as in Java;
-// hdrhistogram-go rounds the rank to the nearest.
+// Histogram counts values in nanoseconds with three significant digits, from zero to HighestNs, in 264 KiB. Its layout
+// and figures are those of HdrHistogram in Java. ADR 0006 says why it is our own. A percentile is the value at the
+// smallest rank that covers it, as in Java.
 //
 // A Histogram is not synchronised.
 type Histogram struct {
@@ -40,8 +39,8 @@ func NewHistogram() *Histogram {
 // Record counts one value.
 func (h *Histogram) Record(ns int64) { h.RecordN(ns, 1) }
 
-// RecordN counts n equal values; nothing if n is not positive. A negative value counts as zero, one above HighestNs
-// as HighestNs. Distribution.Negative and OutOfRange count them too, and the minimum stays true.
+// RecordN counts n equal values; nothing if n is not positive. A negative value counts as zero, one above
+// HighestNs as HighestNs; Distribution counts them too.
 func (h *Histogram) RecordN(ns, n int64) {
 	if n <= 0 {
 		return
@@ -97,20 +96,19 @@ func (h *Histogram) Reset() {
 // Count returns how many values were recorded.
 func (h *Histogram) Count() int64 { return h.count }
 
-// span returns the range [from, to) of slots that contains all values. h must not be empty.
+// h must not be empty.
 func (h *Histogram) span() (from, to int) {
 	return slotOf(clamp(h.min)), slotOf(clamp(h.max)) + 1
 }
 
 func clamp(ns int64) int64 { return min(max(ns, 0), HighestNs) }
 
-// slotOf returns the slot of ns, for ns in [0, HighestNs].
+// ns must be in [0, HighestNs].
 func slotOf(ns int64) int {
 	doubling := bits.Len64(uint64(ns)|(1<<linearBits-1)) - linearBits
 	return doubling<<halfBits + int(ns>>doubling)
 }
 
-// slotValues returns the lowest value of a slot, and the number of its values.
 func slotValues(slot int) (lowest, width int64) {
 	doubling := max(slot>>halfBits-1, 0)
 	return int64(slot-doubling<<halfBits) << doubling, 1 << doubling

@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// inRange draws values of all magnitudes up to HighestNs.
 func inRange() *rapid.Generator[int64] {
 	return rapid.Custom(func(t *rapid.T) int64 {
 		bits := rapid.IntRange(0, 41).Draw(t, "bits")
@@ -17,7 +16,6 @@ func inRange() *rapid.Generator[int64] {
 	})
 }
 
-// anywhere draws any values, also out of range.
 func anywhere() *rapid.Generator[int64] {
 	return rapid.OneOf(inRange(), rapid.Int64(), rapid.Int64Range(-10, 10), rapid.Int64Range(HighestNs-10, HighestNs+10))
 }
@@ -30,7 +28,6 @@ func histogramOf(values ...int64) *Histogram {
 	return h
 }
 
-// TestLayoutIsHdrHistograms: the layout is HdrHistogram's, slot by slot.
 func TestLayoutIsHdrHistograms(t *testing.T) {
 	oracle := hdrhistogram.New(1, HighestNs, 3)
 	if got := len(oracle.Export().Counts); got != slots {
@@ -75,7 +72,7 @@ func TestFiguresAreHdrHistograms(t *testing.T) {
 	})
 }
 
-// TestPercentileIsNearestRank: a percentile is the upper end of the slot at the smallest rank that covers it.
+// A percentile is the upper end of the slot at the smallest rank that covers it.
 func TestPercentileIsNearestRank(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(inRange(), 1, 2000).Draw(t, "values")
@@ -91,7 +88,6 @@ func TestPercentileIsNearestRank(t *testing.T) {
 	})
 }
 
-// TestPercentilesAreThoseAskedOneByOne: Percentiles equals Percentile for each.
 func TestPercentilesAreThoseAskedOneByOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := histogramOf(rapid.SliceOfN(anywhere(), 0, 500).Draw(t, "values")...)
@@ -107,7 +103,7 @@ func TestPercentilesAreThoseAskedOneByOne(t *testing.T) {
 	})
 }
 
-// TestDeviationIsTheMedianDistance: the deviation is that of the slots' middles, by nearest rank.
+// The deviation is that of the slots' middles.
 func TestDeviationIsTheMedianDistance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(anywhere(), 1, 500).Draw(t, "values")
@@ -141,7 +137,7 @@ func TestPercentileExamples(t *testing.T) {
 			t.Errorf("p%v of 1..1000 = %d, want %d", test.p, got, test.want)
 		}
 	}
-	// 0.07 as a float64 is slightly above 0.07; the rank is still 7.
+	// 0.07 as a float64 is slightly above 0.07.
 	tenThousand := NewHistogram()
 	for ns := range int64(10_000) {
 		tenThousand.Record(ns + 1)
@@ -154,7 +150,6 @@ func TestPercentileExamples(t *testing.T) {
 	}
 }
 
-// TestClampedValuesAreCounted: clamped values are counted, and the true minimum stays.
 func TestClampedValuesAreCounted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(anywhere(), 1, 100).Draw(t, "values")

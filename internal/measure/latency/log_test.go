@@ -14,7 +14,7 @@ import (
 
 var base = time.Date(2024, 2, 29, 12, 0, 0, 500_000_000, time.UTC)
 
-// TestEncodeIsV2: hdrhistogram-go decodes the same histogram.
+// hdrhistogram-go decodes the same histogram.
 func TestEncodeIsV2(t *testing.T) {
 	var e encoder
 	rapid.Check(t, func(t *rapid.T) {
@@ -80,7 +80,6 @@ func TestLogRoundTrip(t *testing.T) {
 	})
 }
 
-// TestLogText: the head is what Java's reader needs, and no line is before StartTime.
 func TestLogText(t *testing.T) {
 	var file bytes.Buffer
 	log := NewLogWriter(&file, base)
@@ -109,7 +108,6 @@ Tag=send_delay,1.500000000,1.500000000,1.500,HIST…
 	}
 }
 
-// TestLogForHdrHistogramGo: hdrhistogram-go's reader can read the log.
 func TestLogForHdrHistogramGo(t *testing.T) {
 	var file bytes.Buffer
 	log := NewLogWriter(&file, base)
@@ -167,7 +165,6 @@ func TestLogWriterHandsErrorsOn(t *testing.T) {
 	}
 }
 
-// TestReadLogAfterCrash: if the file is cut anywhere, all whole lines are read without an error.
 func TestReadLogAfterCrash(t *testing.T) {
 	var file bytes.Buffer
 	log := NewLogWriter(&file, base)
@@ -179,7 +176,7 @@ func TestReadLogAfterCrash(t *testing.T) {
 	}
 	for cut := range file.Len() + 1 {
 		text := file.Bytes()[:cut]
-		want := bytes.Count(text, []byte("\n")) - 6 // lines of the head
+		want := bytes.Count(text, []byte("\n")) - 6
 		entries := 0
 		for _, err := range ReadLog(bytes.NewReader(text)) {
 			if err != nil {

@@ -14,16 +14,15 @@ import (
 type LogEntry struct {
 	Start, End time.Duration
 	Tag        string
-	// Histogram has the recorded counts. The format has no true minimum and no clamped values. The minimum is that of
-	// its slot, and no value is negative or out of range.
+	// Histogram has the recorded counts. The format keeps no clamped values, and of the minimum only its slot.
 	Histogram *Histogram
 }
 
-// maxLineBytes bounds a line of a log. A histogram with a count in each slot takes less than half.
+// maxLineBytes is more than twice a histogram with a count in each slot.
 const maxLineBytes = 1 << 20
 
-// ReadLog reads a LogWriter's log, entry by entry. It skips a last line without its end, which a crash may leave. Any
-// other mistake ends the sequence with an error that names the line.
+// ReadLog reads a LogWriter's log, entry by entry. It skips a last line without its end, which a crash may leave.
+// Another mistake ends the sequence with an error that names the line.
 func ReadLog(r io.Reader) iter.Seq2[LogEntry, error] {
 	return func(yield func(LogEntry, error) bool) {
 		lines := bufio.NewScanner(r)
@@ -52,7 +51,7 @@ type LogLines struct {
 	measuredAt time.Duration
 }
 
-// Next reads the next line, given without its end. ok is false for a line of the head. An error names the line.
+// Next reads the next line, without its end. ok is false for a line of the head. An error names the line.
 func (l *LogLines) Next(line []byte) (entry LogEntry, ok bool, err error) {
 	l.number++
 	switch {
@@ -69,7 +68,6 @@ func (l *LogLines) Next(line []byte) (entry LogEntry, ok bool, err error) {
 	return entry, ok, nil
 }
 
-// wholeLines is bufio.ScanLines without an unfinished last line.
 func wholeLines(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	if atEOF && bytes.IndexByte(data, '\n') < 0 {
 		return len(data), nil, nil
@@ -82,7 +80,7 @@ func parseMeasuredStart(line string) (time.Duration, error) {
 	return parseSeconds(value)
 }
 
-// parseEntry reads "Tag=tag,start,length,max,histogram"; the tag is optional.
+// The tag is optional: "Tag=tag,start,length,max,histogram".
 func parseEntry(line string, measuredAt time.Duration) (LogEntry, error) {
 	var entry LogEntry
 	if rest, tagged := strings.CutPrefix(line, "Tag="); tagged {
@@ -106,7 +104,6 @@ func parseEntry(line string, measuredAt time.Duration) (LogEntry, error) {
 	return entry, err
 }
 
-// parseSeconds reads decimal seconds, to the nanosecond.
 func parseSeconds(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text + "s")
 	if err != nil {

@@ -34,8 +34,8 @@ func NewLogWriter(w io.Writer, base time.Time) *LogWriter {
 	return &LogWriter{w: w, base: base}
 }
 
-// Write appends one histogram for the interval [start, end) on the run's axis. The first call also writes the head
-// and fixes StartTime; no later interval may start before it. An empty or nil histogram writes no line.
+// Write appends one histogram for the interval [start, end) on the run's axis. The first call fixes StartTime; no
+// later interval may start before it. An empty or nil histogram writes no line.
 func (l *LogWriter) Write(start, end time.Duration, tag string, h *Histogram) error {
 	switch {
 	case tag == "" || strings.ContainsAny(tag, ", \t\r\n"):
@@ -74,8 +74,7 @@ func (l *LogWriter) WriteInterval(start, end time.Duration, interval Interval) e
 	return nil
 }
 
-// writeHead writes the lines before the first interval. Java's readers use StartTime and BaseTime (added to line
-// times), both in seconds since the epoch, and the column legend. The rest is comment.
+// Java's readers use StartTime and BaseTime, in seconds since the epoch, and the column legend.
 func (l *LogWriter) writeHead(start time.Duration) error {
 	if l.started {
 		return nil
@@ -96,7 +95,6 @@ func (l *LogWriter) writeHead(start time.Duration) error {
 	return nil
 }
 
-// measuredStart begins the comment with the start of the measured window.
 const measuredStart = "#[MeasuredStart: "
 
 func seconds(d time.Duration) string {

@@ -1,15 +1,14 @@
 // Package latency records times in histograms, and writes and reads their logs (.hlog). Every value of a run goes
 // into a histogram, and every figure of a time comes from one.
 //
-// The idea is Gil Tene's HdrHistogram. A value is counted in a bucket that is at most a thousandth of the value wide.
-// So percentiles have three correct digits from a nanosecond to an hour. A histogram has a fixed size, recording is
-// an increment, and two histograms add up exactly. The 99th percentile of a run is that of all its values; nothing is
-// sampled or averaged.
+// The idea is Gil Tene's HdrHistogram. A value is counted in a bucket that is at most a thousandth of the value
+// wide. So percentiles have three correct digits from a nanosecond to an hour. A histogram has a fixed size,
+// recording is an increment, and two histograms add up exactly.
 //
 // Each worker owns a [Recorder] and records under its lock, taken once for a batch or poll. Once an interval, a
 // [Collector] swaps the full histograms for empty ones, adds them up without the locks, and returns an [Interval].
-// The run's totals grow by the same sums. A [LogWriter] appends the interval to a file that HdrHistogram's own tools
-// read. Memory grows with the number of workers, not with the length of the run.
+// The run's totals grow by the same sums. A [LogWriter] appends the interval to a file that HdrHistogram's own
+// tools read. Memory grows with the number of workers, not with the length of the run.
 //
 // The package reads no clock. All values are nanoseconds. Nothing is corrected for coordinated omission, because
 // callers record against the intended send time.
@@ -88,7 +87,7 @@ func Tag(measured bool, m Metric) string {
 	return "warmup_" + m.String()
 }
 
-// The two books. The intended time of a value's record decides the book; totals never mix them.
+// A record's intended time decides the book; totals never mix them.
 const (
 	bookWarmup = iota
 	bookMeasured

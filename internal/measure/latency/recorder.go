@@ -2,20 +2,18 @@ package latency
 
 import "sync"
 
-// Recorder holds the histograms of one worker, in two books: warm-up and measured window. The worker takes the lock
-// once for a batch or a poll; the Collector takes it once an interval, to swap some pointers.
+// Recorder holds the histograms of one worker, in two books: warm-up and measured window. The worker takes the
+// lock once for a batch or a poll; the Collector takes it once an interval, to swap some pointers.
 //
-// A histogram is allocated at the first value of its metric and book. So a Recorder takes at most 2 × 264 KiB for
-// each metric.
+// A histogram (264 KiB) is allocated at the first value of its metric and book.
 type Recorder struct {
 	sync.Mutex
 	active  [numBooks][NumMetrics]*Histogram
 	used    [NumMetrics]bool
-	metrics int // number of used metrics
+	metrics int
 }
 
-// NewRecorder returns a recorder for these metrics; it ignores values of others. So a worker that has no response
-// times, in a closed loop, leaves them out only here.
+// NewRecorder returns a recorder for these metrics; it ignores values of others.
 func NewRecorder(metrics ...Metric) *Recorder {
 	r := &Recorder{}
 	for _, m := range metrics {

@@ -2,20 +2,18 @@ package ledger
 
 import "fmt"
 
-// maxLostRanges bounds LostRanges of a book.
 const maxLostRanges = 100
 
 // Books are the closed books of a run.
 type Books struct {
 	Warmup, Measured Book
-	// Approximate reports that some figures are estimates, as Reasons explain. Either a bound was hit or a record was
-	// never settled, which affects lost, pending, failed and unknown. Or Merge could not know a figure. All other
-	// counts are exact.
+	// Approximate reports that some figures are estimates, for one of the Reasons: a bound was hit, a record was
+	// never settled, or Merge could not know a figure. All others are exact.
 	Approximate bool
 	Reasons     []string
 }
 
-// Book has the outcome of the records of the warm-up, or of the measured window. All counts are records.
+// Book has the outcome of the records of the warm-up or of the measured window. Counts are records.
 type Book struct {
 	// Admitted records have a sequence: acked + failed + unknown + in flight.
 	Admitted int64
@@ -24,30 +22,30 @@ type Book struct {
 	Unknown  int64
 	InFlight int64 // not settled when the books were closed
 
-	// Delivered arrived intact, with duplicates.
+	// Delivered records arrived intact; duplicates are included.
 	Delivered  int64
 	Unique     int64
 	Duplicates int64
-	// Reordered arrived after a later record of their lane; they are unique. If several processes read the partition,
-	// each counts its own.
+	// Reordered records arrived after a later record of their lane. If several processes read the partition, each
+	// counts its own records.
 	Reordered int64
-	// LateBeyondWindow arrived from a range that the books had forgotten. They are reordered or duplicates, and count
-	// as neither.
+	// LateBeyondWindow records arrived from a range that the books had forgotten. They count neither as reordered nor
+	// as duplicates.
 	LateBeyondWindow int64
-	// Corrupt failed their checksum. For CorruptUnplaced of them no acked record is missing, for example for a second
-	// copy.
+	// Corrupt records failed their checksum. CorruptUnplaced counts the corrupt records that replace no missing acked
+	// record, for example a second copy.
 	Corrupt         int64
 	CorruptUnplaced int64
 	Foreign         int64 // not of this run
 
-	// Lost were acked and not delivered, although the consumers passed them.
+	// Lost records were acked and not delivered, although the consumers passed them.
 	Lost int64
-	// Pending were acked and not delivered when the books were closed.
+	// Pending records were acked, and not delivered before the books were closed.
 	Pending int64
-	// UnackedDelivered arrived although they are failed, unknown or in flight.
+	// UnackedDelivered records arrived although they are failed, unknown or in flight.
 	UnackedDelivered int64
-	// LostRanges has the first 100 ranges of the lost. If corrupt records replace missing ones, it assumes that they
-	// are the first.
+	// LostRanges has the first 100 ranges of lost records. It assumes that corrupt records replace the first missing
+	// ones.
 	LostRanges []LostRange
 }
 
@@ -58,8 +56,8 @@ type LostRange struct {
 	From, To  uint64
 }
 
-// Imbalance returns the equations of the book that do not hold, with their numbers; none if the books balance. Each
-// term counts different events (both-sides-count), so a record that was dropped or counted twice shows.
+// Imbalance returns the equations of the book that do not hold, with their numbers; none if the books balance.
+// Each term counts different events (both-sides-count), so a dropped record shows.
 func (b Book) Imbalance() []string {
 	var faults []string
 	settled := b.Acked + b.Failed + b.Unknown + b.InFlight

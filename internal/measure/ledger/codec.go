@@ -19,7 +19,6 @@ import (
 //
 // All numbers are LEB128; those that may be negative are zig-zag.
 
-// errMalformed reports bytes that are no encoded side of the books.
 var errMalformed = errors.New("these are not the books of a producer or of a partition")
 
 // MarshalBinary encodes the sender. It takes the lock.
@@ -82,7 +81,6 @@ func (s *Sender) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// Minimum size of a lane and a span: a byte for each number.
 const (
 	minLaneBytes = 15
 	minSpanBytes = 2
@@ -116,7 +114,7 @@ func (s *spans) decode(r *numbers) {
 	}
 }
 
-// numbers reads numbers until one is malformed; from then on all are zero.
+// After a malformed number, all others are zero.
 type numbers struct {
 	left []byte
 	bad  bool
@@ -132,7 +130,7 @@ func (r *numbers) signed() int64 {
 	return took(r, n, length)
 }
 
-// took removes a number's bytes; length is at most 0 if it is malformed.
+// length is at most 0 if the number is malformed.
 func took[N int64 | uint64](r *numbers, n N, length int) N {
 	if r.bad = r.bad || length <= 0; r.bad {
 		return 0
@@ -149,7 +147,6 @@ func (r *numbers) below(limit uint64) uint64 {
 	return n
 }
 
-// count reads a number of elements of at least bytesEach bytes each, which bounds what a reader allocates.
 func (r *numbers) count(bytesEach int) int {
 	n := r.unsigned()
 	if r.bad = r.bad || n > uint64(len(r.left)/bytesEach); r.bad {

@@ -7,7 +7,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// traveled returns a sender after encoding and decoding.
 func traveled(t rapid.TB, s *Sender) *Sender {
 	t.Helper()
 	data, err := s.MarshalBinary()
@@ -21,7 +20,6 @@ func traveled(t rapid.TB, s *Sender) *Sender {
 	return there
 }
 
-// TestBooksOfTraveledSenders: decoded senders give the same books.
 func TestBooksOfTraveledSenders(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t)
@@ -42,7 +40,6 @@ func TestBooksOfTraveledSenders(t *testing.T) {
 	})
 }
 
-// TestTraveledSenderGoesOn: a decoded sender goes on like the original.
 func TestTraveledSenderGoesOn(t *testing.T) {
 	s := NewSender(3, 2)
 	for range 5 {
@@ -66,7 +63,6 @@ func TestTraveledSenderGoesOn(t *testing.T) {
 	}
 }
 
-// TestMalformedSender: malformed bytes are an error and leave the sender unchanged.
 func TestMalformedSender(t *testing.T) {
 	s := NewSender(1, 2)
 	s.Next(0, true)
@@ -87,11 +83,10 @@ func TestMalformedSender(t *testing.T) {
 		t.Error("a sender was changed by bytes that are none")
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		_ = NewSender(0, 0).UnmarshalBinary(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) // and no panic
+		_ = NewSender(0, 0).UnmarshalBinary(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))
 	})
 }
 
-// The books of a queue travel: they keep more gaps than those of a partition in order.
 func TestUnorderedTravels(t *testing.T) {
 	r := NewUnordered(3, 1)
 	for seq := uint64(0); seq < 3*maxSpans; seq += 2 {

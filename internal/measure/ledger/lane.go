@@ -1,10 +1,7 @@
 package ledger
 
-// laneClosing compares the two sides of one lane.
-//
-// Above the floor both sides know each sequence, and sets give its outcome. Below, one side has closed spans and
-// knows only counts. There, failed and unknown records count as missing while enough are missing; for failed ones
-// that is right.
+// Above the floor both sides know each sequence. Below, one side has closed spans and knows only counts. There,
+// failed and unknown records count as missing while enough are missing.
 type laneClosing struct {
 	producer  int
 	partition int32
@@ -12,13 +9,13 @@ type laneClosing struct {
 	arrived   *receiverLane
 
 	floor   uint64
-	skipped []span // did not arrive, and the consumers passed them
-	ahead   []span // have not arrived yet
-	unacked []span // failed or unknown
+	skipped []span
+	ahead   []span
+	unacked []span
 }
 
-// newLaneClosing prepares a lane. passed reports that the consumers passed all of it; otherwise they passed what is
-// below the highest sequence that arrived.
+// passed reports that the consumers passed all of the lane; otherwise they passed what is below the highest
+// arrived sequence.
 func newLaneClosing(producer int, partition int32, sent *senderLane, arrived *receiverLane, passed bool) *laneClosing {
 	l := &laneClosing{
 		producer: producer, partition: partition, sent: sent, arrived: arrived,
@@ -40,13 +37,12 @@ func (l *laneClosing) settle(book int) tally {
 	t := l.byNumber(max(lo, l.floor), max(hi, l.floor))
 	below := l.byCount(book, min(lo, l.floor), min(hi, l.floor))
 	t.merge(&below)
-	// Records in flight are more likely ahead than skipped.
+	// They are more likely ahead than skipped.
 	inFlight := max(l.sent.inFlight(book), 0)
 	t.unackedDelivered += t.takeLost(t.takePending(inFlight))
 	return t
 }
 
-// byNumber settles the sequences [lo, hi), which are above the floor.
 func (l *laneClosing) byNumber(lo, hi uint64) tally {
 	skipped, ahead, unacked := clip(l.skipped, lo, hi), clip(l.ahead, lo, hi), clip(l.unacked, lo, hi)
 	lost, pending := subtract(skipped, unacked), subtract(ahead, unacked)
@@ -59,7 +55,6 @@ func (l *laneClosing) byNumber(lo, hi uint64) tally {
 	return t
 }
 
-// byCount settles the sequences [lo, hi) of a book, which are below the floor.
 func (l *laneClosing) byCount(book int, lo, hi uint64) tally {
 	t := tally{
 		lost:    l.closed(book) + count(clip(l.skipped, lo, hi)),
@@ -72,8 +67,7 @@ func (l *laneClosing) byCount(book int, lo, hi uint64) tally {
 	return t
 }
 
-// closed returns how many missing sequences of a book the receiver has closed. Only the sender knows where the
-// measured book begins in a straddling gap.
+// Only the sender knows where the measured book begins in a straddling gap.
 func (l *laneClosing) closed(book int) int64 {
 	n := l.arrived.closed[book]
 	if l.arrived.straddles {

@@ -15,18 +15,15 @@
 // Files to know: ledger.go, sender.go, receiver.go, close.go, books.go.
 package ledger
 
-// maxSpans bounds each set of sequences of a lane: missing, failed, unknown. A span takes 16 bytes; a full set takes
-// 80 KiB, with closed spans that are not yet removed. A lane without gaps takes only 128 bytes in a Sender and 192 in
-// a Receiver.
+// maxSpans bounds each set of missing, failed or unknown sequences of a lane. A span takes 16 bytes; a full set 80
+// KiB, with closed spans.
 const maxSpans = 4096
 
-// maxSequence is above any sequence of a run.
 const maxSequence = 1 << 62
 
-// never is measuredFrom of a lane without measured records.
+// measuredFrom of a lane without measured records
 const never = ^uint64(0)
 
-// The two books.
 const (
 	bookWarmup = iota
 	bookMeasured

@@ -9,7 +9,6 @@ import (
 	"unsafe"
 )
 
-// fixture is one producer, one partition and a consumer at a position.
 type fixture struct {
 	*Sender
 	*Receiver
@@ -20,7 +19,7 @@ func newFixture() *fixture {
 	return &fixture{NewSender(0, 1), NewReceiver(0, 1), 0}
 }
 
-// ack admits and acks n records, at the offsets of their sequences.
+// ack acks n records, at the offsets of their sequences.
 func (f *fixture) ack(n int, measured bool) {
 	for range n {
 		seq := f.Next(0, measured)
@@ -68,7 +67,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestLateBeyondWindow: a forgotten record that arrives is counted separately, and stays lost.
+// A forgotten record that arrives stays lost.
 func TestLateBeyondWindow(t *testing.T) {
 	f := &fixture{NewSender(0, 1), newReceiver(0, 1, 2), 0}
 	f.ack(8, true)
@@ -88,7 +87,6 @@ func TestLateBeyondWindow(t *testing.T) {
 	}
 }
 
-// TestNeverSettled: records that were never settled count as not yet arrived.
 func TestNeverSettled(t *testing.T) {
 	f := newFixture()
 	f.ack(5, true)
@@ -104,7 +102,6 @@ func TestNeverSettled(t *testing.T) {
 	}
 }
 
-// TestLanesFillCacheLines: lanes of two workers share no cache line.
 func TestLanesFillCacheLines(t *testing.T) {
 	const line = 64
 	if size := unsafe.Sizeof(senderLane{}); size%line != 0 {
@@ -124,7 +121,6 @@ func TestFindingWords(t *testing.T) {
 	}
 }
 
-// TestCloseExample has one record of each outcome.
 func TestCloseExample(t *testing.T) {
 	f := newFixture()
 	f.ack(10, true)
@@ -150,7 +146,6 @@ func TestCloseExample(t *testing.T) {
 	}
 }
 
-// TestPendingOrLost: the end of a lane is pending until the consumers are past its last offset.
 func TestPendingOrLost(t *testing.T) {
 	for name, test := range map[string]struct {
 		offset, position int64
@@ -182,7 +177,7 @@ func TestCloseWithoutReceivers(t *testing.T) {
 	}
 }
 
-// TestGapOverTheBoundary: a gap over the start of the measured window belongs to both books.
+// The gap belongs to both books.
 func TestGapOverTheBoundary(t *testing.T) {
 	f := newFixture()
 	f.ack(10, false)
@@ -198,7 +193,6 @@ func TestGapOverTheBoundary(t *testing.T) {
 	}
 }
 
-// TestImbalanceShows: each mistake in counting shows as an equation that does not hold.
 func TestImbalanceShows(t *testing.T) {
 	for name, test := range map[string]struct {
 		mistake func(f *fixture)
@@ -230,7 +224,6 @@ func TestImbalanceShows(t *testing.T) {
 	}
 }
 
-// TestCorruptTwice: a second copy of a corrupt record replaces no missing one.
 func TestCorruptTwice(t *testing.T) {
 	f := newFixture()
 	f.ack(3, true)
@@ -244,7 +237,6 @@ func TestCorruptTwice(t *testing.T) {
 	}
 }
 
-// TestCorruptInAPartitionWithoutLanes: a partition without a sender's lane is closed too.
 func TestCorruptInAPartitionWithoutLanes(t *testing.T) {
 	r := NewReceiver(3, 1)
 	r.Corrupt()
@@ -266,7 +258,6 @@ func TestLostRangesAreBounded(t *testing.T) {
 	}
 }
 
-// lose drops about half of two million records of one lane; the measured window begins at sequence 999,999.
 func lose(drop func(seq uint64) bool) *fixture {
 	f := newFixture()
 	for seq := range uint64(2_000_000) {
@@ -280,7 +271,6 @@ func lose(drop func(seq uint64) bool) *fixture {
 	return f
 }
 
-// TestMillionLost: a million lost records, in any pattern, are counted exactly in bounded memory.
 func TestMillionLost(t *testing.T) {
 	for name, test := range map[string]struct {
 		drop        func(seq uint64) bool
@@ -320,7 +310,6 @@ func TestMillionLost(t *testing.T) {
 	}
 }
 
-// TestMillionUnknown: a million records of alternating outcome take bounded memory in the sender.
 func TestMillionUnknown(t *testing.T) {
 	before := heapBytes()
 	f := newFixture()
@@ -344,10 +333,10 @@ func TestMillionUnknown(t *testing.T) {
 	}
 }
 
-// maxLaneBytes is a full set of spans, 80 KiB, and what the runtime and the test allocate.
+// a full set of spans and other allocations
 const maxLaneBytes = 96 << 10
 
-// heapBytes returns the bytes in use after a collection; the second collection sweeps what the first marked.
+// The second collection sweeps what the first marked.
 func heapBytes() int64 {
 	runtime.GC()
 	runtime.GC()
@@ -356,7 +345,6 @@ func heapBytes() int64 {
 	return int64(stats.HeapAlloc)
 }
 
-// TestCloseWhileRunning: books may be closed at any time during a run.
 func TestCloseWhileRunning(t *testing.T) {
 	const records = 20_000
 	f := newFixture()

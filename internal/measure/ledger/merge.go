@@ -2,8 +2,8 @@ package ledger
 
 import "slices"
 
-// Merge merges the receivers of a partition that several processes have read. It takes their locks, one after the
-// other, and changes nothing. If only one of them has records, it returns that one.
+// Merge merges the receivers of a partition that several processes have read. It takes the receivers' locks, one after
+// the other, and changes nothing. If only one receiver has records, Merge returns that receiver.
 //
 // The result is that of one receiver that saw all records: a record that came to two processes is one unique record
 // and one duplicate. That is exact for delivered, unique, duplicates, missing and next, because every receiver knows
@@ -44,7 +44,7 @@ func Merge(receivers []*Receiver) *Receiver {
 }
 
 // MergeUnordered is Merge for records without an order, like those of a queue. No record is late, so the books are
-// exact although several processes took them.
+// exact.
 func MergeUnordered(receivers []*Receiver) *Receiver {
 	merged := Merge(receivers)
 	merged.unordered = 0
@@ -63,7 +63,6 @@ func (r *Receiver) Empty() bool {
 	return true
 }
 
-// takeCounts adds o's counts and returns a copy of its lanes.
 func (r *Receiver) takeCounts(o *Receiver) []receiverLane {
 	o.Lock()
 	defer o.Unlock()
@@ -97,8 +96,7 @@ func lanesOf(lanes [][]receiverLane, producer int) (of []*receiverLane) {
 	return of
 }
 
-// mergeLane merges the lanes of one producer. books holds the sums; it corrects them for records that are unique in
-// several lanes. The lane with the highest floor decides about what is below it.
+// In mergeLane, the lane with the highest floor decides about what is below it.
 func mergeLane(lanes []*receiverLane, books *[numBooks]received) receiverLane {
 	base := lanes[0]
 	merged := receiverLane{measuredFrom: never}
@@ -129,7 +127,6 @@ func mergeLane(lanes []*receiverLane, books *[numBooks]received) receiverLane {
 	return merged
 }
 
-// absentFrom returns the sequences from a floor that are in none of the lanes.
 func (l *receiverLane) absentFrom(lanes []*receiverLane, floor uint64) []span {
 	absent := stretch(floor, l.next)
 	for _, one := range lanes {
@@ -146,7 +143,6 @@ func stretch(from, to uint64) []span {
 	return []span{{from, to - 1}}
 }
 
-// sequences returns the sequences [from, to) of a book, as far as the lane knows the boundary.
 func (l *receiverLane) sequences(book int) (from, to uint64) {
 	boundary := min(l.measuredFrom, l.next)
 	if book == bookWarmup {
@@ -155,7 +151,7 @@ func (l *receiverLane) sequences(book int) (from, to uint64) {
 	return boundary, l.next
 }
 
-// arrived counts the arrived sequences of [from, to), which is not below the lane's floor.
+// from must not be below the lane's floor.
 func (l *receiverLane) arrived(from, to uint64) int64 {
 	to = min(to, l.next)
 	if from >= to {
@@ -164,8 +160,8 @@ func (l *receiverLane) arrived(from, to uint64) int64 {
 	return int64(to-from) - count(clip(l.missing.live(), from, to))
 }
 
-// arrivedBelow counts the arrived sequences of a book, [from, to), below another lane's floor. Below its own floor it
-// counts those that the lane has not closed.
+// arrivedBelow counts arrivals of a book in [from, to) below another lane's floor. Below its own floor it counts
+// what the lane has not closed.
 func (l *receiverLane) arrivedBelow(floor uint64, book int, from, to uint64) int64 {
 	own := l.missing.floor
 	n := l.arrived(max(from, own), min(to, floor))

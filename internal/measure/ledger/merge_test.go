@@ -10,13 +10,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// arrival is a record that comes to a receiver.
 type arrival struct {
 	producer         int
 	seq              uint64
 	measured         bool
 	corrupt, foreign bool
-	at               int // index of the receiver
+	at               int
 }
 
 func (a arrival) comeTo(r *Receiver) {
@@ -30,14 +29,13 @@ func (a arrival) comeTo(r *Receiver) {
 	}
 }
 
-// split is a stream of deliveries to several receivers, and to one that sees all.
 type split struct {
 	senders []*Sender
 	parts   []*Receiver
-	one     *Receiver // sees all and forgets nothing
+	one     *Receiver
 }
 
-// newSplit draws a stream of acked records, in any order and with duplicates, and a receiver for each.
+// In newSplit, records come in any order and with duplicates.
 func newSplit(t *rapid.T, limit int) *split {
 	const records = 30
 	s := &split{one: newReceiver(4, 2, maxSpans)}
@@ -75,25 +73,22 @@ func newSplit(t *rapid.T, limit int) *split {
 	return s
 }
 
-// books closes the books with a receiver, whose consumers have read up to a position.
 func (s *split) books(r *Receiver, position int64) Books {
 	return Close(s.senders, []*Receiver{r}, func(int32) int64 { return position })
 }
 
-// certain clears the figures that depend on the split.
 func certain(b Book) Book {
 	b.Reordered = 0
 	return b
 }
 
-// TestMergedBooks: merged books equal those of one receiver, apart from the order.
+// Merged books equal those of one receiver, apart from the order.
 func TestMergedBooks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newSplit(t, maxSpans)
 		merged := Merge(s.parts)
 		for _, position := range []int64{-1, ReadToEnd} {
 			got, want := s.books(merged, position), s.books(s.one, position)
-			// The record before decides the book of a record without a stamp.
 			for _, b := range []*Books{&got, &want} {
 				b.Warmup.Corrupt, b.Measured.Corrupt = 0, b.Warmup.Corrupt+b.Measured.Corrupt
 				b.Warmup.Foreign, b.Measured.Foreign = 0, b.Warmup.Foreign+b.Measured.Foreign
@@ -124,8 +119,7 @@ func (s *split) touched() (some []*Receiver) {
 	return some
 }
 
-// TestMergedBooksOfForgetfulReceivers: if receivers forget, merged books still balance, have no more records than
-// there were, and say that they are approximate.
+// Merged books still balance, have no more records than there were, and say that they are approximate.
 func TestMergedBooksOfForgetfulReceivers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newSplit(t, rapid.IntRange(1, 3).Draw(t, "limit"))
@@ -146,7 +140,6 @@ func TestMergedBooksOfForgetfulReceivers(t *testing.T) {
 	})
 }
 
-// TestMergeAgain: merging changes no receiver and can be repeated.
 func TestMergeAgain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newSplit(t, maxSpans)
@@ -157,7 +150,7 @@ func TestMergeAgain(t *testing.T) {
 	})
 }
 
-// TestMergeOfAMove: a partition moves, and its uncommitted records come again in another process.
+// The partition's uncommitted records come again in another process.
 func TestMergeOfAMove(t *testing.T) {
 	a, b := NewReceiver(0, 1), NewReceiver(0, 1)
 	for seq := range uint64(100) {
@@ -180,7 +173,7 @@ func TestMergeOfAMove(t *testing.T) {
 		t.Errorf("warm-up %+v, approximate %v", books.Warmup, books.Approximate)
 	}
 
-	b.Deliver(0, 50, true) // after later ones, and earlier to another: the order is unknown
+	b.Deliver(0, 50, true)
 	books = Close([]*Sender{sender}, []*Receiver{Merge([]*Receiver{a, b})}, func(int32) int64 { return 200 })
 	if !books.Approximate || len(books.Reasons) != 1 || !strings.Contains(books.Reasons[0], "1 records count as reordered") {
 		t.Errorf("approximate %v because %q", books.Approximate, books.Reasons)
@@ -190,7 +183,6 @@ func TestMergeOfAMove(t *testing.T) {
 	}
 }
 
-// TestTraveledReceiver: a decoded receiver equals the original and goes on like it.
 func TestTraveledReceiver(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newSplit(t, rapid.SampledFrom([]int{1, 3, maxSpans}).Draw(t, "limit"))
@@ -214,7 +206,6 @@ func TestTraveledReceiver(t *testing.T) {
 	})
 }
 
-// TestMalformedReceiver: malformed bytes are an error and leave the receiver unchanged.
 func TestMalformedReceiver(t *testing.T) {
 	r := NewReceiver(1, 2)
 	r.Deliver(0, 7, true)
@@ -234,11 +225,10 @@ func TestMalformedReceiver(t *testing.T) {
 		t.Error("a receiver was changed by bytes that are none")
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		_ = NewReceiver(0, 0).UnmarshalBinary(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) // and no panic
+		_ = NewReceiver(0, 0).UnmarshalBinary(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))
 	})
 }
 
-// BenchmarkMerge measures the cost of a partition that several processes read.
 func BenchmarkMerge(b *testing.B) {
 	const producers = 16
 	parts := []*Receiver{NewReceiver(0, producers), NewReceiver(0, producers)}

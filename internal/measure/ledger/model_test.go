@@ -8,14 +8,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The model stores every record and looks at all of them.
 type model struct {
 	senders   []*Sender
 	receivers []*Receiver
 	lanes     map[lane][]*modelRecord
-	sides     []modelSide // by partition
-	position  []int64     // by partition
-	exact     bool        // no bound was hit so far
+	sides     []modelSide
+	position  []int64
+	exact     bool // no bound was hit
 }
 
 type lane struct {
@@ -70,7 +69,7 @@ func (m *model) drawLane(t *rapid.T) lane {
 	}
 }
 
-// admit assigns some sequences. From the first measured record of a lane, all are measured.
+// From the first measured record of a lane, all are measured.
 func (m *model) admit(t *rapid.T) {
 	l := m.drawLane(t)
 	measured := rapid.Bool().Draw(t, "measured")
@@ -110,7 +109,6 @@ func (m *model) settleAs(l lane, seq uint64, fate fateName, offset int64) {
 	}
 }
 
-// deliver delivers some records of a lane, in any order, also repeatedly.
 func (m *model) deliver(t *rapid.T) {
 	l := m.drawLane(t)
 	if len(m.lanes[l]) == 0 {
@@ -122,7 +120,6 @@ func (m *model) deliver(t *rapid.T) {
 	}
 }
 
-// sweep delivers a lane in order, without some records.
 func (m *model) sweep(t *rapid.T) {
 	l := m.drawLane(t)
 	for seq := range m.lanes[l] {
@@ -193,8 +190,7 @@ func (m *model) move(t *rapid.T) {
 	m.position[p] = rapid.Int64Range(-1, 60).Draw(t, "position")
 }
 
-// check closes the books and compares. If a bound was hit or a record is in flight, lost and pending need only
-// balance.
+// After a bound was hit or with records in flight, lost and pending need only balance.
 func (m *model) check(t *rapid.T) {
 	books := Close(m.senders, m.receivers, func(p int32) int64 { return m.position[p] })
 	want := m.close()
@@ -239,7 +235,6 @@ func expand(ranges []LostRange) []LostRange {
 	return single
 }
 
-// close is Close over single records.
 func (m *model) close() [numBooks]Book {
 	var books [numBooks]Book
 	for p := range m.sides {
@@ -257,7 +252,6 @@ func (m *model) close() [numBooks]Book {
 	return books
 }
 
-// missing counts the outcomes in a partition and returns acked records that did not arrive.
 func (m *model) missing(p int32, books *[numBooks]Book) (lost [numBooks][]LostRange, pending [numBooks]int64) {
 	for producer := range m.senders {
 		records := m.lanes[lane{producer, p}]
@@ -294,7 +288,6 @@ func (m *model) missing(p int32, books *[numBooks]Book) (lost [numBooks][]LostRa
 	return lost, pending
 }
 
-// placeCorrupt replaces a missing record with each corrupt one.
 func (m *model) placeCorrupt(p int, books *[numBooks]Book, lost *[numBooks][]LostRange, pending *[numBooks]int64) {
 	place := func(book int) bool {
 		switch {

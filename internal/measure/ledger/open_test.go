@@ -2,7 +2,6 @@ package ledger
 
 import "testing"
 
-// TestOpen: failed and unknown records are not open.
 func TestOpen(t *testing.T) {
 	s := NewSender(0, 2)
 	for range 10 {
@@ -14,7 +13,7 @@ func TestOpen(t *testing.T) {
 	for _, seq := range []uint64{4, 9} {
 		s.Unknown(1, seq)
 	}
-	s.Acked(1, 5, 40) // which has not arrived, by from
+	s.Acked(1, 5, 40)
 	for _, c := range []struct {
 		from, first uint64
 		records     int64
@@ -28,8 +27,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestOpenOfAQueue: records of a queue that arrived in any order are not open, and unknown ones that arrive end only
-// once.
+// Unknown records that arrive end only once.
 func TestOpenOfAQueue(t *testing.T) {
 	s, r := NewSender(1, 1), NewUnordered(0, 2)
 	for range 12 {
@@ -37,7 +35,7 @@ func TestOpenOfAQueue(t *testing.T) {
 	}
 	s.Failed(0, 3)
 	s.Unknown(0, 2)
-	s.Unknown(0, 6) // and arrives
+	s.Unknown(0, 6)
 	s.Unknown(0, 11)
 	for _, c := range []struct {
 		arrives uint64
@@ -46,7 +44,7 @@ func TestOpenOfAQueue(t *testing.T) {
 	}{{0, 7, 1}, {6, 7, 1}, {4, 6, 1}, {9, 5, 1}, {1, 4, 5}, {10, 3, 5}, {5, 2, 7}, {8, 1, 7}, {7, 0, 12}} {
 		r.Deliver(1, c.arrives, true)
 		if c.arrives == 7 {
-			r.Deliver(1, 6, true) // again
+			r.Deliver(1, 6, true)
 		}
 		if first, open := s.Open(0, r.Missing()[1]); first != c.first || open != c.open {
 			t.Errorf("with %d, %d are open from %d on; want %d from %d on", c.arrives, open, first, c.open, c.first)
@@ -57,14 +55,13 @@ func TestOpenOfAQueue(t *testing.T) {
 	}
 }
 
-// TestOpenOfForgotten: forgotten gaps of a queue are not open; in an ordered lane all records are, so a time lag is
-// never too short.
+// Forgotten gaps of a queue are not open; in an ordered lane all records are, so a time lag is never too short.
 func TestOpenOfForgotten(t *testing.T) {
 	s := newSender(0, 1, 2)
 	for range 10 {
 		s.Next(0, true)
 	}
-	for _, seq := range []uint64{1, 3, 5, 7} { // it remembers the last two
+	for _, seq := range []uint64{1, 3, 5, 7} {
 		s.Failed(0, seq)
 	}
 	gaps := []Gap{{1, 1}, {3, 3}, {5, 5}, {7, 8}}

@@ -2,8 +2,6 @@ package ledger
 
 import "testing"
 
-// TestReadToEndOutranksAcks: a partition read to its end was passed, even without acked offsets or with a truncated
-// log.
 func TestReadToEndOutranksAcks(t *testing.T) {
 	for _, offset := range []int64{-1, 1000} {
 		sender, receiver := NewSender(0, 1), NewReceiver(0, 1)

@@ -2,19 +2,19 @@ package ledger
 
 import "sync"
 
-// Receiver is the receiving side of one partition's lanes. No method takes the lock, except where stated. The
-// partition's consumer takes it once for a chunk, and so do readers.
+// Receiver is the receiving side of one partition's lanes. No method takes the lock, except where stated: the caller
+// locks once for each chunk of records.
 type Receiver struct {
 	sync.Mutex
 	partition int32
-	latest    int // book of the record delivered last
+	latest    int
 	lanes     []receiverLane
 	books     [numBooks]received
-	// unordered counts the reordered records of a merged receiver, which are uncertain.
+	// of a merged receiver; uncertain
 	unordered int64
 }
 
-// received counts what arrived of one book. It counts findings and deliveries separately: their sum is a check.
+// Findings and deliveries are counted separately: their sum is a check.
 type received struct {
 	delivered        int64
 	unique           int64
@@ -25,13 +25,13 @@ type received struct {
 	foreign          int64
 }
 
-// receiverLane is one lane's receiving side. It fills whole cache lines, so lanes of two partitions share none.
+// receiverLane fills whole cache lines, so lanes of two partitions share none.
 type receiverLane struct {
 	next         uint64 // one above the highest delivered sequence
-	measuredFrom uint64 // lowest delivered measured sequence
-	missing      spans  // gaps below next
-	// closed counts the sequences of closed gaps, by book. The span straddle is the one closed gap that may belong to
-	// both books, because the measured records begin in or right after it.
+	measuredFrom uint64
+	missing      spans
+	// closed counts the sequences of closed gaps, by book. straddle is the one closed gap that may belong to both,
+	// because the measured records begin in or right after it.
 	closed    [numBooks]int64
 	straddle  span
 	straddles bool
@@ -48,10 +48,9 @@ const (
 	Late
 	// Duplicate: it had arrived before.
 	Duplicate
-	// LateBeyondWindow: it is from a range that the books have forgotten, so it is late or a duplicate. It is
-	// delivered and not unique.
+	// LateBeyondWindow: it is from a range that the books have forgotten, so it is late or a duplicate.
 	LateBeyondWindow
-	// Stray: this run has no such lane or sequence. It counts as foreign.
+	// Stray: this run has no such lane or sequence; it counts as foreign.
 	Stray
 )
 
@@ -76,11 +75,11 @@ func NewReceiver(partition int32, producers int) *Receiver {
 	return newReceiver(partition, producers, maxSpans)
 }
 
-// manySpans bounds the gaps of a lane without order: a million, of 16 bytes each.
+// a million gaps, of 16 bytes each
 const manySpans = 1 << 20
 
-// NewUnordered is NewReceiver for records that arrive in any order, with many missing at a time, as a queue settles
-// them. Its books are exact up to a million gaps in a lane.
+// NewUnordered is NewReceiver for records that arrive in any order, as a queue settles them. Its books are exact
+// up to a million gaps in a lane.
 func NewUnordered(partition int32, producers int) *Receiver {
 	return newReceiver(partition, producers, manySpans)
 }
@@ -115,8 +114,8 @@ func (r *Receiver) Deliver(producer int, seq uint64, measured bool) Finding {
 	return lane.outOfOrder(book, seq)
 }
 
-// Corrupt enters a record with a wrong checksum. It counts in the book of the record delivered before; Close lets it
-// replace a missing record.
+// Corrupt enters a record with a wrong checksum. It counts in the book of the record before; Close lets it replace
+// a missing record.
 func (r *Receiver) Corrupt() { r.books[r.latest].corrupt++ }
 
 // Foreign enters a record that is not of this run.
@@ -144,7 +143,7 @@ type Awaited struct {
 // Gap is a range of sequences, both ends included.
 type Gap struct{ From, To uint64 }
 
-// Expected returns, for each producer, what an ordered lane still expects: all above the highest arrived sequence.
+// Expected returns, for each producer, what an ordered lane expects: all above the highest arrived sequence.
 func (r *Receiver) Expected() []Awaited {
 	all := make([]Awaited, len(r.lanes))
 	for i := range r.lanes {
@@ -153,7 +152,8 @@ func (r *Receiver) Expected() []Awaited {
 	return all
 }
 
-// Missing returns, for each producer, all sequences that have not arrived, without forgotten ones.
+// Missing returns, for each producer, what a lane in any order expects: all sequences that have not arrived, except the
+// forgotten ones.
 func (r *Receiver) Missing() []Awaited {
 	all := r.Expected()
 	for i := range r.lanes {
@@ -177,7 +177,6 @@ func (r *Receiver) Has(producer int, seq uint64) bool {
 	return i == len(l.missing.list) || l.missing.list[i].from > seq
 }
 
-// outOfOrder enters a sequence that is not the next.
 func (l *receiverLane) outOfOrder(book *received, seq uint64) Finding {
 	switch {
 	case seq > l.next:
@@ -200,8 +199,8 @@ func (l *receiverLane) outOfOrder(book *received, seq uint64) Finding {
 	return Late
 }
 
-// closeGap counts a closed gap as missing for good. The record after it was delivered, so its book is known, except
-// for the gap right before the first measured record.
+// The record after a closed gap was delivered, so its book is known, except right before the first measured
+// record.
 func (l *receiverLane) closeGap(gap span, full bool) {
 	switch {
 	case !full:

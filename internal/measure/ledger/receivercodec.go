@@ -27,7 +27,6 @@ func (r *Receiver) MarshalBinary() ([]byte, error) {
 	return b, nil
 }
 
-// counts returns all counters of a book, in the order of the encoding.
 func (b *received) counts() [7]*int64 {
 	return [...]*int64{
 		&b.delivered, &b.unique, &b.duplicates, &b.reordered, &b.lateBeyondWindow, &b.corrupt, &b.foreign,
@@ -73,8 +72,7 @@ func (r *Receiver) UnmarshalBinary(data []byte) error {
 }
 
 const (
-	maxPartition = 1 << 31
-	// minReceiverLaneBytes is the minimum size of a lane: a byte for each number.
+	maxPartition         = 1 << 31
 	minReceiverLaneBytes = 9
 )
 

@@ -2,26 +2,26 @@ package ledger
 
 import "sync"
 
-// Sender is the sending side of one producer's lanes. Its worker admits and settles. No method takes the lock, except
-// where stated; if other goroutines read or settle too, all must hold it, once for a batch.
+// Sender is the sending side of one producer's lanes. Its worker admits and settles. No method takes the lock,
+// except where stated; if other goroutines read or settle too, all must hold it.
 type Sender struct {
 	sync.Mutex
 	producer int
 	lanes    []senderLane
 }
 
-// senderLane is one lane's sending side. It fills whole cache lines, so lanes of two producers share none.
+// senderLane fills whole cache lines, so lanes of two producers share none.
 type senderLane struct {
-	next         uint64 // next sequence to assign
-	measuredFrom uint64 // first sequence of the measured book
-	lastOffset   int64  // highest acked offset; -1 if unknown
+	next         uint64
+	measuredFrom uint64
+	lastOffset   int64 // highest acked; -1 if unknown
 	acked        [numBooks]int64
 	failed       fate
 	unknown      fate
 	_            [24]byte
 }
 
-// fate is the failed or unknown records of a lane: how many, and which, up to the bound.
+// fate is the failed or unknown records: how many, and which, up to the bound.
 type fate struct {
 	records [numBooks]int64
 	which   spans
@@ -42,8 +42,8 @@ func newSender(producer, partitions, limit int) *Sender {
 	return s
 }
 
-// Next assigns the next sequence of the lane to partition, which must be one of the sender's. After the first
-// measured record of a lane, all are measured.
+// Next assigns the next sequence of the lane to one of the sender's partitions. After a lane's first measured
+// record, all are measured.
 func (s *Sender) Next(partition int32, measured bool) (seq uint64) {
 	lane := &s.lanes[partition]
 	seq = lane.next
@@ -82,14 +82,14 @@ func (s *Sender) AckedIn(partition int32) int64 {
 	return acked[bookWarmup] + acked[bookMeasured]
 }
 
-// Open returns the lowest and the number of awaited sequences that are neither failed nor unknown: they are in flight
-// or acked. A gap whose failed records the sender has forgotten is not open.
+// Open returns, of the awaited sequences that are neither failed nor unknown, the lowest and the number. Gaps whose
+// failed records were forgotten are not open.
 func (s *Sender) Open(partition int32, awaited Awaited) (first uint64, records int64) {
 	lane := &s.lanes[partition]
 	floor := max(lane.failed.which.floor, lane.unknown.which.floor)
 	var missing []span
 	for _, gap := range awaited.Gaps {
-		missing = append(missing, span{max(gap.From, floor), gap.To}) // may be empty
+		missing = append(missing, span{max(gap.From, floor), gap.To})
 	}
 	missing = append(missing, span{awaited.Next, maxSequence})
 	lowest := missing[0].from
@@ -103,7 +103,6 @@ func (s *Sender) Open(partition int32, awaited Awaited) (first uint64, records i
 
 func (l *senderLane) book(seq uint64) int { return bookOf(seq >= l.measuredFrom) }
 
-// sequences returns the sequences [from, to) of a book.
 func (l *senderLane) sequences(book int) (from, to uint64) {
 	boundary := min(l.measuredFrom, l.next)
 	if book == bookWarmup {
@@ -117,12 +116,11 @@ func (l *senderLane) admitted(book int) int64 {
 	return int64(to - from)
 }
 
-// inFlight returns how many sequences are not settled; negative if some were settled twice.
+// inFlight is negative if a sequence was settled twice.
 func (l *senderLane) inFlight(book int) int64 {
 	return l.admitted(book) - l.acked[book] - l.failed.records[book] - l.unknown.records[book]
 }
 
-// forgotten returns how many records are known only by count.
 func (f *fate) forgotten() int64 {
 	return f.records[bookWarmup] + f.records[bookMeasured] - count(f.which.live())
 }

@@ -5,13 +5,12 @@ import (
 	"slices"
 )
 
-// span is a range of sequences, both ends included.
+// Both ends are included.
 type span struct{ from, to uint64 }
 
 func (s span) len() uint64 { return s.to - s.from + 1 }
 
-// spans is a bounded set of sequences, kept as ascending spans that do not touch. If there is one span too many, the
-// lowest is closed: the set forgets it, and the floor rises above it.
+// If there is one span too many, the lowest is closed: the set forgets it, and the floor rises above it.
 type spans struct {
 	list  []span // list[head:] is the set; spans before head are closed
 	head  int
@@ -19,13 +18,11 @@ type spans struct {
 	floor uint64
 }
 
-// live returns the spans of the set, ascending. It is valid until the next change.
+// live returns the set until the next change.
 func (s *spans) live() []span { return s.list[s.head:] }
 
-// from returns the spans that end at seq or above.
 func (s *spans) from(seq uint64) []span { return s.list[s.find(seq):] }
 
-// find returns the index in list of the first span that ends at seq or above.
 func (s *spans) find(seq uint64) int {
 	i, _ := slices.BinarySearchFunc(s.live(), seq, func(sp span, seq uint64) int {
 		if sp.to < seq {
@@ -36,13 +33,12 @@ func (s *spans) find(seq uint64) int {
 	return s.head + i
 }
 
-// append adds a span above all others that touches none, and returns a span that it closed.
 func (s *spans) append(added span) (closed span, full bool) {
 	s.list = append(s.list, added)
 	return s.bound()
 }
 
-// add adds one sequence, unless it is below the floor.
+// add ignores a sequence below the floor.
 func (s *spans) add(seq uint64) {
 	if seq < s.floor {
 		return
@@ -51,7 +47,7 @@ func (s *spans) add(seq uint64) {
 	joinsRight := i < len(s.list) && s.list[i].from <= seq+1
 	joinsLeft := i > s.head && s.list[i-1].to+1 == seq
 	switch {
-	case joinsRight && s.list[i].from <= seq: // already in the set
+	case joinsRight && s.list[i].from <= seq:
 	case joinsRight && joinsLeft:
 		s.list[i-1].to = s.list[i].to
 		s.list = slices.Delete(s.list, i, i+1)
@@ -65,7 +61,6 @@ func (s *spans) add(seq uint64) {
 	}
 }
 
-// remove removes one sequence and reports whether it was there. If that splits a span, one may have to be closed.
 func (s *spans) remove(seq uint64) (closed span, full, found bool) {
 	i := s.find(seq)
 	if i == len(s.list) || s.list[i].from > seq {
@@ -87,8 +82,7 @@ func (s *spans) remove(seq uint64) (closed span, full, found bool) {
 	return closed, full, true
 }
 
-// bound closes the lowest span if there is one too many. It moves the list only when a quarter of it is closed, so
-// that each gap costs only nanoseconds.
+// bound moves the list only when a quarter of it is closed, so that each gap costs only nanoseconds.
 func (s *spans) bound() (closed span, full bool) {
 	if len(s.live()) <= s.limit {
 		return span{}, false
@@ -103,7 +97,6 @@ func (s *spans) bound() (closed span, full bool) {
 	return closed, true
 }
 
-// clip returns the part of an ascending list in [lo, hi).
 func clip(list []span, lo, hi uint64) []span {
 	var part []span
 	for _, sp := range list {

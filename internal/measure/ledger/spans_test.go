@@ -7,7 +7,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// members returns the sequences of a list, which must be ascending without touching spans.
 func members(t *rapid.T, list []span) []uint64 {
 	var seqs []uint64
 	for i, sp := range list {

@@ -1,9 +1,8 @@
 package ledger
 
-// tally counts the lost, pending and unacked delivered records of one book, of a lane or a partition.
 type tally struct {
 	lost, pending, unackedDelivered int64
-	ranges                          []LostRange // of the lost that are known by number
+	ranges                          []LostRange
 }
 
 func (t *tally) merge(o *tally) {
@@ -13,7 +12,7 @@ func (t *tally) merge(o *tally) {
 	t.ranges = append(t.ranges, o.ranges...)
 }
 
-// takeLost takes up to n records off the lost, the lowest first, and returns how many of n are left over.
+// takeLost takes up to n off the lost, the lowest first.
 func (t *tally) takeLost(n int64) (left int64) {
 	taken := min(n, t.lost)
 	t.lost -= taken
@@ -30,7 +29,6 @@ func (t *tally) takeLost(n int64) (left int64) {
 	return n - taken
 }
 
-// takePending takes up to n records off the pending and returns how many of n are left over.
 func (t *tally) takePending(n int64) (left int64) {
 	taken := min(n, t.pending)
 	t.pending -= taken

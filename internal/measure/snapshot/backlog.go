@@ -12,7 +12,7 @@ type Backlog struct {
 }
 
 // Backlogs returns the groups' backlogs of acked records. acked counts acks by partition. Read reached before acked:
-// then a record counts as backlog slightly too long rather than too short.
+// then a record may count as backlog for too long, but never for too short a time.
 func Backlogs(reached [][]Reached, acked []int64) []Backlog {
 	return backlogs(reached, func(p int, at Reached) int64 { return acked[p] - at.Arrived })
 }
@@ -26,7 +26,7 @@ func backlogs(reached [][]Reached, behind func(p int, at Reached) int64) []Backl
 	all := make([]Backlog, len(reached))
 	for i := range reached {
 		for p, at := range reached[i] {
-			n := max(0, behind(p, at)) // a record can arrive before its ack is counted
+			n := max(0, behind(p, at)) // records can arrive before their acks are counted
 			all[i].Partitions = append(all[i].Partitions, n)
 			all[i].Records += n
 		}
@@ -34,7 +34,7 @@ func backlogs(reached [][]Reached, behind func(p int, at Reached) int64) []Backl
 	return all
 }
 
-// Slowest returns the index of the greatest backlog, the first of equals.
+// Slowest returns the index of the greatest backlog; of equal backlogs, the first.
 func Slowest(all []Backlog) int {
 	at, most := 0, int64(-1)
 	for i, b := range all {

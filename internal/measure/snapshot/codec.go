@@ -22,7 +22,7 @@ import (
 // Sections ascend by id. A reader skips unknown sections and leaves the fields of missing ones zero. So a new section
 // needs no new version; any other change does.
 
-// MarshalBinary encodes s, always in the same way. It locks the books, one after the other. Nil books are an error.
+// MarshalBinary locks the books, one after the other. Nil books are an error.
 func (s Snapshot) MarshalBinary() ([]byte, error) {
 	c := &coder{b: append(make([]byte, 0, 1024), Version)}
 	for id := uint64(1); ; id++ {
@@ -40,7 +40,7 @@ func (s Snapshot) MarshalBinary() ([]byte, error) {
 }
 
 // UnmarshalBinary decodes s. On an error it leaves s unchanged. It keeps none of the bytes, and allocates in
-// proportion to them. It checks neither that s is of a part of the run nor the form of the times: Fits and Merge do.
+// proportion to them. It does not check the sizes or the times: Fits and Merge do.
 func (s *Snapshot) UnmarshalBinary(data []byte) error {
 	if len(data) == 0 {
 		return errMalformed
@@ -68,7 +68,6 @@ func (s *Snapshot) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// section writes or reads the body of a section; known reports whether that id exists.
 func (s *Snapshot) section(c *coder, id uint64) (known bool) {
 	switch id {
 	case 1: // identity

@@ -17,7 +17,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// filler gives each field of a value a different content.
 type filler struct {
 	t    testing.TB
 	last int64
@@ -83,7 +82,6 @@ func filled(t testing.TB) (s snapshot.Snapshot) {
 	return s
 }
 
-// hollow returns a snapshot whose optional parts exist but are empty.
 func hollow() snapshot.Snapshot {
 	return snapshot.Snapshot{
 		Behind: snapshot.Behind{AckedIn: []int64{}, OpenRecords: []int64{}, OldestDueNs: []int64{}},
@@ -101,7 +99,6 @@ func hollow() snapshot.Snapshot {
 	}
 }
 
-// TestEveryFieldTravels: every field, nil and empty included, survives encoding and gob.
 func TestEveryFieldTravels(t *testing.T) {
 	for name, s := range map[string]snapshot.Snapshot{
 		"filled": filled(t), "hollow": hollow(), "zero": {},
@@ -135,7 +132,7 @@ func section(b []byte, id uint64, body ...byte) []byte {
 	return append(b, body...)
 }
 
-// TestSections: a reader skips unknown sections and refuses malformed ones.
+// A reader skips unknown sections.
 func TestSections(t *testing.T) {
 	s := filled(t)
 	whole := marshaled(t, s)
@@ -173,13 +170,13 @@ func TestSections(t *testing.T) {
 	}
 }
 
-// FuzzUnmarshalBinary: decoded snapshots can be encoded and decoded again, in memory proportional to the input.
+// Decoding takes memory proportional to the input.
 func FuzzUnmarshalBinary(f *testing.F) {
 	for _, s := range []snapshot.Snapshot{filled(f), hollow(), {}} {
 		f.Add(marshaled(f, s))
 	}
 	f.Add(section(marshaled(f, snapshot.Snapshot{}), 77, 1))
-	f.Add(section([]byte{snapshot.Version}, 3, 128, 128, 4)) // 2¹⁶ groups without content
+	f.Add(section([]byte{snapshot.Version}, 3, 128, 128, 4))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -198,8 +195,6 @@ func FuzzUnmarshalBinary(f *testing.F) {
 	})
 }
 
-// travelling returns the last snapshot of a part, with 8 metrics of lognormal values, and the books of 16 producers
-// in 64 partitions.
 func travelling(values int) snapshot.Snapshot {
 	const partitions, producers = 64, 16
 	metrics := []latency.Metric{0, 1, 2, 3, 4, 5, 6, 7}
@@ -244,7 +239,7 @@ func BenchmarkTravel(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	_, _ = w.Write(whole) // a Buffer returns no errors
+	_, _ = w.Write(whole)
 	_ = w.Close()
 	b.ReportAllocs()
 	for b.Loop() {

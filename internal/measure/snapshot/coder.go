@@ -15,17 +15,15 @@ var (
 	errNoBooks   = errors.New("a snapshot has nil books")
 )
 
-// coder writes or reads a snapshot. Both visit the same fields in the same order, so each field is named once.
-// Writing changes no field.
+// Reading and writing visit the same fields in the same order.
 type coder struct {
 	reads bool
-	b     []byte // bytes written so far, or left to read
-	err   error  // the first; after it, every number read is 0
+	b     []byte
+	err   error // after it, every number read is 0
 }
 
 func (c *coder) fail(err error) { c.err = cmp.Or(c.err, err) }
 
-// number writes n, or reads and returns a number of at most limit.
 func (c *coder) number(n, limit uint64) uint64 {
 	if !c.reads {
 		c.b = binary.AppendUvarint(c.b, n)
@@ -42,7 +40,7 @@ func (c *coder) number(n, limit uint64) uint64 {
 	return n
 }
 
-// integers codes integers as zig-zag numbers, like [binary.AppendVarint].
+// integers codes zig-zag numbers, like [binary.AppendVarint].
 func integers[T ~int | ~int32 | ~int64 | ~uint64](c *coder, all ...*T) {
 	for _, p := range all {
 		n := int64(*p)
@@ -70,8 +68,8 @@ func (c *coder) flags(all ...*bool) {
 	}
 }
 
-// count writes the number of elements, or reads it; −1 is nil. Each element takes at least bytesEach bytes, which
-// bounds what a reader allocates.
+// count codes a number of elements; −1 is nil. Each element takes at least bytesEach bytes, which bounds
+// allocation.
 func (c *coder) count(n int, isNil bool, bytesEach int) int {
 	if isNil {
 		n = -1
@@ -79,7 +77,6 @@ func (c *coder) count(n int, isNil bool, bytesEach int) int {
 	return int(c.number(uint64(n+1), uint64(len(c.b)/bytesEach)+1)) - 1
 }
 
-// bytes writes b, or reads bytes and returns them without a copy.
 func (c *coder) bytes(b []byte) []byte {
 	n := c.count(len(b), b == nil, 1)
 	if !c.reads {
@@ -117,7 +114,6 @@ func list[T any](c *coder, p *[]T, bytesEach int, each func(*T, *coder)) {
 	}
 }
 
-// optional codes a pointer that may be nil.
 func optional[T any](c *coder, p **T, code func(*T, *coder)) {
 	there := *p != nil
 	if c.flags(&there); !there {
@@ -134,7 +130,6 @@ type pair[K, V any] struct {
 	value V
 }
 
-// dictionary codes a map as a list of pairs, ascending by key.
 func dictionary[K cmp.Ordered, V any](c *coder, m *map[K]V, each func(*pair[K, V], *coder)) {
 	var pairs []pair[K, V]
 	if *m != nil {
@@ -156,14 +151,13 @@ func dictionary[K cmp.Ordered, V any](c *coder, m *map[K]V, each func(*pair[K, V
 	}
 }
 
-// book is a *ledger.Sender or *ledger.Receiver.
 type book[T any] interface {
 	*T
 	encoding.BinaryMarshaler
 	encoding.BinaryUnmarshaler
 }
 
-// books codes books, which are never nil: Merge relies on that.
+// Decoded books are never nil: Merge relies on that.
 func books[T any, B book[T]](p *B, c *coder) {
 	if c.reads {
 		*p = new(T)

@@ -8,12 +8,11 @@ import (
 // A Gap is a period without an ack in one partition, on the run's axis, while a record waited for one.
 //
 // No ack came between LastNs and ToNs. A record waited from FromNs: that is LastNs, or the due time of the oldest
-// waiting record if that is later. So a partition without records has no gap. The length of a gap is ToNs − FromNs;
-// it is not positive if no record waited.
+// waiting record if that is later. A gap's length, ToNs − FromNs, is not positive if no record waited.
 type Gap struct {
-	LastNs int64 // BeforeAll before the first ack
+	LastNs int64 // or BeforeAll
 	FromNs int64
-	ToNs   int64 // AfterAll after the last ack
+	ToNs   int64 // or AfterAll
 }
 
 // Times before and after all others.
@@ -22,15 +21,14 @@ const (
 	AfterAll  int64 = math.MaxInt64 / 2
 )
 
-// Gaps holds the gaps of one partition in ascending order, as seen by some of the workers.
+// Gaps holds the gaps of one partition in ascending order.
 type Gaps struct {
-	// All has every gap longer than AllNs nanoseconds, and perhaps shorter ones.
+	// All has every gap longer than AllNs nanoseconds, and perhaps some shorter gaps.
 	AllNs int64
 	All   []Gap
 }
 
-// Merge returns the gaps of the workers of g and o together. An ack of any worker ends a gap, so the merged gaps are
-// those parts where a gap of g and one of o overlap.
+// Merge returns the overlaps of gaps of g and o, because an ack of any worker ends a gap.
 func (g Gaps) Merge(o Gaps) Gaps {
 	merged := Gaps{AllNs: max(g.AllNs, o.AllNs)}
 	for i, j := 0, 0; i < len(g.All) && j < len(o.All); {
@@ -49,7 +47,7 @@ func (g Gaps) Merge(o Gaps) Gaps {
 	return merged
 }
 
-// MergeGaps merges others into all, by partition; all may be nil.
+// MergeGaps merges others into all, which may be nil, by partition.
 func MergeGaps(all, others []Gaps) []Gaps {
 	if all == nil {
 		return others
@@ -60,8 +58,8 @@ func MergeGaps(all, others []Gaps) []Gaps {
 	return all
 }
 
-// Within returns the gaps that begin before the end of a window that starts at zero, without those in which no record
-// waited. A gap lasts until its ack, even after the window; without an ack it lasts until end.
+// Within returns the gaps that begin before the end of a window from zero, if a record waited. A gap lasts until
+// its ack, even after the window; without an ack it lasts until end.
 func (g Gaps) Within(end int64) (all []Gap) {
 	for _, gap := range g.All {
 		gap.FromNs = max(gap.FromNs, 0)
@@ -75,7 +73,7 @@ func (g Gaps) Within(end int64) (all []Gap) {
 	return all
 }
 
-// Waiting returns g with records, due from a time on, that wait in its last gap.
+// Waiting returns g for records that wait in its last gap; the oldest was due at from.
 func (g Gaps) Waiting(from int64) Gaps {
 	all := slices.Clone(g.All)
 	if n := len(all); n > 0 && all[n-1].ToNs == AfterAll {

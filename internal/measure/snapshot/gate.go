@@ -2,23 +2,23 @@ package snapshot
 
 import "time"
 
-// Gate is the state of a gate, or of the gates of several parts, each of which reads the lag by itself.
+// Gate is the state of one gate, or of several gates together.
 type Gate struct {
-	Refused int64 // records not granted when first asked for
+	Refused int64 // not granted when first asked for
 	Changes int64 // readings that opened or closed the gate
-	// Closed is how long records were refused, Blind how long the lag was unknown, and MaxAge the age of the oldest
-	// reading behind a decision. For several gates, each is the largest value.
+	// Closed is how long records were refused, Blind how long the lag was unknown, MaxAge the age of the oldest
+	// reading behind a decision. Of several gates, each is the largest.
 	Closed, Blind, MaxAge time.Duration
 
-	Open     bool   // it would admit a record now; of several gates, any of them
-	Bound    *int64 // allowed lag now, in records; nil is any
-	InWindow *Bound // how Bound moved in the measured window; nil if it did not
+	Open     bool   // of several gates, any of them
+	Bound    *int64 // allowed lag in records; nil: unlimited
+	InWindow *Bound // nil if it did not move
 }
 
-// Bound is how a bound moved, in records. For several parts of one bound, Min and Max are the sums of the parts' own.
+// Bound is how a bound moved, in records. Of several gates, Min and Max are sums.
 type Bound struct{ Min, Max, Last int64 }
 
-// Sub returns what happened since an earlier snapshot; fields that are no totals stay.
+// Sub returns what happened since an earlier snapshot. Fields that are not totals keep their values.
 func (g Gate) Sub(earlier Gate) Gate {
 	g.Refused -= earlier.Refused
 	g.Changes -= earlier.Changes
@@ -39,7 +39,7 @@ func (g *Gate) clone() *Gate {
 // With returns g merged with o.
 func (g Gate) With(o Gate) Gate { return *g.clone().merge(&o) }
 
-// merge adds another gate to g. Either may be nil.
+// Either gate of merge may be nil.
 func (g *Gate) merge(o *Gate) *Gate {
 	switch {
 	case o == nil:

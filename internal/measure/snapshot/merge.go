@@ -14,9 +14,9 @@ import (
 // ErrMismatch reports snapshots that are not of parts of one run.
 var ErrMismatch = errors.New("these are not snapshots of one run's parts")
 
-// Merge adds up the snapshots of parts, in any order, and changes none of them. The sum of none is the zero Snapshot.
-// It is an error if versions differ, if a part occurs twice, or if the numbers of groups or partitions differ. A part
-// without producers or consumers is valid. Instance and Told belong to one part, so the sum has neither.
+// Merge adds up the snapshots of parts, in any order, and changes none of them. It is an error if versions or the
+// numbers of groups or partitions differ, or if a part occurs twice. A part may have no producers or consumers.
+// Instance and Told belong to one part, so the sum has neither.
 func Merge(all []Snapshot) (Snapshot, error) {
 	if len(all) == 0 {
 		return Snapshot{}, nil
@@ -46,7 +46,6 @@ func Merge(all []Snapshot) (Snapshot, error) {
 	return sum, err
 }
 
-// add adds another part, except its times and the books of its consumers.
 func (s *Snapshot) add(o Snapshot) (err error) {
 	s.Seq = max(s.Seq, o.Seq)
 	s.FromNs, s.ToNs, s.EndNs = min(s.FromNs, o.FromNs), max(s.ToNs, o.ToNs), max(s.EndNs, o.EndNs)
@@ -76,7 +75,6 @@ func (s *Snapshot) add(o Snapshot) (err error) {
 	return nil
 }
 
-// firstOf returns the lesser of two texts, ignoring empty ones.
 func firstOf(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
@@ -84,7 +82,6 @@ func firstOf(a, b string) string {
 	return min(a, b)
 }
 
-// mergeIf merges two values that may be nil.
 func mergeIf[T any](a, b *T, merge func(T, T) T) *T {
 	if a == nil || b == nil {
 		return copied(cmp.Or(a, b))
@@ -142,8 +139,7 @@ func (q Queue) add(o Queue) Queue {
 	return q
 }
 
-// mergeBooks merges the parts' books by group and partition. Only together do they know what has arrived: a partition
-// may move between parts, and a record that two parts got is a duplicate.
+// A partition may move between parts, and a record that two parts got is a duplicate.
 func (s *Snapshot) mergeBooks(all []Snapshot) {
 	for i := range s.Groups {
 		g := &s.Groups[i]
@@ -178,8 +174,7 @@ func (s *Snapshot) mergeBooks(all []Snapshot) {
 	}
 }
 
-// mergeQueue merges a queue's books of settled records. It corrects the counts for records that were first delivered
-// to, or acknowledged by, two parts.
+// Records may be first delivered to, or acknowledged by, two parts.
 func (g *Group) mergeQueue(all []Snapshot, number int) {
 	settled, acked := make(map[int32][]*ledger.Receiver), make(map[int32][]*ledger.Receiver)
 	for _, part := range all {
@@ -242,7 +237,7 @@ func (r Reached) Furthest(o Reached) Reached {
 	case r.At == NeverHanded || o.Position > r.Position:
 		sum.At = o.At
 	case o.Position == r.Position:
-		sum.At = min(r.At, o.At) // when it was first delivered
+		sum.At = min(r.At, o.At)
 	}
 	return sum
 }
@@ -293,7 +288,6 @@ func (l *Last) merge(o *Last) (*Last, error) {
 	return l, nil
 }
 
-// mergedGaps is MergeGaps for others that may be nil.
 func mergedGaps(all, others []Gaps) []Gaps {
 	if others == nil {
 		return all

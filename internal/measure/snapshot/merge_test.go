@@ -22,8 +22,8 @@ type record struct {
 	measured  bool
 	dueNs     int64
 	fate      fate
-	tookNs    int64 // until its ack or failure
-	reader    int   // the reader that gets it; none without an ack
+	tookNs    int64
+	reader    int // none without an ack
 }
 
 type fate int
@@ -33,18 +33,16 @@ const (
 	failed
 	unknown
 	inFlight
-	waiting // at the source
+	waiting
 	shed
 	fates
 )
 
-// schedule is what all parts of a run do together, in order of due time.
 type schedule struct {
 	workers, partitions, readers int
 	records                      []record
 }
 
-// schedules draws a schedule. Partitions sometimes move between readers.
 func schedules(t *rapid.T) schedule {
 	s := schedule{
 		workers: rapid.IntRange(1, 5).Draw(t, "workers"), partitions: rapid.IntRange(1, 3).Draw(t, "partitions"),
@@ -87,7 +85,6 @@ func (s schedule) whole() snapshot.Snapshot {
 	return s.part(0, all, all)
 }
 
-// split divides workers and readers among n parts and returns their snapshots.
 func (s schedule) split(t *rapid.T, n int) []snapshot.Snapshot {
 	divide := func(things int, name string) func(part int) func(int) bool {
 		in := rapid.SliceOfN(rapid.IntRange(0, n-1), things, things).Draw(t, name)
@@ -107,7 +104,7 @@ type worked struct {
 	senders   []*ledger.Sender
 	acks      [][][]int64
 	receivers []*ledger.Receiver
-	offsets   []int64 // of the log
+	offsets   []int64
 	recorder  *latency.Recorder
 }
 
@@ -172,7 +169,7 @@ func (w *worked) send(r record) {
 	}
 }
 
-// read delivers a record; its sequence is the number of earlier records of its worker in the partition.
+// A record's sequence is the number of earlier records of its worker in the partition.
 func (w *worked) read(r record, offset int64) {
 	g := &w.snap.Groups[0]
 	at := &g.Reached[r.partition]
@@ -237,7 +234,7 @@ type fataler interface {
 	Fatal(...any)
 }
 
-// encoded returns a snapshot's encoding with the senders' books sorted; Merge keeps them in order of the parts.
+// encoded sorts the senders' books, which Merge keeps in order of the parts.
 func encoded(t fataler, s snapshot.Snapshot) []byte {
 	t.Helper()
 	if s.Last != nil {
@@ -258,7 +255,6 @@ func marshaled(t fataler, m encoding.BinaryMarshaler) []byte {
 	return b
 }
 
-// traveled returns to, decoded from the encoding of from.
 func traveled[T encoding.BinaryUnmarshaler](t fataler, from encoding.BinaryMarshaler, to T) T {
 	t.Helper()
 	if err := to.UnmarshalBinary(marshaled(t, from)); err != nil {
@@ -282,8 +278,7 @@ func wantSame(t *rapid.T, what string, got, want snapshot.Snapshot) {
 	}
 }
 
-// TestMergeIsTheWhole: however a schedule is split, the merged parts equal one part that did everything, byte by
-// byte.
+// Merged parts equal one part that did everything, byte by byte.
 func TestMergeIsTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := schedules(t)
@@ -304,7 +299,6 @@ func TestMergeIsTheWhole(t *testing.T) {
 	})
 }
 
-// extras fills fields that follow from no schedule.
 func extras(t *rapid.T, s *snapshot.Snapshot) {
 	n := func() int64 { return rapid.Int64Range(0, 1000).Draw(t, "n") }
 	d := func() time.Duration { return time.Duration(n()) }
@@ -349,15 +343,14 @@ func extras(t *rapid.T, s *snapshot.Snapshot) {
 	}
 	switch rapid.IntRange(0, 5).Draw(t, "sides") {
 	case 0:
-		s.Behind, s.Last.AckGaps = snapshot.Behind{}, nil // it only consumes
+		s.Behind, s.Last.AckGaps = snapshot.Behind{}, nil
 	case 1:
-		s.Groups, s.Last.DeliveryGaps = nil, nil // it only produces
+		s.Groups, s.Last.DeliveryGaps = nil, nil
 	case 2:
 		s.Last = nil
 	}
 }
 
-// TestMergeInAnyOrder: parts may be merged in any order and grouping, and an idle part changes nothing.
 func TestMergeInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := schedules(t)
@@ -371,7 +364,7 @@ func TestMergeInAnyOrder(t *testing.T) {
 		wantSame(t, "the last two before", merged(t, parts[0], merged(t, parts[2], parts[1])), want)
 		wantSame(t, "the outer two before", merged(t, merged(t, parts[0], parts[2]), parts[1]), want)
 		alone := parts[1]
-		alone.Instance, alone.Told = 0, nil // a sum has neither
+		alone.Instance, alone.Told = 0, nil
 		wantSame(t, "alone", merged(t, parts[1]), alone)
 		idle := snapshot.Snapshot{Version: snapshot.Version, Part: 9, FromNs: want.FromNs, ToNs: want.ToNs}
 		wantSame(t, "with one that has nothing", merged(t, want, idle), want)
@@ -381,7 +374,6 @@ func TestMergeInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestMergeRefuses: snapshots that cannot be parts of one run are an error.
 func TestMergeRefuses(t *testing.T) {
 	sends := func(part, partitions int) snapshot.Snapshot {
 		return snapshot.Snapshot{Version: snapshot.Version, Part: part, Behind: snapshot.NewBehind(make([]int64, partitions))}
@@ -415,7 +407,6 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// TestFurthest: the furthest position of two parts has the time of its first delivery.
 func TestFurthest(t *testing.T) {
 	nothing := snapshot.Reached{Position: 5, At: snapshot.NeverHanded}
 	at := func(position, at, records int64) snapshot.Reached {
@@ -439,7 +430,6 @@ func TestFurthest(t *testing.T) {
 	}
 }
 
-// TestSinceKeepsWhatWasKnown: Since takes missing fields from the earlier snapshot and changes neither.
 func TestSinceKeepsWhatWasKnown(t *testing.T) {
 	books := map[int32]*ledger.Receiver{0: ledger.NewReceiver(0, 1)}
 	before := snapshot.Snapshot{
@@ -471,7 +461,6 @@ func TestSinceKeepsWhatWasKnown(t *testing.T) {
 	}
 }
 
-// TestFits: a snapshot with other partitions does not fit.
 func TestFits(t *testing.T) {
 	reads := func(n int) []snapshot.Group { return []snapshot.Group{{Reached: make([]snapshot.Reached, n)}} }
 	behind := func(acked, open int) snapshot.Snapshot {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// MaxAttempts bounds the separately counted attempts; the last count includes all later ones.
+// MaxAttempts bounds the counted attempts; the last count includes all later ones.
 const MaxAttempts = 64
 
 // DeliveryCounts are the counts of a queue's consumers.
@@ -13,7 +13,7 @@ type DeliveryCounts struct {
 	Received int64
 	// Unique counts first deliveries, Acked first acknowledgements, AckedAgain later ones.
 	Unique, Acked, AckedAgain   int64
-	Dead, DeadAcked             int64 // dead letters; of these, acknowledged ones
+	Dead, DeadAcked             int64 // different dead letters; of these, acknowledged
 	Dropped, Nacked             int64
 	GivenUpExpired, GivenUpLost int64
 	GivenUpError, Unsettled     int64
@@ -58,7 +58,7 @@ func (t DeliveryCounts) GivenUp() map[string]int64 {
 // Dead returns how many different records are dead letters.
 func (q *Queue) Dead() int64 { return q.Deliveries[0].Dead + q.Deliveries[1].Dead }
 
-// WithoutBooks returns the counts of q; nil of nil.
+// WithoutBooks returns q without books; nil of nil.
 func (q *Queue) WithoutBooks() *Queue {
 	q = copied(q)
 	if q != nil {
@@ -67,10 +67,10 @@ func (q *Queue) WithoutBooks() *Queue {
 	return q
 }
 
-// QueueTotal holds running totals of a queue's consumers, of both phases.
+// QueueTotal holds running totals of a queue's consumers.
 type QueueTotal struct {
-	Acked         int64 // first acknowledgements
-	AckedInWindow int64 // of Acked, in the measured window
+	Acked         int64 // for the first time
+	AckedInWindow int64 // of those, in the measured window
 	Redelivered   int64
 }
 

@@ -10,20 +10,20 @@ import (
 // Received are a worker's counts of deliveries.
 type Received struct {
 	Delivered         int64 // with duplicates; with stamps, only intact records of this run
-	DeliveredInWindow int64 // of Delivered, in the measured window
-	// Unique counts first deliveries: with stamps of intact new records, else of records above all earlier offsets.
-	// UniqueInWindow came in the measured window, UniqueAfter at its end or later.
+	DeliveredInWindow int64 // of those, in the measured window
+	// Unique counts first deliveries; without stamps, offsets tell which delivery is the first. UniqueInWindow counts
+	// those in the measured window, UniqueAfter later ones.
 	Unique, UniqueInWindow, UniqueAfter int64
 	Processed                           int64
-	// Handed is the size in bytes of all delivered keys and values, Bytes of those in the window.
+	// Handed is the bytes of all delivered keys and values, Bytes of those delivered in the measured window.
 	Handed, Bytes int64
-	// FirstNs is when the first of Delivered came; undefined if Delivered is 0.
+	// FirstNs is the time of the first delivery; undefined without one.
 	FirstNs int64
 	// WorkInWindow is the simulated work in the measured window, in nanoseconds.
 	WorkInWindow int64
-	// Timed counts the deliveries with an e2e service time; ServiceNs is the sum of those times.
+	// Timed counts deliveries with an e2e service time; ServiceNs sums those times.
 	Timed, ServiceNs int64
-	// Crossed counts those of Delivered whose producer has another clock than the worker.
+	// Crossed counts deliveries whose producer has another clock.
 	Crossed int64
 }
 
@@ -53,7 +53,7 @@ func (r Received) Duplicates() int64 { return r.Delivered - r.Unique }
 type MemberCounts struct {
 	Polls, EmptyPolls     int64
 	Commits, CommitErrors int64
-	CommitTime            time.Duration // sum over commits, with round trips
+	CommitTime            time.Duration // with round trips
 	// Rebalances counts assignments and revocations, except the first assignment of a member from the start.
 	Rebalances int64
 }
@@ -71,19 +71,18 @@ func (c *MemberCounts) Add(o MemberCounts) {
 // Reached is a group's progress in one partition.
 type Reached struct {
 	// Position is the offset after the highest delivered record and the control records behind it; it never
-	// decreases. At is when that record was first delivered. Before any delivery they are the start of the partition
-	// and NeverHanded.
+	// decreases. At is when that record was first delivered. Before any delivery, At is NeverHanded.
 	Position, At int64
-	// Delivered counts deliveries, with duplicates. Arrived counts first deliveries, with corrupt records; without
-	// stamps, offsets identify a record.
+	// Delivered includes duplicates. Arrived counts first deliveries and corrupt records; without stamps, offsets tell
+	// which delivery is the first.
 	Delivered, Arrived int64
-	// Awaited has, for each producer, the sequences still to arrive. These are those above the highest arrived one.
-	// For a queue, which has no order, they are all missing ones. Corrupt counts a queue's corrupt records; they stay
-	// in Awaited, because their sequences cannot be read.
+	// Awaited has, for each producer, the sequences still to arrive. In a queue, which has no order, they are all
+	// missing ones; otherwise those above the highest arrived one. Corrupt records of a queue stay in Awaited, because
+	// their sequences cannot be read.
 	Awaited []ledger.Awaited
 	Corrupt int64
-	// Settled reports whether Position is the first offset plus a queue's settled records. Then the counts of several
-	// processes add up.
+	// Settled reports whether Position is the first offset plus the number of records that a queue has settled. Those
+	// numbers add up over processes.
 	Settled bool
 }
 
@@ -93,11 +92,9 @@ const NeverHanded int64 = math.MinInt64
 // Loss is what a killed member lost.
 type Loss struct {
 	Partitions []int32 // assigned to it, ascending
-	// Uncommitted is the number of delivered, uncommitted records, an upper bound of the redeliveries by the brokers'
-	// knowledge.
+	// Uncommitted is the number of delivered, uncommitted records, an upper bound of the redeliveries.
 	Uncommitted int64
-	// OfQueue marks a member of a queue, for which only Unsettled is known: the delivered records that it had not
-	// settled.
+	// OfQueue marks a member of a queue, for which only Unsettled is known.
 	OfQueue   bool
 	Unsettled int64
 }

@@ -11,9 +11,9 @@ type Sent struct {
 	Admitted      int64
 	ShedByGate    int64
 	ShedByQueue   int64 // the queue at the source was full
-	ShedByDegrade int64 // refused by the gate and not kept
+	ShedByDegrade int64 // not kept
 	Acked         int64
-	AckedInWindow int64 // acked in the measured window, in any phase
+	AckedInWindow int64 // acked in the measured window, whatever their phase
 	Failed        int64
 	Unknown       int64
 	AckedBytes    int64 // keys and values
@@ -44,10 +44,10 @@ func (s *Sent) Add(o Sent) {
 
 // Behind is how far the receiving side is behind the sending side.
 type Behind struct {
-	// AckedIn is the number of acked records in each partition.
+	// AckedIn counts acked records by partition.
 	AckedIn []int64
-	// OpenRecords counts, by partition, the sent records that have not arrived and are neither failed nor unknown.
-	// OldestDueNs is when the oldest of them was due; NothingDue without one. Both are nil if unknown.
+	// OpenRecords counts, by partition, sent records that have not arrived and are neither failed nor unknown; nil if
+	// this is not known. OldestDueNs is when the oldest of these was due; NothingDue without one.
 	OpenRecords, OldestDueNs []int64
 	// WaitingRecords wait at the source; the oldest was due at WaitingDueNs.
 	WaitingRecords, WaitingDueNs int64
@@ -93,14 +93,14 @@ func MergeWaiting(records, dueNs, moreRecords, moreDueNs int64) (sum, oldestDueN
 	return records + moreRecords, dueNs
 }
 
-// Spending is how workers spent a volume: LastNs is the latest due time that they offered, NextNs the first that they
-// did not.
+// Spending is how workers spent a volume: LastNs is the latest due time of a record that they offered, NextNs the due
+// time of the first record that they did not offer.
 type Spending struct{ LastNs, NextNs int64 }
 
-// Unspent is the zero of Merge.
+// Unspent is the Spending without workers: merging it changes nothing.
 var Unspent = Spending{LastNs: math.MinInt64, NextNs: math.MaxInt64}
 
-// End returns the end of the measured window that follows from s.
+// End returns the resulting end of the measured window.
 func (s Spending) End() int64 { return max(s.LastNs+1, s.NextNs) }
 
 // Merge returns the spending of both groups of workers.

@@ -9,7 +9,7 @@ import (
 type Share struct {
 	Number          int
 	Records, Bytes  int64
-	FirstNs, LastNs int64 // on the run's axis; undefined without records
+	FirstNs, LastNs int64 // undefined without records
 }
 
 // Add counts records that began at fromNs and ended at toNs.
@@ -17,7 +17,6 @@ func (s *Share) Add(records, bytes, fromNs, toNs int64) {
 	s.merge(Share{Records: records, Bytes: bytes, FirstNs: fromNs, LastNs: toNs})
 }
 
-// merge adds a share of the same producer or consumer.
 func (s *Share) merge(o Share) {
 	switch {
 	case o.Records == 0:
@@ -31,7 +30,6 @@ func (s *Share) merge(o Share) {
 	s.Bytes += o.Bytes
 }
 
-// mergeShares returns the shares of both, by number.
 func mergeShares(all, others []Share) []Share {
 	merged := slices.Clone(all)
 	for _, o := range others {

@@ -9,25 +9,23 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// Version is the version of the encoding. Merge refuses others.
+// Version is the version of the encoding.
 const Version = 6
 
-// Snapshot is the state of a part of a run: what its producers and consumers have counted since they began. Only
-// Times, Pauses and Told count from the previous snapshot that had them. Missing parts, and those not asked for, are
-// nil.
+// Snapshot is what a part's producers and consumers have counted since they began. Only Times, Pauses and Told count
+// from the previous snapshot that had them. Fields that were not requested are nil.
 type Snapshot struct {
-	Version  int
-	Part     int    // of a merged snapshot, the lowest
-	Seq      uint64 // grows with each snapshot of the part
-	Instance uint64 // of the part's process; 0: none, or merged
-	// FromNs and ToNs are the begin and end of the reading, on the run's axis.
-	FromNs, ToNs int64
-	// EndNs is the end of the interval that the snapshot closes, if any.
+	Version      int
+	Part         int    // lowest, if merged
+	Seq          uint64 // grows with each snapshot of the part
+	Instance     uint64 // 0: none, or merged
+	FromNs, ToNs int64  // begin and end of the reading, on the run's axis
+	// EndNs is the end of the closed interval, if any.
 	EndNs int64
 
 	Sent         [2]Sent // warm-up, measured
 	Behind       Behind  // its slices are nil without producers
-	DeferredPeak int64   // upper bound of the longest queue at the source
+	DeferredPeak int64   // upper bound of the longest queue of deferred records
 	Traffic      Traffic // of the producers' clients
 	Groups       []Group // empty without consumers
 
@@ -36,30 +34,28 @@ type Snapshot struct {
 	Pauses *Pauses
 	Times  latency.Encoded
 	Last   *Last
-	Failed string // first error that ended a consumer; empty: none
+	Failed string // of a consumer; empty: none
 
-	// Told is the part's other data, opaque here.
-	Told []byte
+	Told []byte // further data of the part, opaque here
 }
 
 // Group is the state of one consumer group.
 type Group struct {
 	Received    Received
 	Counts      MemberCounts
-	Working     bool // a consumer is processing a record
-	Owned, Idle int  // partitions with a member, members without partitions
+	Working     bool // a delivered record is still processed
+	Owned, Idle int  // Idle members have no partition
 	Traffic     Traffic
 	Reached     []Reached // by partition
 	Shares      []Share   // of each member, by number
-	// Arrived reports whether Reached has arrived and awaited records, which cost more than positions.
+	// Arrived reports whether Reached has arrived and awaited records.
 	Arrived bool
-	// Books holds the receiving side of the books, by partition, without empty ones; nil unless asked for.
+	// Books holds the books by partition, without empty books; nil unless requested.
 	Books map[int32]*ledger.Receiver
 	Queue *Queue
 }
 
-// BooksOf returns the books of partitions, without empty ones. A running group changes them: read them under their
-// locks.
+// BooksOf returns the non-empty books. Read those of a running group under their locks.
 func BooksOf(partitions []*ledger.Receiver) map[int32]*ledger.Receiver {
 	books := make(map[int32]*ledger.Receiver)
 	for p, r := range partitions {
@@ -75,24 +71,23 @@ type Queue struct {
 	Total      QueueTotal
 	Counts     QueueCounts
 	Deliveries [2]DeliveryCounts // warm-up, measured
-	// OldestUnackedNs is when the oldest delivered, unacknowledged record was due; NothingDue without one, nil if
-	// unknown.
+	// OldestUnackedNs is when the oldest delivered, unacknowledged record was due, or NothingDue; nil if unknown.
 	OldestUnackedNs *int64
-	// Settled has the books of acknowledged records and dead letters, Acked of acknowledged records. Both are by
-	// partition, without empty ones; nil unless asked for.
+	// Settled has books of acknowledged records and dead letters, Acked of acknowledged ones. They have no empty books,
+	// and are nil unless requested.
 	Settled, Acked map[int32]*ledger.Receiver
 }
 
 // Last is what is known only after the load has ended.
 type Last struct {
-	Books        []*ledger.Sender    // sending side of the books
-	Errors       [2]map[string]int64 // of the producers' clients, by phase and message
+	Books        []*ledger.Sender
+	Errors       [2]map[string]int64 // by phase and message
 	Shares       []Share             // of each producer, by number
 	AckGaps      []Gaps              // by partition; nil without producers
 	DeliveryGaps [][]Gaps            // by group and partition
 }
 
-// clone returns a copy that shares no slice or map that Merge would change. It shares books and times.
+// clone shares books and times, but no slice or map that Merge would change.
 func (s Snapshot) clone() Snapshot {
 	s.Behind, s.Groups = s.Behind.Clone(), slices.Clone(s.Groups)
 	for i := range s.Groups {
@@ -111,7 +106,7 @@ func copied[T any](p *T) *T {
 	return &c
 }
 
-// Fits returns an error if s is not of a part with that many partitions.
+// Fits returns an error unless s is of a part with that many partitions.
 func (s Snapshot) Fits(partitions int) error {
 	by := []int{len(s.Behind.AckedIn), len(s.Behind.OpenRecords), len(s.Behind.OldestDueNs)}
 	if s.Last != nil {
@@ -139,7 +134,7 @@ func (s Snapshot) Fits(partitions int) error {
 	return nil
 }
 
-// Without returns s without the optional fields of o, so that Since takes them from o.
+// Without returns s without the optional fields that o has too. Since(o) restores them.
 func (s Snapshot) Without(o Snapshot) Snapshot {
 	if o.Behind.OpenRecords != nil {
 		s.Behind.OpenRecords, s.Behind.OldestDueNs = nil, nil
@@ -157,7 +152,7 @@ func (s Snapshot) Without(o Snapshot) Snapshot {
 	return s
 }
 
-// Since returns s with missing fields from an earlier snapshot of the part, except Times, Pauses and Told.
+// Since returns s with its missing fields taken from an earlier snapshot of the part, except Times, Pauses and Told.
 func (s Snapshot) Since(earlier Snapshot) Snapshot {
 	if s.Behind.OpenRecords == nil {
 		s.Behind.OpenRecords, s.Behind.OldestDueNs = earlier.Behind.OpenRecords, earlier.Behind.OldestDueNs
@@ -175,7 +170,6 @@ func (s Snapshot) Since(earlier Snapshot) Snapshot {
 	return s
 }
 
-// since takes arrived records and books from an earlier snapshot if g has none.
 func (g Group) since(earlier Group) Group {
 	if g.Arrived {
 		return g

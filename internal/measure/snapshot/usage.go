@@ -4,11 +4,11 @@ import "time"
 
 // Wire counts the bytes of clients on the wire, and the record batches in them.
 type Wire struct {
-	WrittenBytes int64 // requests, as written to the sockets
-	ReadBytes    int64 // responses, as read from the sockets
-	Batches      int64 // record batches produced or fetched
+	WrittenBytes int64 // requests
+	ReadBytes    int64 // responses
+	Batches      int64 // produced or fetched
 	BatchRecords int64 // records in those batches
-	// Bytes of those batches before and after compression.
+	// before and after compression
 	UncompressedBytes int64
 	CompressedBytes   int64
 }
@@ -17,14 +17,14 @@ func (w *Wire) counts() [6]*int64 {
 	return [...]*int64{&w.WrittenBytes, &w.ReadBytes, &w.Batches, &w.BatchRecords, &w.UncompressedBytes, &w.CompressedBytes}
 }
 
-// RequestSum is one type of request: their number, total time and connections.
+// RequestSum is the number, total time and connections of one type of request.
 type RequestSum struct {
 	Count       int64
 	Time        time.Duration
 	Connections int
 }
 
-// Traffic is the traffic between clients and brokers, as far as their driver counts it.
+// Traffic is what drivers count of the traffic between clients and brokers.
 type Traffic struct {
 	Wire           Wire
 	Counted        bool // Wire is known
@@ -32,7 +32,8 @@ type Traffic struct {
 	Timed          bool // Produce and Fetch are known
 }
 
-// Add returns the traffic of both, of different clients. It is known if that of either is.
+// Add returns the sum of t and o, which have different clients. A field of the sum is known if t or
+// o knows it.
 func (t Traffic) Add(o Traffic) Traffic {
 	mine, others := t.Wire.counts(), o.Wire.counts()
 	for i := range mine {
@@ -43,7 +44,8 @@ func (t Traffic) Add(o Traffic) Traffic {
 	return t
 }
 
-// Sub returns the traffic since o, over the present connections. It is known if both are.
+// Sub returns the traffic since the earlier traffic o of the same clients, with the connections of
+// t. A field is known if both t and o know it.
 func (t Traffic) Sub(o Traffic) Traffic {
 	mine, others := t.Wire.counts(), o.Wire.counts()
 	for i := range mine {
@@ -64,18 +66,18 @@ func (s RequestSum) sub(o RequestSum) RequestSum {
 
 // Usage is what processes have used since they started.
 type Usage struct {
-	Known        bool          // the operating system reports it; else User, System and RSS are zero
+	Known        bool          // else User, System and RSS are zero
 	User, System time.Duration // CPU time
-	RSS          int64         // bytes, now
+	RSS          int64         // bytes, at present
 
 	GCCycles     int64
 	GCCPU        time.Duration
 	AllocBytes   int64
 	AllocObjects int64
 
-	GCPause    time.Duration // total time for which the runtime stopped all goroutines
-	HeapBytes  int64         // of objects, now; 0: unknown
-	Goroutines int64         // now
+	GCPause    time.Duration // for which all goroutines were stopped
+	HeapBytes  int64         // 0: unknown
+	Goroutines int64         // at present
 }
 
 // CPU returns user and system time together.
@@ -91,7 +93,7 @@ func (u Usage) Add(o Usage) Usage {
 	}
 }
 
-// Pauses are how long a runtime stopped all goroutines (GC), and how long ready goroutines waited to run (Sched).
+// Pauses are times in which all goroutines were stopped (GC), or ready ones waited to run (Sched).
 type Pauses struct{ GC, Sched Quantiles }
 
 // Quantiles are some quantiles of a distribution.

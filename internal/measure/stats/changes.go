@@ -10,40 +10,38 @@ import (
 // Change is a place in a series where its level changes.
 type Change struct {
 	At            int     // first index of the new level
-	Before, After float64 // medians of the levels on either side
-	P             float64 // of the permutation test that found it
+	Before, After float64 // medians of the two levels
+	P             float64 // of the permutation test
 }
 
 // Relative returns the rise of the level as a part of the level before; see Comparison.Difference.
 func (c Change) Relative() float64 { return relative(c.After-c.Before, c.Before) }
 
-// ChangeOptions configure ChangePoints. A field that is 0 has its default.
+// ChangeOptions configure ChangePoints. Fields that are 0 have their defaults.
 type ChangeOptions struct {
-	// Alpha is the level of the test, by default 0.01: the part of series without a change in which one is found.
+	// Alpha is the level of the test, by default 0.01.
 	Alpha float64
-	// Permutations of the test, by default 999. P is at least 1/(Permutations+1).
+	// Permutations of the test, by default 999; P is at least 1/(Permutations+1).
 	Permutations int
-	// Seed of the permutations. The same seed finds the same changes.
-	Seed uint64
-	// MinSize is the shortest level, by default 3 and at least 2. A single odd run is an outlier, and so may be a
-	// second.
+	Seed         uint64 // of the permutations; the same seed finds the same changes
+	// MinSize is the shortest level, by default 3 and at least 2.
 	MinSize int
-	// MinChange drops smaller changes, relative to the level before: 0.05 keeps those of at least 5 %. 0 keeps all.
+	// MinChange drops smaller changes, relative to the level before; 0 keeps all.
 	MinChange float64
 }
 
 // ChangePoints finds where the level of xs, in order of time, changes. It is E-Divisive (D. S. Matteson and N. A.
-// James, A Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data, 2014). It cuts the series
-// where the energy distance between both sides is largest, and then cuts the parts again. It stops when chance
-// explains a cut: the same search in permutations of the parts finds one as good more often than Alpha. It assumes
-// independent noise about each level; a slow drift is found as steps.
+// James, A Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data, 2014). It cuts the
+// series where the energy distance between both sides is largest, and then cuts the parts again. It stops when
+// chance explains a cut: the same search in permutations of the parts finds one as good more often than Alpha. It
+// assumes independent noise about each level; a slow drift is found as steps.
 //
-// At the end it removes changes below MinChange, the smallest first, each time with new medians (M. Fleming et al.,
-// Hunter: Using Change Point Detection to Hunt for Performance Regressions, 2023; now Apache Otava). It does not need
-// Hunter's Student's test, because the permutations have a seed and assume no normal noise. Nor does it need Hunter's
-// windows, which keep an opposite later change from hiding one: the right side of a cut may end before its part does.
+// At the end it removes changes below MinChange, the smallest first, each time with new medians (M. Fleming et
+// al., Hunter: Using Change Point Detection to Hunt for Performance Regressions, 2023; now Apache Otava). Unlike
+// Hunter it needs no Student's test, because the permutations assume no normal noise, and no windows, because the
+// right side of a cut may end before its part does.
 //
-// The time grows with n² × Permutations, for each change: 0.1 s for a hundred values, 1 s for three hundred.
+// The time grows with n² × Permutations: 1 s for three hundred values.
 func ChangePoints(xs []float64, o ChangeOptions) []Change {
 	o.setDefaults()
 	s := series{xs: xs, o: o, random: rand.New(rand.NewPCG(o.Seed, 0)), cuts: []int{0, len(xs)}}
@@ -82,17 +80,15 @@ type series struct {
 	xs     []float64
 	o      ChangeOptions
 	random *rand.Rand
-	cuts   []int     // with both ends
-	sums   []float64 // scratch memory of bestCut
+	cuts   []int
+	sums   []float64
 }
 
-// cut is a place to cut, and the energy distance of both sides.
 type cut struct {
 	at     int
 	energy float64
 }
 
-// best returns the best next cut of xs within the parts of the series.
 func (s *series) best(xs []float64) cut {
 	var best cut
 	for i, to := range s.cuts[1:] {
@@ -104,9 +100,9 @@ func (s *series) best(xs []float64) cut {
 	return best
 }
 
-// chance returns the part of permutations, within the parts, whose best cut is as good. The series counts as one, so
-// the test is exact. It stops as soon as the result must exceed Alpha, and returns that bound (J. Besag and P.
-// Clifford, Sequential Monte Carlo p-values, 1991).
+// chance returns the part of permutations whose best cut is as good. The series counts as one, so the test is
+// exact. It stops as soon as the result must exceed Alpha, and returns that bound (J. Besag and P. Clifford,
+// Sequential Monte Carlo p-values, 1991).
 func (s *series) chance(energy float64) float64 {
 	mixed := slices.Clone(s.xs)
 	all := float64(s.o.Permutations + 1)
@@ -138,13 +134,13 @@ func (s *series) bestCut(xs []float64) cut {
 	}
 	sums := s.distances(xs)
 	var best cut
-	left := 0.0 // Σ |A−A′| over pairs
+	left := 0.0
 	for at := 1; at <= size-s.o.MinSize; at++ {
 		left += sums[(at-1)*size+at-1]
 		if at < s.o.MinSize {
 			continue
 		}
-		across, right := 0.0, 0.0 // Σ |A−B|, Σ |B−B′| over pairs
+		across, right := 0.0, 0.0
 		m := float64(at)
 		for end := at; end < size; end++ {
 			toLeft := sums[at*size+end]
@@ -163,7 +159,7 @@ func (s *series) bestCut(xs []float64) cut {
 	return best
 }
 
-// distances returns a matrix: row i, column j has the sum of the distances of value j from the first i values.
+// Row i, column j of distances is the sum of the distances of value j from the first i values.
 func (s *series) distances(xs []float64) []float64 {
 	size := len(xs)
 	if len(s.sums) < size*size {
@@ -179,7 +175,6 @@ func (s *series) distances(xs []float64) []float64 {
 	return s.sums[:size*size]
 }
 
-// notable fills in the levels and drops changes below least, the smallest first.
 func notable(xs []float64, found []Change, least float64) []Change {
 	for {
 		smallest := -1

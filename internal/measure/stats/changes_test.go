@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// levels returns a series of levels and their lengths, with noise.
 func levels(r *rand.Rand, noise func(*rand.Rand) float64, steps ...[2]float64) []float64 {
 	var xs []float64
 	for _, step := range steps {
@@ -21,7 +20,6 @@ func normal(deviation float64) func(*rand.Rand) float64 {
 	return func(r *rand.Rand) float64 { return deviation * r.NormFloat64() }
 }
 
-// spiked is normal noise in which one run of twenty is half as much again.
 func spiked(deviation float64) func(*rand.Rand) float64 {
 	return func(r *rand.Rand) float64 {
 		if r.IntN(20) == 0 {
@@ -31,15 +29,14 @@ func spiked(deviation float64) func(*rand.Rand) float64 {
 	}
 }
 
-// cauchy noise has no mean and no variance.
+// Cauchy noise has no mean and no variance.
 func cauchy(scale float64) func(*rand.Rand) float64 {
 	return func(r *rand.Rand) float64 {
 		return min(20*scale, max(-20*scale, scale*r.NormFloat64()/r.NormFloat64()))
 	}
 }
 
-// TestChangePoints: the cases come from Hunter's paper: small, repeated, reverted and very recent shifts, and
-// outliers.
+// The cases come from Hunter's paper.
 func TestChangePoints(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -47,7 +44,7 @@ func TestChangePoints(t *testing.T) {
 		steps [][2]float64
 		o     ChangeOptions
 		want  []int
-		slack int // allowed error of a place in a noisy series
+		slack int
 	}{
 		{name: "no values"},
 		{name: "too short", noise: normal(0.001), steps: [][2]float64{{1, 2}, {2, 2}}},
@@ -104,7 +101,6 @@ func checkLevels(t *testing.T, xs []float64, found []Change) {
 	}
 }
 
-// TestNoChangeInNoise: in pure noise, the part of series with a change is at most the level.
 func TestNoChangeInNoise(t *testing.T) {
 	const length, alpha = 30, 0.05
 	many := trials(400)
@@ -124,7 +120,6 @@ func TestNoChangeInNoise(t *testing.T) {
 	}
 }
 
-// TestBestCut: the cut has the largest energy distance by its definition.
 func TestBestCut(t *testing.T) {
 	r := rand.New(rand.NewPCG(42, 12))
 	mean := func(a, b []float64, self bool) float64 {

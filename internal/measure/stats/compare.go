@@ -5,7 +5,7 @@ import "math"
 // Verdict is what a comparison of b with a shows.
 type Verdict int8
 
-// Verdicts. Only the figure knows whether lower is better.
+// Only the figure knows whether lower is better.
 const (
 	TooFew       Verdict = iota // no outcome could have shown a difference
 	NoDifference                // which does not show that there is none
@@ -16,33 +16,31 @@ const (
 // Comparison compares values b with values a.
 type Comparison struct {
 	A, B Summary
-	// Shift is how much b is higher than a, in the figure's unit: the Hodges–Lehmann estimate. ShiftLow and ShiftHigh
-	// bound it with confidence 1 − alpha, by ranks (Moses); NaN with too few values.
+	// Shift is how much b is higher than a, in the figure's unit: the Hodges–Lehmann estimate. ShiftLow and
+	// ShiftHigh bound it with confidence 1 − alpha (Moses); NaN with too few values.
 	Shift, ShiftLow, ShiftHigh float64
-	// Difference, Low and High are Shift and its bounds as parts of |A.Median|: 0.1 is 10 % higher. If A's median is
-	// 0, they are 0 for no shift, else infinite. They ignore the uncertainty of A's median.
+	// Difference, Low and High are Shift and its bounds as parts of |A.Median|. If that is 0, they are 0 for no
+	// shift, else infinite. They ignore the uncertainty of A's median.
 	Difference, Low, High float64
-	// P is the chance that two samples of one population differ at least this much, by the Mann–Whitney test. It is
-	// exact up to 60 values in all, even with ties.
+	// P is the chance that two samples of one population differ at least this much, by the Mann–Whitney test. It
+	// is exact up to 60 values in all.
 	P       float64
 	Verdict Verdict
-	// More, with TooFew, is how many more runs of each would let the test show a difference at all; otherwise 0.
+	// More, with TooFew, is how many more runs of each could show a difference at all.
 	More int
-	// MoreToShow, with NoDifference, is how many more runs of each show such a difference, if it is real, in 4 of 5
-	// campaigns; 0 above 1000 (G. E. Noether, Sample Size Determination for Some Common Nonparametric Tests, 1987).
-	// Use it for the next campaign: adding runs until a difference shows always finds one.
+	// MoreToShow, with NoDifference, is how many more runs of each show such a difference, if it is real, in 4 of
+	// 5 campaigns; 0 above 1000 (G. E. Noether, Sample Size Determination for Some Common Nonparametric Tests,
+	// 1987). Use it for the next campaign: adding runs until a difference shows always finds one.
 	MoreToShow int
 }
 
-// power is the chance that a difference is shown after MoreToShow runs.
 const power = 0.8
 
-// mostRuns is the most further runs that More and MoreToShow suggest.
 const mostRuns = 1000
 
 // Compare compares b with a at the level alpha, usually 0.05. Comparing a configuration with itself gives Lower or
-// Higher at most that often. The rank test decides; with ties or outliers the interval of the shift may still touch
-// 0.
+// Higher at most that often. The rank test decides; with ties or outliers the interval of the shift may still
+// touch 0.
 func Compare(a, b []float64, alpha float64) Comparison {
 	c := Comparison{A: Summarise(a, 1-alpha), B: Summarise(b, 1-alpha)}
 	c.Shift, c.ShiftLow, c.ShiftHigh = shift(a, b, alpha)
@@ -63,7 +61,7 @@ func Compare(a, b []float64, alpha float64) Comparison {
 	return c
 }
 
-// leastP returns the least possible p, of two samples without overlap: two of the ways to choose a's values.
+// leastP returns the p of two samples without overlap.
 func leastP(m, n int) float64 {
 	ways := 1.0
 	for i := 1; i <= n; i++ {
@@ -75,7 +73,7 @@ func leastP(m, n int) float64 {
 // Enough reports whether two samples of n values can show a difference at the level alpha.
 func Enough(n int, alpha float64) bool { return leastP(n, n) <= alpha }
 
-// runsToReach returns the fewest further runs of each that can show a difference; 0 if mostRuns are not enough.
+// runsToReach returns the fewest further runs of each that can show a difference; 0 above mostRuns.
 func runsToReach(m, n int, alpha float64) int {
 	for more := 1; more <= mostRuns; more++ {
 		if leastP(m+more, n+more) <= alpha {
@@ -85,8 +83,8 @@ func runsToReach(m, n int, alpha float64) int {
 	return 0
 }
 
-// runsToShow returns Noether's size of two equal samples, minus the present runs. greater is the part of pairs in
-// which b's value is greater.
+// runsToShow returns Noether's size minus the present runs; greater is the part of pairs in which b's value is
+// greater.
 func runsToShow(m, n int, greater, alpha float64) int {
 	z := normalQuantile(alpha) + normalQuantile(2*(1-power))
 	each := z * z / (6 * (greater - 0.5) * (greater - 0.5))

@@ -7,21 +7,21 @@ type Cost struct {
 	N                                int
 	Fixed, FixedLow, FixedHigh       float64
 	PerUnit, PerUnitLow, PerUnitHigh float64
-	// Knee is the size at which both parts are equal; below it the fixed part is larger. Its bounds may be infinite,
-	// and are NaN if size is not shown to cost anything.
+	// Knee is the size at which both parts are equal; below it the fixed part is larger. Its bounds may be
+	// infinite, and are NaN if size is not shown to cost anything.
 	Knee, KneeLow, KneeHigh float64
 }
 
-// fewestOfCost is the fewest values that give both parts an interval.
+// fewest values that give both parts an interval
 const fewestOfCost = 4
 
-// CostOf fits both parts to costs ys of sizes xs, all above 0, in any order. confidence is in (0, 1). With fewer than
-// four values or two sizes everything is NaN.
+// CostOf fits both parts to costs ys of sizes xs, all above 0, in any order. confidence is in (0, 1). With fewer
+// than four values or two sizes everything is NaN.
 //
-// Costs over several orders of magnitude have relative errors. So the fit minimises the squares of relative errors: 1
-// = Fixed·(1/y) + PerUnit·(x/y), with weights as in C. R. Rao, Linear Statistical Inference, 1973, section 4a. The
-// knee is a ratio of two dependent estimates; its bounds are those of E. C. Fieller, Some Problems in Interval
-// Estimation, Journal of the Royal Statistical Society B 16, 1954.
+// Costs over several orders of magnitude have relative errors. So the fit minimises their squares: 1 = Fixed·(1/y)
+// + PerUnit·(x/y), with weights as in C. R. Rao, Linear Statistical Inference, 1973, section 4a. The knee's bounds
+// are those of E. C. Fieller, Some Problems in Interval Estimation, Journal of the Royal Statistical Society B 16,
+// 1954.
 func CostOf(xs, ys []float64, confidence float64) Cost {
 	nan := math.NaN()
 	c := Cost{
@@ -46,7 +46,7 @@ func CostOf(xs, ys []float64, confidence float64) Cost {
 	degrees := c.N - 2
 	t := studentQuantile(1-confidence, degrees)
 	scale := squares / float64(degrees) / det
-	ff, pp, fp := scale*vv, scale*uu, -scale*uv // variances and the covariance
+	ff, pp, fp := scale*vv, scale*uu, -scale*uv
 	c.FixedLow, c.FixedHigh = around(c.Fixed, t*math.Sqrt(ff))
 	c.PerUnitLow, c.PerUnitHigh = around(c.PerUnit, t*math.Sqrt(pp))
 	if c.Fixed > 0 && c.PerUnit > 0 {
@@ -58,8 +58,8 @@ func CostOf(xs, ys []float64, confidence float64) Cost {
 
 func around(x, half float64) (low, high float64) { return x - half, x + half }
 
-// fieller bounds a ÷ b, both above 0, given their variances and covariance times t². The interval has all ratios r
-// for which a − r·b may be 0. If b may be 0, there is no upper bound. If every ratio qualifies, both bounds are NaN.
+// fieller bounds a ÷ b, both above 0, given their variances and covariance times t². It has all ratios r for which a −
+// r·b may be 0.
 func fieller(a, b, aa, bb, ab float64) (low, high float64) {
 	// (a − r·b)² ≤ aa − 2r·ab + r²·bb is square·r² − 2·middle·r + rest ≤ 0 with
 	square, middle, rest := b*b-bb, a*b-ab, a*a-aa

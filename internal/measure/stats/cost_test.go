@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// TestCostIsWithinItsIntervals: with relative errors, the intervals contain parts and knee as often as they should.
 func TestCostIsWithinItsIntervals(t *testing.T) {
 	const trials, fixed, perUnit = 1000, 600e-9, 9e-9
 	sizes := []float64{10, 100, 1e3, 10e3, 100e3}
@@ -39,7 +38,6 @@ func TestCostIsWithinItsIntervals(t *testing.T) {
 	}
 }
 
-// TestCostWithoutAKnee: costs with only one part have no knee, or a knee without a bound.
 func TestCostWithoutAKnee(t *testing.T) {
 	sizes := []float64{10, 100, 1e3, 10e3}
 	r := rand.New(rand.NewPCG(1, 1))
@@ -57,7 +55,6 @@ func TestCostWithoutAKnee(t *testing.T) {
 	}
 }
 
-// TestCostOfALine: exact costs give their parts, in any unit.
 func TestCostOfALine(t *testing.T) {
 	for _, unit := range []float64{1, 1e-9, 1e9} {
 		var xs, ys []float64

@@ -6,12 +6,11 @@ import (
 )
 
 // dip returns the least distance between the cumulative distribution of xs and one with a single mode (J. A. Hartigan
-// and P. M. Hartigan, The Dip Test of Unimodality, 1985). It lies between 1/(2n) and 1/4 and does not depend on the
-// shape: a skewed or long-tailed distribution still has one mode. Values must differ (see spreadTies).
+// and P. M. Hartigan, The Dip Test of Unimodality, 1985). It lies between 1/(2n) and 1/4; a skewed distribution still
+// has one mode. Values must differ (see spreadTies).
 //
-// It narrows the mode down from both ends. Left of the mode the nearest distribution is the greatest convex one below
-// the steps, right of it the least concave one above them. The place where these two are farthest apart is outside
-// the mode.
+// Left of the mode the nearest distribution is the greatest convex one below the steps, right of it the least concave
+// one above them.
 func dip(xs []float64) float64 {
 	x := slices.Sorted(slices.Values(xs))
 	low, high := 0, len(x)-1
@@ -36,15 +35,15 @@ func dip(xs []float64) float64 {
 	return widest / float64(2*len(x))
 }
 
-// curve is a convex or concave function through corners of the steps.
+// through corners of the steps
 type curve struct {
 	low     int
-	corners []int     // places of its corners
-	height  []float64 // at each place from low on, in steps
+	corners []int
+	height  []float64
 }
 
 // hull returns the greatest convex curve below the steps from x[low] to x[high] (side 1), or the least concave one
-// above them (side -1). The steps rise at x[i] from i to i+1.
+// above (side -1).
 func hull(x []float64, low, high int, side float64) curve {
 	base := 0.0
 	if side < 0 {
@@ -69,8 +68,7 @@ func hull(x []float64, low, high int, side float64) curve {
 	return c
 }
 
-// farthest returns where two curves are farthest apart: at a corner of one, with the nearest corner of the other on
-// the mode's side.
+// farthest returns a corner of one curve and the nearest corner of the other on the mode's side.
 func farthest(below, above curve) (from, to int, apart float64) {
 	gap := func(i int) float64 { return above.height[i-below.low] - below.height[i-below.low] }
 	next := 0
@@ -94,9 +92,7 @@ func farthest(below, above curve) (from, to int, apart float64) {
 	return from, to, apart
 }
 
-// spreadTies spreads equal values over the gap that they stand for: half the least gap to either side. A count that
-// is 0, 1 or 2 is coarse and not multimodal. Two frequent values cannot be distinguished from a coarse measure of one
-// mode.
+// spreadTies spreads equal values over half the least gap to either side, because a coarse count is not multimodal.
 func spreadTies(xs []float64) []float64 {
 	sorted := slices.Sorted(slices.Values(xs))
 	gap := math.Inf(1)
@@ -106,7 +102,7 @@ func spreadTies(xs []float64) []float64 {
 		}
 	}
 	if math.IsInf(gap, 1) {
-		gap = 1 // all are equal: any gap makes them even
+		gap = 1
 	}
 	apart := make([]float64, 0, len(sorted))
 	for from := 0; from < len(sorted); {
@@ -123,14 +119,14 @@ func spreadTies(xs []float64) []float64 {
 	return apart
 }
 
-// dipLimits times 1/√n are exceeded by one uniform sample in a hundred. The uniform distribution has the largest dip
-// of all with one mode. From M. Maechler's table for R's package diptest, with a million samples each.
+// dipLimits times 1/√n are exceeded by one uniform sample in a hundred. The uniform distribution has the largest
+// dip with one mode. From M. Maechler's table for R's package diptest, with a million samples each.
 var dipLimits = []limit{
 	{4, 0.4636}, {5, 0.4394}, {6, 0.4700}, {7, 0.4871}, {8, 0.4893}, {9, 0.4925}, {10, 0.5050}, {15, 0.5267},
 	{20, 0.5395}, {30, 0.5558}, {50, 0.5742}, {100, 0.5902}, {200, 0.6037}, {500, 0.6138}, {1000, 0.6201},
 }
 
-// dipLimit returns the dip that one sample in a hundred of n values exceeds.
+// One sample in a hundred of n values exceeds dipLimit.
 func dipLimit(n int) float64 {
 	if n < 4 {
 		return 1 // never: three values always have one mode

@@ -9,11 +9,12 @@ type Estimate struct{ Value, Low, High float64 }
 // runs' own bounds. One estimate is returned as it is; of none, every field is NaN.
 //
 // Runs vary more among each other than within themselves, so the bounds are Student's interval of the runs' values
-// (with equal weights: J. Hartung and G. Knapp, A refined method for the meta-analysis of controlled clinical trials
-// with binary outcome, Statistics in Medicine 20, 2001). Few runs may agree by luck, so the interval is never
-// narrower than the runs' own bounds give for the mean (C. Röver, G. Knapp and T. Friede, Hartung-Knapp-Sidik-Jonkman
-// approach and its modification for random-effects meta-analysis with few studies, BMC Medical Research Methodology
-// 15, 2015). At 95 % the factor is 12.7 for two runs, 4.3 for three and 2.8 for five.
+// (with equal weights: J. Hartung and G. Knapp, A refined method for the meta-analysis of controlled clinical
+// trials with binary outcome, Statistics in Medicine 20, 2001). Few runs may agree by luck, so the interval is
+// never narrower than the runs' own bounds give for the mean (C. Röver, G. Knapp and T. Friede,
+// Hartung-Knapp-Sidik-Jonkman approach and its modification for random-effects meta-analysis with few studies, BMC
+// Medical Research Methodology 15, 2015). At 95 %, Student's factor is 12.7 for two runs, 4.3 for three and 2.8 for
+// five.
 func Across(runs []Estimate, confidence float64) Estimate {
 	if len(runs) == 0 {
 		return Estimate{math.NaN(), math.NaN(), math.NaN()}

@@ -9,11 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestAcrossHoldsTheSlope: the interval of several runs contains the common slope as often as it should, however much
-// slopes vary between runs.
 func TestAcrossHoldsTheSlope(t *testing.T) {
 	const trials, size, slope = 500, 60, -0.25
-	for _, between := range []float64{0, 0.01, 0.2} { // one run's own uncertainty is about 0.015
+	for _, between := range []float64{0, 0.01, 0.2} {
 		for _, n := range []int{1, 2, 3, 5} {
 			if n == 1 && between > 0 {
 				continue
@@ -40,7 +38,6 @@ func TestAcrossHoldsTheSlope(t *testing.T) {
 	}
 }
 
-// slopeOfRun returns the slope of one run with correlated values.
 func slopeOfRun(r *rand.Rand, size int, slope float64) Estimate {
 	xs, ys, off := make([]float64, size), make([]float64, size), 0.0
 	for i := range xs {
@@ -52,7 +49,6 @@ func slopeOfRun(r *rand.Rand, size int, slope float64) Estimate {
 	return Estimate{s.Slope, s.Low, s.High}
 }
 
-// TestAcross: one estimate stays, none is NaN, and several have bounds at least as wide as their own bounds allow.
 func TestAcross(t *testing.T) {
 	if e := Across(nil, 0.95); !math.IsNaN(e.Value) || !math.IsNaN(e.Low) || !math.IsNaN(e.High) {
 		t.Errorf("of nothing: %+v", e)

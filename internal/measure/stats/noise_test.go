@@ -6,14 +6,12 @@ import (
 	"testing"
 )
 
-// noise is a kind of figure of repeated runs, with a median of about 100.
 type noise struct {
 	name   string
 	draw   func(*rand.Rand) float64
 	median float64
 }
 
-// noises are kinds that benchmarks give: normal, skewed, without a mean, discrete, and with two modes.
 var noises = []noise{
 	{"normal", func(r *rand.Rand) float64 { return 100 + 5*r.NormFloat64() }, 100},
 	{"lognormal", func(r *rand.Rand) float64 { return 100 * math.Exp(r.NormFloat64()) }, 100},
@@ -30,7 +28,7 @@ func (n noise) sample(r *rand.Rand, size int) []float64 {
 	return xs
 }
 
-// trials returns n, or a tenth of it with -short, which is enough to notice gross errors.
+// With -short, trials notices only gross errors.
 func trials(n int) int {
 	if testing.Short() {
 		return n / 10
@@ -38,7 +36,7 @@ func trials(n int) int {
 	return n
 }
 
-// mostBy returns a frequency that a simulation with the given chance exceeds once in 30,000 times.
+// A simulation exceeds mostBy once in 30,000 times.
 func mostBy(chance float64, n int) float64 {
 	return chance + 4*math.Sqrt(chance*(1-chance)/float64(n))
 }

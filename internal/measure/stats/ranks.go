@@ -5,18 +5,17 @@ import (
 	"slices"
 )
 
-// exactLimit is the most values, in both samples together, for which the distribution of ranks is counted exactly.
-// There it takes milliseconds, and the normal approximation is good to three digits.
+// exactLimit is the most values, of both samples, whose distribution of ranks is counted exactly, in milliseconds.
+// Above, the normal approximation is good to three digits.
 const exactLimit = 60
 
-// rankTest is the rank-sum test of F. Wilcoxon (1945), H. B. Mann and D. R. Whitney (On a Test of Whether one of Two
-// Random Variables is Stochastically Larger than the Other, 1947). p is the chance that two samples of one population
-// differ at least as much as a and b, in either direction. greater is the part of pairs in which b's value is
+// rankTest is the rank-sum test of F. Wilcoxon (1945), H. B. Mann and D. R. Whitney (On a Test of Whether one of
+// Two Random Variables is Stochastically Larger than the Other, 1947). p is the chance that two samples of one
+// population differ at least as much, in either direction. greater is the part of pairs in which b's value is
 // greater, plus half the ties.
 //
-// Equal values share their mean rank. The distribution is that of all ways to deal these ranks out to a and b, so p
-// is exact with ties too (J. H. Klotz, The Wilcoxon, Ties, and the Computer, 1966). Above exactLimit it is the normal
-// approximation, corrected for ties and continuity.
+// Ties share their mean rank, so p is exact with them too (J. H. Klotz, The Wilcoxon, Ties, and the Computer,
+// 1966). Above exactLimit it is the normal approximation, corrected for ties and continuity.
 func rankTest(a, b []float64) (p, greater float64) {
 	m, n := len(a), len(b)
 	if m == 0 || n == 0 {
@@ -29,7 +28,7 @@ func rankTest(a, b []float64) (p, greater float64) {
 	}
 	u := float64(sum-n*(n+1)) / 2
 	greater = u / float64(m*n)
-	expected := n * (m + n + 1) // of the doubled ranks
+	expected := n * (m + n + 1)
 	distance := abs(sum - expected)
 	if distance == 0 {
 		return 1, greater
@@ -45,8 +44,8 @@ func rankTest(a, b []float64) (p, greater float64) {
 	return min(p, 1), greater
 }
 
-// doubledRanks returns twice each value's rank, from 2, so that mean ranks of ties are whole, and the number of
-// values at each rank.
+// doubledRanks returns twice each value's rank, so that mean ranks are whole, and the number of values at each
+// rank.
 func doubledRanks(xs []float64) (ranks, ties []int) {
 	order := make([]int, len(xs))
 	for i := range order {
@@ -76,13 +75,12 @@ func doubledRanks(xs []float64) (ranks, ties []int) {
 	return ranks, ties
 }
 
-// rankSums returns the chance of each sum of n of the ranks, if all choices are equally likely.
 func rankSums(ranks []int, n int) []float64 {
 	most := 0
 	for _, r := range ranks {
 		most += r
 	}
-	ways := make([][]float64, n+1) // by number and sum of the chosen ranks
+	ways := make([][]float64, n+1)
 	for k := range ways {
 		ways[k] = make([]float64, most+1)
 	}
@@ -106,8 +104,8 @@ func rankSums(ranks []int, n int) []float64 {
 	return ways[n]
 }
 
-// inversions returns the distribution of U under the null hypothesis. U is the number of pairs, one of m and one of n
-// values without ties, in which the first is greater.
+// inversions returns the distribution of U under the null hypothesis: pairs, of m and n values without ties, in
+// which the first is greater.
 func inversions(m, n int) []float64 {
 	ranks := make([]int, m+n)
 	for i := range ranks {
@@ -117,7 +115,7 @@ func inversions(m, n int) []float64 {
 	return rankSums(ranks, m)[least : least+m*n+1]
 }
 
-// deviation returns the standard deviation of U, with ties (Klotz 1966).
+// deviation of U, with ties (Klotz 1966).
 func deviation(m, n int, ties []int) float64 {
 	all := float64(m + n)
 	tied := 0.0
@@ -128,7 +126,6 @@ func deviation(m, n int, ties []int) float64 {
 	return math.Sqrt(float64(m) * float64(n) / 12 * (all + 1 - tied/(all*(all-1))))
 }
 
-// normalTail returns the chance to be at least that far from the mean, in either direction.
 func normalTail(distance, deviation float64) float64 {
 	if deviation == 0 {
 		return 1
@@ -136,8 +133,7 @@ func normalTail(distance, deviation float64) float64 {
 	return min(1, math.Erfc(distance/deviation/math.Sqrt2))
 }
 
-// normalQuantile returns the distance from the mean, in deviations, that a normal variable exceeds with the chance
-// tail, both sides together.
+// normalQuantile returns the distance, in deviations, that is exceeded with the chance tail, both sides together.
 func normalQuantile(tail float64) float64 { return math.Sqrt2 * math.Erfinv(1-tail) }
 
 func abs(i int) int { return max(i, -i) }

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// shift returns how much b is higher than a: the median of all differences of a value of b and one of a (J. L. Hodges
-// and E. L. Lehmann, Estimates of Location Based on Rank Tests, 1963). It uses every value, and is almost as precise
-// as the difference of the means where that is best.
+// shift returns how much b is higher than a: the median of all differences of a value of b and one of a (J. L.
+// Hodges and E. L. Lehmann, Estimates of Location Based on Rank Tests, 1963). It is almost as precise as the
+// difference of the means where that is best.
 //
 // The interval has the shifts that the rank test would not reject at alpha (L. E. Moses, in Walker and Lev,
-// Statistical Inference, 1953; M. Hollander and D. A. Wolfe, Nonparametric Statistical Methods, 1999, section 4.3).
-// It goes from the k-th smallest to the k-th largest difference; k follows from the distribution of U. It is exact
-// without ties, wider than needed with ties, and assumes distributions of the same shape. If the samples are too
-// small, low and high are NaN. If a value is infinite, all three are NaN, because it has a rank but no distance.
+// Statistical Inference, 1953; M. Hollander and D. A. Wolfe, Nonparametric Statistical Methods, 1999, section
+// 4.3). It goes from the k-th smallest to the k-th largest difference; k follows from the distribution of U. It is
+// exact without ties, and assumes distributions of the same shape. If the samples are too small, low and high are
+// NaN. If a value is infinite, all three are NaN, because it has a rank but no distance.
 func shift(a, b []float64, alpha float64) (estimate, low, high float64) {
 	m, n := len(a), len(b)
 	infinite := func(v float64) bool { return math.IsInf(v, 0) }
@@ -35,7 +35,7 @@ func shift(a, b []float64, alpha float64) (estimate, low, high float64) {
 	return estimate, differences[k-1], differences[m*n-k]
 }
 
-// mosesRank returns the rank of the difference at which the interval begins; 0 without an interval.
+// mosesRank returns the rank at which the interval begins; 0 without one.
 func mosesRank(m, n int, alpha float64) int {
 	if m+n > exactLimit {
 		pairs := float64(m) * float64(n)

@@ -5,31 +5,31 @@ import "math"
 // Slope is the least-squares line through a series, with bounds of its slope.
 type Slope struct {
 	N int
-	// Slope is in units of y for each unit of x. It and its bounds are NaN with fewer than fewestOfSlope values or a
-	// single x.
+	// Slope is the change of y for each unit of x. Slope and its bounds are NaN with fewer than fewestOfSlope values or
+	// a single x.
 	Slope, Low, High float64
 	// MeanX and MeanY are a point of the line.
 	MeanX, MeanY float64
-	// Memory is the correlation of neighbouring residuals, corrected for the fitted line, from 0 to below 1.
-	// Independent is the number of independent values with the same information.
+	// Memory is the correlation of neighbouring residuals, from 0 to below 1. Independent is the effective number
+	// of values.
 	Memory, Independent float64
 }
 
-// fewestOfSlope is the fewest values that can separate memory from a slope.
+// fewest values that can separate memory from a slope
 const fewestOfSlope = 10
 
-// mostMemory bounds Memory: at 1 there would be no interval.
+// at 1 there would be no interval
 const mostMemory = 0.97
 
 // SlopeOf fits a line through ys, in order of time, over xs. confidence is in (0, 1).
 //
 // Values of one run are not independent: what slows one second slows the next. So the usual interval is far too
-// narrow (at a memory of 0.6, one in three misses). SlopeOf takes the residuals for an autoregression of the first
+// narrow: at a Memory of 0.6, one in three misses. SlopeOf takes the residuals for an autoregression of the first
 // order. Its covariances replace σ², and the degrees of freedom are those of the effective number of values
 // n(1−ρ)/(1+ρ) (B. D. Santer et al., Statistical significance of trends and trend differences in layer-average
-// atmospheric temperature time series, Journal of Geophysical Research 105, 2000). The fitted line hides some memory;
-// ρ is corrected for that (F. H. C. Marriott and J. A. Pope, Bias in the estimation of autocorrelations, Biometrika
-// 41, 1954). Negative memory counts as none, because it would narrow the interval.
+// atmospheric temperature time series, Journal of Geophysical Research 105, 2000). ρ is corrected for what the
+// fitted line hides (F. H. C. Marriott and J. A. Pope, Bias in the estimation of autocorrelations, Biometrika 41,
+// 1954). Negative memory counts as none, because it would narrow the interval.
 func SlopeOf(xs, ys []float64, confidence float64) Slope {
 	nan := math.NaN()
 	s := Slope{N: min(len(xs), len(ys)), Slope: nan, Low: nan, High: nan, Independent: nan}
@@ -61,7 +61,7 @@ func SlopeOf(xs, ys []float64, confidence float64) Slope {
 		s.Memory = min(mostMemory, max(0, (n*neighbours/squares+2)/(n-4)))
 	}
 	s.Independent = n * (1 - s.Memory) / (1 + s.Memory)
-	// A line takes two degrees of freedom, and memory makes each of them cost more.
+	// A line takes two degrees of freedom, and memory makes each cost more.
 	variance := squares / max(1, n-2*n/s.Independent)
 	half := studentQuantile(1-confidence,
 		max(2, int(s.Independent)-2)) * math.Sqrt(variance*remembered(away, s.Memory)) / sumXX
@@ -69,9 +69,9 @@ func SlopeOf(xs, ys []float64, confidence float64) Slope {
 	return s
 }
 
-// remembered returns the variance of the weighted sum of an autoregression of the first order with variance 1.
+// remembered returns the variance of the weighted sum of an autoregression with variance 1.
 func remembered(weights []float64, memory float64) (sum float64) {
-	earlier := 0.0 // earlier weights, each times its remaining memory
+	earlier := 0.0 // each times its remaining memory
 	for _, w := range weights {
 		sum += w * (w + 2*earlier)
 		earlier = memory * (earlier + w)

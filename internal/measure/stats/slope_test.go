@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// memories are ways in which the values of one run depend on each other.
 var memories = []struct {
 	name string
 	next func(r *rand.Rand, before float64, i int) float64
@@ -26,8 +25,7 @@ var memories = []struct {
 	{"opposite", func(r *rand.Rand, before float64, _ int) float64 { return r.NormFloat64() - 0.4*before }},
 }
 
-// TestSlopeIsWithinItsInterval: the interval contains the true slope about as often as it should, for every memory;
-// without memory it may be too wide.
+// The interval contains the true slope about as often as it should; without memory it may be too wide.
 func TestSlopeIsWithinItsInterval(t *testing.T) {
 	const trials, slope = 600, -0.25
 	for _, m := range memories {
@@ -41,7 +39,7 @@ func TestSlopeIsWithinItsInterval(t *testing.T) {
 				}
 				for i := range xs {
 					off = m.next(r, off, i)
-					x += 1 + 0.2*r.Float64() // stored bytes grow by acked records
+					x += 1 + 0.2*r.Float64()
 					xs[i], ys[i] = x, 100+slope*x+off
 				}
 				if s := SlopeOf(xs, ys, 0.95); s.Low <= slope && slope <= s.High {
@@ -57,7 +55,6 @@ func TestSlopeIsWithinItsInterval(t *testing.T) {
 	}
 }
 
-// TestSlopeOfALine: a line without noise is found, in any unit.
 func TestSlopeOfALine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(fewestOfSlope, 100).Draw(t, "n")
@@ -74,7 +71,6 @@ func TestSlopeOfALine(t *testing.T) {
 	})
 }
 
-// TestSlopeOfTooFew: too few values, or a single x, have no slope.
 func TestSlopeOfTooFew(t *testing.T) {
 	for _, xs := range [][]float64{nil, {1}, {1, 2, 3}, make([]float64, 50)} {
 		if s := SlopeOf(xs, xs, 0.95); !math.IsNaN(s.Slope) || !math.IsNaN(s.Low) || !math.IsNaN(s.High) || s.N != len(xs) {
@@ -83,7 +79,7 @@ func TestSlopeOfTooFew(t *testing.T) {
 	}
 }
 
-// TestStudentQuantile compares with published tables.
+// From published tables.
 func TestStudentQuantile(t *testing.T) {
 	for _, c := range []struct {
 		tail    float64

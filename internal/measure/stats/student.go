@@ -2,14 +2,13 @@ package stats
 
 import "math"
 
-// studentQuantile returns the t whose absolute value Student's distribution exceeds with the chance tail. degrees is
-// at least 1.
+// Student's |t| exceeds studentQuantile with the chance tail; degrees is at least 1.
 func studentQuantile(tail float64, degrees int) float64 {
 	low, high := 0.0, 1.0
 	for studentTail(high, degrees) > tail {
 		low, high = high, 2*high
 	}
-	for range 60 { // more steps than a float64 has digits
+	for range 60 {
 		middle := low + (high-low)/2
 		if studentTail(middle, degrees) > tail {
 			low = middle
@@ -20,8 +19,8 @@ func studentQuantile(tail float64, degrees int) float64 {
 	return high
 }
 
-// studentTail returns the chance of a t at least that far from 0: the finite sums of M. Abramowitz and I. A. Stegun,
-// Handbook of Mathematical Functions, 1964, 26.7.3 and 26.7.4. Above manyDegrees it is normal.
+// studentTail sums M. Abramowitz and I. A. Stegun, Handbook of Mathematical Functions, 1964, 26.7.3 and 26.7.4.
+// Above manyDegrees it is normal.
 func studentTail(t float64, degrees int) float64 {
 	const manyDegrees = 10_000
 	if degrees > manyDegrees {

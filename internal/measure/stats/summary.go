@@ -9,13 +9,13 @@ import (
 type Summary struct {
 	N      int
 	Median float64
-	// Low and High bound the median with at least the requested confidence; NaN with too few values.
+	// Low and High bound the median; NaN with too few values.
 	Low, High float64
-	// Confidence is that of the interval, at least the requested one; 0 without an interval.
+	// Confidence is the interval's, at least the requested one.
 	Confidence             float64
 	Min, Max, Mean, Stddev float64
-	// Spread is the interquartile range ÷ |median|: the typical error of a single run. NaN if the median is 0 and the
-	// range is not.
+	// Spread is the interquartile range ÷ |median|: the typical error of a single run. NaN if only the median is
+	// 0.
 	Spread float64
 }
 
@@ -23,10 +23,10 @@ type Summary struct {
 // every figure is NaN.
 //
 // The interval of the median comes from order statistics. The k-th smallest of n values is above the population's
-// median with the chance that fewer than k of n fair coins show heads, for any distribution (W. J. Conover, Practical
-// Nonparametric Statistics, 1999, section 3.2; J.-Y. Le Boudec, Performance Evaluation of Computer and Communication
-// Systems, 2010, theorem 2.1). It is exact for every n, and symmetric in ranks: leaving out only the slowest run
-// would flatter. At 95 % it needs six values.
+// median with the chance that fewer than k of n fair coins show heads, for any distribution (W. J. Conover,
+// Practical Nonparametric Statistics, 1999, section 3.2; J.-Y. Le Boudec, Performance Evaluation of Computer and
+// Communication Systems, 2010, theorem 2.1). It is exact for every n, and symmetric in ranks: leaving out only the
+// slowest run would flatter. At 95 % it needs six values.
 func Summarise(xs []float64, confidence float64) Summary {
 	nan := math.NaN()
 	s := Summary{N: len(xs), Median: nan, Low: nan, High: nan, Min: nan, Max: nan, Mean: nan, Stddev: nan, Spread: nan}
@@ -47,8 +47,8 @@ func Summarise(xs []float64, confidence float64) Summary {
 	return s
 }
 
-// medianRank returns the largest k for which the k-th smallest and k-th largest of n values contain the median with
-// the given confidence. It also returns the confidence reached. Both are 0 if there is no such k.
+// medianRank returns the largest k for which the k-th smallest and largest values contain the median with the
+// given confidence, and the confidence reached; 0 without one.
 func medianRank(n int, confidence float64) (k int, reached float64) {
 	all, _ := math.Lgamma(float64(n + 1))
 	tail := 0.0 // P(at most i of n coins show heads)
@@ -64,7 +64,7 @@ func medianRank(n int, confidence float64) (k int, reached float64) {
 	return k, reached
 }
 
-// moments returns the mean and the standard deviation (with n−1; 0 for one value).
+// With n−1; 0 for one value.
 func moments(xs []float64) (mean, stddev float64) {
 	squares := 0.0
 	for i, x := range xs { // Welford 1962: no difference of large sums
@@ -78,12 +78,11 @@ func moments(xs []float64) (mean, stddev float64) {
 	return mean, math.Sqrt(squares / float64(len(xs)-1))
 }
 
-// quantile interpolates between the two values nearest to q (type 7 of R. J. Hyndman and Y. Fan, Sample Quantiles in
-// Statistical Packages, 1996); at 0.5 it is the usual median.
+// Type 7 of R. J. Hyndman and Y. Fan, Sample Quantiles in Statistical Packages, 1996.
 func quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	below := int(at)
-	if below == len(sorted)-1 || at == float64(below) || sorted[below] == sorted[below+1] { // both may be +Inf
+	if below == len(sorted)-1 || at == float64(below) || sorted[below] == sorted[below+1] { // may be +Inf
 		return sorted[below]
 	}
 	return sorted[below] + (at-float64(below))*(sorted[below+1]-sorted[below])
@@ -91,8 +90,7 @@ func quantile(sorted []float64, q float64) float64 {
 
 func median(xs []float64) float64 { return quantile(slices.Sorted(slices.Values(xs)), 0.5) }
 
-// relative returns difference ÷ |base|, which keeps the difference's sign. If base is 0, it is infinite unless the
-// difference is 0.
+// relative keeps the difference's sign. If base is 0, it is infinite unless the difference is 0.
 func relative(difference, base float64) float64 {
 	if difference == 0 {
 		return 0

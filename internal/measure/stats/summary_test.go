@@ -57,7 +57,6 @@ func TestSummariseLeavesTheOrder(t *testing.T) {
 	})
 }
 
-// TestMedianIsWithinItsInterval: the interval contains the population's median as often as its confidence says.
 func TestMedianIsWithinItsInterval(t *testing.T) {
 	const campaigns, size = 10_000, 10
 	for i, kind := range noises {
@@ -78,7 +77,7 @@ func TestMedianIsWithinItsInterval(t *testing.T) {
 	}
 }
 
-// TestMedianRank compares with exact arithmetic; the next narrower interval must not reach the confidence.
+// The next narrower interval must not reach the confidence.
 func TestMedianRank(t *testing.T) {
 	for _, confidence := range []float64{0.5, 0.9, 0.95, 0.99} {
 		for n := range 200 {
@@ -96,7 +95,7 @@ func TestMedianRank(t *testing.T) {
 	}
 }
 
-// coverage returns 1 − 2 P(X < k) for the number X of heads of n coins.
+// coverage is 1 − 2 P(X < k) for X heads of n coins.
 func coverage(n, k int) float64 {
 	tail := new(big.Int)
 	for i := range k {
@@ -106,7 +105,6 @@ func coverage(n, k int) float64 {
 	return 1 - 2*share
 }
 
-// TestSummariseHoldsTheIntervalOfBenchmath: the median is benchmath's, and the interval contains its interval.
 func TestSummariseHoldsTheIntervalOfBenchmath(t *testing.T) {
 	r := rand.New(rand.NewPCG(42, 7))
 	for n := 1; n <= 30; n++ {

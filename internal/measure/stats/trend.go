@@ -2,13 +2,12 @@ package stats
 
 import "math"
 
-// trend is the test of H. B. Mann (Nonparametric Tests Against Trend, 1945) and M. G. Kendall. The number of pairs
-// that rise with time minus those that fall is s. The result p is the chance of an s at least as far from 0 if the
-// order is random.
+// trend is the test of H. B. Mann (Nonparametric Tests Against Trend, 1945) and M. G. Kendall. s is the number of
+// rising pairs minus falling ones. p is the chance of an s at least as far from 0 if the order is random.
 //
-// The distribution is counted exactly, with ties too. The number of falling pairs over all orders has the generating
-// function of a Gaussian multinomial coefficient, a product of the distributions of U. Above exactLimit it is
-// approximated with ties and continuity (M. G. Kendall, Rank Correlation Methods, 1975, chapter 4).
+// The number of falling pairs over all orders has the generating function of a Gaussian multinomial coefficient, a
+// product of the distributions of U. Above exactLimit it is approximated with ties and continuity (M. G. Kendall, Rank
+// Correlation Methods, 1975, chapter 4).
 func trend(xs []float64) (s int, p float64) {
 	n := len(xs)
 	for i, x := range xs {
@@ -39,7 +38,7 @@ func trend(xs []float64) (s int, p float64) {
 		falling = convolve(falling, inversions(before, t))
 		before += t
 	}
-	pairs := len(falling) - 1 // of unequal values
+	pairs := len(falling) - 1
 	for k, chance := range falling {
 		if abs(pairs-2*k) >= abs(s) {
 			p += chance
@@ -48,7 +47,6 @@ func trend(xs []float64) (s int, p float64) {
 	return s, min(p, 1)
 }
 
-// convolve returns the distribution of the sum of two independent variables.
 func convolve(a, b []float64) []float64 {
 	sum := make([]float64, len(a)+len(b)-1)
 	for i, x := range a {

@@ -15,14 +15,14 @@ const (
 	Outlier = "outlier" // single values are far from the rest
 )
 
-// doubt is the level of each test for a warning. With dozens of figures in a report, some would always warn at 5 %.
+// doubt is the level of each test. With dozens of figures, some would always warn at 5 %.
 const doubt = 0.01
 
 // Warning is a reason to doubt a summary.
 type Warning struct {
 	Kind string // few, drift, bimodal, outlier
 	Text string // numbers runs from 1
-	At   []int  // indexes of the values, from 0; empty for all values
+	At   []int  // from 0; empty: all
 }
 
 // Warnings checks xs, which are in order of time. Every summary keeps the values that a warning names.
@@ -98,7 +98,7 @@ func outliersOf(xs []float64) (Warning, bool) {
 	return Warning{Kind: Outlier, Text: strings.Join(words, ", "), At: far}, true
 }
 
-// byHowMuch formats a difference as a percentage of its base, or as a multiple; "" if the base is 0.
+// byHowMuch formats a percentage of base, or a multiple; "" if base is 0.
 func byHowMuch(difference, base float64, format string) string {
 	ratio := math.Abs(relative(difference, base))
 	switch {
@@ -119,7 +119,6 @@ func runs(n int) string {
 	return fmt.Sprintf("%d runs", n)
 }
 
-// named lists runs, numbered from 1: run 3, runs 1, 4 and 7.
 func named(at []int) string {
 	words := make([]string, len(at))
 	for i, place := range at {
@@ -140,11 +139,10 @@ func medianAt(xs []float64, at []int) float64 {
 	return median(values)
 }
 
-// farOff returns the values whose distance from the median, in multiples of the median distance, is above the limit
-// for the sample size. One normal sample in a hundred exceeds that limit. It is the modified z-score (B. Iglewicz and
-// D. C. Hoaglin, How to Detect and Handle Outliers, 1993). Their fixed bound of 3.5 is for many values; of normal
-// samples of ten, it names a value in one of eight. If more than half of the values are equal, the mean distance
-// replaces the median one.
+// farOff returns the values whose distance from the median, in median distances, is above the limit for the sample
+// size. It is the modified z-score (B. Iglewicz and D. C. Hoaglin, How to Detect and Handle Outliers, 1993). Their
+// fixed bound of 3.5 is for many values. If more than half of the values are equal, the mean distance replaces the
+// median one.
 func farOff(xs []float64) []int {
 	n := len(xs)
 	if n < 5 {
@@ -158,7 +156,7 @@ func farOff(xs []float64) []int {
 	scale := median(distances) / 0.6745 // of a normal sample, its deviation
 	if scale == 0 {
 		mean, _ := moments(distances)
-		scale = mean * math.Sqrt(math.Pi/2) // of a normal sample, its deviation
+		scale = mean * math.Sqrt(math.Pi/2)
 	}
 	var far []int
 	for i, d := range distances {
@@ -169,8 +167,7 @@ func farOff(xs []float64) []int {
 	return far
 }
 
-// split cuts xs in two so that the squares about both means are least (W. D. Fisher, On Grouping for Maximum
-// Homogeneity, 1958). It returns the indexes of either part, in order of time.
+// split minimises the squares about both means (W. D. Fisher, On Grouping for Maximum Homogeneity, 1958).
 func split(xs []float64) (lower, upper []int) {
 	sorted := slices.Sorted(slices.Values(xs))
 	total := 0.0
@@ -182,7 +179,7 @@ func split(xs []float64) (lower, upper []int) {
 	for i, x := range sorted[:len(sorted)-1] {
 		left += x - mean
 		k := float64(i + 1)
-		// The part that the two means explain; the centred sums of both sides are equal.
+		// What the means explain; the centred sums of both sides are equal.
 		if explained := left * left * n / (k * (n - k)); explained > best && x != sorted[i+1] {
 			best, bestCut = explained, x
 		}
@@ -197,7 +194,7 @@ func split(xs []float64) (lower, upper []int) {
 	return lower, upper
 }
 
-// limitAt reads a table by sample size: linear between rows, constant after the last.
+// limitAt is linear between rows and constant after the last.
 func limitAt(table []limit, n int) float64 {
 	i, found := slices.BinarySearchFunc(table, n, func(l limit, n int) int { return l.n - n })
 	switch {
@@ -210,14 +207,13 @@ func limitAt(table []limit, n int) float64 {
 	return low.value + (high.value-low.value)*float64(n-low.n)/float64(high.n-low.n)
 }
 
-// limit is the value of a statistic that one sample in a hundred exceeds.
 type limit struct {
 	n     int
 	value float64
 }
 
-// outlierLimits are exceeded by one normal sample in a hundred. They were simulated with 200,000 samples each up to
-// 50 values, and 20,000 above; a test repeats it.
+// One normal sample in a hundred exceeds outlierLimits, by simulation of 200,000 samples each up to 50 values and of
+// 20,000 beyond.
 var outlierLimits = []limit{
 	{5, 18.6}, {6, 10.2}, {7, 10.6}, {8, 8.06}, {9, 8.29}, {10, 6.92}, {11, 7.08}, {12, 6.30},
 	{15, 6.00}, {20, 5.23}, {30, 4.76}, {50, 4.47}, {100, 4.33}, {500, 4.33},

@@ -59,7 +59,6 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestWarningsOfSoundRuns: for noise with one mode, each test warns at most as often as its level.
 func TestWarningsOfSoundRuns(t *testing.T) {
 	campaigns := trials(2000)
 	for i, kind := range noises {
@@ -90,7 +89,6 @@ func TestWarningsOfSoundRuns(t *testing.T) {
 	}
 }
 
-// TestTrendCountsEveryOrder compares with all orders of the values.
 func TestTrendCountsEveryOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		xs := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 4), func(i int) float64 { return float64(i) }), 1, 6).Draw(t, "xs")
@@ -128,7 +126,7 @@ func TestTrendCountsEveryOrder(t *testing.T) {
 	})
 }
 
-// TestTrendOfManyValues: at exactLimit, the approximation continues the exact distribution.
+// At exactLimit, the approximation continues the exact distribution.
 func TestTrendOfManyValues(t *testing.T) {
 	r := rand.New(rand.NewPCG(42, 9))
 	for range trials(20) {
@@ -144,7 +142,7 @@ func TestTrendOfManyValues(t *testing.T) {
 	}
 }
 
-// TestDip compares with diptest 0.12, which has the code of R's diptest.
+// The values are from diptest 0.12.
 func TestDip(t *testing.T) {
 	for _, c := range []struct {
 		xs   []float64
@@ -185,7 +183,7 @@ func TestDipIsOfTheShapeAlone(t *testing.T) {
 	})
 }
 
-// TestLimits: one sample in a hundred exceeds the limits of the tables.
+// One sample in a hundred exceeds the limits.
 func TestLimits(t *testing.T) {
 	const samples = 4000
 	r := rand.New(rand.NewPCG(42, 10))

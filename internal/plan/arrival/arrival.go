@@ -35,19 +35,17 @@ const Never = math.MaxInt64
 // MaxWorkers bounds the number of workers of a process.
 const MaxWorkers = 1 << 16
 
-// Process is an arrival process; the constructors of this package make them. A Process never changes and may be
-// shared.
+// Process is an arrival process. A Process never changes and may be shared.
 type Process interface {
 	// Stripe returns the arrivals of one worker of several, 0 ≤ worker < workers ≤ MaxWorkers; others have no
 	// arrivals. The stripes are disjoint, and together they are the whole process.
 	Stripe(worker, workers int) Stream
-	// Initial returns the rate at time zero.
-	Initial() unit.Rate
-	// Expected returns the expected number of arrivals in [0, d); 0 if d is negative. It is exact within one for
-	// deterministic processes.
+	Initial() unit.Rate // the rate at time zero
+	// Expected returns the expected number of arrivals in [0, d). It is exact within one for deterministic
+	// processes.
 	Expected(d time.Duration) float64
 
-	// withWarmup returns the process with a warm-up of d > 0 before it.
+	// d must be above 0.
 	withWarmup(d time.Duration) Process
 }
 
@@ -56,18 +54,16 @@ type Process interface {
 type Stream interface {
 	// Index returns the number of the current record in the whole process.
 	Index() int64
-	// Due returns when the current record is due: nanoseconds since the start of the process, negative during a
-	// warm-up, Never after the last record. It never decreases.
+	// Due returns nanoseconds since the start of the process, negative during a warm-up, Never after the last
+	// record. It never decreases.
 	Due() int64
-	// Advance moves to the next record.
 	Advance()
 	// Clone returns an independent cursor at the same place.
 	Clone() Stream
 }
 
-// WithWarmup puts a warm-up before p: in [-d, 0) records are due at rate p.Initial(), and from 0 on exactly as in p.
-// Indexes continue through both. If p starts at rate zero, no record is due during the warm-up. d ≤ 0 changes
-// nothing.
+// WithWarmup puts a warm-up before p: in [-d, 0) records are due at rate p.Initial(), and from 0 on exactly as in
+// p. Indexes continue through both. If p starts at rate zero, no record is due during the warm-up.
 func WithWarmup(d time.Duration, p Process) Process {
 	if d <= 0 {
 		return p

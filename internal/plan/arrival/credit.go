@@ -10,10 +10,9 @@ import (
 )
 
 // A profile counts in credits: every record costs the same whole number of credits, and each nanosecond earns a whole
-// number of credits. So rates, which are fractions, become integers, and their sums are exact.
+// number of credits.
 //
-// The bounds keep a stream's arithmetic within 64 bits, and that of ramps within 128. They are far beyond any load:
-// 2⁴⁵ ns are nine hours, 2⁶¹ ns are 73 years.
+// The bounds keep a stream's arithmetic within 64 bits, and that of ramps within 128.
 const (
 	maxRecordCost = 1 << 45
 	horizonNs     = 1 << 61
@@ -21,7 +20,6 @@ const (
 
 type credits struct{ hi, lo uint64 }
 
-// endless is more credits than can be earned.
 var endless = credits{math.MaxUint64, math.MaxUint64}
 
 func mul(a, b uint64) credits {
@@ -39,14 +37,14 @@ func (c credits) sub(o credits) credits {
 	return credits{c.hi - o.hi - borrow, lo}
 }
 
-// times returns c × f, which must fit.
+// The product must fit.
 func (c credits) times(f uint64) credits {
 	product := mul(c.lo, f)
 	product.hi += c.hi * f
 	return product
 }
 
-// divide returns c / d and its remainder; the quotient must fit in 64 bits.
+// The quotient must fit in 64 bits.
 func (c credits) divide(d uint64) (quotient, rest uint64) {
 	return bits.Div64(c.hi, c.lo, d)
 }
@@ -59,8 +57,8 @@ func (c credits) less(o credits) bool {
 
 func (c credits) float() float64 { return float64(c.hi)*(1<<64) + float64(c.lo) }
 
-// scale returns a record cost with which each rate earns a whole, even number of credits per nanosecond. Even,
-// because then the mean of two is whole.
+// scale returns a record cost with which each rate earns a whole, even number of credits per nanosecond, so that
+// the mean of two is whole.
 func scale(rates ...unit.Rate) (recordCost uint64, perNs []uint64, err error) {
 	recordCost = 1
 	for _, r := range rates {

@@ -6,14 +6,13 @@ import (
 	"math/bits"
 )
 
-// piece is a part of a profile in which the rate is constant or changes linearly.
 type piece struct {
 	length   int64  // ns
-	from, to uint64 // credits earned per ns, at the start and at the end
+	from, to uint64 // credits per ns
 	credit   credits
 }
 
-// newPiece returns a piece of finite length; an error if a ramp needs more than 128 bits.
+// newPiece returns an error if a ramp needs more than 128 bits.
 func newPiece(from, to uint64, length int64) (piece, error) {
 	p := piece{length: length, from: from, to: to}
 	p.credit = mul(from+to, uint64(length)).half()
@@ -24,7 +23,6 @@ func newPiece(from, to uint64, length int64) (piece, error) {
 	return p, nil
 }
 
-// foreverPiece returns a piece without an end. At rate zero it has no records, and the cursor passes it at once.
 func foreverPiece(perNs uint64) piece {
 	p := piece{length: horizonNs, from: perNs, to: perNs}
 	if perNs > 0 {
@@ -33,14 +31,13 @@ func foreverPiece(perNs uint64) piece {
 	return p
 }
 
-// earned returns approximately what the first ns of the piece earn.
 func (p *piece) earned(ns int64) float64 {
 	t := float64(ns)
 	slope := (float64(p.to) - float64(p.from)) / float64(p.length)
 	return t * (float64(p.from) + t*slope/2)
 }
 
-// passes returns the last whole ns of a ramp at which no more than due is earned; due is below p.credit. The
+// passes returns the last whole ns of a ramp at which no more than due, below p.credit, is earned. The
 // floating-point estimate is within a ns; integers decide.
 func (p *piece) passes(due credits) int64 {
 	t := max(0, min(int64(p.estimate(due)), p.length-1))
@@ -62,8 +59,8 @@ func (p *piece) doubled(t int64) credits {
 	return mul(p.from, uint64(2*p.length-t)).add(mul(p.to, uint64(t))).times(uint64(t))
 }
 
-// estimate solves doubled(t) = 2L due for t. It solves a falling ramp from its end, as a rising one: then all terms
-// are positive and none cancel.
+// estimate solves doubled(t) = 2L due. It solves a falling ramp from its end, so that all terms are positive and
+// none cancel.
 func (p *piece) estimate(due credits) float64 {
 	length := float64(p.length)
 	if p.to > p.from {
@@ -72,11 +69,10 @@ func (p *piece) estimate(due credits) float64 {
 	return length - rise(float64(p.to), float64(p.from-p.to)/length, p.credit.sub(due).float())
 }
 
-// rise returns the time in which a rate that starts at from and grows by slope earns amount. It is the positive root
-// of slope/2 t² + from t = amount.
+// rise returns the positive root of slope/2 t² + from t = amount.
 func rise(from, slope, amount float64) float64 {
 	if amount == 0 {
-		return 0 // and not 0/0, where from is zero too
+		return 0 // and not 0/0 if from is zero
 	}
 	return 2 * amount / (from + math.Sqrt(from*from+2*slope*amount))
 }

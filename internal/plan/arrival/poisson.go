@@ -16,9 +16,9 @@ type poisson struct {
 // Poisson returns a process with independent, exponentially distributed times between records, like many independent
 // users.
 //
-// The superposition of n Poisson processes of rate r/n is a Poisson process of rate r. So each worker has its own
-// stream, from (seed, worker). The arrivals are the same in every run, but differ between numbers of workers. A
-// worker's k-th record has index worker + k × workers; indexes of different workers are not in order of due time.
+// The superposition of n Poisson processes of rate r/n is a Poisson process of rate r, so each worker has its own
+// stream. The arrivals are the same in every run, but differ between numbers of workers. A worker's k-th record has
+// index worker + k × workers.
 func Poisson(rate unit.Rate, seed uint64) (Process, error) {
 	if err := checkRate(rate); err != nil {
 		return nil, wrap("poisson", err)
@@ -43,13 +43,12 @@ func (p *poisson) withWarmup(d time.Duration) Process {
 
 type poissonStream struct {
 	dueNs    int64
-	fraction float64 // of a ns beyond dueNs, so that rounding does not add up
-	meanNs   float64 // between two records of this worker
+	fraction float64 // of a ns, so that rounding does not add up
+	meanNs   float64
 	gaps     gaps
 	index    int64
 	workers  int64
-	// warming is set during the warm-up. After it, measured replaces gaps, so the measured part does not depend on
-	// the warm-up.
+	// warming: measured replaces gaps after the warm-up, so that the measured part does not depend on it.
 	warming  bool
 	measured rand.PCG
 }
@@ -81,7 +80,6 @@ func (s *poissonStream) begin() {
 	s.draw()
 }
 
-// draw moves from the current due time to the next.
 func (s *poissonStream) draw() {
 	if s.dueNs >= horizonNs {
 		s.dueNs = Never
@@ -113,7 +111,6 @@ func (s *poissonStream) Clone() Stream {
 	return &clone
 }
 
-// gaps is a copyable source of exponentially distributed numbers.
 type gaps struct {
 	source *rand.PCG
 	random *rand.Rand

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// TestPoissonGapsAreExponential is a Kolmogorov–Smirnov test of the times between records, for one worker and for
-// several.
+// A Kolmogorov–Smirnov test of the times between records.
 func TestPoissonGapsAreExponential(t *testing.T) {
 	const records, rate = 100_000, 10_000
 	p := must(t)(Poisson(perSecond(rate), 42))
@@ -33,7 +32,7 @@ func TestPoissonGapsAreExponential(t *testing.T) {
 	}
 }
 
-// TestPoissonKeepsFractions: at a mean gap of 10 ns, losing fractions would make the rate 5 % too high.
+// At a mean gap of 10 ns, losing fractions would make the rate 5 % too high.
 func TestPoissonKeepsFractions(t *testing.T) {
 	const records, gapNs = 1_000_000, 10
 	s := must(t)(Poisson(perSecond(1e9/gapNs), 3)).Stripe(0, 1)
@@ -45,7 +44,7 @@ func TestPoissonKeepsFractions(t *testing.T) {
 	}
 }
 
-// TestPoissonCounts: the variance of the counts of equal windows equals their mean, unlike in a regular schedule.
+// The variance of the counts of equal windows equals their mean.
 func TestPoissonCounts(t *testing.T) {
 	const windows, mean = 10_000, 100
 	p := must(t)(Poisson(perSecond(1000), 7))
@@ -57,7 +56,7 @@ func TestPoissonCounts(t *testing.T) {
 		squares += n * n
 	}
 	gotMean := sum / windows
-	if math.Abs(gotMean-mean) > 0.4 { // four standard errors
+	if math.Abs(gotMean-mean) > 0.4 {
 		t.Errorf("%v records in a window, want %v", gotMean, mean)
 	}
 	if dispersion := (squares/windows - gotMean*gotMean) / gotMean; math.Abs(dispersion-1) > 0.06 {
@@ -85,7 +84,6 @@ func TestPoissonIsReproducible(t *testing.T) {
 	}
 }
 
-// TestPoissonWarmup: the measured part does not depend on the length of the warm-up.
 func TestPoissonWarmup(t *testing.T) {
 	p := must(t)(Poisson(perSecond(1000), 1))
 	want := dues(p.Stripe(3, 4), 100)

@@ -8,13 +8,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// profile is a deterministic process: consecutive pieces of constant or linearly changing rate.
 type profile struct {
 	initial    unit.Rate
 	recordCost uint64
-	startNs    int64 // start of the first piece: 0, or negative with a warm-up
+	startNs    int64 // 0, or negative with a warm-up
 	pieces     []piece
-	// cycle is the number of last pieces that repeat; 0: the last piece has no end.
+	// cycle is the number of last pieces that repeat; 0: the last has no end.
 	cycle       int
 	cycleLength int64
 	cycleCredit credits
@@ -26,7 +25,7 @@ func Constant(rate unit.Rate) (Process, error) {
 	return p, wrap("constant", err)
 }
 
-// Burst has a base rate, and a peak rate in the last length of every period. So a run starts at the base rate.
+// Burst has a base rate, and a peak rate in the last length of every period.
 func Burst(base, peak unit.Rate, length, period time.Duration) (Process, error) {
 	switch {
 	case length <= 0:
@@ -87,7 +86,6 @@ func wrap(process string, err error) error {
 	return nil
 }
 
-// span describes a piece; name is the name of its length in errors.
 type span struct {
 	name     string
 	from, to unit.Rate
@@ -98,7 +96,6 @@ func flat(name string, rate unit.Rate, length time.Duration) span {
 	return span{name, rate, rate, length}
 }
 
-// newProfile returns a profile of spans. Unless cyclic, the last span has no end.
 func newProfile(cyclic bool, spans ...span) (*profile, error) {
 	var rates []unit.Rate
 	for _, s := range spans {
@@ -141,7 +138,6 @@ func newProfile(cyclic bool, spans ...span) (*profile, error) {
 	return p, nil
 }
 
-// repeat makes all pieces repeat.
 func (p *profile) repeat() {
 	p.cycle = len(p.pieces)
 	for _, q := range p.pieces {
@@ -159,7 +155,7 @@ func (p *profile) Expected(d time.Duration) float64 {
 	earned, left := 0.0, int64(d)
 	pieces := p.pieces
 	if p.startNs < 0 {
-		pieces = pieces[1:] // the warm-up
+		pieces = pieces[1:]
 	}
 	if p.cycle > 0 {
 		earned = float64(left/p.cycleLength) * p.cycleCredit.float()
@@ -178,7 +174,7 @@ func (p *profile) withWarmup(d time.Duration) Process {
 	warm := *p
 	warm.startNs = -int64(d)
 	first := p.pieces[0]
-	// The warm-up has a whole number of records, rounded up, so that a record is due at zero (whole-warm-up).
+	// Rounded up, so that a record is due at zero (whole-warm-up).
 	lead := piece{length: int64(d), from: first.from, to: first.from}
 	records, rest := mul(lead.from, uint64(d)).divide(p.recordCost)
 	if rest > 0 {

@@ -15,7 +15,6 @@ import (
 
 func perSecond(records int64) unit.Rate { return unit.Rate{Records: records, Per: time.Second} }
 
-// must returns a function that unwraps a constructor's result.
 func must(t testing.TB) func(Process, error) Process {
 	return func(p Process, err error) Process {
 		t.Helper()
@@ -26,7 +25,6 @@ func must(t testing.TB) func(Process, error) Process {
 	}
 }
 
-// dues returns the first n due times of a stream.
 func dues(s Stream, n int) []int64 {
 	var list []int64
 	for range n {
@@ -43,7 +41,7 @@ func countBefore(s Stream, ns int64) (n int64) {
 	return n
 }
 
-// TestConstantDoesNotDrift: after 10⁹ records the arithmetic is still exact.
+// After 10⁹ records the arithmetic is still exact.
 func TestConstantDoesNotDrift(t *testing.T) {
 	for _, rate := range []int64{10_000, 9_999, 333_333, 1_000_000, 7} {
 		s := must(t)(Constant(perSecond(rate))).Stripe(17, MaxWorkers)
@@ -113,9 +111,8 @@ func TestWorkerOutOfRangeHasNoArrivals(t *testing.T) {
 	}
 }
 
-// model is a profile of pieces with exact fractions.
 type model struct {
-	pieces []modelPiece // the last one has no end, unless they are a cycle
+	pieces []modelPiece // the last has no end, or they repeat
 	cyclic bool
 }
 
@@ -124,7 +121,6 @@ type modelPiece struct {
 	length   int64
 }
 
-// integral returns N(t), the exact number of records earned in [0, t).
 func (m model) integral(ns int64) *big.Rat {
 	total := new(big.Rat)
 	if m.cyclic {
@@ -163,7 +159,6 @@ func drawLength(t *rapid.T, name string) time.Duration {
 	return time.Duration(rapid.Int64Range(1, 5e8).Draw(t, name))
 }
 
-// drawProfile draws any deterministic process, and its model.
 func drawProfile(t *rapid.T) (Process, model) {
 	base, peak := drawRate(t, "base", 0), drawRate(t, "peak", 1)
 	length, other := drawLength(t, "length"), drawLength(t, "other")
@@ -203,7 +198,7 @@ func drawProfile(t *rapid.T) (Process, model) {
 	return p, m
 }
 
-// TestDueIsTheInverseOfTheIntegral: record i is due exactly at the ns in which the integral of the rate passes i.
+// Record i is due in the ns in which the integral of the rate passes i.
 func TestDueIsTheInverseOfTheIntegral(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, m := drawProfile(t)
@@ -247,7 +242,6 @@ func TestCountInAnyWindow(t *testing.T) {
 	})
 }
 
-// TestStripesAreTheWhole: any number of stripes gives the same due time to the same index.
 func TestStripesAreTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, _ := drawProfile(t)
@@ -271,7 +265,6 @@ func TestStripesAreTheWhole(t *testing.T) {
 	})
 }
 
-// TestWarmup: a warm-up has the initial rate and does not change the process after it.
 func TestWarmup(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, _ := drawProfile(t)
@@ -294,7 +287,6 @@ func TestWarmup(t *testing.T) {
 	})
 }
 
-// TestInitialSkipsEmptySpans: a process that begins with an empty span begins with the next one.
 func TestInitialSkipsEmptySpans(t *testing.T) {
 	spike := must(t)(Spike(perSecond(4), perSecond(400), 0, time.Second))
 	if got := spike.Initial(); got != perSecond(400) {
@@ -329,7 +321,6 @@ func TestCloneIsIndependent(t *testing.T) {
 	})
 }
 
-// TestLongRamp: ramps of a day, slow and fast, up and down, are exact.
 func TestLongRamp(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, c := range [][2]int64{{0, 1_000_000}, {1_000_000, 0}, {999_999, 1_000_000}, {1, 2}, {9_973, 13}} {
@@ -346,7 +337,7 @@ func TestLongRamp(t *testing.T) {
 	}
 }
 
-// TestRampThroughWholeNanoseconds: rounding does not move a record that is due exactly at a whole ns.
+// A record that is due exactly at a whole ns does not move.
 func TestRampThroughWholeNanoseconds(t *testing.T) {
 	const unit = 1_000_003
 	for from := range uint64(20) {

@@ -2,28 +2,26 @@ package arrival
 
 // stream is a cursor on the records index, index+workers, ... of a profile.
 //
-// In a piece of constant rate, the next due time is the current one plus whole ns and a remainder, as in Bresenham's
-// line. That is exact, and takes two additions and a comparison. Only ramps and the first record of a piece need a
-// division.
+// In a piece of constant rate, the next due time is the current one plus whole ns and a remainder, as in
+// Bresenham's line: exact, without a division.
 type stream struct {
 	dueNs   int64
-	endNs   int64  // of the current piece
-	stepNs  int64  // between records, whole ns
+	endNs   int64
+	stepNs  int64  // whole ns between records
 	stepRem uint64 // its remainder, in 1/rate ns
 	rem     uint64 // remainder of the current due time, in 1/rate ns
-	rate    uint64 // of the current piece, credits per ns
+	rate    uint64 // credits per ns
 	index   int64
 	workers int64
 
 	ramp    bool
-	due     credits // within a ramp: earned from its start to the current record
-	cost    uint64  // of one step: workers × recordCost
-	startNs int64   // of the current piece
-	at      int     // current piece; len(profile.pieces): no more records
+	due     credits // of a ramp: earned up to the current record
+	cost    uint64
+	startNs int64
+	at      int // current piece; len(profile.pieces): no more records
 	profile *profile
 }
 
-// Stripe implements Process.
 func (p *profile) Stripe(worker, workers int) Stream {
 	s := &stream{profile: p, index: int64(worker), workers: int64(workers), startNs: p.startNs}
 	if worker < 0 || worker >= workers || workers > MaxWorkers {
@@ -76,21 +74,20 @@ func (s *stream) leave() {
 		s.finish()
 		return
 	}
-	// Earned up to the record, less the piece's credit. The record before was in the piece, so the difference is
-	// below one step's cost, and correct in 64 bits in spite of overflow.
+	// The difference is below one step's cost, because the record before was in the piece, and so correct in spite
+	// of overflow.
 	earned := uint64(s.dueNs-s.startNs)*s.rate + s.rem
 	s.next(earned - s.profile.pieces[s.at].credit.lo)
 }
 
-// next moves to the next piece; the record is due at credits after its start.
+// next moves to the record due at credits after the next piece's start.
 func (s *stream) next(credits uint64) {
 	s.startNs += s.profile.pieces[s.at].length
 	s.at++
 	s.settle(credits)
 }
 
-// settle moves the cursor to the record that is due at left credits after the start of the current piece, perhaps in
-// a later one.
+// settle moves to the record due at left credits after the current piece's start, perhaps in a later piece.
 func (s *stream) settle(left uint64) {
 	p := s.profile
 	for {
@@ -117,7 +114,6 @@ func (s *stream) settle(left uint64) {
 	}
 }
 
-// skipCycles skips the whole cycles in left.
 func (s *stream) skipCycles(left uint64) uint64 {
 	p := s.profile
 	if p.cycleCredit.hi > 0 {
@@ -132,7 +128,6 @@ func (s *stream) skipCycles(left uint64) uint64 {
 	return left % p.cycleCredit.lo
 }
 
-// enter moves the cursor into piece q, at left credits after its start.
 func (s *stream) enter(q *piece, left uint64) {
 	s.ramp = q.from != q.to
 	if s.ramp {

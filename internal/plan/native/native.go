@@ -1,8 +1,8 @@
-// Package native holds the rules by which a scenario gives a client library settings under the library's own names.
-// The rules are the same for every client; only the tables of names differ.
+// Package native holds the rules by which a scenario gives a client library settings under the library's own
+// names. The rules are the same for every client; only the tables of names differ.
 //
-// A setting is refused if it says how brokers are reached or who logs in, if a scenario key sets it, or if the books
-// depend on it. No message shows the value of a refused setting, which may be a password.
+// A setting is refused if it says how brokers are reached or who logs in, if a scenario key sets it, or if the
+// books depend on it. No message shows the value of a refused setting, which may be a password.
 //
 // Files to know: native.go, value.go.
 package native
@@ -16,13 +16,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/spelling"
 )
 
-// A Table lists the settings of one side of a client: of its producers, or of its consumers.
+// A Table lists the settings of a client's producers or consumers.
 type Table struct {
-	Client string            // the library's name in messages
-	Passed []string          // names that are passed to the client
-	Keys   map[string]string // names that a key of a scenario sets, with the key
-	Ours   map[string]string // names that the driver sets, with the reason
-	// OneRecord is the setting that ends a batch at its first record; empty if there is none.
+	Client string            // the library, as messages name it
+	Passed []string          // names that the client gets as they are
+	Keys   map[string]string // set by this scenario key
+	Ours   map[string]string // set by the driver, with the reason
+	// OneRecord ends a batch at its first record; empty if there is none.
 	OneRecord string
 	// Judges reports whether the client itself checks unknown names.
 	Judges bool
@@ -72,13 +72,12 @@ func (t Table) Remedy(name string) string {
 	return listed
 }
 
-// accessWords are lower-case parts of the names of settings for credentials and connection security.
+// parts of the lower-case names of credentials and security settings
 var accessWords = []string{
 	"sasl", "ssl", "tls", "https.", "password", "passwd", "secret", "token", "oauth", "jaas", "credential", "username",
 	"kerberos", "gssapi", "keystore", "truststore", "certificate", "private.key", "api.key", "apikey", "basic.auth",
 }
 
-// addressNames are the names of settings with broker addresses.
 var addressNames = []string{
 	"bootstrap.servers", "metadata.broker.list", "security.protocol", "seedbrokers", "addr", "brokers", "writer.addr",
 	"readerconfig.brokers", "consumergroupconfig.brokers",
@@ -91,8 +90,7 @@ func Access(name string) bool {
 		slices.ContainsFunc(accessWords, func(word string) bool { return strings.Contains(name, word) })
 }
 
-// kafkaKeys are Kafka's own names of settings that have a scenario key. A user who gives one to another client needs
-// the key.
+// kafkaKeys has Kafka's own names of settings that have a scenario key, also for other clients.
 var kafkaKeys = map[string]string{
 	"acks": "load.acks", "linger.ms": "load.linger", "batch.size": "load.batch", "compression.type": "load.compression",
 	"compression.level": "load.level", "compression.gzip.level": "load.level", "compression.lz4.level": "load.level",

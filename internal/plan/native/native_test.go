@@ -16,7 +16,6 @@ var table = native.Table{
 	Keys: map[string]string{"Flush.Frequency": "load.linger"}, Ours: map[string]string{"Partitioner": "it is ours"},
 }
 
-// TestCheck: each kind of refusal names the setting and the remedy, and no value.
 func TestCheck(t *testing.T) {
 	const value = "a-value-that-nobody-sees"
 	says := map[string]string{
@@ -49,7 +48,6 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestSet: texts become values of their Go type, and an invalid text is an error.
 func TestSet(t *testing.T) {
 	type section struct {
 		Wait time.Duration

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// aliases draws numbers with given weights in constant time (Walker 1977; built as in Vose 1991). Every slot is one
-// number's up to a threshold, and its alias's above.
+// aliases draws weighted numbers in constant time (Walker 1977; built as in Vose 1991). A slot is one number's up
+// to a threshold, and its alias's above.
 type aliases []aliasSlot
 
 type aliasSlot struct {
@@ -14,7 +14,6 @@ type aliasSlot struct {
 	alias     uint32
 }
 
-// zipfWeights returns 1/(k+1)^skew for k from 0.
 func zipfWeights(count int, skew float64) []float64 {
 	weights := make([]float64, count)
 	for k := range weights {
@@ -23,7 +22,7 @@ func zipfWeights(count int, skew float64) []float64 {
 	return weights
 }
 
-// newAliases builds the table; it overwrites weights.
+// newAliases overwrites weights.
 func newAliases(weights []float64) aliases {
 	sum := 0.0
 	for _, w := range weights {
@@ -40,7 +39,6 @@ func newAliases(weights []float64) aliases {
 	}
 	table := make(aliases, len(weights))
 	for i := range table {
-		// Slots left over by rounding belong to one number.
 		table[i] = aliasSlot{math.MaxUint32, uint32(i)}
 	}
 	for len(small) > 0 && len(large) > 0 {
@@ -56,8 +54,7 @@ func newAliases(weights []float64) aliases {
 	return table
 }
 
-// pick turns 64 random bits into a number. Of their product with the number of slots, the high part is the slot, the
-// low part the place in it.
+// Of random × slots, the high part is the slot, the low part the place in it.
 func (a aliases) pick(random uint64) uint64 {
 	at, place := bits.Mul64(random, uint64(len(a)))
 	slot := a[at]

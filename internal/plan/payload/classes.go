@@ -9,8 +9,8 @@ import (
 // Classes are the names of the payload classes.
 var Classes = []string{"random", "zeros", "text", "json", "logline", "mixed"}
 
-// generator appends a body to dst until dst has at least end bytes; the caller cuts off the rest. The body depends
-// only on random and its number.
+// generator appends a body to dst until dst has at least end bytes; the caller cuts off the rest. It depends only
+// on random and number.
 type generator func(dst []byte, end int, random *rand.Rand, number int) []byte
 
 var generators = map[string]generator{
@@ -24,7 +24,6 @@ var generators = map[string]generator{
 
 func classList() string { return strings.Join(Classes, ", ") }
 
-// appendRandom appends incompressible bytes.
 func appendRandom(dst []byte, end int, random *rand.Rand, _ int) []byte {
 	for len(dst) < end {
 		dst = binary.LittleEndian.AppendUint64(dst, random.Uint64())
@@ -36,8 +35,6 @@ func appendZeros(dst []byte, end int, _ *rand.Rand, _ int) []byte {
 	return append(dst, make([]byte, end-len(dst))...)
 }
 
-// appendMixed appends what a topic shared by several teams has: mostly JSON, many log lines, some text, and some
-// compressed or encrypted bytes.
 func appendMixed(dst []byte, end int, random *rand.Rand, number int) []byte {
 	switch percent := random.IntN(100); {
 	case percent < 50:

@@ -6,13 +6,12 @@ import (
 	"math/rand/v2"
 )
 
-// The size of a corpus. A batch of 1 MiB has records of one partition, perhaps every twelfth or hundredth of the
-// load. Two rules keep bodies from repeating in it. All bodies together fill several such batches. And their number
-// is prime, so every k-th record has all bodies before one repeats.
+// A batch of 1 MiB has records of one partition. So that no body repeats in it, all bodies fill several batches,
+// and their number is prime.
 const (
 	corpusFillBytes = 8 << 20
 	corpusMaxBytes  = 32 << 20
-	// recordOverheadBytes is the least that a record takes in a batch besides key and value (record format v2).
+	// least overhead of a record in a batch (record format v2)
 	recordOverheadBytes = 7
 )
 
@@ -21,22 +20,21 @@ type Spec struct {
 	Class   string // one of Classes
 	Seed    uint64
 	Sizes   Sizes
-	Stamped bool // every record has a stamp, within its size
+	Stamped bool // each record has a stamp, within its size
 }
 
 // Corpus holds the bodies of a run. It is read-only and may be shared.
 type Corpus struct {
-	// bodies has all bodies in order, so consecutive records read consecutive memory.
+	// Consecutive records read consecutive memory.
 	bodies []byte
-	// index has an entry for each body, and a last one for the end.
-	index []entry
-	head  int // bytes before a body
+	index  []entry
+	head   int
 }
 
 type entry struct{ start, checksum uint32 }
 
-// NewCorpus makes the bodies, in some 10 to 300 ms. They take about 8 MiB; more if they are large, but above 32 MiB
-// only if a single one is above 16.
+// NewCorpus makes the bodies, in some 10 to 300 ms. They take about 8 MiB; at most 32 MiB unless a single one is
+// above 16.
 func NewCorpus(spec Spec) (*Corpus, error) {
 	if err := spec.Sizes.validate(); err != nil {
 		return nil, err
@@ -58,7 +56,7 @@ func NewCorpus(spec Spec) (*Corpus, error) {
 	var source rand.PCG
 	random := rand.New(&source)
 	for !c.full() {
-		// Each body has its own generator, so it depends only on seed and number.
+		// A body depends only on seed and number.
 		number := len(c.index)
 		source.Seed(spec.Seed, uint64(number))
 		size := spec.Sizes.draw(random) - c.head
@@ -70,13 +68,11 @@ func NewCorpus(spec Spec) (*Corpus, error) {
 	return c, nil
 }
 
-// reserve allocates n bodies, and some more for a prime number.
 func (c *Corpus) reserve(n, size int) {
 	n += n/64 + 16
 	c.index, c.bodies = make([]entry, 0, n), make([]byte, 0, min(n*size, corpusFillBytes))
 }
 
-// full reports whether there are enough bodies, before the last entry is in the index.
 func (c *Corpus) full() bool {
 	n := len(c.index)
 	batched := len(c.bodies) + n*(c.head+recordOverheadBytes)
@@ -92,7 +88,7 @@ func isPrime(n int) bool {
 	return n > 1
 }
 
-// Len returns the number of bodies, after which they repeat.
+// Len returns the number of bodies.
 func (c *Corpus) Len() int { return len(c.index) - 1 }
 
 // Bytes returns the size of all bodies.
@@ -109,8 +105,8 @@ func (c *Corpus) ValueBytes(sequence uint64) int {
 	return c.head + int(c.index[at+1].start-c.index[at].start)
 }
 
-// Value returns the value of record number sequence, in dst's memory if its capacity suffices. A corpus without
-// stamps ignores stamp; otherwise nil is the zero stamp.
+// Value returns the value of record number sequence, in dst's memory if its capacity suffices. A nil stamp is the
+// zero stamp; a corpus without stamps ignores it.
 func (c *Corpus) Value(dst []byte, sequence uint64, stamp *Stamp) []byte {
 	at := sequence % uint64(len(c.index)-1)
 	body := c.bodies[c.index[at].start:c.index[at+1].start]

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestBytesAreFixed: the bytes of a class and seed never change, so that figures stay comparable.
+// The bytes of a class and seed never change, so that figures stay comparable.
 func TestBytesAreFixed(t *testing.T) {
 	for class, want := range map[string]uint32{
 		"random": 0xe1bfce7c, "zeros": 0x2d253f46, "text": 0x222b8502, "json": 0x661d5165, "logline": 0x4c4afaeb, "mixed": 0x7e321947,
@@ -66,7 +66,6 @@ func TestValueIsAFunctionOfClassSeedAndSequence(t *testing.T) {
 	}
 }
 
-// TestCorpusSize: no body repeats in a batch of 1 MiB of one partition, and memory is bounded.
 func TestCorpusSize(t *testing.T) {
 	for _, size := range []int{1, 10, StampSize, 100, 512, 5000, 1 << 20, 3 << 20, 12 << 20, 40 << 20} {
 		for _, stamped := range []bool{false, true} {
@@ -115,7 +114,7 @@ func TestJSONIsValid(t *testing.T) {
 	}
 }
 
-// TestCompressionRatio: batches of 64 KiB, deflated, compress about as well as real data.
+// Batches of 64 KiB compress about as well as real data.
 func TestCompressionRatio(t *testing.T) {
 	for class, want := range map[string][2]float64{
 		"random": {0.98, 1.01}, "zeros": {200, 2000}, "text": {2.2, 3.5}, "json": {2.5, 5}, "logline": {3, 8}, "mixed": {1.8, 4},

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// appendJSON appends one JSON document, an order event. It has as many fields and order lines as fit, and a note that
-// fills it to the exact size. From two bytes on it is valid JSON.
+// A note fills the order event to the exact size. From two bytes on it is valid JSON.
 func appendJSON(dst []byte, end int, random *rand.Rand, number int) []byte {
 	if end-len(dst) < len("{}") {
 		return appendZeros(dst, end, random, number)
@@ -27,7 +26,6 @@ func appendJSON(dst []byte, end int, random *rand.Rand, number int) []byte {
 	return append(d.bytes, '}')
 }
 
-// document is an unfinished JSON object. bytes never exceed end.
 type document struct {
 	bytes  []byte
 	end    int
@@ -71,10 +69,9 @@ func (d *document) note() {
 	d.bytes = append(d.bytes, '"')
 }
 
-// timestamp is RFC 3339 with milliseconds, as most services write it.
 const timestamp = "2006-01-02T15:04:05.000Z07:00"
 
-// timeOf returns the time of a body's event, without a clock: consecutive bodies are milliseconds apart.
+// timeOf uses no clock: consecutive bodies are milliseconds apart.
 func timeOf(number int, random *rand.Rand) time.Time {
 	const start = 1_772_960_400_000 // 2026-03-08, 09:00 UTC
 	return time.UnixMilli(start + int64(number)*9 + int64(random.IntN(9))).UTC()

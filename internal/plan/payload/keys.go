@@ -7,27 +7,27 @@ import (
 
 // KeySpec describes the keys of records.
 type KeySpec struct {
-	// Distribution is none, sequential (key 0, 1, 2 … repeated), uniform or zipf over Count keys; "" is none.
+	// Distribution is none (or ""), sequential, uniform or zipf over Count keys.
 	Distribution string
 	Count        int     // 1 to MaxKeys
-	Skew         float64 // zipf: the exponent s; the frequency of key k is proportional to 1/(k+1)^s
+	Skew         float64 // zipf: the frequency of key k is proportional to 1/(k+1)^Skew
 	Seed         uint64
 }
 
 // MaxKeys bounds the number of keys. Each takes 12 bytes of memory, with zipf 20.
 const MaxKeys = 10_000_000
 
-// keySize is the size of every key: "key-00000042".
+// "key-00000042"
 const keySize = len("key-") + 8
 
-// Keys gives each record its key, which depends only on the seed and the record's number. It is read-only and may be
-// shared. The zero Keys has none.
+// Keys gives each record its key, which depends only on the seed and the record's number. It may be shared. The
+// zero Keys has none.
 type Keys struct {
-	bytes []byte // all keys in order
+	bytes []byte
 	count uint64
 	seed  uint64
 	draw  keyDraw
-	alias aliases // for drawZipf
+	alias aliases
 }
 
 type keyDraw uint8
@@ -67,7 +67,7 @@ func NewKeys(spec KeySpec) (*Keys, error) {
 	return k, nil
 }
 
-// Key returns the key of record number sequence, which is shared and read-only; nil without keys.
+// Key returns the key of record number sequence, which is read-only; nil without keys.
 func (k *Keys) Key(sequence uint64) []byte {
 	if k.draw == drawNone {
 		return nil
@@ -89,8 +89,7 @@ func (k *Keys) number(sequence uint64) uint64 {
 	}
 }
 
-// mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014): every bit of x changes half of the bits of the
-// result.
+// mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

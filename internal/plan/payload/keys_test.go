@@ -50,7 +50,6 @@ func TestKeysAreAFunctionOfSeedAndSequence(t *testing.T) {
 	}
 }
 
-// TestKeyFrequencies checks the frequencies by Pearson's chi-squared test.
 func TestKeyFrequencies(t *testing.T) {
 	const count, draws = 100, 1_000_000
 	for _, c := range []struct {
@@ -96,7 +95,7 @@ func TestKeyErrors(t *testing.T) {
 	}
 }
 
-// TestMurmur2 has the vectors of org.apache.kafka.common.utils.UtilsTest.
+// The vectors are those of org.apache.kafka.common.utils.UtilsTest.
 func TestMurmur2(t *testing.T) {
 	for key, want := range map[string]int32{
 		"21":                         -973932308,

@@ -5,8 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// appendLogLines appends lines of a web server's access log and of an application's log; the last one is cut. Most
-// shippers send one line a record, of 150 to 200 bytes.
+// The last line is cut.
 func appendLogLines(dst []byte, end int, random *rand.Rand, number int) []byte {
 	for len(dst) < end {
 		if random.IntN(3) == 0 {
@@ -18,7 +17,6 @@ func appendLogLines(dst []byte, end int, random *rand.Rand, number int) []byte {
 	return dst
 }
 
-// appendAccessLine appends a line in the combined log format.
 func appendAccessLine(dst []byte, random *rand.Rand, number int) []byte {
 	dst = fmt.Appendf(dst, "10.%d.%d.%d - %s [", random.IntN(4), random.IntN(256), 1+random.IntN(254),
 		pick(random, users))
@@ -28,7 +26,6 @@ func appendAccessLine(dst []byte, random *rand.Rand, number int) []byte {
 		120+random.IntN(1<<(5+random.IntN(12))), pick(random, referrers), pick(random, agents))
 }
 
-// appendApplicationLine appends a line like those of Java's logging libraries.
 func appendApplicationLine(dst []byte, random *rand.Rand, number int) []byte {
 	dst = timeOf(number, random).AppendFormat(dst, timestamp)
 	return fmt.Appendf(dst, " %-5s [%s-%d] com.example.%s - %s id=%d trace=%016x took=%dms\n",
@@ -36,7 +33,6 @@ func appendApplicationLine(dst []byte, random *rand.Rand, number int) []byte {
 		random.IntN(1_000_000), random.Uint64(), random.IntN(1<<(1+random.IntN(11))))
 }
 
-// More frequent values occur more often in their list.
 var (
 	users   = []string{"-", "-", "-", "amara", "bjorn", "chen", "dipika", "elena", "farid"}
 	methods = []string{"GET", "GET", "GET", "GET", "POST", "PUT", "DELETE"}

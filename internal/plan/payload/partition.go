@@ -2,14 +2,12 @@ package payload
 
 import "encoding/binary"
 
-// Partition returns the partition of n that Kafka's own clients give a record with this key. It is murmur2 of the
-// key, made positive, modulo n (0 if n < 1).
+// Partition returns the partition of n that Kafka's own clients choose for a key; 0 if n < 1.
 func Partition(key []byte, n int32) int32 {
 	return int32(murmur2(key)&0x7fffffff) % max(n, 1)
 }
 
-// murmur2 is Austin Appleby's MurmurHash2 with the seed of Kafka's clients
-// (org.apache.kafka.common.utils.Utils.murmur2).
+// MurmurHash2 with the seed of Kafka's clients (org.apache.kafka.common.utils.Utils.murmur2).
 func murmur2(data []byte) uint32 {
 	const (
 		seed  uint32 = 0x9747b28c

@@ -13,13 +13,13 @@ const MaxSize = 64 << 20
 // Sizes is the distribution of the sizes of whole values, with their stamps, in bytes.
 type Sizes struct {
 	// Distribution is fixed (Values: the size), uniform (Values: smallest and largest), normal (Values: mean and
-	// standard deviation) or list (Values: equally likely sizes). Normal sizes are cut off at four deviations and at
-	// one byte.
+	// standard deviation) or list (Values: equally likely sizes). Normal sizes are cut off at four deviations and
+	// at one byte.
 	Distribution string
 	Values       []int
 }
 
-// normalCut is how many standard deviations a normal size may differ from its mean.
+// in standard deviations
 const normalCut = 4
 
 func (s Sizes) validate() error {
@@ -64,7 +64,7 @@ func (s Sizes) Max() int {
 	return slices.Max(s.Values)
 }
 
-// Mean returns the mean size. It ignores the cut of normal sizes, which matters only if the deviation is large.
+// Mean returns the mean size. It ignores the cut of normal sizes.
 func (s Sizes) Mean() float64 {
 	switch {
 	case len(s.Values) == 0:
@@ -84,8 +84,7 @@ func (s Sizes) draw(random *rand.Rand) int {
 	case "uniform":
 		return s.Values[0] + random.IntN(s.Values[1]-s.Values[0]+1)
 	case "normal":
-		// The deviation is rounded before the addition: a fused multiply-add would give other sizes on other
-		// processors.
+		// Rounded before the addition: a fused multiply-add would give other sizes on other processors.
 		deviation := math.Round(random.NormFloat64() * float64(s.Values[1]))
 		return min(max(s.Values[0]+int(deviation), s.Min()), s.Max())
 	case "list":

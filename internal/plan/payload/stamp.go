@@ -6,13 +6,11 @@ import (
 	"math/bits"
 )
 
-// StampSize is the size of a stamp in bytes. A smaller record is sent without one, so only its throughput can be
-// measured.
+// StampSize is the size of a stamp in bytes. A smaller record is sent without one.
 const StampSize = 44
 
-// The layout of a stamp, big-endian. The checksum is CRC-32C over the body and then over the stamp's other bytes. The
-// corpus has the body's part, and the producer computes the rest. The reserved bytes make the rest five words of 64
-// bits, the step of the processor's CRC instruction.
+// The layout of a stamp, big-endian. The checksum is CRC-32C over the body and then over the stamp's other bytes.
+// The reserved bytes make the rest five words of 64 bits, the step of the processor's CRC instruction.
 const (
 	atHead      = 0  // uint16 magic, uint8 version, uint8 flags (zero)
 	atRun       = 4  // uint32
@@ -36,16 +34,15 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Stamp is a record's data about itself.
 type Stamp struct {
 	Run       uint32 // the run's number
-	Producer  uint16 // the worker that sent it
-	Partition int32  // its partition
-	Sequence  uint64 // in its lane, from 0
+	Producer  uint16 // the worker that sent the record
+	Partition int32  // to which it was sent
+	Sequence  uint64 // in the lane of that producer and partition, from 0
 	// Intended and Actual are the send times on the run's axis, in nanoseconds.
 	Intended, Actual int64
 }
 
-// put writes the stamp before a body with the given checksum. dst has at least StampSize bytes. It stores the five
-// words that the checksum reads. A processor forwards a store to a load of the same word at once. A load across
-// several stores waits for the cache.
+// put writes a stamp into dst, of at least StampSize bytes. It stores the five words that the checksum reads: a
+// load across several stores would wait for the cache.
 func (s *Stamp) put(dst []byte, bodyChecksum uint32) {
 	b := dst[:StampSize]
 	sequence, intended, actual := s.Sequence, uint64(s.Intended), uint64(s.Actual)
@@ -65,7 +62,7 @@ const (
 	Intact Check = iota
 	// Corrupt: a record of this tool whose bytes have changed.
 	Corrupt
-	// Foreign: not a record of this tool, or one with another stamp version.
+	// Foreign: not a record of this tool, or of another stamp version.
 	Foreign
 )
 
@@ -81,8 +78,7 @@ func (c Check) String() string {
 	}
 }
 
-// maxHeadDamage is how many bits of a corrupt record's head may be wrong. Two random words of 32 bits differ in 16
-// bits on average, and in three or fewer once in 780,000 cases.
+// Two random words of 32 bits differ in three or fewer bits once in 780,000 cases.
 const maxHeadDamage = 3
 
 // ReadStamp reads a record's stamp and checks all of its bytes. The stamp is valid only if the record is Intact.
@@ -110,9 +106,8 @@ func ReadStamp(value []byte) (Stamp, Check) {
 	return s, Intact
 }
 
-// checkOtherHead judges a record whose head is not a stamp's. If its checksum is right, it is foreign. If the head is
-// nearly a stamp's, or if correcting it makes the checksum right, it is corrupt. Otherwise one flipped bit would
-// count as a lost and a foreign record.
+// checkOtherHead returns Corrupt if the head is nearly a stamp's or if correcting it makes the checksum right.
+// Otherwise one flipped bit would count as a lost and a foreign record.
 func checkOtherHead(stamp []byte, bodyChecksum uint32, sound bool) Check {
 	if sound {
 		return Foreign

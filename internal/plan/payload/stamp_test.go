@@ -22,7 +22,7 @@ func newCorpus(t testing.TB, class string, sizes Sizes, stamped bool) *Corpus {
 
 var someStamp = Stamp{Run: 0xC0FFEE, Producer: 7, Partition: 11, Sequence: 1 << 40, Intended: -5, Actual: math.MaxInt64}
 
-// TestStampLayout: the layout is fixed, because producer and consumer may be of different builds.
+// Producer and consumer may be of different builds.
 func TestStampLayout(t *testing.T) {
 	c := newCorpus(t, "zeros", fixed(StampSize+1), true)
 	value := c.Value(nil, 0, &someStamp)
@@ -52,7 +52,6 @@ func TestStampIsReadBack(t *testing.T) {
 	})
 }
 
-// TestFlippedBitIsCorrupt: any flipped bit is found, and the record stays one of this tool.
 func TestFlippedBitIsCorrupt(t *testing.T) {
 	for _, class := range []string{"zeros", "json", "random"} {
 		value := newCorpus(t, class, fixed(100), true).Value(nil, 3, &someStamp)
@@ -66,7 +65,7 @@ func TestFlippedBitIsCorrupt(t *testing.T) {
 	}
 }
 
-// TestBurstOfDamageIsCorrupt: CRC-32C finds up to 32 changed consecutive bits.
+// CRC-32C finds up to 32 changed consecutive bits.
 func TestBurstOfDamageIsCorrupt(t *testing.T) {
 	value := newCorpus(t, "text", fixed(2000), true).Value(nil, 3, &someStamp)
 	rapid.Check(t, func(t *rapid.T) {
@@ -88,8 +87,6 @@ func TestWholeHeadOverwrittenIsCorrupt(t *testing.T) {
 	}
 }
 
-// TestDamagedHeadAndBodyIsCorrupt: a record with a slightly damaged head and a damaged body is still one of this
-// tool.
 func TestDamagedHeadAndBodyIsCorrupt(t *testing.T) {
 	value := newCorpus(t, "text", fixed(2000), true).Value(nil, 3, &someStamp)
 	value[0] ^= 0x81
@@ -107,7 +104,7 @@ func TestTornRecordIsCorrupt(t *testing.T) {
 		for size := range len(value) {
 			want := Corrupt
 			if size < atRun {
-				want = Foreign // too short to recognise
+				want = Foreign
 			}
 			if _, check := ReadStamp(value[:size]); check != want {
 				t.Errorf("%s: the first %d bytes are %s, want %s", class, size, check, want)
@@ -144,7 +141,6 @@ func TestCheckWords(t *testing.T) {
 	}
 }
 
-// FuzzReadStamp: an intact record is exactly what Value writes.
 func FuzzReadStamp(f *testing.F) {
 	value := newCorpus(f, "logline", fixed(100), true).Value(nil, 1, &someStamp)
 	f.Add(value)

@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// appendText appends sentences of words with frequencies by Zipf's law, with names and numbers.
 func appendText(dst []byte, end int, random *rand.Rand, _ int) []byte {
 	for len(dst) < end {
 		dst = appendSentence(dst, random)
@@ -31,7 +30,7 @@ func appendSentence(dst []byte, random *rand.Rand) []byte {
 	return append(dst, ' ')
 }
 
-// appendWord appends a word. One in eight is not in the vocabulary: a name, number or rare word.
+// One in eight is not in the vocabulary.
 func appendWord(dst []byte, random *rand.Rand) []byte {
 	switch draw := random.IntN(40); {
 	case draw == 0:
@@ -49,8 +48,7 @@ func appendWord(dst []byte, random *rand.Rand) []byte {
 	return append(dst, vocabulary[pick(random, byFrequency)]...)
 }
 
-// byFrequency repeats the rank of each word in proportion to 1/(rank + 2), by Zipf's law. It uses integers, so that
-// every machine draws the same words.
+// byFrequency repeats each rank in proportion to 1/(rank + 2). Integers give the same words on every machine.
 var byFrequency = func() (ranks []uint16) {
 	for rank := range vocabulary {
 		for range 4000 / (rank + 2) {
@@ -64,7 +62,6 @@ var syllables = strings.Fields(`
 ba be bri ca che con da den der do el en fal fe gar ge gra hal hen in ka ker la len lo ma mer mi mon na ne nor o pal per
 pi pre qui ra ren ri ro sal se sha si sol sta ta ten ter ti to tra tri tu u va ven ver vi vol wa wen wil xi ya zan zo`)
 
-// vocabulary is ordered by frequency.
 var vocabulary = strings.Fields(`
 the of and to in a is that it for was on are as with his they at be this from have or by one had not but what all were
 when we there can an your which their said if do will each about how up out them then she many some so these would other

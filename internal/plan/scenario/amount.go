@@ -6,15 +6,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// How much a run writes at the most may be said in bytes of values, in records of all
-// workers together, or in records of each worker.
-
-// defaultFillers is how many producers fill a topic at the most unless the scenario says
-// it: more of them hardly fill faster.
+// More producers hardly fill faster.
 const defaultFillers = 4
 
-// Count is how many records the measured window offers at the most, of all producers
-// together; 0 is no bound of this kind.
+// Count returns how many records all producers offer at most in the measured window; 0 is no bound
+// by records.
 func (l Load) Count() int64 {
 	if l.RecordsEach > 0 {
 		return l.RecordsEach * int64(l.Producers)
@@ -22,7 +18,7 @@ func (l Load) Count() int64 {
 	return l.Records
 }
 
-// Bytes is about how many bytes of values the bound on the measured window is; 0 is no bound.
+// Bytes returns about how many bytes of values bound the measured window; 0 is no bound.
 func (l Load) Bytes() float64 { return max(float64(l.Volume), float64(l.Count())*l.Record.Size.Mean()) }
 
 // Filled reports whether the run fills its topic.
@@ -30,7 +26,7 @@ func (s Scenario) Filled() bool {
 	return s.Topic.Fill > 0 || s.Topic.FillRecords > 0 || s.Topic.FillRecordsEach > 0
 }
 
-// Fillers is how many producers fill the topic: 0 if nobody does.
+// Fillers returns how many producers fill the topic; 0 if none.
 func (s Scenario) Fillers() int {
 	switch {
 	case !s.Filled():
@@ -41,7 +37,7 @@ func (s Scenario) Fillers() int {
 	return min(max(1, s.Load.Producers), defaultFillers)
 }
 
-// FillKey is the key that has the topic filled.
+// FillKey returns the key that makes the run fill its topic.
 func (s Scenario) FillKey() string {
 	switch {
 	case s.Topic.FillRecordsEach > 0:
@@ -52,8 +48,8 @@ func (s Scenario) FillKey() string {
 	return "topic.fill"
 }
 
-// FillCount is how many records the topic is filled with, of all fillers together; 0 if it
-// is filled by bytes, or not at all.
+// FillCount returns how many records all fillers write; 0 if the fill is given in bytes, or there
+// is none.
 func (s Scenario) FillCount() int64 {
 	if s.Topic.FillRecordsEach > 0 {
 		return s.Topic.FillRecordsEach * int64(s.Fillers())
@@ -61,18 +57,16 @@ func (s Scenario) FillCount() int64 {
 	return s.Topic.FillRecords
 }
 
-// FillBytes is about how many bytes of values the topic is filled with.
+// FillBytes returns about how many bytes of values fill the topic.
 func (s Scenario) FillBytes() float64 {
 	return max(float64(s.Topic.Fill), float64(s.FillCount())*s.Load.Record.Size.Mean())
 }
 
-// A keyed is a key, and whether it has a value.
 type keyed struct {
 	path  string
 	there bool
 }
 
-// written are the keys of the settings that have a value, in their order.
 func written(all ...keyed) (paths []string) {
 	for _, s := range all {
 		if s.there {
@@ -82,8 +76,7 @@ func written(all ...keyed) (paths []string) {
 	return paths
 }
 
-// amount checks the three ways in which one amount may be said, of which at most one is
-// given. workers are those that records_each is of.
+// At most one of the three ways to give an amount may be set.
 func (c *checker) amount(path string, bytes unit.Size, records string, all, each int64, workers int, from string) {
 	c.size(path, bytes, 0, maxVolume)
 	c.between(records, all, 0, maxRecords)
@@ -94,11 +87,10 @@ func (c *checker) amount(path string, bytes unit.Size, records string, all, each
 	}
 	keys := written(keyed{path, bytes != 0}, keyed{records, all != 0}, keyed{eachPath, each != 0})
 	for _, key := range keys[min(1, len(keys)):] {
-		c.mistake(key, fmt.Sprintf("%s says how much already", keys[0]), "leave one of them out", keys[0])
+		c.mistake(key, fmt.Sprintf("%s already gives the amount", keys[0]), "leave one of them out", keys[0])
 	}
 }
 
-// round checks the rounds of a closed loop.
 func (c *checker) round(l Load) {
 	const path = "load.round"
 	clients := l.Clients

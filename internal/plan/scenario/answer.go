@@ -2,26 +2,25 @@ package scenario
 
 import "slices"
 
-// The answers that a suite's report may end in: which sentence answers its question.
 const (
-	MostAnswer    = "most"    // which configuration reached most, and what share of it the others
+	MostAnswer    = "most"    // which configuration reached most, and the others' part of it
 	KneeAnswer    = "knee"    // the record size from which bytes cost more than records
-	ScalingAnswer = "scaling" // speed-up and efficiency against the first configuration
-	// PerConsumerAnswer is what each consumer read, with more of them and with more brokers.
+	ScalingAnswer = "scaling" // speed-up and efficiency compared with the first configuration
+	// PerConsumerAnswer is what each consumer read as consumers and brokers increase.
 	PerConsumerAnswer = "per-consumer"
-	EnoughAnswer      = "enough"   // the least of a setting that reaches what more of it does
-	SlopeAnswer       = "slope"    // what the throughput lost with what lay in the log
-	TimesAnswer       = "times"    // the end-to-end times beside each other
-	FailoverAnswer    = "failover" // what a fault of a broker cost
-	SavingsAnswer     = "savings"  // which saves the most bytes, and what each costs
-	PayloadsAnswer    = "payloads" // how much depends on what is in the records
+	EnoughAnswer      = "enough"   // the smallest value of a setting that reaches what a larger one does
+	SlopeAnswer       = "slope"    // how much throughput fell as the log grew
+	TimesAnswer       = "times"    // a comparison of end-to-end times
+	FailoverAnswer    = "failover" // the cost of a broker's fault
+	SavingsAnswer     = "savings"  // which saves the most bytes, and the cost of each
+	PayloadsAnswer    = "payloads" // how much depends on the records' contents
 
-	// Of the engines of a queue.
-	EnginesAnswer       = "engines"        // what each acknowledged, held against plain
-	EngineScalingAnswer = "engine-scaling" // what more nodes, threads and partitions bring each
+	// Answers about engines.
+	EnginesAnswer       = "engines"        // what each acknowledged, compared with plain
+	EngineScalingAnswer = "engine-scaling" // what more nodes, threads and partitions add to each
 	EngineTimesAnswer   = "engine-times"   // what each added to the times of plain
-	RedeliveryAnswer    = "redelivery"     // deliveries, their tail and their lateness against the arithmetic
-	EngineFaultsAnswer  = "engine-faults"  // what a fault cost each
+	RedeliveryAnswer    = "redelivery"     // deliveries, their tail and their lateness compared with the expected ones
+	EngineFaultsAnswer  = "engine-faults"  // the cost of a fault for each
 	DecisionAnswer      = "decision"       // which engine for which work
 )
 
@@ -31,5 +30,5 @@ var answers = []string{
 	EnginesAnswer, EngineScalingAnswer, EngineTimesAnswer, RedeliveryAnswer, EngineFaultsAnswer, DecisionAnswer,
 }
 
-// Answers lists the words that answer: may have.
+// Answers returns the values of the key answer.
 func Answers() []string { return slices.Clone(answers) }

@@ -5,21 +5,16 @@ import (
 	"time"
 )
 
-// underWay is how long a record is on its way that waits for nobody: in a request
-// to the broker, in a fetch, in the hands of the consumer that takes it, and in the
-// commit that tells of it.
+// underWay is the assumed time of a record's produce request, fetch, processing and commit.
 const underWay = 50 * time.Millisecond
 
-// NeededBound is the lag in records that has to be allowed, of the topic, so that a
-// gate holds back nothing that the consumers could have taken: by Little's law the
-// rate at which records pass times the time from the gate until the gate hears of
-// their end. That is the interval between two commits, as the lag falls only with a
-// commit, and that between two readings of it, and what a record is under way. Where
-// the consumers report what they took, no commit is waited for.
+// NeededBound returns the smallest lag bound of the topic, in records, with which a gate does not
+// slow down the consumers. By Little's law it is the rate, times the time until the gate sees the
+// end of a record: the commit interval (none for the signal "delivered"), the interval between lag
+// readings, the linger and underWay.
 //
-// The rate is the highest that is offered, or what the consumers can take if that is
-// less and known: then s has an overload, and more would only wait. 0 is for a
-// closed loop, which offers nothing that could be held back.
+// The rate is the highest offered rate, or the consumers' capacity if that is lower and known. The
+// result is 0 for a closed loop and without producers.
 func NeededBound(s Scenario) int64 {
 	if s.Load.Rate.IsMax() || s.Load.Producers == 0 {
 		return 0
@@ -31,7 +26,6 @@ func NeededBound(s Scenario) int64 {
 	return int64(math.Round(min(s.Load.peak(), s.capacity()) * wait.Seconds()))
 }
 
-// peak is the highest rate of the schedule, in records per second.
 func (l Load) peak() float64 {
 	highest := 0.0
 	for _, s := range l.stretches() {
@@ -42,9 +36,8 @@ func (l Load) peak() float64 {
 	return highest
 }
 
-// capacity is what the consumers of a group can take by their simulated work, in
-// records per second, where it is fastest in the run. It is unbounded where a record
-// takes no work, and with an existing topic, whose partitions nobody has told.
+// capacity is in records per second, at the fastest work of the run. It is infinite without work,
+// and for an existing topic, whose partitions are unknown.
 func (s Scenario) capacity() float64 {
 	g := s.Consume
 	fastest := g.Work.Mean()
@@ -61,8 +54,7 @@ func (s Scenario) capacity() float64 {
 	return float64(workers) / fastest.Seconds()
 }
 
-// allowed is the lag of the whole topic that the scenario allows, in records; 0 is
-// no bound.
+// allowed is in records of the whole topic; 0 is no bound.
 func (s Scenario) allowed() int64 {
 	b := s.Backpressure
 	if b.Per == "partition" && b.MaxLag <= math.MaxInt64/maxPartitions {

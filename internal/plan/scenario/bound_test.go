@@ -6,7 +6,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The bound that is needed is arithmetic on the scenario.
 func TestNeededBound(t *testing.T) {
 	const keepsUp = "load: {rate: 10k/s}\n"
 	for _, c := range []struct {
@@ -19,14 +18,14 @@ func TestNeededBound(t *testing.T) {
 		{keepsUp + "consume: {commit: 100ms}\nbackpressure: {poll: 10ms}", 1_650},
 		{keepsUp + "consume: {commit: 1s}\nbackpressure: {signal: delivered}", 1_550},
 		{keepsUp + "consume: {commit: batch}", 1_550},
-		// Consumers that cannot take it need room for what they can take.
+		// The consumers' capacity is lower than the rate.
 		{keepsUp + "consume: {commit: 1s, parallel: partition, work: {time: 4ms, jitter: 1ms}}", 3_080},
 		{keepsUp + "consume: {commit: 1s, consumers: 2, work: 1ms}", 2_310},
 		{keepsUp + "consume: {commit: 1s, consumers: 20, work: 1ms}", 11_550},
 		{keepsUp + "consume: {commit: 1s, parallel: partition, work: 4ms, changes: [{at: 1s, work: 2ms}, {at: 2s, work: 3ms}]}", 6_930},
 		{keepsUp + "consume: {commit: 1s, work: 4ms, changes: [{at: 1s, work: 0}]}", 11_550},
 		{keepsUp + "topic: {existing: orders}\nconsume: {commit: 1s, parallel: partition, work: 4ms}", 11_550},
-		// The highest rate of the schedule counts.
+		// The schedule's highest rate counts.
 		{"load: {rate: 1k/s, arrival: {process: burst, peak: 30k/s, length: 1s, period: 5s}}\nconsume: {commit: batch}", 4_650},
 		{"load: {rate: 1k/s, arrival: {process: ramp, to: 3k/s}}\nconsume: {commit: batch}", 465},
 		{"load: {rate: max}", 0},
@@ -41,7 +40,6 @@ func TestNeededBound(t *testing.T) {
 	}
 }
 
-// A bound that is enough is not warned of, and one record less is.
 func TestNeededBoundIsWarnedOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anyScenario(t)

@@ -10,31 +10,26 @@ import (
 	"strings"
 )
 
-// A cellReading remembers, while a cell is read, what its values set, so that a
-// mistake can be shown at the value that caused it. Outside of a cell it is nil,
-// and its methods do nothing.
+// cellReading records which value of a cell set each path, for the places of mistakes. Its methods
+// do nothing on nil.
 type cellReading struct {
-	axes     []axis
-	values   []choice         // one for each axis
-	axis     int              // whose value is being read; commandLine for an override
-	set      map[string]cause // path → what set it
-	before   map[string]place // where the scenario's own values are
-	mistakes Mistakes         // about how the values meet others
-	// unexplained are what no value set, and yet is a mistake in this cell.
+	axes        []axis
+	values      []choice         // one for each axis
+	axis        int              // of the current value; commandLine for an override
+	set         map[string]cause // by path
+	before      map[string]place // of the scenario's own values
+	mistakes    Mistakes
 	unexplained Mistakes
 }
 
-// commandLine stands for the axis while an override is laid over a variant.
 const commandLine = -1
 
-// A cause is the value of an axis that set something, and where it says so: at the
-// value itself, and of a variant, which sets many things, at the one in question.
+// cause is an axis and the place of its value.
 type cause struct {
 	axis int
 	at   place
 }
 
-// cellOf returns the reading of a cell: over what d has read lie the values.
 func (d *decoder) cellOf(axes []axis, values []choice, doc *document) *decoder {
 	c := &decoder{
 		layers: slices.Clip(d.layers), env: d.env, drivers: d.drivers, diskFault: d.diskFault, nodes: d.nodes, places: maps.Clone(d.places),
@@ -54,7 +49,6 @@ func (d *decoder) cellOf(axes []axis, values []choice, doc *document) *decoder {
 	return c
 }
 
-// sets is told that the value being read set path, at a place.
 func (c *cellReading) sets(path string, at place) {
 	if c == nil {
 		return
@@ -75,8 +69,6 @@ func (c *cellReading) sets(path string, at place) {
 	c.set[path] = cause{c.axis, at}
 }
 
-// replaces is told that the value being read replaces one that was written at a
-// place. Who set it on the command line expects it to hold.
 func (c *cellReading) replaces(path string, at place) {
 	if c == nil || c.axis == commandLine || c.axes[c.axis].path == VariantAxis || !isOverride(at.file) ||
 		c.before[path] != at {
@@ -84,12 +76,11 @@ func (c *cellReading) replaces(path string, at place) {
 	}
 	varied := c.axes[c.axis].path
 	c.mistakes = append(c.mistakes, Mistake{at.file, at.line, at.column, path, "the matrix sets it as well",
-		fmt.Sprintf("write %smatrix.%s=[…] to choose among its values, or %[1]smatrix.%s=null to vary it no more",
+		fmt.Sprintf("write %smatrix.%s=[…] to choose among its values, or %[1]smatrix.%s=null to stop varying it",
 			overridePrefix, varied)})
 }
 
-// explain gives f the place of the value that caused it. It reports false where
-// no value did.
+// explain gives f the place of the value that caused it, and reports false if no value did.
 func (c *cellReading) explain(f *finding) bool {
 	if c == nil {
 		return true
@@ -114,11 +105,9 @@ func (c *cellReading) explain(f *finding) bool {
 	return true
 }
 
-// sameAxis tells whether both are values of one axis.
 func (c cause) sameAxis(other cause) bool { return c.axis == other.axis }
 
-// settersOf are what set path, a part of it, or what it is a part of: of each axis
-// what it says first.
+// settersOf returns one cause for each axis that set path, a part of it or a parent.
 func (c *cellReading) settersOf(path string) (causes []cause) {
 	for set, by := range c.set {
 		if within(path, set) || within(set, path) {
@@ -132,7 +121,6 @@ func (c *cellReading) settersOf(path string) (causes []cause) {
 	return slices.CompactFunc(causes, cause.sameAxis)
 }
 
-// term is what excludes the values of these axes together.
 func (c *cellReading) term(causes []cause) string {
 	slices.SortFunc(causes, func(a, b cause) int { return cmp.Compare(a.axis, b.axis) })
 	var terms []string
@@ -142,9 +130,7 @@ func (c *cellReading) term(causes []cause) string {
 	return "{" + strings.Join(terms, ", ") + "}"
 }
 
-// names makes the names of a suite's cells, which are parts of folders' and
-// topics' names: the suite's and the values, made plain, cut where they become
-// too long, and numbered where two would be the same.
+// names returns unique names, cut to maxNameLength, which become parts of folder and topic names.
 func names(suite string, cells [][]choice) []string {
 	taken := make(map[string]bool)
 	list := make([]string, len(cells))
@@ -165,7 +151,7 @@ func names(suite string, cells [][]choice) []string {
 	return list
 }
 
-// plain makes a part of a name of any text: 10k/s is 10k-s.
+// plain makes 10k-s of 10k/s.
 func plain(text string) string {
 	words := strings.FieldsFunc(text, func(r rune) bool { return !nameLetter(r) })
 	if len(words) == 0 {
@@ -174,7 +160,6 @@ func plain(text string) string {
 	return strings.Join(words, "-")
 }
 
-// cut cuts a plain name.
 func cut(name string, length int) string {
 	return strings.TrimRight(name[:min(length, len(name))], "-._")
 }

@@ -18,38 +18,31 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// maxNodes bounds how many values one document may hold once its aliases are
-// followed: a scenario has some two hundred, an alias bomb billions.
+// maxNodes guards against alias bombs; a scenario has about two hundred values.
 const maxNodes = 20_000
 
-// A decoder reads YAML trees into a document by its Go types, one layer over
-// the other, and remembers every mistake, so that one bad value does not hide the
-// next, and the place of every value, so that Validate's mistakes can be shown
-// where they were written.
+// decoder reads YAML trees into a document by its Go types, one layer over another. It collects all
+// mistakes, and each value's place for the mistakes of Validate.
 type decoder struct {
-	layer  string   // the file or the override being read, as mistakes name it
-	layers []string // all of them, in their order
+	layer  string
+	layers []string
 	env    environment
-	// drivers are the names that there are; nil is any.
+	// drivers are the known drivers; nil allows any.
 	drivers []string
-	// diskFault judges a folder of cluster.disks; nil does not.
+	// diskFault checks a folder of cluster.disks; nil skips the check.
 	diskFault func(dir string) (problem, remedy string)
 	nodes     int
 	mistakes  Mistakes
 	places    map[string]place
-	// failed are the paths that could not be read, and for an unknown key the
-	// mapping that it was in: what was meant for there is missing.
+	// failed has the paths that could not be read; incomplete the mappings with an unknown key.
 	failed     map[string]bool
 	incomplete map[string]bool
-	overrides  []override   // that lie over all layers
-	cell       *cellReading // the cell of a suite that is being read, if it is one
-	// alias is the alias in place of which the present value is read, the
-	// outermost of several. What is wrong is told where it is used: the value
-	// that it stands for may be right where it is.
+	overrides  []override   // apply after all layers
+	cell       *cellReading // nil outside of a suite's cell
+	// alias is the outermost alias that is being read; mistakes have its place.
 	alias *yaml.Node
 }
 
-// A place is where a value was written.
 type place struct {
 	file         string
 	line, column int
@@ -62,7 +55,6 @@ func newDecoder(o Options) *decoder {
 	}
 }
 
-// begin says which layer is read from now on.
 func (d *decoder) begin(layer string) {
 	d.layer = layer
 	d.layers = append(d.layers, layer)
@@ -75,7 +67,7 @@ func (d *decoder) place(n *yaml.Node) place {
 	return place{d.layer, n.Line, n.Column}
 }
 
-// use begins to read n, and returns what ends it.
+// use sets alias until end is called.
 func (d *decoder) use(n *yaml.Node) (end func()) {
 	if n.Kind != yaml.AliasNode || d.alias != nil {
 		return func() {}
@@ -84,7 +76,6 @@ func (d *decoder) use(n *yaml.Node) (end func()) {
 	return func() { d.alias = nil }
 }
 
-// mistake records that the value of path, at n, cannot be read.
 func (d *decoder) mistake(n *yaml.Node, path, problem, remedy string) {
 	d.mistakeAt(d.place(n), path, problem, remedy)
 }
@@ -94,9 +85,7 @@ func (d *decoder) mistakeAt(at place, path, problem, remedy string) {
 	d.mistakes = append(d.mistakes, Mistake{at.file, at.line, at.column, path, problem, remedy})
 }
 
-// value reads n into v, which is the value of path. v is addressable and holds
-// what was there before: mappings are merged into it key by key, everything
-// else is replaced.
+// value merges a mapping into v key by key, and replaces other values.
 func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
 	defer d.use(n)()
 	n, ok := d.open(n, path)
@@ -124,7 +113,6 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
-// special reads a value whose type has a form of its own, and tells whether it has.
 func (d *decoder) special(n *yaml.Node, pointer any, path string) bool {
 	switch of := pointer.(type) {
 	case *matrix:
@@ -154,7 +142,6 @@ func (d *decoder) special(n *yaml.Node, pointer any, path string) bool {
 	return false
 }
 
-// open follows an alias and refuses what no value of a scenario may be.
 func (d *decoder) open(n *yaml.Node, path string) (*yaml.Node, bool) {
 	if !d.count(n, path) {
 		return n, false
@@ -167,7 +154,7 @@ func (d *decoder) open(n *yaml.Node, path string) (*yaml.Node, bool) {
 	switch {
 	case n.Style&yaml.TaggedStyle != 0:
 		d.mistake(n, path, fmt.Sprintf("the tag %s has no meaning here", n.Tag), "leave the tag out")
-	case d.env.unset[n]: // and said to be
+	case d.env.unset[n]: // already a mistake
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!null" && !reopens(n):
 		d.mistake(n, path, "it has no value", "give it one, or leave the key out")
 	default:
@@ -176,7 +163,6 @@ func (d *decoder) open(n *yaml.Node, path string) (*yaml.Node, bool) {
 	return n, false
 }
 
-// count reports false, once with a mistake, when the document holds too much.
 func (d *decoder) count(n *yaml.Node, path string) bool {
 	if d.nodes++; d.nodes == maxNodes {
 		d.mistake(n, path, fmt.Sprintf("the document holds more than %d values", maxNodes),
@@ -185,7 +171,6 @@ func (d *decoder) count(n *yaml.Node, path string) bool {
 	return d.nodes < maxNodes
 }
 
-// target is n, or what the alias n stands for.
 func target(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias
@@ -193,8 +178,7 @@ func target(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// found remembers where the value of path is. A mapping keeps the place of its
-// key, where it has one. What an earlier layer wrote there is forgotten.
+// A mapping keeps the place of its key.
 func (d *decoder) found(n *yaml.Node, path string) {
 	if _, known := d.places[path]; known && n.Kind == yaml.MappingNode {
 		return
@@ -203,7 +187,6 @@ func (d *decoder) found(n *yaml.Node, path string) {
 	d.remember(n, path)
 }
 
-// remember says that the value of path, and of path alone, is at n.
 func (d *decoder) remember(n *yaml.Node, path string) {
 	d.places[path] = d.place(n)
 	if n.Kind != yaml.MappingNode {
@@ -211,7 +194,6 @@ func (d *decoder) remember(n *yaml.Node, path string) {
 	}
 }
 
-// forget is for a value that was replaced, or left open again.
 func (d *decoder) forget(path string) {
 	if at, known := d.places[path]; known {
 		d.cell.replaces(path, at)
@@ -219,8 +201,7 @@ func (d *decoder) forget(path string) {
 	}
 }
 
-// forgetAll forgets path and all that is in it. Of what has no place, no part has
-// one either.
+// forgetAll forgets path and its parts.
 func (d *decoder) forgetAll(path string) {
 	if _, known := d.places[path]; !known {
 		return
@@ -232,13 +213,11 @@ func (d *decoder) forgetAll(path string) {
 	}
 }
 
-// reopens tells whether n says that a value is to be what it is when nobody says
-// anything.
+// null resets a value to its default.
 func reopens(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Value != ""
 }
 
-// reopen is for null: what earlier layers said of path is forgotten.
 func (d *decoder) reopen(n *yaml.Node, v reflect.Value, path string) {
 	if strings.HasSuffix(path, "]") {
 		d.mistake(n, path, "null is nothing that a list can hold", "leave it out")
@@ -249,20 +228,18 @@ func (d *decoder) reopen(n *yaml.Node, v reflect.Value, path string) {
 	v.Set(untold(v.Type(), path))
 }
 
-// untold is the value of path when nobody has said anything.
 func untold(t reflect.Type, path string) reflect.Value {
 	at := reflect.ValueOf(document{Scenario: blank(), Order: Interleaved})
 	for key := range strings.SplitSeq(path, ".") {
 		i := slices.IndexFunc(fieldsOf(at.Type()), func(f field) bool { return f.key == key })
 		if i < 0 {
-			return reflect.Zero(t) // what lists are made of, and the forms of a size
+			return reflect.Zero(t)
 		}
 		at = at.FieldByIndex(fieldsOf(at.Type())[i].index)
 	}
 	return at
 }
 
-// mapping reads the keys of n into the fields of the struct v.
 func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
 		remedy := mappingRemedy(v)
@@ -290,8 +267,7 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 	})
 }
 
-// timed wants a fault to say when it comes: at 0s is a time as good as any other, and
-// not what somebody means who forgot it.
+// A fault needs a time, because zero is a valid one.
 func (d *decoder) timed(n *yaml.Node, v reflect.Value, path string) {
 	if v.Type() != reflect.TypeFor[ScheduledFault]() || n.Kind != yaml.MappingNode {
 		return
@@ -301,14 +277,12 @@ func (d *decoder) timed(n *yaml.Node, v reflect.Value, path string) {
 			return
 		}
 	}
-	d.mistake(n, join(path, "at"), "the fault does not say when it comes",
-		"give a time after the window's begin, as in {at: 10s, kill: consumer 0}")
+	d.mistake(n, join(path, "at"), "the fault has no time",
+		"give a time after the start of the measured window, as in {at: 10s, kill: consumer 0}")
 }
 
-// eachKey calls read for every key of the mapping n that is a plain word and is
-// there for the first time; the others are mistakes.
 func (d *decoder) eachKey(n *yaml.Node, path string, read func(key, value *yaml.Node)) {
-	first := make(map[string]int) // the line that it is on
+	first := make(map[string]int)
 	for i := 0; i+1 < len(n.Content) && d.count(n, path); i += 2 {
 		key, value := target(n.Content[i]), n.Content[i+1]
 		at := join(path, key.Value)
@@ -329,7 +303,7 @@ func (d *decoder) eachKey(n *yaml.Node, path string, read func(key, value *yaml.
 	}
 }
 
-// atLine is ", first at line 3"; an override is on one line.
+// An override has no lines.
 func (d *decoder) atLine(first int) string {
 	if isOverride(d.layer) {
 		return ""
@@ -337,11 +311,10 @@ func (d *decoder) atLine(first int) string {
 	return fmt.Sprintf(", first at line %d", first)
 }
 
-// unknownKey says what key was probably meant to be, and what there is.
 func (d *decoder) unknownKey(key *yaml.Node, t reflect.Type, path string) {
 	d.incomplete[path] = true
 	if len(d.mistakes) > maxMistakes {
-		d.mistake(key, join(path, key.Value), "unknown key", "") // nobody will see it
+		d.mistake(key, join(path, key.Value), "unknown key", "") // beyond what is shown
 		return
 	}
 	keys := keysOf(t)
@@ -349,16 +322,14 @@ func (d *decoder) unknownKey(key *yaml.Node, t reflect.Type, path string) {
 	if path != "" {
 		where = path
 	}
-	remedy := fmt.Sprintf("the keys of %s are %s", where, strings.Join(keys, ", "))
-	if meant := meantBy(key.Value, keys); meant != "" {
-		remedy = meant + remedy
+	remedy := strings.TrimRight(meantBy(key.Value, keys), "; ")
+	if remedy == "" {
+		remedy = fmt.Sprintf("the keys of %s are %s", where, strings.Join(keys, ", "))
 	}
 	d.mistake(key, join(path, key.Value), "unknown key", remedy)
 }
 
-// meantBy says what an unknown key was probably meant to be: one of these keys in
-// another spelling, what other tools call differently, the same key of another
-// mapping, or one of these keys with a slip in it; "" if there is no telling.
+// meantBy guesses the key that was meant; "" without a guess.
 func meantBy(key string, keys []string) string {
 	if same := slices.IndexFunc(keys, func(k string) bool { return spelling.Same(key, k) }); same >= 0 {
 		return fmt.Sprintf("did you mean %s? ", keys[same])
@@ -375,7 +346,6 @@ func meantBy(key string, keys []string) string {
 	return ""
 }
 
-// config reads a mapping of Kafka's own settings: any key, any scalar.
 func (d *decoder) config(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
 		d.mistake(n, path, "it is "+kind(n)+", not a mapping",
@@ -399,7 +369,7 @@ func (d *decoder) config(n *yaml.Node, v reflect.Value, path string) {
 		case reopens(value):
 			d.forget(at)
 			delete(settings, key.Value)
-		default: // not found: a.b is no part of the setting a
+		default: // not found, because a.b is not a part of the setting a
 			d.forget(at)
 			d.remember(value, at)
 			settings[key.Value] = value.Value
@@ -411,7 +381,6 @@ func (d *decoder) config(n *yaml.Node, v reflect.Value, path string) {
 	v.Set(reflect.ValueOf(settings))
 }
 
-// list replaces the slice v by the elements of n.
 func (d *decoder) list(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.SequenceNode {
 		d.mistake(n, path, "it is "+kind(n)+", not a list", "write it as [first, second]")
@@ -432,7 +401,6 @@ func (d *decoder) list(n *yaml.Node, v reflect.Value, path string) {
 	v.Set(list)
 }
 
-// size reads the long form of a Size.
 func (d *decoder) size(n *yaml.Node, size *Size, path string) {
 	remedy := "write one size, or exactly one of uniform, normal and list, as in: size: {uniform: [64B, 1KiB]}"
 	if n.Kind != yaml.MappingNode {
@@ -448,7 +416,6 @@ func (d *decoder) size(n *yaml.Node, size *Size, path string) {
 	*size = long.size(target(n.Content[0]).Value)
 }
 
-// text reads a scalar that its own type knows how to read.
 func (d *decoder) text(n *yaml.Node, to encoding.TextUnmarshaler, path string) {
 	if n.Kind != yaml.ScalarNode {
 		d.mistake(n, path, "it is "+kind(n)+", not a single value", d.vary(n, path))
@@ -459,15 +426,13 @@ func (d *decoder) text(n *yaml.Node, to encoding.TextUnmarshaler, path string) {
 	}
 }
 
-// textFault records what a type said of its text. The types of package unit
-// write "problem; remedy".
+// err has the form "problem; remedy", as of package unit.
 func (d *decoder) textMistake(n *yaml.Node, path string, err error) {
 	problem, remedy, _ := strings.Cut(err.Error(), "; ")
 	d.mistake(n, path, problem, remedy)
 }
 
-// scalar reads a word or a number. A word may look like a number (acks: 1, or
-// a name), a number may not be in quotes.
+// A word may look like a number (acks: 1); a number has no quotes.
 func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.ScalarNode {
 		d.mistake(n, path, "it is "+kind(n)+", not a single value", d.vary(n, path))
@@ -505,7 +470,7 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
-// wholeRemedy says how to write the whole number that text was meant to be: 50M is 50000000.
+// wholeRemedy suggests 50000000 for 50M.
 func wholeRemedy(text string) string {
 	if rate, err := unit.ParseRate(text + "/s"); err == nil && rate.Per == time.Second {
 		return fmt.Sprintf("write %d", rate.Records)
@@ -513,8 +478,6 @@ func wholeRemedy(text string) string {
 	return "write a whole number, as in 12"
 }
 
-// vary says how a scenario is run with each of the values that n lists, if it
-// lists any: that is what was probably meant.
 func (d *decoder) vary(n *yaml.Node, path string) string {
 	switch {
 	case n.Kind != yaml.SequenceNode || strings.Contains(path, "["):
@@ -526,7 +489,6 @@ func (d *decoder) vary(n *yaml.Node, path string) string {
 	}
 }
 
-// wanted names a kind of scalar.
 func wanted(k reflect.Kind) string {
 	switch k {
 	case reflect.Bool:
@@ -538,7 +500,6 @@ func wanted(k reflect.Kind) string {
 	}
 }
 
-// kind names what n is, for errors.
 func kind(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -546,13 +507,12 @@ func kind(n *yaml.Node) string {
 	case yaml.SequenceNode:
 		return "a list"
 	}
-	if native.Access(n.Value) { // it may hold a password
+	if native.Access(n.Value) { // may be a password
 		return "a single value"
 	}
 	return fmt.Sprintf("the single value %q", n.Value)
 }
 
-// mappingRemedy says how the mapping v is written.
 func mappingRemedy(v reflect.Value) string {
 	keys := "write its keys: " + strings.Join(keysOf(v.Type()), ", ")
 	if short, ok := v.Addr().Interface().(shortForm); ok {

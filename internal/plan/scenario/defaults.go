@@ -8,9 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// Defaults is the scenario of an empty file: what every value is when nobody
-// says otherwise. Where Kafka's Java producer has a default of its own and this
-// one differs, the comment says why.
+// Defaults returns the scenario of an empty file. A comment gives the reason for a value that
+// differs from the default of Kafka's Java producer.
 func Defaults() Scenario {
 	return Scenario{
 		Name:    "unnamed",
@@ -18,47 +17,44 @@ func Defaults() Scenario {
 		Cluster: Cluster{Brokers: 1, Heap: unit.GiB, Metrics: "jmx"},
 		Topic:   Topic{Partitions: 12, Replication: 1},
 		Load: Load{
-			Rate:         unit.Rate{Records: 1000, Per: time.Second}, // any laptop holds it
+			Rate:         unit.Rate{Records: 1000, Per: time.Second}, // any laptop sustains it
 			Arrival:      Arrival{Process: "constant"},
 			Producers:    1,
-			Processes:    1, // the tool's own: what it measures is one process's client
-			Clients:      0, // one for each producer: workers share no lock
+			Processes:    1, // measure the client of one process
+			Clients:      0, // one for each producer; workers share no lock
 			Pacer:        "frugal",
-			Partitioning: "sticky", // as Kafka's own producer without keys (KIP-480)
+			Partitioning: "sticky", // the default of Kafka's producer without keys (KIP-480)
 			Record: Record{
 				Size:    FixedSize(512),
 				Payload: "json",
 				Seed:    42,
 				Keys:    Keys{Distribution: "none"},
 			},
-			// Kafka's own is all, with idempotence. On the one local broker
-			// that a run starts by default both cost next to nothing and mean
-			// the same; acks 1 is what the figures of other tools were taken
-			// with. With replication it is a caveat, and Warnings says so.
+			// Kafka's default is all, with idempotence. On one local broker both mean the same, and
+			// other tools publish figures with acks 1. Warnings reports it for a replicated topic.
 			Acks:        "1",
 			Idempotent:  false,
-			Compression: "snappy", // Kafka's own is none; few who run Kafka leave it there
+			Compression: "snappy", // Kafka's default is none, but few production clusters use it
 			Level:       0,
-			Linger:      unit.Duration(5 * time.Millisecond), // Kafka's own since 4.0 (KIP-1030)
-			Batch:       Batch(64 * unit.KiB),                // Kafka's own, 16 KiB, is 32 records of 512 B
-			InFlight:    5,                                   // Kafka's own, and the most that idempotence allows
-			// Kafka's own is 2m, longer than most runs: a record in trouble
-			// would still be in trouble when the books are closed.
+			Linger:      unit.Duration(5 * time.Millisecond), // Kafka's default since 4.0 (KIP-1030)
+			Batch:       Batch(64 * unit.KiB),                // Kafka's default, 16 KiB, is 32 records of 512 B
+			InFlight:    5,                                   // Kafka's default, and the maximum with idempotence
+			// Kafka's default, 2m, is longer than most runs; failing records would still be open at
+			// the end.
 			DeliveryTimeout: unit.Duration(30 * time.Second),
 			MaxBuffered:     10_000,
 		},
 		Consume: Consume{
 			Consumers:  1,
 			Groups:     1,
-			Processes:  1, // the tool's own, as with the producers
+			Processes:  1,
 			Assignment: "group",
-			Parallel:   "consumer", // how most consumers are written: one loop
+			Parallel:   "consumer", // one loop, as in most consumers
 			Work:       Work{Distribution: "fixed"},
-			Commit:     Commit{Interval: unit.Duration(time.Second)}, // Kafka's own is 5s, which shows as lag
+			Commit:     Commit{Interval: unit.Duration(time.Second)}, // Kafka's default is 5s, which shows as lag
 			Protocol:   "classic",
-			// Kafka's own. A paused partition that is resumed waits for the
-			// fetch that is under way, so a client's longer default would let
-			// a consumer run dry beside a full log.
+			// Kafka's default. With a longer wait, a resumed partition would wait longer for the
+			// current fetch.
 			Fetch: Fetch{MaxWait: unit.Duration(500 * time.Millisecond)},
 		},
 		Phases: Phases{
@@ -69,40 +65,36 @@ func Defaults() Scenario {
 		Backpressure: Backpressure{
 			Controller:  "off",
 			Poll:        unit.Duration(100 * time.Millisecond),
-			Signal:      "committed", // what any application can ask for
+			Signal:      "committed", // available to any application
 			Per:         "topic",
-			Excess:      "defer", // loses nothing, and shows what waiting costs
+			Excess:      "defer", // drops no records, and shows the cost of waiting
 			MaxDeferred: 1_000_000,
-			// Longer than a broker's failover takes, and than the lag needs to
-			// get out of hand.
+			// Longer than a broker's failover, and than the lag needs to exceed its bound.
 			Grace: unit.Duration(5 * time.Second),
-			Blind: "closed", // what is not known to fit is not sent
+			Blind: "closed",
 			Share: "static",
 		},
 		Sampling: Sampling{
 			Interval: unit.Duration(time.Second),
 			Lag:      unit.Duration(500 * time.Millisecond),
-			Brokers:  unit.Duration(5 * time.Second), // a reading of some hundred metrics is work for a broker
+			Brokers:  unit.Duration(5 * time.Second), // reading some hundred metrics costs the broker work
 			Replicas: unit.Duration(100 * time.Millisecond),
 		},
 		Repeat: 1,
 	}
 }
 
-// openWarmup stands for a warm-up that is left open, because none is legal.
+// openWarmup marks a warm-up without a value, because 0 is valid.
 const openWarmup = unit.Duration(math.MinInt64)
 
-// A derivation is a value that follows from other values when it is left open.
 type derivation struct {
 	path   string
-	follow string // what the value follows from, for errors
+	follow string
 	open   func(*Scenario) bool
 	fill   func(*Scenario)
 }
 
-// derived are the values that follow from other values when they are left open.
-// Zero is never a legal value for one of them but the warm-up, so zero is "open";
-// a zero that somebody wrote is a mistake, which the loader reports by what follows.
+// 0 marks an open value, except for the warm-up. The loader reports a written 0 as a mistake.
 var derived = append([]derivation{
 	{
 		"load.rate", "the first step's rate, or 1k/s",
@@ -142,12 +134,12 @@ var derived = append([]derivation{
 		func(s *Scenario) {
 			s.Cluster.Heap = Defaults().Cluster.Heap
 			if s.Cluster.Brokers > 1 {
-				s.Cluster.Heap /= 2 // a laptop has to hold them all
+				s.Cluster.Heap /= 2 // for a laptop's memory
 			}
 		},
 	},
 	{
-		"consume.from", "end, or start where nobody produces",
+		"consume.from", "end, or start without producers",
 		func(s *Scenario) bool {
 			return s.Consume.From == "" && (s.Topic.Existing != "" || s.Filled())
 		},
@@ -159,12 +151,12 @@ var derived = append([]derivation{
 		},
 	},
 	{
-		"phases.warmup", "3s, or none where nobody produces",
+		"phases.warmup", "3s, or none without producers",
 		func(s *Scenario) bool { return s.Phases.Warmup == openWarmup },
 		func(s *Scenario) {
 			s.Phases.Warmup = Defaults().Phases.Warmup
 			if s.Load.Producers == 0 {
-				s.Phases.Warmup = 0 // it would only read on; nothing has to be warm to read a log
+				s.Phases.Warmup = 0 // reading a log needs no warm-up
 			}
 		},
 	},
@@ -187,7 +179,7 @@ var derived = append([]derivation{
 	},
 }, openQueue...)
 
-// blank is what a file is read over: Defaults, with the derived values open.
+// blank returns Defaults with the derived values open.
 func blank() Scenario {
 	s := Defaults()
 	s.Name = ""
@@ -198,12 +190,8 @@ func blank() Scenario {
 	return s
 }
 
-// Resolve returns s with the values filled in that follow from others: the rate
-// of steps, the length of a ramp and of the last step, the number of keys, the
-// distribution of work, the values of a queue, the brokers of a replicated topic and their heap, where
-// reading a topic begins that holds something and whether that is warmed up, the lag at
-// which a closed gate opens, the target and the share that is kept of a controller
-// that has one. It changes nothing that is set, and judges nothing.
+// Resolve returns s with its open values filled in: the derived values, the last step's time, the
+// work's distribution and a queue's dead letters. It does not validate.
 func (s Scenario) Resolve() Scenario {
 	s.Load.Arrival.Steps = slices.Clone(s.Load.Arrival.Steps)
 	s.Consume.Changes = slices.Clone(s.Consume.Changes)
@@ -221,7 +209,6 @@ func (s Scenario) Resolve() Scenario {
 	return s
 }
 
-// resolveSteps gives the last step the time that the others leave.
 func (a *Arrival) resolveSteps(measure unit.Duration) {
 	if len(a.Steps) == 0 {
 		return
@@ -232,7 +219,6 @@ func (a *Arrival) resolveSteps(measure unit.Duration) {
 	}
 }
 
-// stepsLength is the length of all steps together.
 func (a *Arrival) stepsLength() (sum unit.Duration) {
 	for _, step := range a.Steps {
 		sum += step.For
@@ -252,14 +238,12 @@ func (w *Work) resolve() {
 	}
 }
 
-// counted tells whether the distribution chooses among a number of keys.
 func (k Keys) counted() bool {
 	return slices.Contains([]string{"sequential", "uniform", "zipf"}, k.Distribution)
 }
 
-// Duration is how long one run of s takes, without starting a cluster: at least
-// the warm-up and the measured window, at most the whole drain as well. All of
-// them together take Repeat times as long.
+// Duration returns how long one run of s takes, without the start of a cluster: at least the
+// warm-up and the measured window, at most also the drain.
 func (s Scenario) Duration() (least, most time.Duration) {
 	least = time.Duration(s.Phases.Warmup + s.Phases.Measure)
 	return least, least + time.Duration(s.Phases.Drain)

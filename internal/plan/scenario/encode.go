@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Marshal prints s as YAML that Parse reads back as the same scenario, if s is
-// resolved and valid: every value, in the order of the types.
+// Marshal returns s as YAML, with every value in the order of the types. Parse reads a resolved,
+// valid s back unchanged.
 func (s Scenario) Marshal() ([]byte, error) {
 	root, err := encode(reflect.ValueOf(s))
 	if err != nil {
@@ -28,8 +28,7 @@ func (s Scenario) Marshal() ([]byte, error) {
 	return text, nil
 }
 
-// MarshalJSON prints s with the keys and the texts of its YAML. As JSON is
-// YAML, Parse reads it back too.
+// MarshalJSON returns s as JSON with the keys and texts of its YAML. Parse reads it back too.
 func (s Scenario) MarshalJSON() ([]byte, error) {
 	root, err := encode(reflect.ValueOf(s))
 	if err != nil {
@@ -38,7 +37,6 @@ func (s Scenario) MarshalJSON() ([]byte, error) {
 	return appendJSON(nil, root)
 }
 
-// encode is the YAML tree of v: the reverse of decoder.value.
 func encode(v reflect.Value) (*yaml.Node, error) {
 	switch value := v.Interface().(type) {
 	case Size:
@@ -75,15 +73,14 @@ func encode(v reflect.Value) (*yaml.Node, error) {
 	return nil, fmt.Errorf("a value of type %s cannot be printed", v.Type())
 }
 
-// number is the tag of what prints without quotes in YAML and in JSON.
+// number is the tag of values that print without quotes.
 const number = ""
 
 func scalar(tag, text string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: text}
 }
 
-// encodeStruct leaves out what is empty and may be. A mapping of single values
-// alone goes on one line.
+// A mapping of scalars goes on one line.
 func encodeStruct(v reflect.Value) (*yaml.Node, error) {
 	mapping := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Style: yaml.FlowStyle}
 	for _, f := range fieldsOf(v.Type()) {
@@ -126,8 +123,7 @@ func encodeList(v reflect.Value) (*yaml.Node, error) {
 	return list, nil
 }
 
-// plainNumbers prints words that are numbers (acks: 1) as people write them,
-// without quotes; the loader takes a word in either form.
+// plainNumbers removes the quotes of words that are numbers (acks: 1).
 func plainNumbers(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" && wholeNumber(n.Value) {
 		n.Tag = number
@@ -137,14 +133,12 @@ func plainNumbers(n *yaml.Node) {
 	}
 }
 
-// wholeNumber tells whether text is a number that YAML prints as it stands: no
-// leading zero, which would make it octal, and few enough digits.
+// wholeNumber excludes leading zeros (octal) and too many digits.
 func wholeNumber(text string) bool {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return err == nil && strconv.FormatInt(n, 10) == text
 }
 
-// appendJSON prints a tree of encode's.
 func appendJSON(to []byte, n *yaml.Node) ([]byte, error) {
 	switch n.Kind {
 	case yaml.MappingNode:

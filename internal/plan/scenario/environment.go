@@ -10,19 +10,15 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// A value may name variables of the environment, as in a shell: ${NAME} is the
-// variable's value, ${NAME:-default} the default where it is not set or empty,
-// and $${ stands for ${ itself. Keys and comments are left as they are. What a
-// variable holds is put into the value as text, never read as YAML: it cannot
-// add a key.
+// environment replaces variables in values, not in keys or comments: ${NAME} is the variable's
+// value, ${NAME:-default} the default if it is unset or empty, and $${ is a literal ${. A
+// variable's value is never parsed as YAML, so it cannot add a key.
 
-// environment puts variables into values.
 type environment struct {
 	lookup func(string) (string, bool)
-	unset  map[*yaml.Node]bool // the values that a variable is missing from
-	bytes  int                 // that variables were replaced by
-	// written are the values that variables were put into, as they were before,
-	// and from is the same by the places where they are used.
+	unset  map[*yaml.Node]bool // with a variable that is not set
+	bytes  int                 // of replaced text, so far
+	// written and from have the texts before the replacement, by value and by place.
 	written map[*yaml.Node]string
 	from    map[place]string
 }
@@ -34,7 +30,6 @@ func newEnvironment(lookup func(string) (string, bool)) environment {
 	}
 }
 
-// variable is what stands between the braces.
 var variable = regexp.MustCompile(`(?s)^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$`)
 
 func (o Options) lookup() func(string) (string, bool) {
@@ -44,9 +39,7 @@ func (o Options) lookup() func(string) (string, bool) {
 	return os.LookupEnv
 }
 
-// expand replaces the variables in all values of the tree n, which is the value
-// of path. Where one cannot be replaced there is a mistake, and the value is not
-// read.
+// A value with an unknown variable is a mistake and is not read.
 func (d *decoder) expand(n *yaml.Node, path string) {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -57,16 +50,14 @@ func (d *decoder) expand(n *yaml.Node, path string) {
 		for i, child := range n.Content {
 			d.expand(child, fmt.Sprintf("%s[%d]", path, i))
 		}
-	case yaml.ScalarNode: // an alias stands for a value that is met elsewhere
+	case yaml.ScalarNode: // the alias's target is visited elsewhere
 		if strings.Contains(n.Value, "${") {
 			d.expandScalar(n, path)
 		}
 	}
 }
 
-// expandScalar replaces the variables in one value. What was in quotes is taken
-// out of them: within { } and [ ] YAML lets ${NAME} stand in quotes only, and it
-// may be a number.
+// Within { } and [ ] YAML requires quotes around ${NAME}, even for a number.
 func (d *decoder) expandScalar(n *yaml.Node, path string) {
 	text, problem, remedy := d.env.replace(n.Value)
 	if d.env.bytes += len(text); problem == "" && d.env.bytes > maxFileBytes {
@@ -81,8 +72,6 @@ func (d *decoder) expandScalar(n *yaml.Node, path string) {
 	n.Value, n.Style = text, n.Style&yaml.TaggedStyle
 }
 
-// attribute adds to the mistakes of values that hold variables how they were
-// written: it is the variable that has to be mended.
 func (e *environment) attribute(mistakes Mistakes) Mistakes {
 	for i, f := range mistakes {
 		if written, ok := e.from[place{f.File, f.Line, f.Column}]; ok {
@@ -92,7 +81,6 @@ func (e *environment) attribute(mistakes Mistakes) Mistakes {
 	return mistakes
 }
 
-// cutText cuts what is longer than anybody reads.
 func cutText(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text
@@ -100,7 +88,6 @@ func cutText(text string, bytes int) string {
 	return strings.ToValidUTF8(text[:bytes], "") + "…"
 }
 
-// replace replaces the variables in text, or says why it cannot.
 func (e *environment) replace(text string) (replaced, problem, remedy string) {
 	const literal = "; for a ${ that is no variable write $${"
 	var b strings.Builder
@@ -129,7 +116,6 @@ func (e *environment) replace(text string) (replaced, problem, remedy string) {
 	return b.String() + text, "", ""
 }
 
-// value is what ${inner} stands for.
 func (e *environment) value(inner string) (value, problem, remedy string) {
 	parts := variable.FindStringSubmatch(inner)
 	if parts == nil || strings.Contains(inner, "${") {
@@ -150,5 +136,4 @@ func (e *environment) value(inner string) (value, problem, remedy string) {
 	return value, "", ""
 }
 
-// literally prints text so that it is read back as it is.
 func literally(text string) string { return strings.ReplaceAll(text, "${", "$${") }

@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// env is an environment for tests.
 func env(name string) (string, bool) {
 	value, ok := map[string]string{
 		"RATE": "20k/s", "BYTES": "3000000", "EMPTY": "", "N": "8", "NAME": "orders", "YAML": "{a: 1}\nb: 2", "BAD": "\xff", "TEXT": "${RATE}",
@@ -76,7 +75,6 @@ func TestEnvironmentMistakes(t *testing.T) {
 	}
 }
 
-// Every text can be written so that it is read back as it is.
 func TestLiterally(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.RuneFrom([]rune("${}$AB:-"))).Draw(t, "text")

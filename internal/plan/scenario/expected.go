@@ -8,19 +8,18 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// Expected is what one run writes by its schedule, warm-up and the fill of its topic
-// included. What a controller sheds or the end of the run cuts off is part of it.
+// Expected is what one run writes by its schedule, with warm-up and fill, including records that a
+// controller sheds or the end of the run cuts off.
 type Expected struct {
 	Records int64
-	Bytes   int64 // of the records' values, by their mean size; no keys, no overhead
-	// Known is false for a closed loop, which has no schedule. If it has a
-	// volume, Records and Bytes are the most that its measured window offers and the
-	// fill, and what the warm-up offers is not known; else they are 0.
+	Bytes   int64 // of values, by their mean size
+	// Known is false for a closed loop. Records and Bytes are then the load's bound without the
+	// warm-up, or 0 without a bound.
 	Known bool
 }
 
-// Expected is what one run of s offers. s is resolved and valid. The records are
-// those of package arrival, within one; of Poisson arrivals, their mean.
+// Expected returns what one run of s offers; s must be resolved and valid. It differs from package
+// arrival by at most one record, and is the mean for Poisson arrivals.
 func (s Scenario) Expected() Expected {
 	mean := s.Load.Record.Size.Mean()
 	fill := s.filled(mean)
@@ -45,7 +44,6 @@ func (s Scenario) Expected() Expected {
 	return total(warm+measured, true)
 }
 
-// filled is the number of records that the topic is filled with.
 func (s Scenario) filled(mean float64) int64 {
 	if s.Topic.Fill <= 0 || mean <= 0 {
 		return s.FillCount()
@@ -53,9 +51,7 @@ func (s Scenario) filled(mean float64) int64 {
 	return int64(math.Ceil(float64(s.Topic.Fill) / mean))
 }
 
-// bound is the number of records that the volume or the number of records lets the
-// measured window offer; 0 is no bound. By a volume each producer stops with the record
-// that reaches its share.
+// 0 is no bound. With a volume each producer sends the record that reaches its part, then stops.
 func (s Scenario) bound(mean float64) int64 {
 	if s.Load.Volume <= 0 || mean <= 0 {
 		return s.Load.Count()
@@ -64,20 +60,18 @@ func (s Scenario) bound(mean float64) int64 {
 	return int64(producers * math.Ceil(float64(s.Load.Volume)/producers/mean))
 }
 
-// A stretch is a time in which the rate is constant or changes in a straight
-// line.
+// The rate of a stretch is constant or linear.
 type stretch struct {
 	length   unit.Duration
 	from, to unit.Rate
 }
 
-// scheduled is the number of records that are due in the warm-up and in the
-// measured window: the integrals of the rate over them, rounded up, because the
-// record at the very beginning of a window is in it and that at its end is not.
+// scheduled rounds the integrals of the rate up, because a window includes its start and excludes
+// its end.
 func (s Scenario) scheduled() (warm, measured int64) {
 	d, over := s.Load.stretches(), s.Phases.Measure
 	sum := new(big.Rat)
-	if period := s.Load.Arrival.Period; s.Load.Arrival.Process == "burst" { // again and again
+	if period := s.Load.Arrival.Period; s.Load.Arrival.Process == "burst" { // all whole periods
 		sum.SetInt64(int64(over / period))
 		sum.Mul(sum, earned(d, period))
 		over %= period
@@ -87,8 +81,7 @@ func (s Scenario) scheduled() (warm, measured int64) {
 	return up(earned([]stretch{first}, s.Phases.Warmup)), up(sum.Add(sum, earned(d, over)))
 }
 
-// stretches are the rate from the beginning of the measured window on; of bursts,
-// those of one period.
+// stretches begin with the measured window; for bursts, they are one period.
 func (l Load) stretches() []stretch {
 	const forever = math.MaxInt64
 	flat := func(length unit.Duration, r unit.Rate) stretch { return stretch{length, r, r} }
@@ -112,7 +105,7 @@ func (l Load) stretches() []stretch {
 	}
 }
 
-// earned is the integral of the rate over the first d of the stretches.
+// earned returns the integral of the rate over d.
 func earned(stretches []stretch, d unit.Duration) *big.Rat {
 	sum := new(big.Rat)
 	for _, s := range stretches {
@@ -120,7 +113,7 @@ func earned(stretches []stretch, d unit.Duration) *big.Rat {
 		if part <= 0 {
 			continue
 		}
-		// The mean rate over the part is that at its middle: from + (to - from) × part / 2 length.
+		// The mean rate is the rate at the middle of the part: from + (to - from) × part / 2 length
 		mean := new(big.Rat).Sub(fraction(s.to), fraction(s.from))
 		mean.Mul(mean, big.NewRat(int64(part), 1))
 		mean.Quo(mean, new(big.Rat).SetInt(new(big.Int).Mul(big.NewInt(2), big.NewInt(int64(s.length)))))
@@ -131,10 +124,8 @@ func earned(stretches []stretch, d unit.Duration) *big.Rat {
 	return sum
 }
 
-// fraction is r in records per nanosecond.
 func fraction(r unit.Rate) *big.Rat { return big.NewRat(r.Records, int64(r.Per)) }
 
-// up rounds up.
 func up(r *big.Rat) int64 {
 	whole, rest := new(big.Int).QuoRem(r.Num(), r.Denom(), new(big.Int))
 	if rest.Sign() > 0 {
@@ -146,8 +137,8 @@ func up(r *big.Rat) int64 {
 	return whole.Int64()
 }
 
-// Mean is the mean size. That of normal sizes is not corrected for the cut, which
-// matters only where the deviation is a good part of the mean.
+// Mean returns the mean size. For normal sizes it ignores the cut of Bounds, which matters only for
+// a large deviation.
 func (s Size) Mean() float64 {
 	if len(s.Values) == 0 {
 		return 0

@@ -44,7 +44,6 @@ func TestExpected(t *testing.T) {
 	}
 }
 
-// The schedule that a run goes by has the number of records that was expected.
 func TestExpectedIsWhatArrives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anyScenario(t)
@@ -89,7 +88,6 @@ func process(t interface{ Fatal(...any) }, s Scenario) arrival.Process {
 	return p
 }
 
-// With its warm-up, a schedule is counted record by record.
 func TestExpectedRecordByRecord(t *testing.T) {
 	for _, text := range []string{
 		"load: {rate: 77/s}\nphases: {warmup: 1.3s, measure: 7s}",

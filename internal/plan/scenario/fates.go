@@ -6,18 +6,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// A party are those of one kind whom faults befall, the consumers of the group or
-// the brokers, as the faults so far have left them.
+// party is the state of all consumers, or all brokers, after the faults so far.
 type party struct {
-	kind  string // as a Target says it
-	first int    // the number of the first: consumers count from 0, brokers from 1
+	kind  string
+	first int // consumers count from 0, brokers from 1
 	who   []fate
 }
 
-// A fate is what has become of one of them.
 type fate struct {
 	state state
-	back  unit.Duration // when it runs again by itself; 0 is never
+	back  unit.Duration // when it runs again; 0 is never
 }
 
 func newCrew(consumers int) *party {
@@ -28,7 +26,6 @@ func newBrokers(brokers int) *party {
 	return &party{kind: BrokerTarget, first: 1, who: make([]fate, min(max(0, brokers), maxBrokers))}
 }
 
-// is tells what has become of number n, and whether there ever was one.
 func (p *party) is(n int) (s state, known bool) {
 	if n < p.first || n >= p.next() {
 		return running, false
@@ -36,10 +33,8 @@ func (p *party) is(n int) (s state, known bool) {
 	return p.who[n-p.first].state, true
 }
 
-// next is the number of the one who would join next.
 func (p *party) next() int { return p.first + len(p.who) }
 
-// set notes what f made of number n, a known one or the next.
 func (p *party) set(n int, f ScheduledFault) {
 	if n == p.next() {
 		p.who = append(p.who, fate{})
@@ -51,7 +46,6 @@ func (p *party) set(n int, f ScheduledFault) {
 	p.who[n-p.first] = fate{effects[f.Action()].leaves, back}
 }
 
-// until lets those run again whose time has come by t.
 func (p *party) until(t unit.Duration) {
 	for i, f := range p.who {
 		if f.back > 0 && f.back <= t {
@@ -60,7 +54,6 @@ func (p *party) until(t unit.Duration) {
 	}
 }
 
-// count is how many are running.
 func (p *party) count() (n int) {
 	for _, f := range p.who {
 		if f.state == running {
@@ -70,7 +63,6 @@ func (p *party) count() (n int) {
 	return n
 }
 
-// numbers are those that there are, as people say them.
 func (p *party) numbers() string {
 	if len(p.who) == 1 {
 		return fmt.Sprint(p.first)

@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-// What may befall a target.
 const (
 	Kill  = "kill"
 	Stop  = "stop"
@@ -18,15 +17,13 @@ const (
 	Restart = "restart"
 )
 
-// Kinds of Targets.
 const (
 	ConsumerTarget = "consumer"            // of the group
 	BrokerTarget   = "broker"              // by its ID
-	LeaderTarget   = "leader of partition" // the broker that leads it when the fault comes
+	LeaderTarget   = "leader of partition" // the broker that leads it at the time of the fault
 	EveryBroker    = "every broker"        // for Restart
 )
 
-// A state is what has become of somebody whom faults befall.
 type state int
 
 const (
@@ -35,11 +32,10 @@ const (
 	paused
 )
 
-// An effect is what an action does to its target. Whoever needs to know asks this table.
 type effect struct {
-	leaves state  // the state in which the target is afterwards
-	undo   string // the action that undoes it; "" if nothing is left to undo
-	mends  bool   // the action undoes what others did
+	leaves state // the target's state afterwards
+	undo   string
+	mends  bool
 }
 
 var effects = map[string]effect{
@@ -51,19 +47,17 @@ var effects = map[string]effect{
 	Restart: {leaves: running},
 }
 
-// Opposite is the action that undoes another, as Start undoes Kill; "" if none does.
+// Opposite returns the action that undoes action, as Start undoes Kill; "" if there is none.
 func Opposite(action string) string { return effects[action].undo }
 
 // Mends reports whether an action undoes others: Start and Resume do.
 func Mends(action string) bool { return effects[action].mends }
 
-// An actOn is one of the things that a fault may do, and what it does it to.
 type actOn struct {
 	action string
 	target Target
 }
 
-// acts are what f says that it does, one thing if f is valid.
 func (f ScheduledFault) acts() (acts []actOn) {
 	for _, a := range []actOn{
 		{Kill, f.Kill}, {Stop, f.Stop}, {Start, f.Start},
@@ -76,8 +70,7 @@ func (f ScheduledFault) acts() (acts []actOn) {
 	return acts
 }
 
-// Action is what f does to its Target: Kill, Stop or Start; "" where f says
-// nothing.
+// Action returns the action of f, such as Kill, or "" if it has none.
 func (f ScheduledFault) Action() string {
 	if acts := f.acts(); len(acts) > 0 {
 		return acts[0].action
@@ -85,7 +78,7 @@ func (f ScheduledFault) Action() string {
 	return ""
 }
 
-// Target is what f befalls.
+// Target returns the target of f.
 func (f ScheduledFault) Target() Target {
 	if acts := f.acts(); len(acts) > 0 {
 		return acts[0].target
@@ -93,10 +86,10 @@ func (f ScheduledFault) Target() Target {
 	return Target{}
 }
 
-// String prints f as people say it: kill consumer 0.
+// String returns f as text, such as "kill consumer 0".
 func (f ScheduledFault) String() string { return f.Action() + " " + f.Target().String() }
 
-// String prints t as a scenario writes it.
+// String returns t as a scenario writes it.
 func (t Target) String() string {
 	switch t.Kind {
 	case "", EveryBroker:
@@ -105,7 +98,7 @@ func (t Target) String() string {
 	return fmt.Sprintf("%s %d", t.Kind, t.Number)
 }
 
-// MarshalText prints t as String does.
+// MarshalText returns the text of String.
 func (t Target) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // UnmarshalText reads what String prints.

@@ -9,17 +9,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/spelling"
 )
 
-// A field is one key of a mapping in a scenario, as the yaml tag of its struct
-// field names it.
 type field struct {
 	key       string
-	index     []int // as reflect.Value.FieldByIndex takes it
+	index     []int // for reflect.Value.FieldByIndex
 	omitEmpty bool
 }
 
-// fieldsOf lists the keys of a struct type in the order of its declaration,
-// which is the order in which they are printed. The keys of an embedded struct
-// with the option inline are among them.
+// fieldsOf keeps the order of the declaration, and includes the keys of inlined structs.
 func fieldsOf(t reflect.Type) []field {
 	var fields []field
 	for i := range t.NumField() {
@@ -37,7 +33,6 @@ func fieldsOf(t reflect.Type) []field {
 	return fields
 }
 
-// keysOf is the keys alone.
 func keysOf(t reflect.Type) []string {
 	var keys []string
 	for _, f := range fieldsOf(t) {
@@ -46,8 +41,7 @@ func keysOf(t reflect.Type) []string {
 	return keys
 }
 
-// elsewhere finds where in a scenario a key belongs, for somebody who wrote it
-// in the wrong mapping: "acks" is load.acks, and "maxLag" backpressure.max_lag.
+// elsewhere returns load.acks for acks.
 func elsewhere(key string) []string {
 	var paths []string
 	var visit func(t reflect.Type, path string)
@@ -63,13 +57,12 @@ func elsewhere(key string) []string {
 		}
 	}
 	visit(reflect.TypeFor[document](), "")
-	slices.SortFunc(paths, func(a, b string) int { // what lies deep is meant least often
+	slices.SortFunc(paths, func(a, b string) int { // shallow paths are meant most often
 		return cmp.Or(strings.Count(a, ".")-strings.Count(b, "."), strings.Compare(a, b))
 	})
 	return paths
 }
 
-// join is the path of a key in the mapping at path.
 func join(path, key string) string {
 	if path == "" {
 		return key
@@ -77,13 +70,12 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// within tells whether path is inner or a part of the mapping or list at path.
+// within reports whether inner is path or a part of the mapping or list at path.
 func within(path, inner string) bool {
 	rest, ok := strings.CutPrefix(inner, path)
 	return ok && (path == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// parent is the path of the mapping or list that path is in; "" at the top.
 func parent(path string) string {
 	return path[:max(0, strings.LastIndexAny(path, ".["))]
 }

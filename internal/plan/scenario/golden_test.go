@@ -10,7 +10,6 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files under testdata anew")
 
-// golden compares got with a file under testdata, which -update writes.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -43,7 +42,6 @@ func TestGoldenPresets(t *testing.T) {
 	}
 }
 
-// A file with about everything wrong in it: all of it is said at once.
 func TestGoldenMistakes(t *testing.T) {
 	text, err := os.ReadFile("testdata/faults.yaml")
 	if err != nil {
@@ -56,8 +54,6 @@ func TestGoldenMistakes(t *testing.T) {
 	golden(t, "faults.golden.txt", err.Error()+"\n")
 }
 
-// Everything that a scenario can say, in its long forms; a queue has to itself what the rest of
-// a scenario may not have beside it.
 func TestGoldenEverything(t *testing.T) {
 	for name, print := range map[string]func(Scenario) ([]byte, error){
 		"everything.golden.yaml": Scenario.Marshal,

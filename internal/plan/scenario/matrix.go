@@ -10,33 +10,28 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/spelling"
 )
 
-// maxCells bounds a matrix. At a minute a run, a thousand cells take a night.
+// At one minute per run, a thousand cells take a night.
 const maxCells = 1000
 
-// maxChoiceText bounds the text of a value that is a mapping or a list, which an
-// alias may make longer than anybody reads.
+// An alias may make a value's text very long.
 const maxChoiceText = 1000
 
-// notVaried are the keys of a scenario file that say something about all cells.
+// notVaried are the keys that apply to all cells.
 var notVaried = []string{"name", "description", "question", "answer", "by", "variants", "matrix", "quick", "repeat",
 	"order", "seed"}
 
-// A matrix varies settings: its cells are all combinations of their values, but
-// for those that are excluded. In YAML it is {path: [value, …], …, exclude:
-// [{path: value, …}, …]}.
 type matrix struct {
 	axes    []axis
 	exclude []exclusion
 }
 
-// An axis is one setting and the values that it takes, or the variants.
+// axis is one setting with its values, or the variants.
 type axis struct {
 	path   string
 	at     place
 	values []choice
 }
 
-// where is the path at which an axis is written.
 func (a axis) where() string {
 	if a.path == VariantAxis {
 		return variantsKey
@@ -44,7 +39,7 @@ func (a axis) where() string {
 	return join("matrix", a.path)
 }
 
-// sets is the path of what an axis sets; a variant may set anything.
+// sets returns "" for variants, which may set any path.
 func (a axis) sets() string {
 	if a.path == VariantAxis {
 		return ""
@@ -52,18 +47,15 @@ func (a axis) sets() string {
 	return a.path
 }
 
-// A choice is a value of an axis. It is read in each cell as if it stood in the
-// scenario.
 type choice struct {
-	text string     // as it was written, on one line
+	text string
 	node *yaml.Node // maybe an alias
 	at   place
-	// against is the variant that this variant is held against; "" is none.
+	// against is the variant to compare this variant with; "" is none.
 	against string
 }
 
-// An exclusion leaves out the cells in which each of its settings has the value
-// given here.
+// All terms must match.
 type exclusion struct {
 	at    place
 	terms []term
@@ -76,7 +68,6 @@ type term struct {
 	valuedAt place
 }
 
-// matrix lays n over m, axis by axis.
 func (d *decoder) matrix(n *yaml.Node, m *matrix, path string) {
 	if n.Kind != yaml.MappingNode {
 		d.mistake(n, path, "it is "+kind(n)+", not a mapping", "write it as {load.compression: [none, zstd]}")
@@ -99,8 +90,7 @@ func (d *decoder) matrix(n *yaml.Node, m *matrix, path string) {
 	*m = next
 }
 
-// lay puts a in the place of the axis of its path, or behind the others; away
-// takes that axis out.
+// lay adds a, replaces the axis with its path, or removes that axis if away is set.
 func (m *matrix) lay(a axis, away bool) {
 	i := slices.IndexFunc(m.axes, func(other axis) bool { return other.path == a.path })
 	switch {
@@ -114,7 +104,6 @@ func (m *matrix) lay(a axis, away bool) {
 	}
 }
 
-// choices reads the values of the axis at path.
 func (d *decoder) choices(n *yaml.Node, path string) (values []choice) {
 	const example = "list the values to run with, as in load.compression: [none, zstd]"
 	switch {
@@ -149,7 +138,6 @@ func (d *decoder) choices(n *yaml.Node, path string) (values []choice) {
 	return values
 }
 
-// exclusions reads the list of what is excluded.
 func (d *decoder) exclusions(n *yaml.Node, path string) (excluded []exclusion) {
 	const example = "write it as [{load.compression: none, load.level: 3}]"
 	if reopens(n) {
@@ -181,7 +169,6 @@ func (d *decoder) exclusions(n *yaml.Node, path string) (excluded []exclusion) {
 	return excluded
 }
 
-// flowText is n as it would be written on one line.
 func flowText(n *yaml.Node) string {
 	var b strings.Builder
 	writeFlow(&b, n)
@@ -219,9 +206,8 @@ func writeFlow(b *strings.Builder, n *yaml.Node) {
 	}
 }
 
-// cells are the combinations of the axes' values in the order of the file, the
-// last axis running fastest, without those that are excluded. A matrix without
-// axes has one cell without values. False comes with a mistake.
+// The last axis changes fastest. Without axes there is one cell without values. ok is false after a
+// mistake.
 func (d *decoder) cells(m matrix) (cells [][]choice, ok bool) {
 	before := len(d.mistakes)
 	d.axes(m)
@@ -245,7 +231,7 @@ func (d *decoder) cells(m matrix) (cells [][]choice, ok bool) {
 		}
 	}
 	if len(cells) == 0 {
-		return nil, false // an axis could not be read
+		return nil, false
 	}
 	if cells = slices.DeleteFunc(cells, m.excluded); len(cells) == 0 {
 		d.mistakeAt(d.nearestPlace("matrix.exclude"), "matrix.exclude", "it leaves no cell", "exclude less")
@@ -254,7 +240,6 @@ func (d *decoder) cells(m matrix) (cells [][]choice, ok bool) {
 	return cells, true
 }
 
-// axes refuses what cannot be varied.
 func (d *decoder) axes(m matrix) {
 	for _, a := range m.axes {
 		path := a.where()
@@ -268,7 +253,6 @@ func (d *decoder) axes(m matrix) {
 	}
 }
 
-// excludes refuses an exclusion that matches no cell: it was meant to.
 func (d *decoder) excludes(m matrix, e exclusion, path string) {
 	var varied []string
 	for _, a := range m.axes {
@@ -292,7 +276,6 @@ func (d *decoder) excludes(m matrix, e exclusion, path string) {
 	}
 }
 
-// unvaried says that no axis has this path.
 func unvaried(path string) string {
 	if path == VariantAxis {
 		return "there are no variants"
@@ -300,7 +283,7 @@ func unvaried(path string) string {
 	return "the matrix does not vary " + path
 }
 
-// guess is "did you mean X? INTRO X, Y", as far as there is something to guess.
+// guess returns "did you mean X? INTRO X, Y" without the parts that do not apply.
 func guess(word string, words []string, intro string) string {
 	if len(words) == 0 {
 		return "leave it out"
@@ -312,7 +295,6 @@ func guess(word string, words []string, intro string) string {
 	return all
 }
 
-// excluded tells whether a cell is left out.
 func (m matrix) excluded(cell []choice) bool {
 	return slices.ContainsFunc(m.exclude, func(e exclusion) bool {
 		for _, t := range e.terms {

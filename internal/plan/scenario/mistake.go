@@ -7,28 +7,24 @@ import (
 	"strings"
 )
 
-// maxMistakes bounds what one error reports: nobody reads on, and a broken file
-// of a megabyte has a hundred thousand.
+// A broken file of 1 MiB could have a hundred thousand mistakes.
 const maxMistakes = 100
 
-// Mistake is one thing that is wrong in a scenario: where, what, and what would
-// be right.
+// Mistake is one mistake in a scenario: its place, the problem and the remedy.
 type Mistake struct {
-	// File is the file's path, "preset NAME", or the override as it was given
-	// ("--set load.rate=20k"); "" for a scenario that was not loaded.
+	// File is the file's path, "preset NAME", or the override as given ("--set load.rate=20k"); ""
+	// for a scenario that was not loaded.
 	File string
-	// Line and Column count from 1, in an override from the beginning of its
-	// path; 0 for a scenario that was not loaded.
+	// Line and Column count from 1, for an override from the start of its path; both are 0 without
+	// a file.
 	Line, Column int
-	// Path is the value's place in the scenario: load.arrival.steps[1].rate.
+	// Path is the value's path in the scenario, such as load.arrival.steps[1].rate.
 	Path    string
 	Problem string
-	Remedy  string // may be empty where the problem says it all
+	Remedy  string // may be empty
 }
 
-// Error is "file:line:column: path: problem; remedy", without the parts that
-// the mistake does not have. An override is short enough to be found in without a
-// place.
+// Error returns "file:line:column: path: problem; remedy" without empty parts.
 func (f Mistake) Error() string {
 	var b strings.Builder
 	if f.File != "" {
@@ -48,12 +44,11 @@ func (f Mistake) Error() string {
 	return b.String()
 }
 
-// Mistakes are all that is wrong in a scenario, in the order of the files, then of
-// the overrides. An error that Read, ReadSuite, Parse or Validate returns for a
-// scenario's content is one.
+// Mistakes are all mistakes of a scenario, in the order of the files, then of the overrides. Read,
+// ReadSuite, Parse and Validate return them as the error for a scenario's content.
 type Mistakes []Mistake
 
-// Error is one line for each mistake.
+// Error returns one line for each mistake.
 func (fs Mistakes) Error() string {
 	lines := make([]string, len(fs))
 	for i, f := range fs {
@@ -62,8 +57,7 @@ func (fs Mistakes) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sorted puts the mistakes of the layers into the order in which a person meets
-// them, and says each of them once.
+// sorted sorts the mistakes by layer and place, and removes duplicates.
 func (fs Mistakes) sorted(layers []string) Mistakes {
 	slices.SortStableFunc(fs, func(a, b Mistake) int {
 		return cmp.Or(
@@ -79,7 +73,6 @@ func (fs Mistakes) sorted(layers []string) Mistakes {
 	})
 }
 
-// bounded cuts the mistakes at maxMistakes and says so.
 func (fs Mistakes) bounded() Mistakes {
 	if len(fs) <= maxMistakes {
 		return fs
@@ -88,12 +81,11 @@ func (fs Mistakes) bounded() Mistakes {
 	next := fs[maxMistakes]
 	return append(fs[:maxMistakes:maxMistakes], Mistake{
 		File: next.File, Line: next.Line, Column: next.Column,
-		Problem: fmt.Sprintf("%d more faults follow", more),
-		Remedy:  "mend these first",
+		Problem: fmt.Sprintf("%d more mistakes follow", more),
+		Remedy:  "correct these first",
 	})
 }
 
-// asError avoids the error that is not nil and holds no mistakes.
 func (fs Mistakes) asError() error {
 	if len(fs) == 0 {
 		return nil

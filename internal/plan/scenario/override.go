@@ -11,18 +11,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
-// overridePrefix starts the name that mistakes give to an override.
 const overridePrefix = "--set "
 
-// driverPrefix starts the name that mistakes give to the driver of Options.
 const driverPrefix = "--driver "
 
-// isOverride tells whether a layer is an override.
 func isOverride(layer string) bool {
 	return strings.HasPrefix(layer, overridePrefix) || strings.HasPrefix(layer, driverPrefix)
 }
 
-// shown is an override as messages show it: without its value if that may hold a credential.
+// shown hides a value that may be a credential.
 func shown(text string) string {
 	if path, _, ok := strings.Cut(text, "="); ok && native.Access(text) {
 		return path + "=…"
@@ -30,37 +27,32 @@ func shown(text string) string {
 	return text
 }
 
-// An override is one value of the command line, as load.rate=20k/s, and the name of
-// its layer.
 type override struct{ layer, text string }
 
-// override lays an override over doc, and will lay it over every variant.
 func (d *decoder) override(o override, doc *document) {
 	d.overrides = append(d.overrides, o)
 	d.set(o, doc)
 }
 
-// set lays one override, "load.rate=20k/s", over s. The value is YAML, so that a
-// list or a mapping may be given as well. As in a file, the keys of a mapping
-// are merged into what is there, null leaves a value open again, and everything
-// else replaces it.
+// set applies one override, "load.rate=20k/s", whose value is YAML. As in a file, a mapping is
+// merged key by key, null resets a value, and other values replace it.
 func (d *decoder) set(o override, s *document) {
 	d.begin(o.layer)
 	path, text, ok := strings.Cut(o.text, "=")
-	ahead := utf8.RuneCountInString(path) + 1 // columns before the value
+	ahead := utf8.RuneCountInString(path) + 1
 	if !ok {
 		d.mistakes = append(d.mistakes, Mistake{File: d.layer, Line: 1, Column: ahead, Problem: "there is no = in it",
 			Remedy: "write " + overridePrefix + "load.rate=20k/s"})
 		return
 	}
 	if within(quickKey, path) {
-		d.mistakeAt(place{d.layer, 1, 1}, path, "what is set lies over the quick form too", "leave "+quickKey+". out")
+		d.mistakeAt(place{d.layer, 1, 1}, path, "overrides apply to the quick form too", "leave "+quickKey+". out")
 		return
 	}
 	roots, err := parseYAML([]byte(text))
 	if err != nil {
 		at, problem, remedy := syntax(err, text)
-		if at.line > 1 && !strings.Contains(text, "\n") { // at the end, where the reader sees another line
+		if at.line > 1 && !strings.Contains(text, "\n") { // YAML reports the end as another line
 			at = place{line: 1, column: utf8.RuneCountInString(text) + 1}
 		}
 		d.mistakeAt(place{d.layer, max(1, at.line), at.after(ahead)}, path, "the value is not YAML: "+problem, remedy)
@@ -79,7 +71,7 @@ func (d *decoder) set(o override, s *document) {
 	d.value(nest(keysAt(path, place{d.layer, 1, 1}), value), reflect.ValueOf(s).Elem(), "")
 }
 
-// after is the column behind so many others of the first line.
+// after returns the column of p after its first line is moved by columns.
 func (p place) after(columns int) int {
 	if p.line > 1 {
 		return p.column
@@ -87,7 +79,6 @@ func (p place) after(columns int) int {
 	return max(1, p.column) + columns
 }
 
-// shift moves the tree n, whose text stood behind so many other columns.
 func shift(n *yaml.Node, columns int) {
 	n.Column = place{line: n.Line, column: n.Column}.after(columns)
 	for _, child := range n.Content {
@@ -95,7 +86,6 @@ func shift(n *yaml.Node, columns int) {
 	}
 }
 
-// nest is the tree of a value under a path of keys.
 func nest(keys []*yaml.Node, value *yaml.Node) *yaml.Node {
 	for _, key := range slices.Backward(keys) {
 		value = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: key.Line, Column: key.Column,
@@ -104,8 +94,7 @@ func nest(keys []*yaml.Node, value *yaml.Node) *yaml.Node {
 	return value
 }
 
-// keysAt are the keys of a path that stands at a place. The keys of an override
-// each have their own place.
+// Each key of an override has its own place.
 func keysAt(path string, at place) []*yaml.Node {
 	var keys []*yaml.Node
 	for _, key := range splitPath(path) {
@@ -118,9 +107,8 @@ func keysAt(path string, at place) []*yaml.Node {
 	return keys
 }
 
-// splitPath splits a dotted path into keys. What follows the name of a mapping
-// of Kafka's settings is one key (topic.config.max.message.bytes), and so is what
-// follows matrix, whose keys are paths.
+// The rest after a mapping of Kafka's settings is one key (topic.config.max.message.bytes), and so
+// is the rest after matrix.
 func splitPath(path string) []string {
 	var keys []string
 	t := reflect.TypeFor[document]()
@@ -137,7 +125,7 @@ func splitPath(path string) []string {
 	}
 }
 
-// fieldType is the type of a key in a mapping of type t; nil where there is none.
+// fieldType returns nil for an unknown key.
 func fieldType(t reflect.Type, key string) reflect.Type {
 	if t == nil || t.Kind() != reflect.Struct {
 		return nil

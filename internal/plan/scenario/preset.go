@@ -4,16 +4,11 @@ import (
 	"embed"
 	"fmt"
 	"slices"
-
-	"kafkabench.example/kafka-bench/internal/plan/spelling"
 )
 
 //go:embed presets/*.yaml
 var presetFiles embed.FS
 
-// presetNames in the order of the lists: first what a newcomer would run, then
-// the experiments on backpressure, those on throughput and scale, those on queues, those of agents, the sweeps, the plain pipeline,
-// and the parts of one.
 var presetNames = []string{
 	"quick",
 	"baseline",
@@ -76,14 +71,13 @@ var presetNames = []string{
 	"backlog",
 }
 
-// Names lists the presets, those that a newcomer would run first.
+// Names lists the presets; those for a first run come first.
 func Names() []string { return slices.Clone(presetNames) }
 
-// PresetText returns the YAML of a preset as it was written, with the comments
-// that explain it.
+// PresetText returns the YAML of a preset with its comments.
 func PresetText(name string) ([]byte, error) {
 	if !slices.Contains(presetNames, name) {
-		return nil, fmt.Errorf("preset %q is not known; choose %s", name, spelling.OneOf(presetNames))
+		return nil, fmt.Errorf("preset %q is not known; kafka-bench list prints the presets", name)
 	}
 	text, err := presetFiles.ReadFile("presets/" + name + ".yaml")
 	if err != nil {

@@ -15,8 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// The table of docs/SCENARIOS.md says of each preset how many runs it is, and its phases if they
-// are plain seconds.
 func TestPresetsAreAsDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/SCENARIOS.md")
 	if err != nil {
@@ -45,10 +43,6 @@ func TestPresetsAreAsDocumented(t *testing.T) {
 
 func seconds(d unit.Duration) float64 { return time.Duration(d).Seconds() }
 
-// Each experiment on throughput and scale asks in words, names the sentence that answers it,
-// and has 100 B on three brokers, with nothing compressed, unless their number is what is asked. Brokers that were just started become
-// faster for a while, and whatever drifts must not line up with what is varied: all but the
-// failover, which breaks its brokers anyway, are warmed up and shuffled.
 func TestThroughputSuites(t *testing.T) {
 	first, last := slices.Index(presetNames, "throughput-producer"), slices.Index(presetNames, "broker-failover")
 	for _, name := range presetNames[first : last+1] {
@@ -82,13 +76,13 @@ func TestThroughputSuites(t *testing.T) {
 	}
 }
 
-// What a suite does not vary is the same in all of its cells: the bytes in flight of all
-// sizes that fit, and the records in flight of all clients together.
+// The bytes in flight of all sizes that fit, and the records in flight of all clients, are
+// constant.
 func TestBuffersAreNotVaried(t *testing.T) {
 	for name, inFlight := range map[string]func(Load) int64{
 		"clients": func(l Load) int64 { return int64(l.MaxBuffered) * int64(l.Clients) },
 		"throughput-record-size": func(l Load) int64 {
-			return int64(l.MaxBuffered) * int64(max(l.Record.Size.Values[0], 50)) // a record of 10 B is one of 50 B to a client
+			return int64(l.MaxBuffered) * int64(max(l.Record.Size.Values[0], 50)) // clients count a record of 10 B as 50 B
 		},
 	} {
 		s, err := ReadSuite(name, Options{})
@@ -104,7 +98,6 @@ func TestBuffersAreNotVaried(t *testing.T) {
 	}
 }
 
-// A capacity that a comment or a page promises is arithmetic on the preset.
 func TestWhatTheConsumersCanTake(t *testing.T) {
 	for name, want := range map[string]float64{
 		"slow-consumer": 20_000, "overload": 2_667, "overload-loose": 2_667, "overload-tight": 2_667,
@@ -119,7 +112,6 @@ func TestWhatTheConsumersCanTake(t *testing.T) {
 	}
 }
 
-// preset reads a preset that is one scenario.
 func preset(t *testing.T, name string) Scenario {
 	t.Helper()
 	s, err := Read(name)
@@ -160,14 +152,12 @@ func TestPresetsDescribeThemselves(t *testing.T) {
 	if least, most := s.Duration(); least != 43*time.Second || most != 103*time.Second {
 		t.Errorf("overload takes %s to %s", least, most)
 	}
-	if _, err := PresetText("overlode"); err == nil || !strings.Contains(err.Error(), "choose one of quick,") {
+	if _, err := PresetText("overlode"); err == nil || !strings.Contains(err.Error(), "kafka-bench list") {
 		t.Errorf("an unknown preset: %v", err)
 	}
 }
 
-// expectedWarnings are what a preset, or a configuration of one, does on purpose,
-// and what its runs say of it; all others are free of warnings.
-// The names are patterns of path.Match; the first that fits counts.
+// Patterns are of path.Match; the first match counts.
 var expectedWarnings = []struct {
 	cells    string
 	warnings []string
@@ -192,7 +182,6 @@ var expectedWarnings = []struct {
 	{"kmq-study-online-*", []string{"closed loop"}},
 }
 
-// expected are the warnings of a configuration.
 func expected(cell string) []string {
 	for _, e := range expectedWarnings {
 		if fits, _ := path.Match(e.cells, cell); fits {
@@ -216,9 +205,6 @@ func checkWarnings(t *testing.T, c Cell) {
 	}
 }
 
-// What all experiments on queues share, in their quick forms as well: three brokers of which
-// two have to be in sync, records of 100 B, one sender for each thread where the loop is
-// closed, and every engine that can do the work in the same scenario.
 func TestQueueSuites(t *testing.T) {
 	first, last := slices.Index(presetNames, "kmq-study"), slices.Index(presetNames, "kmq-rolling")
 	for _, name := range presetNames[first : last+1] {

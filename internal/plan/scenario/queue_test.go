@@ -29,7 +29,6 @@ func TestQueueDefaults(t *testing.T) {
 	}
 }
 
-// What an engine can't do, or a run with a queue, is said before there is a run.
 func TestQueueRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"consume: {queue: {engine: plain, drop: {share: 10%, how: nack}}}":                               "plain can't deliver a record again",
@@ -51,22 +50,22 @@ func TestQueueRefuses(t *testing.T) {
 		"consume: {queue: marker}":                                                                       "did you mean markers?",
 		"consume: {queue: markers, consumers: 2, processes: 2}":                                          "in the tool's own process",
 		"consume: {queue: markers, commit: 2m}":                                                          "once a minute",
-		"consume: {queue: markers, session_timeout: 500ms}":                                              "of a second at the least",
+		"consume: {queue: markers, session_timeout: 500ms}":                                              "at least a second",
 		"consume: {queue: {engine: share, order: key}}":                                                  "no order is kept",
-		"consume: {queue: markers, hold: 5s}":                                                            "a queue that is held",
-		"consume: {queue: markers, groups: 2}":                                                           "one queue",
+		"consume: {queue: markers, hold: 5s}":                                                            "can't be held",
+		"consume: {queue: markers, groups: 2}":                                                           "has one group",
 		"consume: {queue: markers, assignment: manual}":                                                  "shared by a group",
 		"consume: {queue: markers, commit: batch}":                                                       "at an interval",
-		"consume: {queue: markers}\ntopic: {existing: orders}":                                           "somebody else's",
+		"consume: {queue: markers}\ntopic: {existing: orders}":                                           "can't use an existing one",
 		"consume: {queue: markers}\ntopic: {fill: 1MB}":                                                  "begins with the first record",
 		"consume: {queue: markers}\ntopic: {fill_records: 1000}":                                         "leave topic.fill_records out",
 		"consume: {queue: markers}\nbackpressure: {controller: credit, max_lag: 5}":                      "lag of a queue's group",
-		"consume: {queue: markers, consumers: 0}":                                                        "nobody receives",
+		"consume: {queue: markers, consumers: 0}":                                                        "there are no consumers",
 		"consume: {work: {median: 5ms}}":                                                                 "give both",
 		"consume: {work: {p50: 5ms, p99: 1ms}}":                                                          "p99 above the p50",
 		"consume: {work: {p50: 1ms, p99: 1h}}":                                                           "times the p50",
-		"consume: {work: {p50: 1ms, p99: 2ms, time: 3ms}}":                                               "said in two ways",
-		"consume: {work: {p50: 1ms, p99: 2ms, distribution: uniform}}":                                   "of lognormal work",
+		"consume: {work: {p50: 1ms, p99: 2ms, time: 3ms}}":                                               "given in two ways",
+		"consume: {work: {p50: 1ms, p99: 2ms, distribution: uniform}}":                                   "only lognormal work",
 	} {
 		_, err := suiteOf(Options{}, text)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -100,7 +99,6 @@ func TestBackoffDelay(t *testing.T) {
 	}
 }
 
-// Median and percentiles are what the moments give back.
 func TestLognormalMoments(t *testing.T) {
 	mean, deviation := Work{Median: unit.Duration(time.Millisecond), Sigma: 1, Distribution: "lognormal"}.Moments()
 	ratio := deviation.Seconds() / mean.Seconds()
@@ -118,10 +116,10 @@ func TestLognormalMoments(t *testing.T) {
 
 func TestQueueWarnings(t *testing.T) {
 	for text, want := range map[string]string{
-		"load: {rate: 1k/s}\nconsume: {queue: {engine: markers, visibility: 15s, drop: {share: 50%}}}":                                         "at the most",
+		"load: {rate: 1k/s}\nconsume: {queue: {engine: markers, visibility: 15s, drop: {share: 50%}}}":                                         "each receive at most",
 		"load: {rate: 1k/s}\nconsume: {queue: {engine: markers, visibility: 15s, drop: {share: 50%}, in_flight: 50000}}\nphases: {drain: 10m}": "",
 		"consume: {queue: {engine: markers, visibility: 15s, drop: {share: 50%}}}":                                                             "the drain ends after 30s",
-		"consume: {queue: {engine: markers, visibility: 1s}, work: 100ms}":                                                                     "a record is lent for 1s",
+		"consume: {queue: {engine: markers, visibility: 1s}, work: 100ms}":                                                                     "the visibility of a record is 1s",
 		"consume: {queue: {engine: markers, acks: leader}}\ntopic: {replication: 3}":                                                           "lost with its leader",
 	} {
 		suite, err := suiteOf(Options{}, text)

@@ -9,26 +9,19 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// quickKey is the key of the quick form.
 const quickKey = "quick"
 
-// quickSuffix ends the name of a quick form, so that its runs are not taken for
-// those of the whole one.
+// Quick runs must not pass for full ones.
 const quickSuffix = "-quick"
 
-// ofBothForms are the keys of a scenario file that its quick form may not set,
-// because they say what the scenario is.
 var ofBothForms = []string{"name", "description", "question", "answer", "by", quickKey}
 
-// quick makes a short form of a scenario: parts of one that are laid over it, as a
-// file would be that is merged over it. Whoever merges a file with another quick
-// part over a scenario has both, the later one on top.
+// Partial scenarios, one per merged file, are applied in order over the scenario.
 type quick struct{ parts []choice }
 
-// given tells whether there is a quick form.
 func (q quick) given() bool { return len(q.parts) > 0 }
 
-// quick notes the part that n is. It is read by layQuick, once all files are there.
+// quick stores the part n for layQuick, which runs after all files were read.
 func (d *decoder) quick(n *yaml.Node, q *quick, path string) {
 	if n.Kind != yaml.MappingNode {
 		d.mistake(n, path, "it is "+kind(n)+", not a mapping",
@@ -46,9 +39,8 @@ func (d *decoder) quick(n *yaml.Node, q *quick, path string) {
 	q.parts = append(slices.Clip(q.parts), choice{node: part, at: d.place(n)})
 }
 
-// layQuick lays the quick form over doc, where it is wanted. Where it is not, it is
-// read all the same, over a copy: what is wrong with it is better found today than on
-// the day when it is needed.
+// layQuick applies the quick form to doc, or if not wanted to a copy, so that its mistakes are
+// reported early.
 func (d *decoder) layQuick(doc *document, wanted bool) {
 	if !wanted {
 		aside, in := d.aside(), *doc
@@ -64,8 +56,6 @@ func (d *decoder) layQuick(doc *document, wanted bool) {
 	d.layParts(doc)
 }
 
-// layParts reads the parts of doc's quick form over it, each in the layer that it
-// was written in.
 func (d *decoder) layParts(doc *document) {
 	layer := d.layer
 	for _, part := range doc.Quick.parts {
@@ -75,7 +65,7 @@ func (d *decoder) layParts(doc *document) {
 	d.layer = layer
 }
 
-// aside is a decoder that knows what d knows, and leaves d as it is.
+// aside returns a copy for reading without effect on d.
 func (d *decoder) aside() *decoder {
 	return &decoder{
 		layer: d.layer, layers: slices.Clip(d.layers), env: d.env, drivers: d.drivers, diskFault: d.diskFault, nodes: d.nodes,
@@ -84,7 +74,6 @@ func (d *decoder) aside() *decoder {
 	}
 }
 
-// quickName is the name of a scenario's quick form, cut where it would be too long.
 func quickName(name string) string {
 	if strings.HasSuffix(name, quickSuffix) || name == "" {
 		return name

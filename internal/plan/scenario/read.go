@@ -18,16 +18,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/spelling"
 )
 
-// maxFileBytes bounds a scenario file; those that people write have a few KiB.
 const maxFileBytes = 1 << 20
 
-// Read reads the scenario that arg names, a preset's name or a file's path, lays
-// the overrides ("load.rate=20k/s") over it in their order, resolves it and
-// validates it. Where a preset and a file have the same name the preset is
-// meant; ./name is the file. Values may name variables of the environment, as in
-// ${RATE} or ${RATE:-10k/s}. A matrix is a mistake: ReadSuite reads it. An error is
-// Mistakes where it is about the content, and otherwise says why there is nothing
-// to read.
+// Read reads the preset or file arg, applies the overrides ("load.rate=20k/s") in their order,
+// resolves the scenario and validates it. A preset has precedence over a file of the same name;
+// ./name is the file. Values may name environment variables, as in ${RATE} or ${RATE:-10k/s}. A
+// matrix is a mistake; ReadSuite accepts it. Errors about the content are Mistakes; others say why
+// arg cannot be read.
 func Read(arg string, overrides ...string) (Scenario, error) {
 	l, err := Options{}.readLayer(arg)
 	if err != nil {
@@ -36,8 +33,7 @@ func Read(arg string, overrides ...string) (Scenario, error) {
 	return Parse(l.name, l.text, overrides...)
 }
 
-// Parse is Read for the text of a scenario that was read from file. A scenario
-// that does not say its name is called as its file.
+// Parse is Read for the text of a file, whose name is the default of the scenario's.
 func Parse(file string, text []byte, overrides ...string) (Scenario, error) {
 	d, doc, readable := read([]layer{{file, text}}, Options{Set: overrides})
 	d.alone(doc)
@@ -48,35 +44,27 @@ func Parse(file string, text []byte, overrides ...string) (Scenario, error) {
 	return s, nil
 }
 
-// A document is what a scenario file may say: a scenario, and how many runs are
-// to be made of it.
 type document struct {
 	Scenario `yaml:",inline"`
-	Question string `yaml:"question,omitempty"` // that the runs are to answer, for the report
-	Answer   string `yaml:"answer,omitempty"`   // by which the report answers it: most, knee, scaling, slope, times, failover
-	By       string `yaml:"by,omitempty"`       // the figure that the report goes by, as in acked_per_s
-	// Quick is a part of a scenario that makes a short form of this one: it is laid
-	// over it where --quick is given, below what --set says.
+	Question string `yaml:"question,omitempty"`
+	Answer   string `yaml:"answer,omitempty"` // one of Answers
+	By       string `yaml:"by,omitempty"`     // the figure that the answer uses, such as acked_per_s
+	// --quick applies Quick below --set.
 	Quick quick `yaml:"quick,omitempty"`
-	// Variants are scenarios of one family, each a part of a scenario that is laid
-	// over this one; every variant is run with every combination of the matrix.
+	// Each variant runs with every combination of the matrix.
 	Variants variants `yaml:"variants,omitempty"`
-	// Matrix varies settings: every combination of their values is a scenario.
-	Matrix matrix `yaml:"matrix,omitempty"`
-	Order  string `yaml:"order"` // of the runs: interleaved, blocked
-	Seed   uint64 `yaml:"seed"`  // of the order within a round of runs; 0 is as written
+	Matrix   matrix   `yaml:"matrix,omitempty"`
+	Order    string   `yaml:"order"` // of the runs: interleaved, blocked
+	Seed     uint64   `yaml:"seed"`  // of the order within a round; 0 keeps the written order
 }
 
-// A layer is a text that is laid over those before it.
 type layer struct {
-	name string // as mistakes say it
+	name string
 	text []byte
 }
 
-// stdinName is how mistakes call standard input, which has the name - on a command line.
 const stdinName = "stdin"
 
-// readLayer reads the preset or the file that arg names, or standard input.
 func (o Options) readLayer(arg string) (layer, error) {
 	if arg == "-" && o.Stdin != nil {
 		text, err := readText("from standard input", o.Stdin)
@@ -90,8 +78,7 @@ func (o Options) readLayer(arg string) (layer, error) {
 	return layer{arg, text}, err
 }
 
-// read lays the layers and the overrides over one another. It reports false
-// where there is nothing to judge.
+// readable reports whether the result can be validated.
 func read(layers []layer, o Options) (d *decoder, doc document, readable bool) {
 	d = newDecoder(o)
 	doc, readable = document{Scenario: blank(), Order: Interleaved}, true
@@ -117,7 +104,6 @@ func read(layers []layer, o Options) (d *decoder, doc document, readable bool) {
 	return d, doc, readable
 }
 
-// resolved resolves s and, where it is readable, validates it.
 func (d *decoder) resolved(s Scenario, readable bool) Scenario {
 	d.writtenZeros(&s)
 	s = s.Resolve()
@@ -139,10 +125,8 @@ func (d *decoder) resolved(s Scenario, readable bool) Scenario {
 	return s
 }
 
-// driverKey is the key of the client under test.
 const driverKey = "driver"
 
-// chosen is the override that makes a driver the one under test.
 func (doc document) chosen(driver string) string {
 	if slices.ContainsFunc(doc.Matrix.axes, func(a axis) bool { return a.path == driverKey }) {
 		return "matrix." + driverKey + "=[" + driver + "]"
@@ -150,12 +134,10 @@ func (doc document) chosen(driver string) string {
 	return driverKey + "=" + driver
 }
 
-// conclusion is all that is wrong, as Mistakes, or nil.
 func (d *decoder) conclusion() error {
 	return d.env.attribute(d.mistakes.sorted(d.layers)).bounded().asError()
 }
 
-// readFile reads a scenario file of reasonable size.
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -171,7 +153,6 @@ func readFile(path string) ([]byte, error) {
 	return readText(path, f)
 }
 
-// readText reads a scenario of reasonable size.
 func readText(name string, from io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(from, maxFileBytes+1))
 	if err != nil {
@@ -183,19 +164,17 @@ func readText(name string, from io.Reader) ([]byte, error) {
 	return text, nil
 }
 
-// notFound says that arg is neither, and which presets there are.
 func notFound(arg string) error {
-	presets := "the presets are " + strings.Join(Names(), ", ")
 	if arg == "" {
-		return fmt.Errorf("no scenario is named; give a preset or a file; %s", presets)
+		return errors.New("no scenario is named; give a file or a preset (kafka-bench list)")
 	}
+	remedy := "kafka-bench list prints the presets"
 	if near := spelling.Nearest(arg, Names()); near != "" {
-		presets = fmt.Sprintf("did you mean %s? %s", near, presets)
+		remedy = fmt.Sprintf("did you mean %s?", near)
 	}
-	return fmt.Errorf("scenario %s: %w, and no preset has this name; %s", arg, fs.ErrNotExist, presets)
+	return fmt.Errorf("scenario %s: %w, and no preset has this name; %s", arg, fs.ErrNotExist, remedy)
 }
 
-// nameOf makes a scenario's name of its file's.
 func nameOf(file string) string {
 	base := filepath.Base(strings.TrimPrefix(file, "preset "))
 	base = strings.TrimSuffix(base, filepath.Ext(base))
@@ -211,8 +190,7 @@ func nameOf(file string) string {
 	return name[:min(len(name), maxNameLength)]
 }
 
-// document lays the one document of text over doc. It reports false where there
-// is none to judge.
+// document reports whether the result can be validated.
 func (d *decoder) document(text []byte, doc *document) bool {
 	if line, column, what := unreadable(text); what != "" {
 		d.mistakes = append(d.mistakes, Mistake{File: d.layer, Line: line, Column: column, Problem: what,
@@ -234,7 +212,7 @@ func (d *decoder) document(text []byte, doc *document) bool {
 	return !d.failed[""]
 }
 
-// parse returns the root of the one document in text, or nil after a mistake.
+// parse returns nil after a mistake.
 func (d *decoder) parse(text []byte) (*yaml.Node, error) {
 	roots, err := parseYAML(text)
 	switch {
@@ -251,8 +229,6 @@ func (d *decoder) parse(text []byte) (*yaml.Node, error) {
 	return roots[0], nil
 }
 
-// parseYAML returns the roots of the documents in text, of the first two where
-// there are more.
 func parseYAML(text []byte) (roots []*yaml.Node, err error) {
 	loader, err := yaml.NewLoader(bytes.NewReader(text))
 	for err == nil && len(roots) < 2 {
@@ -267,15 +243,13 @@ func parseYAML(text []byte) (roots []*yaml.Node, err error) {
 	return roots, err
 }
 
-// syntaxRemedies are for the mistakes of YAML that people make, by what the
-// library says of them.
+// syntaxRemedies are by the YAML library's message.
 var syntaxRemedies = []struct{ problem, remedy string }{
 	{"mapping values are not allowed", `check the indentation, and put a text with ": " in it into quotes`},
 	{"cannot start any token", "indent with spaces, not tabs, and put a text that begins with @, % or a backtick into quotes"},
 	{"unknown anchor", "an anchor (&name) stands before the alias (*name) that uses it"},
 }
 
-// syntax is where and why the YAML library gave up on text.
 func syntax(err error, text string) (at place, problem, remedy string) {
 	var load *yaml.LoadError
 	if !errors.As(err, &load) {
@@ -297,7 +271,6 @@ func syntax(err error, text string) (at place, problem, remedy string) {
 	return at, problem, remedy
 }
 
-// before is what stands on the line of a place before it.
 func before(text string, at place) string {
 	for range at.line - 1 {
 		_, text, _ = strings.Cut(text, "\n")
@@ -307,8 +280,7 @@ func before(text string, at place) string {
 	return string(letters[:min(max(at.column-1, 0), len(letters))])
 }
 
-// unreadable finds the first thing in text that no YAML file may hold, which
-// the YAML library would report without its place.
+// The YAML library reports no place for a forbidden character.
 func unreadable(text []byte) (line, column int, what string) {
 	line, column = 1, 1
 	for i := 0; i < len(text); {
@@ -326,8 +298,7 @@ func unreadable(text []byte) (line, column int, what string) {
 	return 0, 0, ""
 }
 
-// writtenZeros finds the derived values that somebody set to zero, which
-// Resolve would take for open.
+// writtenZeros reports derived values that are set to 0, which Resolve takes for open.
 func (d *decoder) writtenZeros(s *Scenario) {
 	for _, v := range derived {
 		if at, written := d.places[v.path]; written && !d.failed[v.path] && v.open(s) {
@@ -338,8 +309,6 @@ func (d *decoder) writtenZeros(s *Scenario) {
 	}
 }
 
-// validation adds findings, where they were written, unless they only follow
-// from what could not be read.
 func (d *decoder) validation(findings []finding) {
 	for _, f := range findings {
 		if d.follows(f) {
@@ -353,8 +322,7 @@ func (d *decoder) validation(findings []finding) {
 	}
 }
 
-// follows tells whether f is about a value that could not be read, or one that
-// an unknown key may have been meant for.
+// follows reports whether f may be a consequence of an unreadable value or an unknown key.
 func (d *decoder) follows(f finding) bool {
 	for _, path := range append(f.from, f.Path) {
 		for failed := range d.failed {
@@ -369,7 +337,6 @@ func (d *decoder) follows(f finding) bool {
 	return false
 }
 
-// nearestPlace is where path was written, or what it is a part of.
 func (d *decoder) nearestPlace(path string) place {
 	for path != "" {
 		if at, ok := d.places[path]; ok {
@@ -377,5 +344,5 @@ func (d *decoder) nearestPlace(path string) place {
 		}
 		path = parent(path)
 	}
-	return place{d.layers[0], 1, 1} // as with a name that was made of the file's
+	return place{d.layers[0], 1, 1} // such as a name derived from the file's
 }

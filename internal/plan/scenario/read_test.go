@@ -20,9 +20,9 @@ func TestReadErrors(t *testing.T) {
 		arg, want string
 		is        error
 	}{
-		{"overlaod", "scenario overlaod: file does not exist, and no preset has this name; did you mean overload? the presets are " + strings.Join(Names(), ", "), fs.ErrNotExist},
-		{"nowhere/else.yaml", "scenario nowhere/else.yaml: file does not exist, and no preset has this name; the presets are " + strings.Join(Names(), ", "), fs.ErrNotExist},
-		{"", "no scenario is named; give a preset or a file; the presets are quick,", nil},
+		{"overlaod", "scenario overlaod: file does not exist, and no preset has this name; did you mean overload?", fs.ErrNotExist},
+		{"nowhere/else.yaml", "scenario nowhere/else.yaml: file does not exist, and no preset has this name; kafka-bench list prints the presets", fs.ErrNotExist},
+		{"", "no scenario is named; give a file or a preset (kafka-bench list)", nil},
 		{dir, "scenario " + dir + " is a folder; name a file in it", nil},
 		{huge, "scenario " + huge + " is larger than 1 MiB; is it a scenario?", nil},
 		{long, "scenario " + long + " cannot be read: open ", nil},
@@ -39,7 +39,6 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// A preset's name means the preset, ./name the file.
 func TestPresetBeforeFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("quick", []byte("load: {rate: 7/s}"), 0o600); err != nil {

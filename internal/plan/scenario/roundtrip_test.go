@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// What is printed is read back as the same scenario, in YAML and in JSON.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anyScenario(t)
@@ -26,7 +25,6 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// What looks like a variable of the environment is none once it is in a scenario.
 func TestRoundTripOfVariables(t *testing.T) {
 	s := Defaults()
 	s.Description, s.Cluster.JVM, s.Topic.Config = "${HOME} $${", []string{"${A"}, map[string]string{"${KEY}": "${env:X}"}
@@ -57,7 +55,6 @@ func TestResolveTwiceIsResolveOnce(t *testing.T) {
 	})
 }
 
-// Resolve works on a copy: the lists of the scenario that it was given stay.
 func TestResolveLeavesItsInput(t *testing.T) {
 	s := Defaults()
 	s.Load.Arrival = Arrival{Process: "steps", Steps: []Step{{Rate: perSecond(5)}}}
@@ -68,7 +65,6 @@ func TestResolveLeavesItsInput(t *testing.T) {
 	}
 }
 
-// anyScenario draws a valid, resolved scenario.
 func anyScenario(t *rapid.T) Scenario {
 	s := Defaults()
 	s.Name = rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9._-]{0,63}`).Draw(t, "name")
@@ -95,7 +91,6 @@ func anyScenario(t *rapid.T) Scenario {
 	return s.Resolve()
 }
 
-// anyBackpressure draws a controller for producers in so many processes.
 func anyBackpressure(t *rapid.T, processes int) Backpressure {
 	b := Defaults().Backpressure
 	b.Controller = pick(t, controllers[1:])
@@ -121,7 +116,6 @@ func anyBackpressure(t *rapid.T, processes int) Backpressure {
 	return b
 }
 
-// anyFaults has consumers of the one group and brokers come and go.
 func anyMistakes(t *rapid.T, s *Scenario) {
 	parties := []*party{newBrokers(s.Cluster.Brokers)}
 	if s.Consume.Consumers > 0 && s.Consume.Assignment == "group" && s.Consume.Groups == 1 {
@@ -141,7 +135,6 @@ func anyMistakes(t *rapid.T, s *Scenario) {
 	}
 }
 
-// anyUnnamed has the fault befall brokers that it does not name.
 func anyUnnamed(t *rapid.T, f ScheduledFault, partitions int) ScheduledFault {
 	if rapid.Bool().Draw(t, "every") {
 		f.Restart = Target{Kind: EveryBroker}
@@ -151,11 +144,10 @@ func anyUnnamed(t *rapid.T, f ScheduledFault, partitions int) ScheduledFault {
 	return f
 }
 
-// anyFate has the fault befall somebody of the party in a way that it can.
 func anyFate(t *rapid.T, f ScheduledFault, p *party) ScheduledFault {
 	last := p.next() - 1
 	if p.kind == ConsumerTarget {
-		last++ // who joins
+		last++ // the next that may join
 	}
 	who := Target{p.kind, rapid.IntRange(p.first, last).Draw(t, "who")}
 	switch is, known := p.is(who.Number); {
@@ -273,8 +265,6 @@ func anyConsume(t *rapid.T, c *Consume, measure unit.Duration) {
 	c.Fetch.MinBytes = unit.Size(rapid.Int64Range(0, 1e6).Draw(t, "min bytes"))
 }
 
-// anyReading makes the topic an existing one, and of some scenarios one that only
-// reads it.
 func anyReading(t *rapid.T, s *Scenario) {
 	if !rapid.Bool().Draw(t, "existing") {
 		anyFill(t, s)
@@ -287,7 +277,6 @@ func anyReading(t *rapid.T, s *Scenario) {
 	}
 }
 
-// anyFill has the new topic filled, or leaves it empty.
 func anyFill(t *rapid.T, s *Scenario) {
 	fill := rapid.SampledFrom([]int64{0, 1e6, 5e8}).Draw(t, "fill")
 	if fill == 0 {
@@ -309,7 +298,6 @@ func anyFill(t *rapid.T, s *Scenario) {
 	}
 }
 
-// anyQueue has the consumers of some scenarios share a queue.
 func anyQueue(t *rapid.T, s *Scenario) {
 	if s.Consume.Consumers == 0 || s.Topic.Existing != "" || s.Backpressure.Controller != "off" || !rapid.Bool().Draw(t, "queue") {
 		return
@@ -353,7 +341,7 @@ func anyWork(t *rapid.T) Work {
 
 func pick(t *rapid.T, choices []string) string { return rapid.SampledFrom(choices).Draw(t, "choice") }
 
-// duration draws nanoseconds between two numbers of seconds.
+// least and most are in seconds.
 func duration(t *rapid.T, least, most int64) unit.Duration {
 	return unit.Duration(rapid.Int64Range(least*int64(time.Second), most*int64(time.Second)).Draw(t, "duration"))
 }
@@ -378,8 +366,7 @@ func config(t *rapid.T) map[string]string {
 	return settings
 }
 
-// Whatever the bytes: the loader returns valid scenarios that print and read
-// back, or Mistakes that each say what is wrong and where, and never panics.
+// The loader never panics; its result is a valid scenario that reads back, or Mistakes with places.
 func FuzzParse(f *testing.F) {
 	for _, name := range Names() {
 		text, err := PresetText(name)

@@ -1,30 +1,24 @@
-// Package scenario reads, completes and validates the YAML that describes a run: topic,
-// load, consumers, phases, backpressure, sweeps. A scenario is a YAML document, strict in
-// its keys and units; a preset is a scenario that comes with the tool. Everything that a
-// scenario leaves open is filled in from Defaults before the run, and the resolved form
-// is saved with the result, so that nothing about a run is implicit.
+// Package scenario reads, completes and validates the YAML that describes a run: topic, load,
+// consumers, phases, backpressure, sweeps. A preset is a scenario that is built into the tool.
+// Values that a file leaves out come from Defaults. The resolved scenario is saved with the result,
+// so nothing about a run is implicit.
 //
-// The way of a scenario is ReadSuite: defaults first, the preset or file over
-// them, the files that are merged over that, the overrides of the command line
-// over all; where there are variants, each of them below the overrides; and where
-// there is a matrix, the values of each of its cells. Then Resolve fills in what
-// follows from other values, and Validate judges the whole.
-// Every mistake that any of these steps finds is reported at once, where it was
-// written and with what would be right, because a person who mends a file one
-// mistake at a time starts a benchmark six times.
+// ReadSuite applies, in this order: the defaults; the preset or file; the files merged over it;
+// each variant; the overrides of the command line; each cell of the matrix. Then Resolve fills in
+// derived values, and Validate checks the result. All mistakes are reported at once, each with its
+// place and a remedy.
 //
-// Files to know: scenario.go, defaults.go, decode.go, validate*.go, queue.go, suite.go,
-// matrix.go, variants.go, quick.go, amount.go (how much is written), fates.go (who is there
-// when a fault comes), bound.go (which lag must be allowed), environment.go, presets/.
+// Files to know: scenario.go, defaults.go, decode.go, validate*.go, queue.go, suite.go, matrix.go,
+// variants.go, quick.go, amount.go (how much a run writes), fates.go (who runs at the time of a
+// fault), bound.go (the smallest useful lag bound), environment.go, presets/.
 package scenario
 
 import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// Scenario is one run, resolved. The yaml tags are the one place where the keys
-// of a scenario file are written down: loading, overriding, printing and the
-// JSON in run.json all go by them.
+// Scenario describes one run. The yaml tags define the keys of a scenario file, of overrides, and
+// of the JSON in run.json.
 type Scenario struct {
 	Name        string `yaml:"name"` // part of the run folder's name
 	Description string `yaml:"description,omitempty"`
@@ -36,232 +30,207 @@ type Scenario struct {
 	Consume      Consume      `yaml:"consume"`
 	Phases       Phases       `yaml:"phases"`
 	Backpressure Backpressure `yaml:"backpressure"`
-	// Faults are what goes wrong in the measured window, in the order of their
-	// times.
+	// Faults are in ascending order of time.
 	Faults   []ScheduledFault `yaml:"faults,omitempty"`
 	Sampling Sampling         `yaml:"sampling"`
 	Repeat   int              `yaml:"repeat"` // runs of this scenario, 1 to 1,000
 }
 
-// Cluster is the local cluster that a run starts when it is not given one. On
-// an existing cluster nothing here applies.
+// Cluster is the local cluster that a run starts. On an existing cluster it has no effect.
 type Cluster struct {
-	Version string            `yaml:"version,omitempty"` // line of Kafka; left open: the tool's default
-	Brokers int               `yaml:"brokers"`           // 1 to 9; left open: as many as the topic's replication
-	Heap    unit.Size         `yaml:"heap"`              // of each broker's JVM; left open: 1 GiB for one, 512 MiB for each of several
+	Version string            `yaml:"version,omitempty"` // release line of Kafka, such as 4.0; default: the tool's own
+	Brokers int               `yaml:"brokers"`           // 1 to 9; default: as many as the topic's replication
+	Heap    unit.Size         `yaml:"heap"`              // of each broker's JVM; default: 1 GiB for one broker, 512 MiB for each of several
 	JVM     []string          `yaml:"jvm,omitempty"`     // further JVM options
-	Config  map[string]string `yaml:"config,omitempty"`  // broker properties, over the tool's own
-	// Disks are folders that exist. Each broker keeps its logs in all of them, as
-	// log.dirs, in a folder of the run's own that is removed again. Left open: in the
-	// user's cache.
+	Config  map[string]string `yaml:"config,omitempty"`  // broker properties; they override the tool's own
+	// Disks are existing folders. Each broker creates a folder in each of them for its log.dirs,
+	// and the run removes these folders at its end. Default: a folder in the user's cache.
 	Disks []string `yaml:"disks,omitempty"`
-	// Metrics says whether the brokers tell about themselves (their JMX metrics, by an
-	// agent in their process): jmx, or none.
+	// Metrics chooses how brokers report their metrics: jmx (an agent in the broker's process) or
+	// none.
 	Metrics string `yaml:"metrics"`
-	// Warmup is how long brokers that were just started are put under load before the
-	// first run on them, which nobody records. A JVM that has yet to compile what it
-	// does all the time would make the first run a slow one, whatever it measures. 0 is
-	// not at all, up to an hour.
+	// Warmup is how long new brokers get unrecorded load before the first run, because their JVM
+	// compiles its hot code only then. 0 (none) to 1h.
 	Warmup unit.Duration `yaml:"warmup"`
 }
 
-// Topic is the topic of a run. By default a new one with a name of its own is
-// created and deleted again; Existing names one that is already there and that
-// the run may write to, if it has producers. An existing topic is never deleted, and keeps its own
-// partitions, replication and configuration.
+// Topic is the topic of a run. By default the run creates a topic and deletes it at the end.
+// Existing names a topic to use instead. The run never deletes it, and keeps its partitions,
+// replication and configuration; producers write to it.
 type Topic struct {
 	Existing string `yaml:"existing,omitempty"`
-	// Name is that of the new topic, if it is not to be the run's own. A topic of this
-	// name that is there already is never used or touched: the run is refused.
+	// Name is the name of the new topic; default: the run's own name. If a topic of this name exists,
+	// the run refuses to start and leaves the topic unchanged.
 	Name        string `yaml:"name,omitempty"`
 	Partitions  int    `yaml:"partitions"`  // 1 to 10,000
 	Replication int    `yaml:"replication"` // 1 to 9
-	// Fill is how many bytes of values the run writes into its new topic before
-	// anything is measured, as fast as it can, with the records of Load. The consumers
-	// have it to read when the measured window begins. 0 is none.
+	// Fill is how many bytes of values the run writes into its new topic before the warm-up, at
+	// full speed, with the records of Load. Consumers read them from the start of the measured
+	// window. 0 is none.
 	Fill unit.Size `yaml:"fill,omitempty"`
-	// FillRecords is the same in records, of all who fill together, and FillRecordsEach
-	// of each of them. At most one of the three is given.
+	// FillRecords is the same in records of all filling producers together, and FillRecordsEach in
+	// records of each. At most one of the three is set.
 	FillRecords     int64 `yaml:"fill_records,omitempty"`
 	FillRecordsEach int64 `yaml:"fill_records_each,omitempty"`
-	// FillProducers is how many producers fill. 0 is as many as the load has, 4 at most.
+	// FillProducers is how many producers fill. 0 is as many as the load has, at most 4.
 	FillProducers int               `yaml:"fill_producers,omitempty"`
 	Config        map[string]string `yaml:"config,omitempty"`
 }
 
-// Load is what is offered.
+// Load is the offered load and the settings of the producers.
 type Load struct {
-	// Rate is the offered load of all producers together; unit.MaxRate is
-	// closed loop. With steps it is the first step's.
+	// Rate is the offered load of all producers together. unit.MaxRate is a closed loop. With
+	// steps, Rate is the rate of the first step.
 	Rate    unit.Rate `yaml:"rate"`
 	Arrival Arrival   `yaml:"arrival"`
-	// Producers is the number of workers, each with a pacer of its own. 0 is a
-	// run that only reads what an existing topic holds; all else of Load is idle
-	// then.
+	// Producers is the number of workers, each with its own pacer. With 0 the run only reads an
+	// existing topic, and the other fields of Load have no effect.
 	Producers int `yaml:"producers"`
-	// Processes is over how many operating system processes the producers are
-	// spread, each process with its share of them: 1, the tool's own, or more,
-	// each apart from the tool and with a gate of its own. At most as many as
-	// producers.
+	// Processes is the number of operating system processes that share the producers. 1 is the
+	// tool's own process; more are child processes, each with its own gate. At most Producers.
 	Processes int `yaml:"processes"`
-	// Clients is the number of producing clients. Fewer than producers are
-	// shared by them; of more, each producer has several and uses each for
-	// some of the partitions. 0 is one for each.
+	// Clients is the number of producing clients. If there are fewer clients than producers,
+	// producers share them. If there are more, each producer has several, each for some of the
+	// partitions. 0 is one for each producer.
 	Clients      int    `yaml:"clients"`
 	Pacer        string `yaml:"pacer"`        // frugal, precise
 	Partitioning string `yaml:"partitioning"` // sticky, round-robin, key
 	Record       Record `yaml:"record"`
-	// Volume ends the load before the end of the measured window, once that many
-	// bytes of values were offered in it, by each producer its share and the
-	// record that reaches it; the window ends there too. 0 is no bound.
+	// Volume ends the load and the measured window early, once that many bytes of values were
+	// offered. Each producer offers its part and includes the record that reaches it. 0 is no
+	// bound.
 	Volume unit.Size `yaml:"volume,omitempty"`
-	// Records ends it likewise, after exactly so many records of all producers together,
-	// and RecordsEach after so many of each. At most one of the three is given.
+	// Records does the same after exactly that many records of all producers together, and
+	// RecordsEach after that many of each. At most one of the three is set.
 	Records     int64 `yaml:"records,omitempty"`
 	RecordsEach int64 `yaml:"records_each,omitempty"`
-	// Round has each producer of a closed loop send so many records, wait until all of
-	// them are acked or failed, and begin again. 0 is no rounds.
+	// Round makes each producer of a closed loop send that many records, wait until all are acked
+	// or failed, and repeat. 0 is no rounds.
 	Round int `yaml:"round,omitempty"`
 
 	Acks        string `yaml:"acks"`        // "0", "1", "all"
 	Compression string `yaml:"compression"` // none, gzip, snappy, lz4, zstd
-	// Level is the compression level as the codec's own command line counts
-	// it: gzip and lz4 1 to 9, zstd 1 to 22; 0 is the codec's default.
+	// Level is the codec's own compression level: gzip and lz4 1 to 9, zstd 1 to 22. 0 is the
+	// codec's default.
 	Level           int           `yaml:"level"`
 	Linger          unit.Duration `yaml:"linger"`
 	Batch           Batch         `yaml:"batch"` // upper bound of a batch, uncompressed
 	Idempotent      bool          `yaml:"idempotent"`
-	InFlight        int           `yaml:"in_flight"` // produce requests on one connection
+	InFlight        int           `yaml:"in_flight"` // produce requests on each connection
 	DeliveryTimeout unit.Duration `yaml:"delivery_timeout"`
-	// MaxBuffered bounds the records in flight of one client: what does not
-	// fit waits at the source, where it is counted.
+	// MaxBuffered bounds the records in flight of one client. Further records wait at the source,
+	// where they are counted.
 	MaxBuffered int `yaml:"max_buffered"`
-	// Client are settings of the producing clients by the library's own names. Package native
-	// says which are refused for every library; the driver knows the others.
+	// Client has settings of the producing clients, by the library's own names. Package native
+	// lists those that are refused for every library; the driver knows the others.
 	Client map[string]string `yaml:"client,omitempty"`
 }
 
-// Batch is the upper bound of a batch in bytes, or OneRecord. In YAML it is a size, or
-// "1 record".
+// Batch is the upper bound of a batch in bytes, or OneRecord. In YAML it is a size or "1 record".
 type Batch unit.Size
 
-// OneRecord has each record sent in a batch of its own.
+// OneRecord sends each record in a batch of its own.
 const OneRecord Batch = -1
 
-// Arrival is the arrival process. Which fields apply depends on Process:
-// constant and poisson need none; burst uses Peak, Length and Period (the burst
-// comes at the end of each period); ramp To and Over; spike Peak, At and Length;
-// steps Steps. The base rate is Load.Rate. Times count from the start of the
-// measured window; warm-up runs at the process's first rate. In YAML the name
-// of a process alone is short for {process: name}.
+// Arrival is the arrival process. burst uses Peak, Length and Period, with the burst at the end of
+// each period. ramp uses To and Over; spike uses Peak, At and Length; steps uses Steps. The base
+// rate is Load.Rate. Times count from the start of the measured window. The warm-up uses the first
+// rate of the process. In YAML the name of a process is short for {process: name}.
 type Arrival struct {
 	Process string        `yaml:"process"` // constant, poisson, burst, ramp, steps, spike
 	Peak    unit.Rate     `yaml:"peak,omitempty"`
 	Length  unit.Duration `yaml:"length,omitempty"`
 	Period  unit.Duration `yaml:"period,omitempty"`
 	To      unit.Rate     `yaml:"to,omitempty"`
-	Over    unit.Duration `yaml:"over,omitempty"` // left open: the whole measured window
+	Over    unit.Duration `yaml:"over,omitempty"` // default: the whole measured window
 	At      unit.Duration `yaml:"at,omitempty"`
 	Steps   []Step        `yaml:"steps,omitempty"`
 }
 
-// Step is a constant rate for a time; the last step goes on to the end, and may
-// leave its time open.
+// Step is a constant rate for a period. The last step lasts until the end, and may omit its time.
 type Step struct {
 	Rate unit.Rate     `yaml:"rate"`
 	For  unit.Duration `yaml:"for"`
 }
 
-// Record is what the records look like.
+// Record describes the records.
 type Record struct {
 	Size    Size   `yaml:"size"`
 	Payload string `yaml:"payload"` // random, zeros, text, json, logline, mixed
-	Seed    uint64 `yaml:"seed"`    // of everything random in a run: same seed, same bytes
+	Seed    uint64 `yaml:"seed"`    // of all random choices of a run; the same seed gives the same bytes
 	Keys    Keys   `yaml:"keys"`
 }
 
-// Size is the size of a record's value, stamp included. In YAML it is either
-// one size (512B) or a mapping: {uniform: [64B, 1KiB]}, {normal: [1KiB, 200B]}
-// (mean and standard deviation) or {list: [64B, 64B, 4KiB]} (each equally
-// likely).
+// Size is the size of a record's value, including the stamp. In YAML it is one size (512B) or a
+// mapping: {uniform: [64B, 1KiB]}, {normal: [1KiB, 200B]} (mean and standard deviation) or {list:
+// [64B, 64B, 4KiB]} (each entry equally likely).
 type Size struct {
 	Distribution string      `yaml:"-"` // fixed, uniform, normal, list
 	Values       []unit.Size `yaml:"-"`
 }
 
-// Keys are the records' keys: none, or one of Count keys by distribution. In
-// YAML the name of a distribution alone is short for {distribution: name}.
+// Keys are the records' keys. In YAML the name of a distribution is short for {distribution: name}.
 type Keys struct {
 	Distribution string  `yaml:"distribution"` // none, sequential, uniform, zipf
 	Count        int     `yaml:"count,omitempty"`
 	Skew         float64 `yaml:"skew,omitempty"` // zipf exponent, above 1
 }
 
-// Consume is the consuming side: groups of real members, each of which reads
-// everything.
+// Consume describes the consumers. Each group reads all records.
 type Consume struct {
-	Consumers int `yaml:"consumers"` // of each group; 0: nobody consumes
+	Consumers int `yaml:"consumers"` // of each group; 0: no consumers
 	Groups    int `yaml:"groups"`    // 1 to 100
-	// Group is the name of the new group, if it is not to be the run's own; several groups
-	// have their numbers behind it. One that is there already is never used or touched.
+	// Group is the name of the new group; default: the run's own name. Several groups append their
+	// numbers. If a group of this name exists, the run refuses to start.
 	Group string `yaml:"group,omitempty"`
-	// Processes is over how many operating system processes the consumers of each
-	// group are spread: 1, the tool's own, or more, each apart from the tool. At most
-	// as many as consumers.
+	// Processes is the number of operating system processes that share the consumers of each group:
+	// 1 is the tool's own process; more are child processes. At most Consumers.
 	Processes int `yaml:"processes"`
-	// CPU and Memory confine each process of the consumers to so many cores and bytes,
-	// by the operating system where it can, and else by the Go runtime's own limits,
-	// which the result tells apart. A confined consumer is in a process of its own
-	// also where Processes is 1. 0 is no limit.
-	CPU    float64   `yaml:"cpu,omitempty"`    // 0.01 to 1,024 cores
-	Memory unit.Size `yaml:"memory,omitempty"` // from 32MiB on
-	// Assignment says how a consumer comes by its partitions: "group" has Kafka
-	// share them out among the group's members; "manual" has no group at all,
-	// the tool shares them out, and nothing is committed.
+	// CPU and Memory limit each process of the consumers. The operating system enforces them if it
+	// can, else the Go runtime; the result says which. Consumers with a limit run in child
+	// processes even if Processes is 1. 0 is no limit.
+	CPU    float64   `yaml:"cpu,omitempty"`    // cores, 0.01 to 1,024
+	Memory unit.Size `yaml:"memory,omitempty"` // at least 32MiB
+	// Assignment is "group" if Kafka assigns partitions to the group's members. With "manual" the
+	// tool assigns them, without a group and without commits.
 	Assignment string `yaml:"assignment"`
-	// From says where reading begins in an existing topic: at its end as the run
-	// finds it, or at its start. Left open: at the end, or at the start where
-	// nobody produces. A new topic is empty, so for it the question is not asked.
+	// From says where reading begins in an existing or filled topic: at the end that the run finds,
+	// or at the start. Default: end, or start for a run without producers.
 	From string `yaml:"from,omitempty"` // end, start
-	// Hold keeps the consumers from fetching until a time, while they are in
-	// their group and poll.
+	// Hold keeps the consumers from fetching until a time. They stay members and poll.
 	Hold Hold `yaml:"hold,omitempty"`
-	// Parallel says how a member works on its records: "partition" has one
-	// worker for each assigned partition, "consumer" one worker in all.
+	// Parallel is "partition" for one worker per assigned partition of a member, or "consumer" for
+	// one worker per member.
 	Parallel string `yaml:"parallel"`
-	// Queue has the consumers acknowledge record by record.
+	// Queue makes the consumers acknowledge each record.
 	Queue Queue `yaml:"queue,omitempty"`
 	Work  Work  `yaml:"work"`
-	// Changes replace Work at set times of the measured window, in ascending
-	// order.
+	// Changes replace Work at times of the measured window, in ascending order.
 	Changes []WorkChange `yaml:"changes,omitempty"`
-	// Commit is how often processed offsets are committed.
+	// Commit says when processed offsets are committed.
 	Commit   Commit `yaml:"commit"`
 	Protocol string `yaml:"protocol"` // classic, consumer (KIP-848)
-	// SessionTimeout is how long a member of a group may be silent before Kafka
-	// gives its partitions to others: the time that a killed one holds up its
-	// partitions. It is the member's to say in the classic protocol alone, and
-	// the broker bounds it (group.min.session.timeout.ms, 6s by default). 0 is
-	// the client's default.
+	// SessionTimeout is how long a member may be silent before Kafka assigns its partitions to
+	// others. A member sets it only in the classic protocol, and the broker bounds it
+	// (group.min.session.timeout.ms, 6s by default). 0 is the client's default.
 	SessionTimeout unit.Duration `yaml:"session_timeout,omitempty"`
-	// Assignor is how the members of a classic group share out the partitions: range,
-	// roundrobin, sticky or cooperative-sticky. Left out: the driver's own choice.
+	// Assignor assigns partitions within a classic group: range, roundrobin, sticky or
+	// cooperative-sticky. Default: the driver's own.
 	Assignor string `yaml:"assignor,omitempty"`
-	// PollTimeout is how long a poll waits for records; one that returns none counts as an
-	// empty poll. 0 is until there are records.
+	// PollTimeout is how long a poll waits for records. A poll that returns none counts as an empty
+	// poll. 0 waits without limit.
 	PollTimeout unit.Duration `yaml:"poll_timeout,omitempty"`
 	Fetch       Fetch         `yaml:"fetch,omitempty"`
-	// Client are settings of the consuming clients by the library's own names, as in Load.
+	// Client has settings of the consuming clients by the library's own names, as in Load.
 	Client map[string]string `yaml:"client,omitempty"`
 }
 
-// Work is the simulated work for each record: fixed takes Time; uniform takes
-// Time and, on top, a uniform 0 to Jitter; exponential has the mean Time;
-// lognormal the mean Time and the standard deviation Jitter, or the Median and the
-// Sigma of the logarithm, or the percentiles P50 and P99, by which heavy tails are
-// better said. In YAML a duration alone is short for {time: duration}. A distribution
-// left open is lognormal where there is a median or a p50, uniform where there is a
-// jitter, else fixed.
+// Work is the simulated work for each record. fixed takes Time. uniform takes Time plus a uniform 0
+// to Jitter. exponential has the mean Time. lognormal has the mean Time and the standard deviation
+// Jitter; or Median, and Sigma of the logarithm; or the percentiles P50 and P99.
+//
+// In YAML a duration is short for {time: duration}. Without a distribution, Work is lognormal if it
+// has a median or a p50, uniform if it has a jitter, else fixed.
 type Work struct {
 	Time         unit.Duration `yaml:"time"`
 	Jitter       unit.Duration `yaml:"jitter"`
@@ -272,27 +241,26 @@ type Work struct {
 	Distribution string        `yaml:"distribution"` // fixed, uniform, exponential, lognormal
 }
 
-// WorkChange replaces the work from a time of the measured window on.
+// WorkChange replaces the work from a time of the measured window.
 type WorkChange struct {
 	At   unit.Duration `yaml:"at"`
 	Work Work          `yaml:"work"`
 }
 
-// Commit is an interval, or after each batch: "1s" or "batch" in YAML.
+// Commit is an interval, or a commit after each batch: "1s" or "batch" in YAML.
 type Commit struct {
 	EachBatch bool
 	Interval  unit.Duration
 }
 
-// Hold is until when consumers are held: a time of the measured window, or the
-// drain. In YAML it is a duration or the word "drain"; "off", as the zero value,
-// holds nobody.
+// Hold is the time when held consumers begin to fetch: a time of the measured window, or the drain.
+// In YAML it is a duration, "drain" or "off". The zero value is "off".
 type Hold struct {
 	Drain bool
 	Until unit.Duration
 }
 
-// Fetch are the consumers' fetch settings; zero is the client's default.
+// Fetch has the consumers' fetch settings. 0 is the client's default.
 type Fetch struct {
 	MinBytes          unit.Size     `yaml:"min_bytes,omitempty"`
 	MaxBytes          unit.Size     `yaml:"max_bytes,omitempty"`
@@ -300,85 +268,79 @@ type Fetch struct {
 	MaxWait           unit.Duration `yaml:"max_wait,omitempty"`
 }
 
-// Phases are the lengths of a run's parts. Drain is a timeout: it ends as soon
-// as everything acked is delivered.
+// Phases are the lengths of a run's phases. Drain is a timeout: the drain ends once all acked
+// records are delivered.
 type Phases struct {
 	Warmup  unit.Duration `yaml:"warmup"`
 	Measure unit.Duration `yaml:"measure"`
 	Drain   unit.Duration `yaml:"drain"`
 }
 
-// Backpressure is the controller at the source, its signal, and what becomes of
-// the records that it holds back. Package backpressure has the laws of the
-// controllers. In YAML "off" alone is short for {controller: off}.
+// Backpressure is the controller at the source, its signal, and what happens to records that it
+// holds back. Package backpressure defines the controllers. In YAML "off" is short for {controller:
+// off}.
 type Backpressure struct {
 	Controller string `yaml:"controller"` // off, hysteresis, credit, latency, aimd, gradient
-	// MaxLag is in records. A hysteresis closes the gate above it; credit never
-	// lets the lag exceed it; of latency, aimd and gradient it is an upper limit
-	// to what they choose, and 0 is none.
+	// MaxLag is in records. hysteresis closes the gate above it. credit never lets the lag exceed
+	// it. For latency, aimd and gradient it is an upper limit, and 0 is no limit.
 	MaxLag    int64 `yaml:"max_lag,omitempty"`
-	ResumeLag int64 `yaml:"resume_lag,omitempty"` // records; a closed hysteresis opens below it; left open: half of MaxLag
-	// Target is the time that a record may take from the gate to its consumer:
-	// latency holds it, aimd backs off above it (left open: 250ms).
+	ResumeLag int64 `yaml:"resume_lag,omitempty"` // records; a closed hysteresis opens below it; default: half of MaxLag
+	// Target is the time that a record may take from the gate to its consumer. latency aims at it;
+	// aimd reduces the load above it (default 250ms).
 	Target unit.Duration `yaml:"target,omitempty"`
 	Poll   unit.Duration `yaml:"poll,omitempty"` // how often the lag is read
-	// Signal says how far the consumers have come: committed is what the group
-	// has committed, as any application may ask of Kafka; delivered is what the
-	// consumers of this run report to have taken, sooner than they commit it.
+	// Signal says how far the consumers are: "committed" is the group's committed offsets;
+	// "delivered" is what this run's consumers report before they commit.
 	Signal string `yaml:"signal,omitempty"` // committed, delivered
-	// Per says what MaxLag bounds: the whole topic, or each of its partitions,
-	// which is for credit alone.
+	// Per says what MaxLag bounds: the topic, or each partition (only for credit).
 	Per string `yaml:"per,omitempty"` // topic, partition
-	// Excess is what becomes of a record that is held back: it waits at the
-	// source, it is shed, or one of Keep waits and the others are shed.
+	// Excess says what happens to a record that is held back. defer: it waits at the source; shed:
+	// it is dropped; degrade: one of Keep waits and the others are dropped.
 	Excess string `yaml:"excess,omitempty"` // defer, shed, degrade
-	Keep   int64  `yaml:"keep,omitempty"`   // degrade: 1 to 1,000,000; left open: 10
-	// MaxDeferred bounds the queue at the source; beyond it records are shed.
+	Keep   int64  `yaml:"keep,omitempty"`   // for degrade: 1 to 1,000,000; default: 10
+	// MaxDeferred bounds the queue at the source, in records. Further records are shed.
 	MaxDeferred int64 `yaml:"max_deferred,omitempty"`
-	// Grace is how long the lag may be unknown before Blind says what is admitted:
-	// nothing (closed), or everything (open).
+	// Grace is how long the lag may be unknown before Blind applies: "closed" admits nothing,
+	// "open" admits everything.
 	Grace unit.Duration `yaml:"grace,omitempty"`
 	Blind string        `yaml:"blind,omitempty"` // closed, open
-	// Share says how several processes divide MaxLag: each the same part of it for
-	// good, or by demand, which is for credit alone.
+	// Share says how processes divide MaxLag: in equal fixed parts, or by demand (only for credit).
 	Share string `yaml:"share,omitempty"` // static, demand
 }
 
-// ScheduledFault is one thing that goes wrong at a time of the measured window.
-// Exactly one of its verbs is given; Action and Target say which. A consumer is
-// told by its number in its group, from 0 on: one of the consumers that are there
-// from the beginning, or the next one after all that there have been, which joins.
-// A broker is told by its ID, from 1 on, or as the leader of a partition at that
-// moment.
+// ScheduledFault is one fault at a time of the measured window. Exactly one of its actions is set;
+// Action and Target return it. A consumer is named by its number in its group, from 0. A new
+// consumer joins under the next free number. A broker is named by its ID, from 1, or as the current
+// leader of a partition.
 type ScheduledFault struct {
 	At    unit.Duration `yaml:"at"`
-	Kill  Target        `yaml:"kill,omitempty"`  // it vanishes (SIGKILL): no commit, no leave, no shutdown
-	Stop  Target        `yaml:"stop,omitempty"`  // it goes in order: a consumer commits and leaves its group
-	Start Target        `yaml:"start,omitempty"` // it comes, for the first time or again
-	// Pause stops it where it stands (SIGSTOP, for what is a process), until Resume.
+	Kill  Target        `yaml:"kill,omitempty"`  // SIGKILL: no commit, no leave, no shutdown
+	Stop  Target        `yaml:"stop,omitempty"`  // orderly: a consumer commits and leaves its group
+	Start Target        `yaml:"start,omitempty"` // for the first time or again
+	// Pause stops it until Resume (SIGSTOP, if it is a process).
 	Pause  Target `yaml:"pause,omitempty"`
 	Resume Target `yaml:"resume,omitempty"`
-	// Restart stops it in order and starts it again at once; every broker is
-	// restarted one after the other, each when all replicas are in sync again.
+	// Restart stops it in order and starts it again at once. For every broker, each restarts only
+	// after all replicas are in sync again.
 	Restart Target `yaml:"restart,omitempty"`
-	// For is how long what was killed, stopped or paused stays so: then it is started
-	// or resumed again. 0 leaves that to another fault, or to nobody.
+	// For is how long a kill, stop or pause lasts before the tool starts or resumes it again. 0
+	// leaves that to another fault, or never.
 	For unit.Duration `yaml:"for,omitempty"`
 }
 
-// Target is what a fault befalls. In YAML it is a text: "consumer 0", "broker 1",
-// "leader of partition 0", "every broker".
+// Target is the target of a fault. In YAML it is a text: "consumer 0", "broker 1", "leader of
+// partition 0", "every broker".
 type Target struct {
 	Kind   string // ConsumerTarget, BrokerTarget, LeaderTarget, EveryBroker
-	Number int    // of the consumer or partition, from 0 on; of the broker, from 1 on
+	Number int    // of the consumer or partition, from 0; of the broker, from 1
 }
 
-// Sampling is how often the probes look.
+// Sampling says how often the probes read.
 type Sampling struct {
-	Interval unit.Duration `yaml:"interval"` // a line in intervals.ndjson
+	Interval unit.Duration `yaml:"interval"` // length of a line of intervals.ndjson
 	Lag      unit.Duration `yaml:"lag"`      // of each partition
-	// Brokers is how often the brokers' own metrics are read, and Replicas how often
-	// which replicas are in sync, where a fault befalls a broker.
+	// Brokers is how often the brokers' metrics are read. Replicas is how often the in-sync
+	// replicas are read if a fault has a broker as its target.
 	Brokers  unit.Duration `yaml:"brokers"`
 	Replicas unit.Duration `yaml:"replicas"`
 }

@@ -21,13 +21,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// schemaFile is the published schema, by which editors complete and check
-// scenario files.
 const schemaFile = "../../../schema/scenario.schema.json"
 
-// The schema is made from the Go types, their comments and the words and bounds
-// of the validation. A change of those that is not in the published file fails
-// here.
 func TestSchemaIsThePublishedOne(t *testing.T) {
 	got := publishedSchema(t)
 	if *update {
@@ -44,7 +39,6 @@ func TestSchemaIsThePublishedOne(t *testing.T) {
 	}
 }
 
-// The names of the definitions that are no struct's.
 const (
 	rateSchema     = "rate"
 	sizeSchema     = "size"
@@ -60,7 +54,6 @@ const (
 	openSchema     = "variable_or_null"
 )
 
-// textSchemas are the types that are not written as their Go types are.
 var textSchemas = map[reflect.Type]string{
 	reflect.TypeFor[unit.Rate]():     rateSchema,
 	reflect.TypeFor[unit.Size]():     sizeSchema,
@@ -77,11 +70,9 @@ const (
 	durationPattern = `[-+]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+`
 	sizePattern     = `[0-9]+(\.[0-9]+)?(B|kB|KiB|MB|MiB|GB|GiB|TB|TiB)`
 	ratePattern     = `[0-9]+(\.[0-9]+)?[kM]?/(s|min|h|` + durationPattern + `)`
-	// variablePattern is in a text that names a variable of the environment.
 	variablePattern = `\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}`
 )
 
-// pattern is what a whole text must be; 0 needs no unit.
 func pattern(text, description string, examples ...any) *jsonschema.Schema {
 	return &jsonschema.Schema{Description: description, Examples: examples, AnyOf: []*jsonschema.Schema{
 		{Type: "string", Pattern: "^(" + text + ")$"}, {Const: 0},
@@ -90,7 +81,6 @@ func pattern(text, description string, examples ...any) *jsonschema.Schema {
 
 func definition(name string) *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$defs/" + name} }
 
-// textDefinitions are the definitions of textSchemas.
 func textDefinitions() jsonschema.Definitions {
 	sizes := func() *jsonschema.Schema { return &jsonschema.Schema{Type: "array", Items: definition(sizeSchema)} }
 	long := jsonschema.NewProperties()
@@ -99,7 +89,7 @@ func textDefinitions() jsonschema.Definitions {
 	}
 	one := uint64(1)
 	return jsonschema.Definitions{
-		rateSchema:     pattern("max|"+ratePattern, "records in a time; max is as fast as it goes", "10k/s", "2.5k/s", "100/min", "max"),
+		rateSchema:     pattern("max|"+ratePattern, "records per time; max is as fast as possible", "10k/s", "2.5k/s", "100/min", "max"),
 		shareSchema:    pattern(`[0-9]+(\.[0-9]+)?%`, "a part of a whole, in per cent", "50%", "0.1%"),
 		sizeSchema:     pattern(sizePattern, "bytes: kB is 1,000 and KiB is 1,024", "512B", "64kB", "64KiB"),
 		durationSchema: pattern(durationPattern, "a time with its unit", "5ms", "2s", "1m30s"),
@@ -108,21 +98,20 @@ func textDefinitions() jsonschema.Definitions {
 			{Const: "batch"}, definition(durationSchema)}},
 		holdSchema: {Description: "until a time of the measured window, or until the drain", AnyOf: []*jsonschema.Schema{
 			{Enum: []any{"drain", "off"}}, definition(durationSchema)}},
-		recordSchema: {Description: "one size, or the smallest and the largest, a mean and a standard deviation, or equally likely ones",
+		recordSchema: {Description: "one size, or the smallest and the largest, or a mean and a standard deviation, or equally likely sizes",
 			OneOf: []*jsonschema.Schema{definition(sizeSchema), {
 				Type: "object", Properties: long, AdditionalProperties: jsonschema.FalseSchema, MinProperties: &one, MaxProperties: &one,
 			}}},
-		targetSchema: {Description: "a consumer of the group by its number from 0 on, a broker by its ID from 1 on or as the leader of a partition, or every broker", Type: "string",
+		targetSchema: {Description: "a consumer of the group by its number from 0, a broker by its ID from 1 or as the leader of a partition, or every broker", Type: "string",
 			Pattern: "^((consumer|broker|leader of partition) [0-9]+|every broker)$", Examples: []any{"consumer 0", "broker 1", "leader of partition 0", "every broker"}},
-		settingSchema: {Description: "a setting as Kafka's own files have it", AnyOf: []*jsonschema.Schema{
+		settingSchema: {Description: "a setting as in Kafka's own files", AnyOf: []*jsonschema.Schema{
 			{Type: "string"}, {Type: "number"}, {Type: "boolean"}, {Type: "null"}}},
 		textSchema: {AnyOf: []*jsonschema.Schema{{Type: "string"}, {Type: "number"}}},
-		openSchema: {Description: "a variable of the environment, or null to leave the value open", AnyOf: []*jsonschema.Schema{
+		openSchema: {Description: "an environment variable, or null for the default", AnyOf: []*jsonschema.Schema{
 			{Type: "string", Pattern: variablePattern}, {Type: "null"}}},
 	}
 }
 
-// schemaWords are the words that a key may have.
 var schemaWords = map[string][]string{
 	"document.order": {Interleaved, Blocked}, "document.answer": answers, "Cluster.metrics": brokerMetrics,
 	"Cluster.version": kafkaVersions, "Arrival.process": processes, "Load.pacer": pacers,
@@ -134,11 +123,9 @@ var schemaWords = map[string][]string{
 	"Backpressure.signal": signals, "Backpressure.per": bounded, "Backpressure.blind": blindnesses, "Backpressure.share": shares,
 }
 
-// freeTexts are the keys that may have any word.
 var freeTexts = []string{"document.name", "document.description", "document.question", "document.by", "document.driver", "Topic.existing",
 	"Topic.name", "Consume.group"}
 
-// schemaBounds are the bounds of the numbers.
 var schemaBounds = map[string]struct {
 	least int64
 	most  uint64
@@ -158,10 +145,9 @@ var schemaBounds = map[string]struct {
 	"Backpressure.max_deferred": {1, uint64(maxRecords)},
 }
 
-// madeByHand are the types whose schemas are made of all the others'.
+// Their schemas combine all others.
 var madeByHand = []reflect.Type{reflect.TypeFor[matrix](), reflect.TypeFor[variants](), reflect.TypeFor[quick]()}
 
-// publishedSchema is the JSON Schema of a scenario file.
 func publishedSchema(t *testing.T) []byte {
 	t.Helper()
 	r := &jsonschema.Reflector{
@@ -200,14 +186,12 @@ func publishedSchema(t *testing.T) []byte {
 	return append(text, '\n')
 }
 
-// A schemaMaker adds to a schema what the Go types do not say.
 type schemaMaker struct {
 	t    *testing.T
 	root *jsonschema.Schema
 	done map[reflect.Type]bool
 }
 
-// refine completes the schema of a struct type.
 func (m schemaMaker) refine(s *jsonschema.Schema, of reflect.Type) {
 	m.t.Helper()
 	if m.done[of] {
@@ -226,7 +210,6 @@ func (m schemaMaker) refine(s *jsonschema.Schema, of reflect.Type) {
 	}
 }
 
-// value completes the schema of a key's value, without its description.
 func (m schemaMaker) value(s jsonschema.Schema, of reflect.Type, name string) *jsonschema.Schema {
 	m.t.Helper()
 	s.Description = ""
@@ -258,7 +241,6 @@ func (m schemaMaker) value(s jsonschema.Schema, of reflect.Type, name string) *j
 	return &s
 }
 
-// bound gives a number its bounds.
 func (m schemaMaker) bound(s *jsonschema.Schema, name string) {
 	bounds, ok := schemaBounds[name]
 	if !ok {
@@ -268,7 +250,7 @@ func (m schemaMaker) bound(s *jsonschema.Schema, name string) {
 	s.Maximum = json.Number(strconv.FormatUint(bounds.most, 10))
 }
 
-// enum lists words, and as numbers those that a person writes as numbers.
+// enum returns words, and also their numbers if they are numbers.
 func enum(words []string) (list []any) {
 	for _, word := range words {
 		list = append(list, word)
@@ -279,7 +261,7 @@ func enum(words []string) (list []any) {
 	return list
 }
 
-// shortSchema is what may stand for the whole of a struct type.
+// shortSchema returns nil if there is no scalar form.
 func shortSchema(of reflect.Type) *jsonschema.Schema {
 	switch of {
 	case reflect.TypeFor[Arrival]():
@@ -296,14 +278,12 @@ func shortSchema(of reflect.Type) *jsonschema.Schema {
 	return nil
 }
 
-// An axisSchema is a setting that a matrix may vary, with the schema of its value.
 type axisSchema struct {
-	path  string // a pattern where it is one of Kafka's own settings
-	any   bool   // it is a pattern
+	path  string // a pattern for Kafka's settings
+	any   bool
 	value *jsonschema.Schema
 }
 
-// varied are the settings in a struct type, whose schema pointer leads to.
 func varied(of reflect.Type, path, pointer string) (axes []axisSchema) {
 	for _, f := range fieldsOf(of) {
 		if path == "" && slices.Contains(notVaried, f.key) {
@@ -323,8 +303,6 @@ func varied(of reflect.Type, path, pointer string) (axes []axisSchema) {
 	return axes
 }
 
-// matrix completes the schema of the matrix: a list of values for each setting,
-// and what is excluded.
 func (m schemaMaker) matrix(axes []axisSchema) {
 	one := uint64(1)
 	all, excluded := mappingSchema(), mappingSchema()
@@ -346,8 +324,6 @@ func (m schemaMaker) matrix(axes []axisSchema) {
 	property.AnyOf[0] = all
 }
 
-// variants completes the schema of the variants: a list of parts of a scenario, each
-// with a name, and of names of those that an earlier file lists.
 func (m schemaMaker) variants(of reflect.Type) {
 	one := uint64(1)
 	part := mappingSchema()
@@ -358,7 +334,7 @@ func (m schemaMaker) variants(of reflect.Type) {
 		}
 	}
 	part.Properties.Set(againstKey, &jsonschema.Schema{
-		Description: "the variant that this one is held against: reports print the ratio of the two",
+		Description: "the variant to compare this one with: reports print the ratio of the two",
 		AnyOf:       []*jsonschema.Schema{definition(textSchema)},
 	})
 	property, _ := m.root.Properties.Get(variantsKey)
@@ -366,7 +342,6 @@ func (m schemaMaker) variants(of reflect.Type) {
 		Items: &jsonschema.Schema{AnyOf: []*jsonschema.Schema{part, definition(textSchema)}}}
 }
 
-// quick completes the schema of the quick form: a part of a scenario.
 func (m schemaMaker) quick(of reflect.Type) {
 	part := mappingSchema()
 	for _, key := range keysOf(of) {
@@ -378,8 +353,6 @@ func (m schemaMaker) quick(of reflect.Type) {
 	property.AnyOf[0] = part
 }
 
-// mappingSchema is that of a mapping with keys that are still to be set, and no
-// others.
 func mappingSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{
 		Type: "object", Properties: jsonschema.NewProperties(),
@@ -391,7 +364,6 @@ func orNull(s *jsonschema.Schema) *jsonschema.Schema {
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{s, {Type: "null"}}}
 }
 
-// fromYAML is the JSON value of a YAML document, as an editor sees it.
 func fromYAML(t *testing.T, text []byte) any {
 	t.Helper()
 	var v any
@@ -418,8 +390,6 @@ func compiledSchema(t *testing.T) *validator.Schema {
 	return s
 }
 
-// Every preset, every example in the documents and everything that is printed is
-// what the schema says.
 func TestSchemaTakesWhatIsRead(t *testing.T) {
 	s := compiledSchema(t)
 	for _, name := range Names() {
@@ -441,7 +411,7 @@ func TestSchemaTakesWhatIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		if filepath.Base(file) == "faults.yaml" {
-			continue // no YAML that anybody else would read
+			continue // not YAML for other readers
 		}
 		for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
 			if err := s.Validate(fromYAML(t, document)); err != nil {
@@ -469,8 +439,6 @@ func TestSchemaTakesWhatIsPrinted(t *testing.T) {
 	})
 }
 
-// documented are the YAML examples in the documents, those that are no comment
-// alone.
 func documented(t *testing.T) (examples []string) {
 	t.Helper()
 	fenced := regexp.MustCompile("(?s)```yaml\n(.*?)```")
@@ -488,7 +456,6 @@ func documented(t *testing.T) (examples []string) {
 	return examples
 }
 
-// What a person gets wrong most, an editor marks.
 func TestSchemaRefuses(t *testing.T) {
 	s := compiledSchema(t)
 	for _, good := range []string{

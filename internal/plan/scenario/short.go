@@ -8,12 +8,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// A shortForm is a mapping that may also be written as one scalar, which then
-// stands for the whole of it: `arrival: poisson` leaves nothing of an arrival
-// that was there before.
+// shortForm is a mapping that may also be one scalar, which replaces the whole mapping: `arrival:
+// poisson` resets all other keys of arrival.
 type shortForm interface {
 	setShort(text string) error
-	// short says what the scalar looks like, for errors.
+	// short describes the scalar, for errors.
 	short() string
 }
 
@@ -59,19 +58,18 @@ func (s *Size) setShort(text string) error {
 	return err
 }
 
-// FixedSize is the same size for every record.
+// FixedSize returns one size for all records.
 func FixedSize(size unit.Size) Size {
 	return Size{Distribution: "fixed", Values: []unit.Size{size}}
 }
 
-// sizeMapping is the long form of a Size: exactly one of its keys is given.
+// Exactly one key is set.
 type sizeMapping struct {
 	Uniform []unit.Size `yaml:"uniform,omitempty"`
 	Normal  []unit.Size `yaml:"normal,omitempty"`
 	List    []unit.Size `yaml:"list,omitempty"`
 }
 
-// size is the Size that the mapping means, given the key that was written.
 func (m sizeMapping) size(key string) Size {
 	switch key {
 	case "uniform":
@@ -83,7 +81,6 @@ func (m sizeMapping) size(key string) Size {
 	}
 }
 
-// mapping is the long form of s.
 func (s Size) mapping() sizeMapping {
 	switch s.Distribution {
 	case "uniform":
@@ -95,10 +92,9 @@ func (s Size) mapping() sizeMapping {
 	}
 }
 
-// oneRecord is what a scenario writes for OneRecord.
 const oneRecord = "1 record"
 
-// String prints b as a scenario writes it.
+// String returns b as a scenario writes it.
 func (b Batch) String() string {
 	if b == OneRecord {
 		return oneRecord
@@ -106,7 +102,7 @@ func (b Batch) String() string {
 	return unit.Size(b).String()
 }
 
-// MarshalText prints b as String does.
+// MarshalText returns the text of String.
 func (b Batch) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
 // UnmarshalText reads "1 record" or a size.
@@ -123,7 +119,7 @@ func (b *Batch) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// String prints c as a scenario writes it.
+// String returns c as a scenario writes it.
 func (c Commit) String() string {
 	if c.EachBatch {
 		return "batch"
@@ -131,7 +127,7 @@ func (c Commit) String() string {
 	return c.Interval.String()
 }
 
-// MarshalText prints c as String does.
+// MarshalText returns the text of String.
 func (c Commit) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // UnmarshalText reads "batch" or a duration.
@@ -149,10 +145,10 @@ func (c *Commit) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Off tells that nobody is held.
+// Off reports whether no consumer is held.
 func (h Hold) Off() bool { return h == Hold{} }
 
-// String prints h as a scenario writes it.
+// String returns h as a scenario writes it.
 func (h Hold) String() string {
 	switch {
 	case h.Drain:
@@ -164,7 +160,7 @@ func (h Hold) String() string {
 	}
 }
 
-// MarshalText prints h as String does.
+// MarshalText returns the text of String.
 func (h Hold) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
 // UnmarshalText reads "drain", "off" or a duration.
@@ -183,7 +179,7 @@ func (h *Hold) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%s; %s, or drain to hold them until the drain", problem, remedy)
 	}
 	if until == 0 {
-		return errors.New("it must be above 0; write off to hold nobody")
+		return errors.New("it must be above 0; write off to hold no consumer")
 	}
 	*h = Hold{Until: until}
 	return nil

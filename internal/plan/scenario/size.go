@@ -6,13 +6,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// normalReach is how many standard deviations a normal size may be off its
-// mean before it is cut.
 const normalReach = 4
 
-// Bounds are the smallest and the largest size that a record may have. Normal
-// sizes are taken to lie within four standard deviations of their mean, and are
-// never below one byte. A Size without values has the bounds 0 and 0.
+// Bounds returns the smallest and the largest size of a record; both are 0 without values. Normal
+// sizes are cut at four standard deviations from the mean and at one byte.
 func (s Size) Bounds() (smallest, largest unit.Size) {
 	switch {
 	case len(s.Values) == 0:

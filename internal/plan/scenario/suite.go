@@ -9,79 +9,69 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Options say what is laid over the scenarios that ReadSuite reads, and where
-// the variables of the environment come from.
+// Options are applied over the scenarios that ReadSuite reads.
 type Options struct {
-	// Merge are presets and files that are laid over the scenario, in order:
-	// the later one wins, mappings are merged key by key, everything else is
-	// replaced, and null leaves a value open again.
+	// Merge are presets and files to apply over the scenario, in order. Mappings are merged key by
+	// key, null resets a value, and all else is replaced.
 	Merge []string
-	// Set are the overrides of the command line ("load.rate=20k/s"), over
-	// everything that was merged.
+	// Set are the overrides of the command line ("load.rate=20k/s"), applied after Merge.
 	Set []string
-	// Quick reads the scenario's quick form, which has to be there.
+	// Quick reads the scenario's quick form; without one it is a mistake.
 	Quick bool
-	// Driver is the client under test whatever the scenario says; of a matrix over
-	// drivers it is the one that is kept. "" leaves that to the scenario.
+	// Driver replaces the client under test, also that of a matrix; "" keeps the scenario's.
 	Driver string
-	// Drivers are the names that a driver may have; nil is any.
+	// Drivers are the valid driver names; nil allows any.
 	Drivers []string
-	// Stdin is what the name - stands for, at most once; nil is nothing.
+	// Stdin is read for the name "-", at most once; nil makes "-" a file name.
 	Stdin io.Reader
-	// DiskFault says what is wrong with a folder of cluster.disks on this machine, and what
-	// to do about it; nil is not to look.
+	// DiskFault returns a problem and a remedy if this machine cannot use a folder of
+	// cluster.disks; nil skips the check.
 	DiskFault func(dir string) (problem, remedy string)
 	// Env looks up ${NAME}; nil is os.LookupEnv.
 	Env func(name string) (value string, ok bool)
 }
 
-// The orders in which a suite's runs are made. Interleaved is a round of all
-// cells, then the next: what drifts in the machine or the cluster while the
-// suite lasts meets all cells alike. Blocked makes all runs of a cell before the
-// next one's.
+// Orders of a suite's runs. Interleaved runs each cell once per round, so that drift affects all
+// cells alike. Blocked makes all runs of a cell before the next cell.
 const (
 	Interleaved = "interleaved"
 	Blocked     = "blocked"
 )
 
-// Suite is what a scenario file asks for: one scenario, or the cells of its
-// matrix and variants, each to be run Repeat times.
+// Suite is the content of a scenario file: one scenario, or the cells of its matrix and variants.
 type Suite struct {
 	Name        string
 	Description string
-	Question    string // that the runs are to answer; may be empty
-	Answer      string // by which it is answered; see Answers; may be empty
-	By          string // the figure that the cells are ranked by, or whose times are told; may be empty
-	HasQuick    bool   // whether Options.Quick could have been, or was, asked for
+	Question    string
+	Answer      string // one of Answers; may be empty
+	By          string // the figure that ranks the cells or whose times are shown; may be empty
+	HasQuick    bool
 	Axes        []Axis // none without a matrix or variants
-	Cells       []Cell // at least one
+	Cells       []Cell
 	Repeat      int    // runs of each cell, 1 to 1,000
 	Order       string // interleaved, blocked
-	Seed        uint64 // of the order within a round; 0 is as written
+	Seed        uint64 // of the order within a round; 0 keeps the written order
 }
 
 // Axis is one setting that a matrix varies, or the variants.
 type Axis struct {
-	Path   string   // as in load.compression; VariantAxis for the variants
-	Values []string // as they were written; the variants' names
+	Path   string   // VariantAxis for the variants
+	Values []string // as written; the variants' names
 }
 
 // Cell is one configuration of a suite.
 type Cell struct {
-	// Name is the suite's and the values, made plain: sweep-compression-zstd. It is also
-	// the Scenario's, and so part of the run folder's name; no two cells of a suite share one.
+	// Name is the suite's name and the values: sweep-compression-zstd. It is unique in the suite
+	// and also the Scenario's name.
 	Name   string
 	Values []string // one for each axis
-	// Against is the variant whose cell with the same other values this cell is held against;
-	// "" is none.
+	// Against is the variant to compare this cell with, at the same other values; "" is none.
 	Against  string
 	Scenario Scenario // resolved and valid
 }
 
-// ReadSuite reads the scenario that arg names, as Read does, with its matrix and its
-// variants. A scenario without either is a suite of one cell. An error is Mistakes
-// where it is about the content: all that is wrong in all files, overrides and
-// cells, and what is wrong with a cell where the value stands that caused it.
+// ReadSuite is Read for a scenario with a matrix or variants; without them the suite has one cell.
+// A mistake of a cell has the place of the value that caused it.
 func ReadSuite(arg string, o Options) (Suite, error) {
 	var layers []layer
 	var unread []error
@@ -95,7 +85,6 @@ func ReadSuite(arg string, o Options) (Suite, error) {
 	return parseSuite(layers, o)
 }
 
-// parseSuite is ReadSuite for what was read from the files.
 func parseSuite(layers []layer, o Options) (Suite, error) {
 	d, doc, readable := read(layers, o)
 	suite := d.suite(doc, readable)
@@ -105,8 +94,7 @@ func parseSuite(layers []layer, o Options) (Suite, error) {
 	return suite, nil
 }
 
-// Marshal prints the scenarios of all cells, each of which Parse reads back as
-// the same: one YAML document after the other.
+// Marshal returns one YAML document per cell; Parse reads each back as the same scenario.
 func (s Suite) Marshal() ([]byte, error) {
 	var all bytes.Buffer
 	for i, cell := range s.Cells {
@@ -122,7 +110,6 @@ func (s Suite) Marshal() ([]byte, error) {
 	return all.Bytes(), nil
 }
 
-// suite makes the suite of what was read, and judges it.
 func (d *decoder) suite(doc document, readable bool) Suite {
 	var c checker
 	c.choice("order", doc.Order, []string{Interleaved, Blocked})
@@ -141,7 +128,7 @@ func (d *decoder) suite(doc document, readable bool) Suite {
 	}
 	d.oneByOne(doc, all)
 	values, ok := d.cells(matrix{axes: all, exclude: doc.Matrix.exclude})
-	if !ok { // then nobody knows what the cells would set
+	if !ok {
 		for _, a := range all {
 			d.failed[a.sets()] = true
 		}
@@ -156,8 +143,7 @@ func (d *decoder) suite(doc document, readable bool) Suite {
 	return s
 }
 
-// axes are those of the matrix, and the variants behind them: a cell's name ends in
-// its variant's.
+// A cell's name ends in its variant's.
 func (doc document) axes() []axis {
 	all := slices.Clone(doc.Matrix.axes)
 	if doc.Variants.given() {
@@ -166,22 +152,22 @@ func (doc document) axes() []axis {
 	return all
 }
 
-// oneByOne reads each value of each axis alone, over doc: what is wrong with one is
-// found whatever is wrong with the others, and so are two values that mean the same.
+// oneByOne reads each value separately over doc, to find mistakes that are independent of other
+// axes, and values that mean the same.
 func (d *decoder) oneByOne(doc document, all []axis) {
 	for _, a := range all {
 		values := a.values
-		if len(values) == 0 { // none could be read; the path is judged all the same
+		if len(values) == 0 { // check the path nevertheless
 			null := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null", Line: a.at.line,
 				Column: a.at.column}
 			values = []choice{{text: "null", node: null, at: a.at}}
 		}
-		means := make(map[string]string) // what is run → the first value for it
+		means := make(map[string]string) // resolved text → first value
 		for _, value := range values[:min(len(values), maxCells)] {
 			in := doc
 			c := d.cellOf([]axis{a}, []choice{value}, &in)
 			d.mistakes = append(d.mistakes, c.mistakes...)
-			in.Description = "" // says nothing of what is run
+			in.Description = "" // does not affect the run
 			text, err := in.Scenario.MarshalJSON()
 			if err != nil || len(c.mistakes) > 0 {
 				continue
@@ -196,16 +182,15 @@ func (d *decoder) oneByOne(doc document, all []axis) {
 	}
 }
 
-// readCells reads and judges the cells of doc.
 func (d *decoder) readCells(doc document, all []axis, values [][]choice, readable bool) []Cell {
 	cells := make([]Cell, len(values))
-	unexplained := make(map[Mistake][]int) // in which cells
+	unexplained := make(map[Mistake][]int) // → indices of its cells
 	var order []Mistake
 	for i, name := range names(doc.Name, values) {
 		in := doc
 		c := d.cellOf(all, values[i], &in)
 		s := c.resolved(in.Scenario, readable)
-		s.Name = name // after it was judged: what is wrong with it is wrong with doc's
+		s.Name = name // only now, because mistakes in the name are doc's
 		cells[i] = Cell{Name: name, Values: texts(values[i]), Against: doc.Variants.base(values[i]), Scenario: s}
 		d.mistakes = append(d.mistakes, c.mistakes...)
 		for _, f := range c.cell.unexplained {
@@ -221,10 +206,8 @@ func (d *decoder) readCells(doc document, all []axis, values [][]choice, readabl
 	return cells
 }
 
-// blamed gives a mistake that is in some of the cells, and is about nothing that
-// the matrix sets, the places of the values that it comes with: those of the
-// first axis of which a value always brings it. What is in all cells is the
-// scenario's own, and what is on the command line is told there.
+// blamed places a mistake at the values of the first axis whose value occurs only in the affected
+// cells. A mistake of all cells, or of an override, keeps its place.
 func blamed(f Mistake, in []int, cells [][]choice) (mistakes Mistakes) {
 	if len(in) == len(cells) || isOverride(f.File) {
 		return Mistakes{f}
@@ -246,7 +229,6 @@ func blamed(f Mistake, in []int, cells [][]choice) (mistakes Mistakes) {
 	return mistakes
 }
 
-// texts are the values as they were written.
 func texts(values []choice) []string {
 	list := make([]string, len(values))
 	for i, value := range values {
@@ -255,7 +237,6 @@ func texts(values []choice) []string {
 	return list
 }
 
-// alone refuses what makes several scenarios of one.
 func (d *decoder) alone(doc document) {
 	for _, key := range []struct {
 		name  string

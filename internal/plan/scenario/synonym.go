@@ -2,9 +2,8 @@ package scenario
 
 import "strings"
 
-// synonyms are the words of other tools, and of Kafka's own settings, in small
-// letters and without what stands between them, with what they are here: a key, a flag,
-// a command, or nothing and why. docs/COMING_FROM.md has them tool by tool.
+// synonyms map words of other tools and of Kafka's settings, in lower case without separators, to a
+// key, flag or command here, or to why there is none. docs/COMING_FROM.md has them by tool.
 var synonyms = map[string]string{
 	"throughput": "load.rate", "targetthroughput": "load.rate", "targetrate": "load.rate",
 	"producerrate": "load.rate",
@@ -158,10 +157,9 @@ var synonyms = map[string]string{
 	"zookeeper":       "nothing: brokers are asked, see the flag --brokers",
 }
 
-// toSendOrRead is what a number of records is, for tools that send and for those that read.
 const toSendOrRead = "load.records, or topic.fill_records, of a topic to read"
 
-// Reasons why a word of another tool is nothing here.
+// Reasons why a word has no meaning here.
 const (
 	noReset        = "nothing: every run has a topic of its own, and an existing one is never emptied"
 	noMarkers      = "nothing: a run names the queue's own topics and groups itself"
@@ -169,8 +167,7 @@ const (
 	inResult       = "nothing: the result has everything, and kafka-bench report prints it"
 )
 
-// valueSynonyms are, by key, what other tools and Kafka's clients write for a value, in small
-// letters, with what is written here.
+// valueSynonyms are by key, then by another tool's value in lower case.
 var valueSynonyms = map[string]map[string]string{
 	"load.acks":          {"-1": "all", "leader": "1", "none": "0"},
 	"load.compression":   {"uncompressed": "none", "off": "none"},
@@ -187,18 +184,15 @@ var valueSynonyms = map[string]map[string]string{
 	"backpressure.controller":       {"none": "off"},
 }
 
-// valueSynonym is what a value of another tool is called at a path; "" if nobody is known to
-// write it. Of the name of a Java class its last part counts.
+// valueSynonym returns "" for an unknown value. Of a Java class only the last part counts.
 func valueSynonym(path, value string) string {
 	return valueSynonyms[path][strings.ToLower(value[strings.LastIndex(value, ".")+1:])]
 }
 
-// Meaning says what a word is here that is no flag: a key, a flag of another name, a command,
-// or nothing and why. It is "" if there is no telling.
+// Meaning explains a word that is not a flag: a key, another flag, a command, or why there is none;
+// "" for an unknown word.
 func Meaning(word string) string { return strings.TrimSuffix(meantBy(word, nil), "; ") }
 
-// synonym is what somebody calls word who comes from another tool; "" if nobody
-// is known to.
 func synonym(word string) string {
 	return synonyms[strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(strings.ToLower(word))]
 }

@@ -11,35 +11,31 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// Bounds on what a run may be. They are far beyond what one machine can do, and
-// keep a slip of the finger from becoming an afternoon.
+// Bounds of a run, against typing errors: far above what one machine can do.
 const (
-	maxNameLength = 64
-	maxRepeat     = 1000
-	maxWorkers    = 1024
-	maxGroups     = 100
-	maxPartitions = 10_000
-	maxBrokers    = 9
-	maxPhase      = unit.Duration(30 * 24 * time.Hour)
-	maxBuffered   = 10_000_000
-	maxLevels     = 1000           // entries in a list of sizes, steps or changes
-	maxRecords    = int64(1) << 40 // of a lag or a queue
-	maxKeep       = 1_000_000      // of the excess records, one is kept
-	maxProcesses  = 64
-	maxCores      = 1024
-	maxBytes      = unit.Size(1<<31) - 1 // of a batch or a fetch: Kafka's int32
-	maxRecord     = 64 * unit.MiB        // what the payloads make
-	minHeap       = 128 * unit.MiB
-	// Brokers are warm after some seconds; what takes an hour is a run.
+	maxNameLength    = 64
+	maxRepeat        = 1000
+	maxWorkers       = 1024
+	maxGroups        = 100
+	maxPartitions    = 10_000
+	maxBrokers       = 9
+	maxPhase         = unit.Duration(30 * 24 * time.Hour)
+	maxBuffered      = 10_000_000
+	maxLevels        = 1000           // entries in a list of sizes, steps or changes
+	maxRecords       = int64(1) << 40 // of a lag, a queue or a load
+	maxKeep          = 1_000_000      // the largest Keep
+	maxProcesses     = 64
+	maxCores         = 1024
+	maxBytes         = unit.Size(1<<31) - 1 // of a batch or a fetch: Kafka's int32
+	maxRecord        = 64 * unit.MiB        // the largest payload
+	minHeap          = 128 * unit.MiB
 	maxClusterWarmup = unit.Duration(time.Hour)
-	minMemory        = 32 * unit.MiB // of a confined consumer; a Go process with a client takes twenty
-	minCPU           = 0.01          // below, cgroups count in quanta that are longer than a record takes
+	minMemory        = 32 * unit.MiB // of a consumer process; a Go process with a client needs 20 MiB
+	minCPU           = 0.01          // shorter cgroup quotas would pause a process for longer than a record's work
 )
 
-// maxRate is the highest rate of an open loop.
 var maxRate = unit.Rate{Records: 100_000_000, Per: time.Second}
 
-// The words that a scenario may use.
 var (
 	processes     = []string{"constant", "poisson", "burst", "ramp", "steps", "spike"}
 	pacers        = []string{"frugal", "precise"}
@@ -63,21 +59,17 @@ var (
 	shares        = []string{"static", "demand"}
 )
 
-// kafkaVersions are the lines of Kafka that a local cluster can be of, the oldest first.
 var kafkaVersions = []string{"3.9", "4.0", "4.1", "4.2", "4.3"}
 
-// KafkaVersions are the lines of Kafka that a local cluster can be of, the oldest first.
+// KafkaVersions lists the release lines that a local cluster can have, the oldest first.
 func KafkaVersions() []string { return slices.Clone(kafkaVersions) }
 
-// brokerMetrics are how the brokers may tell about themselves.
 var brokerMetrics = []string{"jmx", "none"}
 
-// codecLevels are the levels that each codec's own command line knows.
 var codecLevels = map[string]int{"none": 0, "snappy": 0, "gzip": 9, "lz4": 9, "zstd": 22}
 
-// Validate returns all that is wrong with a resolved scenario as Mistakes, or nil.
-// It changes nothing. What is allowed and yet unlikely to be meant is said by
-// Warnings instead.
+// Validate returns all mistakes of a resolved scenario as Mistakes, or nil. Warnings returns what
+// is valid but unlikely to be meant.
 func (s Scenario) Validate() error {
 	var mistakes Mistakes
 	for _, f := range s.findings() {
@@ -86,14 +78,12 @@ func (s Scenario) Validate() error {
 	return mistakes.bounded().asError()
 }
 
-// A finding is a mistake and the paths of the other values that it rests on: it
-// means nothing where one of those could not be read.
+// A finding is dropped if one of the values in from is unreadable.
 type finding struct {
 	Mistake
 	from []string
 }
 
-// findings is Validate before the mistakes are given their places.
 func (s Scenario) findings() []finding {
 	c := &checker{}
 	c.scenario(s)
@@ -109,17 +99,14 @@ func (s Scenario) findings() []finding {
 	return c.findings
 }
 
-// A checker collects findings.
 type checker struct {
 	findings []finding
 }
 
-// mistake records a finding about path.
 func (c *checker) mistake(path, problem, remedy string, from ...string) {
 	c.findings = append(c.findings, finding{Mistake{Path: path, Problem: problem, Remedy: remedy}, from})
 }
 
-// choice wants value to be one of a list of words.
 func (c *checker) choice(path, value string, choices []string) {
 	if slices.Contains(choices, value) {
 		return
@@ -135,22 +122,19 @@ func (c *checker) choice(path, value string, choices []string) {
 	c.mistake(path, fmt.Sprintf("%q is not known", value), remedy)
 }
 
-// between wants low ≤ value ≤ high, and reports whether it is so.
 func (c *checker) between(path string, value, low, high int64) bool {
 	return c.ordered(path, value >= low, value <= high, fmt.Sprint(value), fmt.Sprint(low), fmt.Sprint(high))
 }
 
-// size wants low ≤ value ≤ high, and reports whether it is so.
 func (c *checker) size(path string, value, low, high unit.Size) bool {
 	return c.ordered(path, value >= low, value <= high, value.String(), low.String(), high.String())
 }
 
-// duration wants low ≤ value ≤ high, and reports whether it is so.
 func (c *checker) duration(path string, value, low, high unit.Duration) bool {
 	return c.ordered(path, value >= low, value <= high, value.String(), low.String(), high.String())
 }
 
-// positive wants 0 < value ≤ maxPhase, and reports whether it is so.
+// positive requires 0 < value ≤ maxPhase.
 func (c *checker) positive(path string, value unit.Duration) bool {
 	if value == 0 {
 		c.mistake(path, "it must be above 0", "give a time, as in 30s")
@@ -168,12 +152,11 @@ func (c *checker) required(path string, value unit.Duration) bool {
 	return c.positive(path, value)
 }
 
-// rate wants an open-loop rate above zero, and reports whether it is so.
 func (c *checker) rate(path string, r unit.Rate) bool {
 	const example = "give a rate, as in 20k/s"
 	switch {
 	case r.IsMax():
-		c.mistake(path, "it cannot be max", "max is for load.rate alone, with constant arrivals; "+example)
+		c.mistake(path, "it cannot be max", "only load.rate can be max, with constant arrivals; "+example)
 	case r.IsZero():
 		c.mistake(path, "it is required", example)
 	case (r.Records <= 0 || r.Per <= 0) && path == "load.rate":
@@ -190,7 +173,6 @@ func (c *checker) rate(path string, r unit.Rate) bool {
 	return false
 }
 
-// ordered reports a value that is below or above its bounds, all given as text.
 func (c *checker) ordered(path string, aboveLow, belowHigh bool, value, low, high string) bool {
 	switch {
 	case !aboveLow:
@@ -201,7 +183,6 @@ func (c *checker) ordered(path string, aboveLow, belowHigh bool, value, low, hig
 	return aboveLow && belowHigh
 }
 
-// scenario checks what belongs to the run as a whole.
 func (c *checker) scenario(s Scenario) {
 	switch {
 	case s.Name == "":
@@ -221,14 +202,14 @@ func (c *checker) scenario(s Scenario) {
 	c.driver(s.Driver)
 }
 
-// driver wants a name. Which there are the command line knows, which has them.
+// Only the command line knows the drivers.
 func (c *checker) driver(name string) {
 	if name == "" {
 		c.mistake("driver", "it is empty", "leave it out for franz, or name one (kafka-bench drivers)")
 	}
 }
 
-// cluster checks the local cluster. Whether it is used is not known here.
+// cluster checks the local cluster even if the run does not use it.
 func (c *checker) cluster(s Scenario) {
 	c.between("cluster.brokers", int64(s.Cluster.Brokers), 1, maxBrokers)
 	c.size("cluster.heap", s.Cluster.Heap, minHeap, 1024*unit.GiB)
@@ -246,7 +227,6 @@ func (c *checker) cluster(s Scenario) {
 	c.duration("cluster.warmup", s.Cluster.Warmup, 0, maxClusterWarmup)
 }
 
-// version wants a Kafka that can be started, and that has what the consumers ask for.
 func (c *checker) version(s Scenario) {
 	const path = "cluster.version"
 	version := s.Cluster.Version
@@ -266,8 +246,6 @@ func (c *checker) version(s Scenario) {
 	}
 }
 
-// plainName tells whether name is made of nameLetter alone and begins with a
-// letter or a digit.
 func plainName(name string) bool {
 	for i, r := range name {
 		if !nameLetter(r) || i == 0 && (r == '.' || r == '-' || r == '_') {
@@ -277,8 +255,7 @@ func plainName(name string) bool {
 	return name != ""
 }
 
-// nameLetter tells whether Kafka takes r in a topic's name; scenario names keep
-// to the same, because they become part of one.
+// nameLetter reports whether Kafka allows r in a topic's name.
 func nameLetter(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_'
 }

@@ -8,8 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// arrivalFields are the keys of an arrival beside its process, and the
-// processes that use them.
 var arrivalFields = []struct {
 	key   string
 	given func(Arrival) bool
@@ -29,8 +27,6 @@ const (
 	measurePath = "phases.measure"
 )
 
-// arrival checks the arrival process, and that all of it happens in the
-// measured window.
 func (c *checker) arrival(s Scenario) {
 	a := s.Load.Arrival
 	if !slices.Contains(processes, a.Process) {
@@ -58,7 +54,6 @@ func (c *checker) arrival(s Scenario) {
 	}
 }
 
-// burst wants at least one whole period.
 func (c *checker) burst(a Arrival, measure unit.Duration) {
 	c.rate(arrivalPath+".peak", a.Peak)
 	length, period := c.required(arrivalPath+".length", a.Length), c.required(arrivalPath+".period", a.Period)
@@ -72,7 +67,6 @@ func (c *checker) burst(a Arrival, measure unit.Duration) {
 	}
 }
 
-// spike wants the spike in the measured window.
 func (c *checker) spike(a Arrival, measure unit.Duration) {
 	c.rate(arrivalPath+".peak", a.Peak)
 	at := c.duration(arrivalPath+".at", a.At, 0, maxPhase)
@@ -81,7 +75,6 @@ func (c *checker) spike(a Arrival, measure unit.Duration) {
 	}
 }
 
-// steps wants all steps in the measured window.
 func (c *checker) steps(s Scenario) {
 	const path = arrivalPath + ".steps"
 	steps := s.Load.Arrival.Steps
@@ -92,7 +85,7 @@ func (c *checker) steps(s Scenario) {
 	}
 	before := len(c.findings)
 	for i, step := range steps {
-		// Silence may follow a load; a warm-up without one would warm nothing.
+		// Only the first step may not have the rate 0, because the warm-up uses it.
 		if silent := step.Rate == (unit.Rate{Per: step.Rate.Per}) && !step.Rate.IsZero(); i == 0 || !silent {
 			c.rate(fmt.Sprintf("%s[%d].rate", path, i), step.Rate)
 		}
@@ -108,7 +101,6 @@ func (c *checker) steps(s Scenario) {
 	}
 }
 
-// inWindow wants what ends at the given time to end within the measured window.
 func (c *checker) inWindow(path string, end, measure unit.Duration, what string, from ...string) {
 	if measure > 0 && end > measure {
 		c.mistake(path, fmt.Sprintf("%s at %s, and the measured window ends at %s", what, end, measure),

@@ -7,14 +7,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// The bounds of a target: below a millisecond the clock of a poll has nothing to
-// say, and beyond an hour no run would see it missed.
+// Polls do not resolve times below a millisecond.
 const (
 	minTarget = unit.Duration(time.Millisecond)
 	maxTarget = unit.Duration(time.Hour)
 )
 
-// backpressure checks the controller, its signal and what becomes of the excess.
 func (c *checker) backpressure(s Scenario) {
 	const path = "backpressure"
 	b := s.Backpressure
@@ -45,7 +43,6 @@ func (c *checker) backpressure(s Scenario) {
 	}
 }
 
-// excess checks what becomes of what is held back.
 func (c *checker) excess(b Backpressure) {
 	const path = "backpressure"
 	c.choice(path+".excess", b.Excess, excesses)
@@ -59,7 +56,6 @@ func (c *checker) excess(b Backpressure) {
 	}
 }
 
-// limits checks which lags and times apply to the controller.
 func (c *checker) limits(b Backpressure) {
 	const path = "backpressure"
 	switch b.Controller {
@@ -75,7 +71,7 @@ func (c *checker) limits(b Backpressure) {
 	case "latency", "aimd", "gradient":
 		c.between(path+".max_lag", b.MaxLag, 0, maxRecords)
 	default:
-		return // and said to be unknown
+		return // already reported as unknown
 	}
 	if b.Controller != "hysteresis" && b.ResumeLag != 0 {
 		c.mistake(path+".resume_lag", b.Controller+" does not close and open by two lags",
@@ -88,23 +84,21 @@ func (c *checker) limits(b Backpressure) {
 	c.target(b)
 }
 
-// target wants one of the controllers that hold a time, and of no other.
 func (c *checker) target(b Backpressure) {
 	const path = "backpressure.target"
 	holds := b.Controller == "latency" || b.Controller == "aimd"
 	switch {
 	case !holds && b.Target != 0:
-		c.mistake(path, b.Controller+" goes by records, and not by a time", "leave it out, or choose latency or aimd",
+		c.mistake(path, b.Controller+" has no target", "leave it out, or choose latency or aimd",
 			"backpressure.controller")
 	case holds && b.Target == 0:
-		c.mistake(path, "latency needs the time that it is to hold", "give a time, as in 250ms",
+		c.mistake(path, "latency needs a target time", "give a time, as in 250ms",
 			"backpressure.controller")
 	case holds:
 		c.duration(path, b.Target, minTarget, maxTarget)
 	}
 }
 
-// pooled checks how several processes keep one bound together.
 func (c *checker) pooled(s Scenario) {
 	const path = "backpressure"
 	b := s.Backpressure
@@ -125,8 +119,6 @@ func (c *checker) pooled(s Scenario) {
 	}
 }
 
-// hysteresis wants two lags, the gate closing above the one and opening below
-// the other.
 func (c *checker) hysteresis(b Backpressure) {
 	const path = "backpressure"
 	if b.MaxLag == 0 {

@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// consume checks the consuming side.
 func (c *checker) consume(s Scenario) {
 	g := s.Consume
 	c.between("consume.consumers", int64(g.Consumers), 0, maxWorkers)
@@ -32,23 +31,21 @@ func (c *checker) consume(s Scenario) {
 	c.queue(s)
 }
 
-// assignor wants it where the members share out the partitions.
 func (c *checker) assignor(g Consume) {
 	const path = "consume.assignor"
 	switch {
 	case g.Assignor == "":
 	case g.Assignment == "manual":
-		c.mistake(path, "manually assigned consumers are in no group, and the tool shares out the partitions",
+		c.mistake(path, "manually assigned consumers are in no group, and the tool assigns the partitions",
 			"leave it out", "consume.assignment")
 	case g.Protocol == "consumer":
-		c.mistake(path, "with protocol consumer the broker shares out the partitions",
+		c.mistake(path, "with protocol consumer the broker assigns the partitions",
 			"leave it out and set cluster.config.group.consumer.assignors, or choose classic", "consume.protocol")
 	default:
 		c.choice(path, g.Assignor, assignors)
 	}
 }
 
-// sessionTimeout wants it where the member has a say in it.
 func (c *checker) sessionTimeout(g Consume) {
 	const path = "consume.session_timeout"
 	switch {
@@ -57,19 +54,18 @@ func (c *checker) sessionTimeout(g Consume) {
 		c.mistake(path, "manually assigned consumers are in no group, and have no session", "leave it out",
 			"consume.assignment")
 	case g.Protocol == "consumer":
-		c.mistake(path, "with protocol consumer it is the broker's to say",
+		c.mistake(path, "with protocol consumer the broker sets it",
 			"leave it out and set cluster.config.group.consumer.session.timeout.ms, or choose classic", "consume.protocol")
 	default:
 		c.duration(path, g.SessionTimeout, unit.Duration(100*time.Millisecond), unit.Duration(30*time.Minute))
 	}
 }
 
-// from wants a beginning where there is something to begin in.
 func (c *checker) from(s Scenario) {
 	const path = "consume.from"
 	switch {
 	case s.Filled() && s.Load.Producers == 0 && s.Consume.From == "end":
-		c.mistake(path, "at the end of what the topic was filled with nothing is left to read, and nobody produces",
+		c.mistake(path, "after the fill there is nothing to read, and the run has no producers",
 			"leave it out, or give load.producers", "load.producers")
 	case s.Topic.Existing != "" || s.Filled():
 		c.choice(path, s.Consume.From, beginnings)
@@ -79,7 +75,6 @@ func (c *checker) from(s Scenario) {
 	}
 }
 
-// group checks the name of the groups.
 func (c *checker) group(g Consume) {
 	const path = "consume.group"
 	switch {
@@ -91,8 +86,6 @@ func (c *checker) group(g Consume) {
 	}
 }
 
-// consumerProcesses wants a consumer for each process, and for each enough to run at
-// all.
 func (c *checker) consumerProcesses(g Consume) {
 	const path = "consume.processes"
 	switch {
@@ -113,14 +106,12 @@ func (c *checker) consumerProcesses(g Consume) {
 		is  bool
 	}{{"consume.cpu", g.CPU != 0}, {"consume.memory", g.Memory != 0}} {
 		if confined.is && g.Consumers == 0 {
-			c.mistake(confined.key, "nobody consumes, so nobody is confined",
+			c.mistake(confined.key, "there are no consumers to limit",
 				"leave it out, or give consume.consumers", "consume.consumers")
 		}
 	}
 }
 
-// hold wants the consumers to be let go before the measured window ends, or with
-// the drain.
 func (c *checker) hold(s Scenario) {
 	const path = "consume.hold"
 	h, measure := s.Consume.Hold, s.Phases.Measure
@@ -137,11 +128,11 @@ func (c *checker) hold(s Scenario) {
 			"phases.drain")
 	}
 	if s.Consume.Consumers == 0 {
-		c.mistake(path, "nobody consumes, so nobody is held", "leave it out, or give consume.consumers",
+		c.mistake(path, "there are no consumers to hold", "leave it out, or give consume.consumers",
 			"consume.consumers")
 	}
 	if s.Load.Producers == 0 {
-		c.mistake(path, "nobody produces while the consumers are held", "leave it out", "load.producers")
+		c.mistake(path, "without producers no backlog grows while the consumers are held", "leave it out", "load.producers")
 	}
 }
 
@@ -153,7 +144,6 @@ func (c *checker) commit(commit Commit) {
 	c.duration("consume.commit", commit.Interval, unit.Duration(time.Millisecond), unit.Duration(time.Hour))
 }
 
-// changes wants every change of work in the measured window, one after another.
 func (c *checker) changes(changes []WorkChange, measure unit.Duration) {
 	const path = "consume.changes"
 	if len(changes) > maxLevels {

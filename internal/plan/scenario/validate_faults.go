@@ -8,8 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// faults wants what goes wrong to be possible: in the measured window, in the
-// order of the times, and befalling somebody who is there.
 func (c *checker) faults(s Scenario) {
 	const path = "faults"
 	if len(s.Faults) > maxLevels {
@@ -44,17 +42,16 @@ func (c *checker) faults(s Scenario) {
 	}
 }
 
-// oneGroup wants consumers whom a fault can befall, and one group for their numbers to
-// be in.
+// A fault names only a consumer's number.
 func (c *checker) oneGroup(g Consume) bool {
 	const path = "faults"
 	switch {
 	case g.Consumers == 0:
-		c.mistake(path, "nobody consumes, so nothing befalls a consumer", "leave it out, or give consume.consumers",
+		c.mistake(path, "there are no consumers for a fault", "leave it out, or give consume.consumers",
 			"consume.consumers")
 		return false
 	case g.Assignment == "manual":
-		c.mistake(path, "manually assigned consumers are in no group that could notice",
+		c.mistake(path, "manually assigned consumers are in no group, so the others would not notice a fault",
 			"leave it out, or set consume.assignment: group", "consume.assignment")
 		return false
 	case g.Groups > 1:
@@ -64,8 +61,6 @@ func (c *checker) oneGroup(g Consume) bool {
 	return true
 }
 
-// faultTime wants the time of fault i in the window, and not before the one ahead
-// of it. Two may come at one time.
 func (c *checker) faultTime(at string, when unit.Duration, s Scenario, i int) {
 	measure := s.Phases.Measure
 	switch {
@@ -74,22 +69,20 @@ func (c *checker) faultTime(at string, when unit.Duration, s Scenario, i int) {
 		c.mistake(at+".at", fmt.Sprintf("the fault comes at %s, and the measured window ends at %s", when, measure),
 			"let it come earlier, or raise "+measurePath, measurePath)
 	case i > 0 && when < s.Faults[i-1].At:
-		c.mistake(at+".at", fmt.Sprintf("%s is before the fault ahead of it, at %s", when, s.Faults[i-1].At),
+		c.mistake(at+".at", fmt.Sprintf("%s is before the previous fault, at %s", when, s.Faults[i-1].At),
 			"give the faults in the order of their times", fmt.Sprintf("faults[%d].at", i-1))
 	}
 }
 
-// lasting wants a time for which the target stays away only where it goes away.
 func (c *checker) lasting(at string, f ScheduledFault) {
 	path := at + ".for"
 	if f.For != 0 && c.duration(path, f.For, 1, maxPhase) && Opposite(f.Action()) == "" {
-		c.mistake(path, f.Action()+" has nothing to end after a time", "leave it out; kill, stop and pause have one",
+		c.mistake(path, f.Action()+" has no duration", "leave it out; only kill, stop and pause have one",
 			at+"."+f.Action())
 	}
 }
 
-// consumerFate wants f to befall a consumer that it can befall, and notes what became
-// of it. The next number after all of them may join.
+// The next free number may start.
 func (c *checker) consumerFate(at string, f ScheduledFault, crew *party) {
 	const given = "consume.consumers"
 	n, action := f.Target().Number, f.Action()
@@ -113,8 +106,7 @@ func (c *checker) consumerFate(at string, f ScheduledFault, crew *party) {
 	crew.set(n, f)
 }
 
-// brokerFate is consumerFate for a broker, of whom none joins. Where an earlier fault
-// befell whoever led a partition, nobody knows who is away.
+// No broker can be added. After a fault of a partition's leader the states are unknown.
 func (c *checker) brokerFate(at string, f ScheduledFault, brokers *party, earlier []ScheduledFault) {
 	const given = "cluster.brokers"
 	n, action := f.Target().Number, f.Action()
@@ -136,14 +128,13 @@ func (c *checker) brokerFate(at string, f ScheduledFault, brokers *party, earlie
 	brokers.set(n, f)
 }
 
-// befalls wants f to make sense for a target that is in a state.
 func (c *checker) befalls(path string, f ScheduledFault, is state, given string) {
 	who, action := f.Target(), f.Action()
 	switch {
 	case action == Resume && is != paused:
 		c.mistake(path, fmt.Sprintf("%s is not paused", who), "pause it before", given)
 	case action == Start && is == paused:
-		c.mistake(path, fmt.Sprintf("%s is paused, and there", who), "resume it", given)
+		c.mistake(path, fmt.Sprintf("%s is paused, not stopped", who), "resume it", given)
 	case action != Start && action != Resume && is == gone:
 		c.mistake(path, fmt.Sprintf("%s is not running any more", who), "start it before", given)
 	case action != Kill && action != Resume && is == paused:
@@ -151,8 +142,6 @@ func (c *checker) befalls(path string, f ScheduledFault, is state, given string)
 	}
 }
 
-// unnamed checks a fault of a broker that is not told by its ID: the leader of a
-// partition, or every broker.
 func (c *checker) unnamed(at string, f ScheduledFault, s Scenario) {
 	path := at + "." + f.Action()
 	switch t := f.Target(); {
@@ -161,18 +150,16 @@ func (c *checker) unnamed(at string, f ScheduledFault, s Scenario) {
 			"write restart: every broker, which takes one after the other, or name one, as in broker 1")
 	case t.Kind == EveryBroker:
 	case f.Action() == Start || f.Action() == Resume:
-		c.mistake(path, "who leads a partition is running",
-			"name the broker, as in broker 1, or say with for: how long it is to be away")
+		c.mistake(path, "a partition's leader is running",
+			"name the broker, as in broker 1, or write for: 5s in the fault that stops it")
 	case s.Topic.Existing == "" && t.Number >= s.Topic.Partitions:
 		c.mistake(path, fmt.Sprintf("there is no partition %d", t.Number),
 			"they are 0 to "+fmt.Sprint(s.Topic.Partitions-1), "topic.partitions")
 	}
 }
 
-// befallsBrokers tells whether the target is a broker, or several.
 func (t Target) befallsBrokers() bool { return t.Kind != "" && t.Kind != ConsumerTarget }
 
-// brokerFaults are those that befall brokers.
 func (s Scenario) brokerFaults() (all []ScheduledFault) {
 	for _, f := range s.Faults {
 		if f.Target().befallsBrokers() {
@@ -182,17 +169,15 @@ func (s Scenario) brokerFaults() (all []ScheduledFault) {
 	return all
 }
 
-// brokerFaultWarnings say where a broker that is away takes more with it than
-// people mean who write its fault.
 func (s Scenario) brokerFaultWarnings() (w warnings) {
 	befallen := s.brokerFaults()
 	if len(befallen) == 0 || s.Topic.Existing != "" {
 		return nil
 	}
 	alone := s.Topic.Replication < 2
-	w.when(alone, "faults: topic.replication is %d: nobody takes over what a broker leads, and while it is away those partitions are too", s.Topic.Replication)
+	w.when(alone, "faults: topic.replication is %d: no other broker can lead the partitions of a missing broker, so they are unavailable", s.Topic.Replication)
 	needed := s.Topic.Config["min.insync.replicas"]
 	w.when(!alone && s.Load.Acks == "all" && strings.TrimSpace(needed) == fmt.Sprint(s.Topic.Replication),
-		"faults: min.insync.replicas is %s of %d replicas: while a broker is away nobody can write to its partitions with acks all", needed, s.Topic.Replication)
+		"faults: min.insync.replicas is %s of %d replicas: while a broker is away its partitions accept no writes with acks all", needed, s.Topic.Replication)
 	return w
 }

@@ -10,24 +10,21 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// maxVolume bounds load.volume: a petabyte takes a month at 400 MB/s.
+// 1 PiB takes a month at 400 MB/s.
 const maxVolume = 1 << 20 * unit.GiB
 
-// What the clients under test take, which would refuse anything else once a
-// cluster is up.
 const (
 	minDelivery        = unit.Duration(time.Second)
-	idempotentInFlight = 5 // Kafka's most; franz-go takes no other number
+	idempotentInFlight = 5 // Kafka's maximum; franz-go accepts no other number
 )
 
-// load checks the offered load and its workers.
 func (c *checker) load(s Scenario) {
 	l := s.Load
 	steps := l.Arrival.Steps
 	switch {
 	case l.Rate.IsMax():
 		c.closedLoop(s)
-	case len(steps) > 0 && l.Rate == steps[0].Rate: // checked there
+	case len(steps) > 0 && l.Rate == steps[0].Rate: // checked by steps
 	default:
 		c.rate("load.rate", l.Rate)
 	}
@@ -46,7 +43,6 @@ func (c *checker) load(s Scenario) {
 	}
 }
 
-// processes wants a producer, and a client, for each process.
 func (c *checker) processes(l Load) {
 	const path = "load.processes"
 	switch {
@@ -61,8 +57,6 @@ func (c *checker) processes(l Load) {
 	}
 }
 
-// closedLoop refuses what needs a schedule. Without one nothing is ever due, so
-// nothing can be late, wait at the source or be shed there.
 func (c *checker) closedLoop(s Scenario) {
 	if process := s.Load.Arrival.Process; process != "constant" {
 		c.mistake("load.arrival", fmt.Sprintf("rate max has no schedule, so its arrivals cannot be %s", process),
@@ -74,8 +68,6 @@ func (c *checker) closedLoop(s Scenario) {
 	}
 }
 
-// readOnly refuses what needs somebody who produces. What only says how it would
-// be done is idle, and stays.
 func (c *checker) readOnly(s Scenario) {
 	const path = "load.producers"
 	if s.Topic.Existing == "" && !s.Filled() {
@@ -96,7 +88,6 @@ func (c *checker) readOnly(s Scenario) {
 	}
 }
 
-// producer checks the settings of the producing clients.
 func (c *checker) producer(s Scenario) {
 	l := s.Load
 	c.choice("load.acks", l.Acks, ackLevels)
@@ -117,8 +108,8 @@ func (c *checker) producer(s Scenario) {
 	}
 }
 
-// client refuses settings that hold credentials or addresses, whatever the driver is: what follows
-// may print a scenario. Which other settings there are the driver knows.
+// Scenarios are printed, so credentials and addresses are refused. The driver checks other
+// settings.
 func (c *checker) client(path string, settings map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		if native.Access(name) {
@@ -127,7 +118,6 @@ func (c *checker) client(path string, settings map[string]string) {
 	}
 }
 
-// level checks the compression level against the codec's.
 func (c *checker) level(l Load) {
 	highest, known := codecLevels[l.Compression]
 	switch {
@@ -141,7 +131,6 @@ func (c *checker) level(l Load) {
 	}
 }
 
-// idempotent checks what Kafka asks of an idempotent producer.
 func (c *checker) idempotent(l Load) {
 	if l.Acks != "all" {
 		c.mistake("load.idempotent", fmt.Sprintf("it needs acks all, and load.acks is %s", l.Acks),
@@ -154,7 +143,6 @@ func (c *checker) idempotent(l Load) {
 	}
 }
 
-// record checks what the records look like, and that they fit.
 func (c *checker) record(s Scenario) {
 	r := s.Load.Record
 	c.choice("load.record.payload", r.Payload, payloads)
@@ -166,7 +154,6 @@ func (c *checker) record(s Scenario) {
 	}
 }
 
-// batch wants a batch that can hold something, and reports whether it is so.
 func (c *checker) batch(b Batch) bool {
 	switch b {
 	case OneRecord:
@@ -178,8 +165,8 @@ func (c *checker) batch(b Batch) bool {
 	return c.size("load.batch", unit.Size(b), 1, maxBytes)
 }
 
-// BatchBytes is the upper bound of a batch in bytes. If each record is sent by itself, it is the
-// default, or what the largest record takes.
+// BatchBytes returns the upper bound of a batch in bytes. With OneRecord it is the default, or more
+// if the largest record needs it.
 func (s Scenario) BatchBytes() unit.Size {
 	if s.Load.Batch != OneRecord {
 		return unit.Size(s.Load.Batch)
@@ -187,7 +174,6 @@ func (s Scenario) BatchBytes() unit.Size {
 	return max(unit.Size(Defaults().Load.Batch), s.largestBatch())
 }
 
-// largestBatch is what the largest record takes in a batch of its own.
 func (s Scenario) largestBatch() unit.Size {
 	_, largest := s.Load.Record.Size.Bounds()
 	need := largest + recordOverhead + batchOverhead
@@ -197,7 +183,6 @@ func (s Scenario) largestBatch() unit.Size {
 	return need
 }
 
-// keys checks which parts of Keys apply.
 func (c *checker) keys(k Keys) {
 	const path = "load.record.keys"
 	c.choice(path+".distribution", k.Distribution, keyings)
@@ -217,7 +202,6 @@ func (c *checker) keys(k Keys) {
 	}
 }
 
-// recordSize checks the sizes one by one, and reports whether they are right.
 func (c *checker) recordSize(size Size) bool {
 	const path = "load.record.size"
 	v := size.Values
@@ -244,13 +228,11 @@ func (c *checker) recordSize(size Size) bool {
 	if len(v) > 0 && slices.Min(v) < 1 {
 		c.mistake(path, "a size must be above 0", "give at least 1B")
 	} else if _, largest := size.Bounds(); largest > maxRecord {
-		c.mistake(path, fmt.Sprintf("a record may come to have %s", largest), fmt.Sprintf("give at most %s", maxRecord))
+		c.mistake(path, fmt.Sprintf("a record may have %s", largest), fmt.Sprintf("give at most %s", maxRecord))
 	}
 	return len(c.findings) == before
 }
 
-// fits checks that the largest record fits into a batch, and a batch into the
-// broker's limit.
 func (c *checker) fits(s Scenario) {
 	_, largest := s.Load.Record.Size.Bounds()
 	need := s.largestBatch()

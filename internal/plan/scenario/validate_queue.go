@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// Bounds of a queue.
 const (
 	maxThreads    = 1000
 	maxReceive    = 10_000
@@ -15,12 +14,11 @@ const (
 	maxDeliveries = 1000
 	minVisibility = unit.Duration(100 * time.Millisecond)
 	maxVisibility = unit.Duration(time.Hour)
-	// Those of package kmq.
+	// Bounds of package kmq.
 	maxQueueCommit  = unit.Duration(time.Minute)
 	minQueueSession = unit.Duration(time.Second)
 )
 
-// The words of a queue.
 var (
 	engines   = []string{"plain", "markers", "offsetmap", "share"}
 	drops     = []string{"silent", "nack"}
@@ -29,7 +27,6 @@ var (
 	queueAcks = []string{"all", "leader"}
 )
 
-// queue checks a queue, and that the rest of the scenario is of a run with one.
 func (c *checker) queue(s Scenario) {
 	const path = "consume.queue"
 	q := s.Consume.Queue
@@ -55,12 +52,11 @@ func (c *checker) queue(s Scenario) {
 	c.queueRun(s)
 }
 
-// drop checks what becomes of deliveries that are not acknowledged.
 func (c *checker) drop(path string, q Queue) {
 	d := q.Drop
 	if d.Share < 0 || d.Share > 1 || d.Share == 1 && q.MaxDeliveries == 0 {
 		c.mistake(path+".share", fmt.Sprintf("%s is out of range", d.Share),
-			"give 0% to 99.9%, and 100% only with max_deliveries: else no record would ever be done with", "consume.queue.max_deliveries")
+			"give 0% to 99.9%, and 100% only with max_deliveries: otherwise no record would ever be settled", "consume.queue.max_deliveries")
 	}
 	switch {
 	case d.Share == 0 && d.How != "":
@@ -76,7 +72,6 @@ func (c *checker) drop(path string, q Queue) {
 	}
 }
 
-// backoff checks the delay of what is given back.
 func (c *checker) backoff(path string, q Queue) {
 	b := q.Backoff
 	if b == (Backoff{}) {
@@ -92,7 +87,6 @@ func (c *checker) backoff(path string, q Queue) {
 	}
 }
 
-// engine wants of an engine what it can do.
 func (c *checker) engine(path string, q Queue) {
 	const choose = "leave it out, or choose markers or offsetmap"
 	given := path + ".engine"
@@ -105,7 +99,7 @@ func (c *checker) engine(path string, q Queue) {
 			"plain lends records for as long as the member lives, so it has no visibility", choose},
 		{"max_deliveries", "plain", q.MaxDeliveries != 0, "plain does not count deliveries", choose},
 		{"drop", "plain", q.Drop.Share != 0,
-			"plain can't deliver a record again: what is not acknowledged holds up the commits of its partition for good", "leave it out, or choose another engine"},
+			"plain can't deliver a record again: an unacknowledged record blocks the commits of its partition forever", "leave it out, or choose another engine"},
 		{"transactions", "plain", q.Transactions, "plain writes nothing", "leave it out, or choose markers"},
 		{"transactions", "offsetmap", q.Transactions, "offsetmap writes no markers", "leave it out, or choose markers"},
 		{"transactions", "share", q.Transactions, "a share group acknowledges outside of transactions",
@@ -133,8 +127,6 @@ func (c *checker) engine(path string, q Queue) {
 	}
 }
 
-// queueRun wants the rest of the scenario to be of a run whose consumers share a queue
-// in the tool's own process.
 func (c *checker) queueRun(s Scenario) {
 	g := s.Consume
 	for _, refused := range []struct {
@@ -142,9 +134,9 @@ func (c *checker) queueRun(s Scenario) {
 		is              bool
 		problem, remedy string
 	}{
-		{"consume.consumers", g.Consumers == 0, "nobody receives from the queue",
+		{"consume.consumers", g.Consumers == 0, "there are no consumers",
 			"give at least 1, or leave consume.queue out"},
-		{"consume.groups", g.Groups > 1, "a run has one queue, and one group at it", "leave it out"},
+		{"consume.groups", g.Groups > 1, "a run with a queue has one group", "leave it out"},
 		{"consume.processes", g.Processes > 1, "the consumers of a queue are in the tool's own process",
 			"leave it out, and give consume.queue.threads"},
 		{"consume.cpu", g.CPU != 0, "the consumers of a queue are in the tool's own process, which can't be confined",
@@ -154,28 +146,28 @@ func (c *checker) queueRun(s Scenario) {
 		{"consume.assignment", g.Assignment == "manual", "a queue is shared by a group", "set it to group"},
 		{"consume.parallel", g.Parallel == "partition", "the consumers of a queue work in threads",
 			"leave it out, and give consume.queue.threads"},
-		{"consume.hold", !g.Hold.Off(), "a queue that is held would lend records that nobody takes",
-			"leave it out; topic.fill has something to read lie there"},
+		{"consume.hold", !g.Hold.Off(), "the consumers of a queue can't be held",
+			"leave it out; topic.fill provides records to read"},
 		{"consume.protocol", g.Protocol == "consumer",
 			"the members of a queue are in a classic group, or in a share group", "leave it out"},
-		{"consume.assignor", g.Assignor != "", "the members of a queue have their own", "leave it out"},
-		{"consume.poll_timeout", g.PollTimeout != 0, "a queue is received from, and not polled", "leave it out"},
+		{"consume.assignor", g.Assignor != "", "the members of a queue have their own assignor", "leave it out"},
+		{"consume.poll_timeout", g.PollTimeout != 0, "the consumers of a queue do not poll", "leave it out"},
 		{"consume.client", len(g.Client) > 0, "a queue has clients of its own", "leave it out"},
 		{"consume.commit", g.Commit.EachBatch, "a queue commits by itself, at an interval",
 			"give an interval, as in 1s"},
-		{"consume.commit", g.Commit.Interval > maxQueueCommit, "a queue commits once a minute at the least",
+		{"consume.commit", g.Commit.Interval > maxQueueCommit, "a queue commits at least once a minute",
 			"give at most 1m"},
 		{"consume.session_timeout", g.SessionTimeout > 0 && g.SessionTimeout < minQueueSession,
-			"a queue's member has a session of a second at the least", "give at least 1s"},
+			"the session timeout of a queue is at least a second", "give at least 1s"},
 		{"consume.session_timeout", g.SessionTimeout != 0 && g.Queue.Engine == "share",
-			"of a share group it is the broker's to say",
+			"in a share group the brokers set it",
 			"leave it out and set cluster.config.group.share.session.timeout.ms"},
 		{"consume.from", s.Filled() && g.From == "end", "a queue begins with the first record of its topic",
 			"set it to start, or leave " + s.FillKey() + " out"},
-		{"topic.existing", s.Topic.Existing != "", "a queue may write to its topic, and this one is somebody else's",
-			"leave it out to have a topic made"},
+		{"topic.existing", s.Topic.Existing != "", "a queue may write to its topic, so it can't use an existing one",
+			"leave it out to create a topic"},
 		{"backpressure", s.Backpressure.Controller != "off",
-			"the lag of a queue's group is not what its consumers are behind", "set backpressure: off"},
+			"the lag of a queue's group does not show how far its consumers are behind", "set backpressure: off"},
 	} {
 		if refused.is {
 			c.mistake(refused.path, refused.problem, refused.remedy, "consume.queue.engine", "consume.queue")
@@ -183,7 +175,6 @@ func (c *checker) queueRun(s Scenario) {
 	}
 }
 
-// queueWarnings say where a queue does something else than one may mean.
 func (s Scenario) queueWarnings() (w warnings) {
 	q, g := s.Consume.Queue, s.Consume
 	if !q.Used() {
@@ -192,7 +183,7 @@ func (s Scenario) queueWarnings() (w warnings) {
 	if q.Drop.Share > 0 && q.Drop.How == "silent" && q.Visibility > 0 {
 		most := float64(g.Consumers) * float64(q.InFlight) / time.Duration(q.Visibility).Seconds() / float64(q.Drop.Share)
 		w.when(s.Load.Rate.IsMax() || s.Load.peak()*q.ExpectedDeliveries() > most,
-			"consume.queue.in_flight: what is dropped in silence stays in flight for the visibility of %s, so that %d consumers with %d in flight each are delivered %s/s at the most",
+			"consume.queue.in_flight: a silently dropped record stays in flight for the visibility of %s, so that %d consumers with %d in flight each receive at most %s/s",
 			q.Visibility, g.Consumers, q.InFlight, unit.Count(int64(most)))
 	}
 	if e := s.Expected(); e.Known && q.Drop.Share > 0 && q.Drop.How == "silent" {
@@ -203,7 +194,7 @@ func (s Scenario) queueWarnings() (w warnings) {
 	}
 	work := g.Work.Mean() * time.Duration(q.Batch)
 	w.when(q.Visibility > 0 && work > time.Duration(q.Visibility)/2,
-		"consume.queue.visibility: a batch of %d takes %s to work through in the mean, and a record is lent for %s", q.Batch, unit.Span(work), q.Visibility)
+		"consume.queue.visibility: a batch of %d takes %s on average, and the visibility of a record is %s", q.Batch, unit.Span(work), q.Visibility)
 	w.when(q.Engine == "markers" && q.Acks == "leader" && s.Topic.Replication > 1,
 		"consume.queue.acks: with acks leader a marker may be lost with its leader: a record may then be lost, or be delivered again though it was acknowledged")
 	return w

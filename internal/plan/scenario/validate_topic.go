@@ -8,26 +8,22 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// maxTopicLength is Kafka's. A name that a scenario chooses leaves room for what is put behind it:
-// "-markers", "-tracker", "-100".
+// maxTopicLength is Kafka's; a chosen name must leave space for a suffix.
 const (
 	maxTopicLength  = 249
 	maxChosenLength = maxTopicLength - len("-markers-100")
 )
 
-// brokerLimit is Kafka's own message.max.bytes: 1 MiB and twelve bytes of log
-// overhead. It bounds a compressed batch.
+// brokerLimit is the default of message.max.bytes: 1 MiB and twelve bytes of log overhead.
 const brokerLimit = unit.Size(1<<20 + 12)
 
-// What a record costs in a batch beyond its key and value (record batch format
-// v2): the batch's header, and a record's lengths and deltas at their longest.
+// Format v2: a batch's header, and a record's lengths and deltas at their longest.
 const (
 	batchOverhead  = unit.Size(61)
 	recordOverhead = unit.Size(21)
-	keyAllowance   = unit.Size(32) // the longest key that the payloads make
+	keyAllowance   = unit.Size(32) // the longest key of package payload
 )
 
-// topic checks the topic, or that a topic of somebody else's is left as it is.
 func (c *checker) topic(s Scenario) {
 	t := s.Topic
 	if t.Existing != "" {
@@ -50,8 +46,6 @@ func (c *checker) topic(s Scenario) {
 	c.minInSync(t)
 }
 
-// fill wants what is written into the topic beforehand to be some records at least,
-// and to be there still when it is read.
 func (c *checker) fill(s Scenario) {
 	const path = "topic.fill"
 	t := s.Topic
@@ -78,16 +72,15 @@ func (c *checker) fill(s Scenario) {
 	}
 }
 
-// existing checks the name of a topic that is already there.
 func (c *checker) existing(t Topic) {
-	const made = "leave topic.existing out to have a topic made"
+	const made = "leave topic.existing out to create a topic"
 	for _, key := range written(keyed{"topic.fill", t.Fill != 0}, keyed{"topic.fill_records", t.FillRecords != 0},
 		keyed{"topic.fill_records_each", t.FillRecordsEach != 0}, keyed{"topic.fill_producers", t.FillProducers != 0}) {
-		c.mistake(key, "an existing topic is not filled: what is in it is somebody else's",
+		c.mistake(key, "an existing topic is never filled, because its records are not the run's",
 			"leave "+key+" out, or "+made, "topic.existing")
 	}
 	if t.Name != "" {
-		c.mistake("topic.name", "it names a new topic, and topic.existing one that is there already",
+		c.mistake("topic.name", "it names a new topic, and topic.existing an existing one",
 			"leave one of them out", "topic.existing")
 	}
 	switch {
@@ -98,8 +91,7 @@ func (c *checker) existing(t Topic) {
 	}
 }
 
-// kafkaName wants what Kafka takes as the name of a topic, of a group too: a queue makes
-// the names of topics of it. It reports whether it is one.
+// A queue derives topic names from its group.
 func (c *checker) kafkaName(path, name, of string, most int) bool {
 	if strings.Trim(name, ".") != "" && len(name) <= most &&
 		!strings.ContainsFunc(name, func(r rune) bool { return !nameLetter(r) }) {
@@ -110,7 +102,6 @@ func (c *checker) kafkaName(path, name, of string, most int) bool {
 	return false
 }
 
-// minInSync refuses a topic that nobody can write to with acks all.
 func (c *checker) minInSync(t Topic) {
 	const setting = "min.insync.replicas"
 	text, ok := t.Config[setting]
@@ -124,8 +115,7 @@ func (c *checker) minInSync(t Topic) {
 	}
 }
 
-// batchLimit is the largest batch that the topic will take, and the path of the
-// setting to raise; zero where it is not known.
+// limit is 0 if unknown, path the setting to raise.
 func (s Scenario) batchLimit() (limit unit.Size, path string) {
 	path = "topic.config.max.message.bytes"
 	if s.Topic.Existing != "" {

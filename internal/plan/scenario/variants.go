@@ -11,47 +11,33 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/spelling"
 )
 
-// VariantAxis is the path of the axis that the variants of a suite are, as in the
-// Axes of a Suite and in an exclusion.
+// VariantAxis is the path of the variants' axis in a Suite and in an exclusion.
 const VariantAxis = "variant"
 
-// variantsKey is the key that lists them.
 const variantsKey = "variants"
 
-// againstKey is the key of a variant that names the variant which it is held against.
 const againstKey = "against"
 
-// ofAllVariants are the keys of a scenario file that no variant may set, because
-// they say something about all of them.
+// A variant may not set them.
 var ofAllVariants = slices.DeleteFunc(slices.Clone(notVaried),
 	func(key string) bool { return key == "name" || key == "description" })
 
-// variants are what a suite compares that differs in more than a setting or two. In
-// YAML they are a list of parts of scenarios, each with a name: [{name: loose,
-// backpressure: {…}}, …]. Each is read over the scenario as a file would be that is
-// merged over it, below the overrides of the command line. A later file's list
-// replaces an earlier one's; in it a name alone, as in [loose, tight], keeps the
-// variant of that name.
 type variants struct {
 	at   place
-	list []choice // called by their names
+	list []choice // text is the name
 }
 
-// given tells whether there are any.
 func (vs variants) given() bool { return len(vs.list) > 0 }
 
-// axis is what the variants are to a suite.
 func (vs variants) axis() axis { return axis{path: VariantAxis, at: vs.at, values: vs.list} }
 
-// names are those of the variants.
 func (vs variants) names() []string { return texts(vs.list) }
 
-// variants replaces vs by the variants that n lists.
 func (d *decoder) variants(n *yaml.Node, vs *variants, path string) {
 	const example = "list them, as in [{name: tight, backpressure: {controller: credit, max_lag: 1000}}]"
 	switch {
 	case n.Kind == yaml.ScalarNode && slices.Contains(vs.names(), n.Value):
-		d.mistake(n, path, "it is "+kind(n)+", not a list", "to run that variant alone write ["+n.Value+"]")
+		d.mistake(n, path, "it is "+kind(n)+", not a list", "to run only that variant write ["+n.Value+"]")
 		return
 	case n.Kind != yaml.SequenceNode:
 		d.mistake(n, path, "it is "+kind(n)+", not a list", example)
@@ -82,7 +68,6 @@ func (d *decoder) variants(n *yaml.Node, vs *variants, path string) {
 	*vs = next
 }
 
-// bases wants each variant to be held against another one, of the list or of the one before.
 func (d *decoder) bases(next, before variants, path string) {
 	known := append(next.names(), before.names()...)
 	for i, v := range next.list {
@@ -90,15 +75,14 @@ func (d *decoder) bases(next, before variants, path string) {
 		switch {
 		case v.against == "":
 		case v.against == v.text:
-			d.mistakeAt(v.at, at, v.text+" is held against itself", "name another variant, or leave it out")
+			d.mistakeAt(v.at, at, v.text+" is compared with itself", "name another variant, or leave it out")
 		case !slices.Contains(known, v.against):
 			d.mistakeAt(v.at, at, fmt.Sprintf("there is no variant %q", v.against), "choose "+spelling.OneOf(known))
 		}
 	}
 }
 
-// variant reads one of a list: a part of a scenario with a name, or the name of one
-// that there was before.
+// variant reads a partial scenario with a name, or the name of an earlier variant.
 func (d *decoder) variant(child *yaml.Node, before variants, path string) (v choice) {
 	defer d.use(child)()
 	n, ok := d.open(child, path)
@@ -128,8 +112,6 @@ func (d *decoder) variant(child *yaml.Node, before variants, path string) (v cho
 	return v
 }
 
-// namedPart takes the mapping n, for which child stands, apart into a name and a
-// part of a scenario, which is read in each cell.
 func (d *decoder) namedPart(child, n *yaml.Node, path string) choice {
 	v := choice{at: d.place(n)}
 	part := &yaml.Node{Kind: yaml.MappingNode, Tag: n.Tag, Style: n.Style, Line: n.Line, Column: n.Column}
@@ -159,8 +141,7 @@ func (d *decoder) namedPart(child, n *yaml.Node, path string) choice {
 	return v
 }
 
-// base is the variant that a cell with these values is held against; "" is none, or one that is
-// not run.
+// base returns the variant to compare a cell with; "" if there is none or it is not run.
 func (vs variants) base(values []choice) string {
 	if !vs.given() || !slices.Contains(vs.names(), values[len(values)-1].against) {
 		return ""
@@ -168,8 +149,6 @@ func (vs variants) base(values []choice) string {
 	return values[len(values)-1].against
 }
 
-// variantName wants what can stand in the name of a folder, as it is: reports and
-// commands call the variant by it.
 func (d *decoder) variantName(n *yaml.Node, path string) string {
 	if n.Kind == yaml.ScalarNode && plainName(n.Value) && len(n.Value) <= maxNameLength {
 		return n.Value
@@ -181,9 +160,7 @@ func (d *decoder) variantName(n *yaml.Node, path string) string {
 	return ""
 }
 
-// layVariant reads the variant among the values of a cell over doc, and what was
-// set on the command line over that, where it holds as it does over a file. What
-// makes the suite was set already.
+// Overrides come after the variant, but those of keys that apply to all variants came before.
 func (d *decoder) layVariant(doc *document) {
 	c := d.cell
 	i := slices.IndexFunc(c.axes, func(a axis) bool { return a.path == VariantAxis })

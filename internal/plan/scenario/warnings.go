@@ -11,16 +11,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// Warnings are what is allowed in a valid scenario and yet changes what its
-// figures mean, or is unlikely to be what was meant. They belong into the
-// result, beside the figures. stampBytes is the size of the stamp that records
-// carry; smaller records go without.
+// Warnings returns what is valid but changes the meaning of the figures, or is probably not meant;
+// it belongs into the result. Records smaller than stampBytes have no stamp.
 func (s Scenario) Warnings(stampBytes int) []string {
 	return slices.Concat(s.loadWarnings(stampBytes), s.consumeWarnings(), s.queueWarnings(), s.backpressureWarnings(),
 		s.faultWarnings(), s.phaseWarnings())
 }
 
-// warnings collects what holds.
 type warnings []string
 
 func (w *warnings) when(holds bool, format string, values ...any) {
@@ -32,7 +29,7 @@ func (w *warnings) when(holds bool, format string, values ...any) {
 func (s Scenario) loadWarnings(stampBytes int) (w warnings) {
 	l := s.Load
 	if l.Producers == 0 && !s.Filled() {
-		return nil // it is all idle
+		return nil
 	}
 	smallest, largest := l.Record.Size.Bounds()
 	w.when(smallest < unit.Size(stampBytes),
@@ -52,7 +49,7 @@ func (s Scenario) loadWarnings(stampBytes int) (w warnings) {
 	w.when(l.Arrival.Process == "ramp" && l.Arrival.To == l.Rate,
 		"load.arrival.to: the ramp ends at the rate that it starts from, %s", l.Rate)
 	buffer := float64(largest) * float64(l.MaxBuffered) * float64(s.ProducingClients())
-	w.when(buffer > float64(unit.GiB), "load.max_buffered: the clients may come to hold %s of records",
+	w.when(buffer > float64(unit.GiB), "load.max_buffered: the clients may hold %s of records",
 		unit.Bytes(int64(min(buffer, math.MaxInt64/2))))
 	return w
 }
@@ -64,9 +61,9 @@ func (s Scenario) consumeWarnings() (w warnings) {
 	w.when(g.Consumers > s.Topic.Partitions && s.Topic.Existing == "",
 		"consume.consumers: %d consumers share %d partitions; %d of them will be idle", g.Consumers, s.Topic.Partitions, g.Consumers-s.Topic.Partitions)
 	w.when(s.Load.Producers == 0 && g.From == "end",
-		"consume.from: nobody produces in this run: it reads what others write, until the measured window ends")
+		"consume.from: this run has no producers: it reads what others write until the measured window ends")
 	w.when(g.Consumers > 0 && g.Assignment == "group" && !g.Commit.EachBatch && g.Commit.Interval > s.Phases.Measure,
-		"consume.commit: an interval of %s is longer than the measured window; consumer lag will show little but what is uncommitted", g.Commit.Interval)
+		"consume.commit: an interval of %s is longer than the measured window; consumer lag will mostly show uncommitted records", g.Commit.Interval)
 	return w
 }
 
@@ -86,11 +83,9 @@ func (s Scenario) backpressureWarnings() (w warnings) {
 	return w
 }
 
-// SmallBound begins the warning of a bound below NeededBound; the bound that would do
-// follows, and a space.
+// SmallBound begins the warning of a bound below NeededBound; the needed bound follows.
 const SmallBound = "backpressure.max_lag: give at least "
 
-// wider says what bound would do, in the number that the scenario gives.
 func (s Scenario) wider(needed, allowed int64) string {
 	b := s.Backpressure
 	if b.Per != "partition" {
@@ -101,12 +96,10 @@ func (s Scenario) wider(needed, allowed int64) string {
 		unit.Count((needed+partitions-1)/partitions), unit.Count(b.MaxLag), unit.Count(allowed))
 }
 
-// silence is after how much time Kafka gives up a member that vanished, unless the
-// scenario says so: Kafka's own default in both protocols (KIP-735, KIP-848).
+// silence is Kafka's default session timeout in both protocols (KIP-735, KIP-848).
 const silence = unit.Duration(45 * time.Second)
 
-// brokerSilence is the least that a broker takes unless it is told otherwise:
-// group.min.session.timeout.ms.
+// brokerSilence is the default of group.min.session.timeout.ms.
 const brokerSilence = unit.Duration(6 * time.Second)
 
 func (s Scenario) faultWarnings() (w warnings) {
@@ -126,16 +119,15 @@ func (s Scenario) faultWarnings() (w warnings) {
 		crew.until(f.At)
 		crew.set(f.Target().Number, f)
 		w.when(f.Action() == Kill && f.At+timeout >= s.Phases.Measure && (f.For == 0 || f.For > timeout),
-			"faults: %s is killed at %s, and Kafka gives its partitions to others only when it was silent for %s, after the measured window", f.Target(), f.At, timeout)
+			"faults: %s is killed at %s, and Kafka reassigns its partitions only after %s of silence, after the measured window", f.Target(), f.At, timeout)
 	}
 	crew.until(s.Phases.Measure)
 	w.when(len(s.Faults) > 0 && g.Consumers > 0 && crew.count() == 0,
-		"faults: nobody consumes at the end of the measured window, so that what is in the topic is not drained")
+		"faults: no consumer runs at the end of the measured window, so the topic is not drained")
 	return append(w, s.brokerFaultWarnings()...)
 }
 
-// silence is for how long a consumer may be silent before it is taken for dead. In a
-// share group that is the brokers' to say.
+// For a share group the brokers set it.
 func (s Scenario) silence() unit.Duration {
 	if ms, err := strconv.Atoi(s.Cluster.Config["group.share.session.timeout.ms"]); err == nil &&
 		s.Consume.Queue.Engine == "share" {
@@ -147,18 +139,18 @@ func (s Scenario) silence() unit.Duration {
 func (s Scenario) phaseWarnings() (w warnings) {
 	p := s.Phases
 	w.when(p.Warmup == 0 && s.Load.Producers > 0,
-		"phases.warmup: there is none: opening connections and the JIT of cold brokers are in the figures")
+		"phases.warmup: there is none, so the figures include opening connections and the JIT of cold brokers")
 	w.when(p.Drain == 0 && s.Consume.Consumers > 0 && s.Load.Producers > 0,
-		"phases.drain: there is none: what is on its way at the end stays undelivered")
+		"phases.drain: there is none, so records in flight at the end stay undelivered")
 	w.when(s.Sampling.Interval > p.Measure,
 		"sampling.interval: %s is longer than the measured window, so there is no series", s.Sampling.Interval)
 	return w
 }
 
-// Gates reports whether the producers ask a gate.
+// Gates reports whether the producers use a gate.
 func (b Backpressure) Gates() bool { return b.Controller != "" && b.Controller != "off" }
 
-// ProducingClients is the number of clients that the producers share.
+// ProducingClients returns the number of clients that the producers share.
 func (s Scenario) ProducingClients() int {
 	if s.Load.Clients > 0 {
 		return s.Load.Clients

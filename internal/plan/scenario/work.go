@@ -8,22 +8,17 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// maxWork bounds the simulated work of one record: beyond an hour a consumer
-// would be thrown out of its group, and no run would see the record's end.
+// Longer work would cost the consumer its group membership.
 const maxWork = unit.Duration(time.Hour)
 
-// maxSigma bounds the tail of lognormal work: with 4, one record in a hundred takes ten
-// thousand times the median.
+// With 4, one record in a hundred takes ten thousand times the median.
 const maxSigma = 4
 
-// z99 is where the standard normal distribution has its 99th percentile.
+// z99 is the 99th percentile of the standard normal distribution.
 const z99 = 2.3263478740408408
 
-// byTail tells that the work is said by its median or its percentiles.
 func (w Work) byTail() bool { return w.Median != 0 || w.Sigma != 0 || w.P50 != 0 || w.P99 != 0 }
 
-// lognormal returns the parameters of the logarithm, where the work is said by its
-// median or by its percentiles: the median itself, and sigma.
 func (w Work) lognormal() (median, sigma float64) {
 	if w.P50 != 0 || w.P99 != 0 {
 		return float64(w.P50), math.Log(float64(w.P99)/float64(w.P50)) / z99
@@ -31,15 +26,14 @@ func (w Work) lognormal() (median, sigma float64) {
 	return float64(w.Median), w.Sigma
 }
 
-// Mean is the expected work for one record.
+// Mean returns the expected work for one record.
 func (w Work) Mean() time.Duration {
 	mean, _ := w.Moments()
 	return mean
 }
 
-// Moments are the mean of the work for one record, and what Time and Jitter are for its
-// distribution: of lognormal work the standard deviation. A tail so long that its
-// moments are beyond a duration has the longest there is.
+// Moments returns the mean work for one record, and its deviation: the standard deviation for
+// lognormal, else Jitter. Both are at most the longest duration.
 func (w Work) Moments() (mean, deviation time.Duration) {
 	switch {
 	case w.Distribution == "uniform":
@@ -52,7 +46,6 @@ func (w Work) Moments() (mean, deviation time.Duration) {
 	return bounded64(m), bounded64(m * math.Sqrt(math.Expm1(sigma*sigma)))
 }
 
-// bounded64 is a number of nanoseconds as a duration, the longest where it has no room.
 func bounded64(ns float64) time.Duration {
 	if !(ns < math.MaxInt64) { // NaN included
 		return math.MaxInt64
@@ -60,7 +53,6 @@ func bounded64(ns float64) time.Duration {
 	return time.Duration(ns)
 }
 
-// work checks which parts of a Work apply to its distribution.
 func (c *checker) work(path string, w Work) {
 	if w.byTail() {
 		c.tail(path, w)
@@ -80,17 +72,16 @@ func (c *checker) work(path string, w Work) {
 	}
 }
 
-// tail checks lognormal work that is said by its median or its percentiles.
 func (c *checker) tail(path string, w Work) {
 	const examples = "write {median: 5ms, sigma: 1}, or {p50: 5ms, p99: 100ms}"
 	byMedian, byPercentiles := w.Median != 0 || w.Sigma != 0, w.P50 != 0 || w.P99 != 0
 	switch {
 	case w.Distribution != "lognormal":
 		c.choice(path+".distribution", w.Distribution, workings)
-		c.mistake(path, "a median and percentiles are of lognormal work, and the distribution is "+w.Distribution,
+		c.mistake(path, "only lognormal work has a median and percentiles, and the distribution is "+w.Distribution,
 			"set distribution: lognormal, or leave it out", path+".distribution")
 	case w.Time != 0 || w.Jitter != 0 || byMedian && byPercentiles:
-		c.mistake(path, "its distribution is said in two ways",
+		c.mistake(path, "its distribution is given in two ways",
 			"give time and jitter, or median and sigma, or p50 and p99",
 			path+".time", path+".jitter", path+".median", path+".sigma", path+".p50", path+".p99")
 	case byMedian && (w.Median <= 0 || w.Sigma <= 0 || w.Sigma > maxSigma):
@@ -110,7 +101,7 @@ func (c *checker) tail(path string, w Work) {
 	}
 }
 
-// Works tells whether the consumers ever have anything to do.
+// Works reports whether the consumers ever have work.
 func (c Consume) Works() bool {
 	if c.Work.Mean() > 0 {
 		return true

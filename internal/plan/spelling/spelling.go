@@ -3,8 +3,8 @@ package spelling
 
 import "strings"
 
-// Nearest returns the choice that word was probably meant to be. It returns "" if more than a third of the letters,
-// or three, would have to change.
+// Nearest returns the choice that word was probably meant to be. It returns "" if more than a third of the
+// letters, or three, would change.
 func Nearest(word string, choices []string) string {
 	best, nearestYet := "", 4
 	word = plain(word)
@@ -36,13 +36,12 @@ func plain(word string) string {
 	return strings.ToLower(separators.Replace(word))
 }
 
-// distance returns how many letters must be changed, added, removed or swapped with their neighbour to turn a into b
-// (Damerau–Levenshtein, restricted to adjacent swaps). Words above 64 letters are near to none.
+// distance is Damerau–Levenshtein's, restricted to adjacent swaps. Words above 64 letters are near to none.
 func distance(a, b string) int {
 	if len(a) > 64 || len(b) > 64 {
 		return max(len(a), len(b))
 	}
-	var before, above []int // the two rows above the current one
+	var before, above []int
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -9,8 +9,7 @@ import (
 // Duration is a time.Duration that is written with its unit: 5ms, 1m30s, 0.
 type Duration time.Duration
 
-// ParseDuration reads a duration like time.ParseDuration: 5ms, 1.5s, 1m30s, -2s, 0. The caller decides whether a
-// negative or zero duration is valid.
+// ParseDuration reads a duration like time.ParseDuration, also zero and negative ones.
 func ParseDuration(s string) (Duration, error) {
 	d, err := time.ParseDuration(s)
 	if err == nil {
@@ -22,7 +21,6 @@ func ParseDuration(s string) (Duration, error) {
 	return 0, fmt.Errorf("duration %q: not a duration; write it as 5ms, 2s or 1m30s", s)
 }
 
-// durationHint suggests what s should be; "" without a suggestion.
 func durationHint(s string) string {
 	if iso, is := strings.CutPrefix(strings.ToLower(s), "pt"); is {
 		return written(iso)
@@ -58,7 +56,6 @@ func durationHint(s string) string {
 	return ""
 }
 
-// written returns "write S" if s can be read, else "".
 func written(s string) string {
 	if _, err := time.ParseDuration(s); err != nil {
 		return ""
@@ -66,7 +63,7 @@ func written(s string) string {
 	return "write " + s
 }
 
-// String prints d in the shortest form that ParseDuration reads back: 1m, not 1m0s.
+// String prints d in the shortest form that ParseDuration reads: 1m, not 1m0s.
 func (d Duration) String() string {
 	s := time.Duration(d).String()
 	if strings.HasSuffix(s, "m0s") {

@@ -46,8 +46,8 @@ func Decimals(v float64, n int) string { return strconv.FormatFloat(v, 'f', n, 6
 // 3,600 s.
 func Nanos(ns int64) string { return scaled(ns, "ns", "µs", "ms", "s") }
 
-// NanosWithin prints a time with its error in the same unit, rounded up to the time's last digit: 4.21 ms ± 0.13 ms.
-// It omits an error of 0, and returns Absent if the time is not above its error.
+// NanosWithin prints a time with its error in the same unit, rounded up to the time's last digit: 4.21 ms ± 0.13
+// ms. It omits an error of 0, and returns Absent if the time is not above its error.
 func NanosWithin(ns, errorNs int64) string {
 	text := Nanos(ns)
 	switch {
@@ -95,8 +95,6 @@ func Span(d time.Duration) string {
 // Bytes prints a number of bytes with three significant digits, in powers of ten: 78.3 MB.
 func Bytes(bytes int64) string { return scaled(bytes, "B", "kB", "MB", "GB", "TB") }
 
-// scaled prints n with three significant digits in the first unit in which it is below a thousand. Each unit is a
-// thousand of the previous one.
 func scaled(n int64, units ...string) string {
 	if -1000 < n && n < 1000 {
 		return strconv.FormatInt(n, 10) + " " + units[0]
@@ -145,12 +143,11 @@ func Percent(ratio float64) string {
 }
 
 func round3(v float64) float64 {
-	// ParseFloat reads what FormatFloat wrote, so it returns no error.
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 2, 64), 64)
 	return rounded
 }
 
-// digits3 prints v, below a thousand, with three significant digits and at most three decimals.
+// v is below a thousand.
 func digits3(v float64) string {
 	decimals := 3
 	for limit := 1.0; decimals > 0 && math.Abs(round3(v)) >= limit; limit *= 10 {

@@ -11,8 +11,7 @@ import (
 
 // Rate is an exact number of records in a time: Records/Per. The zero Rate means "not set", which is not 0/s.
 //
-// ParseRate returns rates in lowest terms over whole seconds (10k/s is {10000, 1s}, 100/min is {5, 3s}), so that
-// equal rates are equal under ==.
+// Equal rates are equal under ==: ParseRate returns lowest terms over whole seconds (100/min is {5, 3s}).
 type Rate struct {
 	Records int64
 	Per     time.Duration
@@ -38,7 +37,6 @@ func (r Rate) PerSecond() float64 {
 	return float64(r.Records) / float64(r.Per) * 1e9
 }
 
-// multipliers and periods are the words of a rate, ascending by value.
 var (
 	multipliers = []struct {
 		name string
@@ -52,7 +50,7 @@ var (
 )
 
 // ParseRate reads a rate: 500/s, 10k/s, 2.5k/s, 1M/s (k is 1000, M a million), 100/min, 36/h, 5/3s (five in every
-// three seconds), or max. A rate cannot be negative. The caller decides whether 0/s is valid; 0 needs no unit.
+// three seconds), or max. A rate cannot be negative. 0/s is valid, and 0 needs no unit.
 func ParseRate(s string) (Rate, error) {
 	if s == "max" {
 		return MaxRate, nil
@@ -87,7 +85,6 @@ func ParseRate(s string) (Rate, error) {
 	return lowest(s, number)
 }
 
-// grouping removes thousands separators.
 var grouping = strings.NewReplacer(",", "", "_", "", "'", "")
 
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
@@ -111,7 +108,6 @@ func parsePeriod(name string) (time.Duration, bool) {
 	return d, err == nil && d > 0
 }
 
-// lowest turns records per second into a Rate; s is the input, for errors.
 func lowest(s string, perSecond *big.Rat) (Rate, error) {
 	records, seconds := perSecond.Num(), perSecond.Denom()
 	if !records.IsInt64() {
@@ -141,8 +137,7 @@ func (r Rate) String() string {
 	return strconv.FormatInt(r.Records, 10) + "/" + Duration(r.Per).String()
 }
 
-// shortestCount prints the records of r in a period with the multiplier that makes it shortest; if equal, the larger:
-// 2.5k, not 2500.
+// If two multipliers are as short, it takes the larger: 2.5k, not 2500.
 func shortestCount(r Rate, period time.Duration) (shortest string, ok bool) {
 	for _, m := range multipliers {
 		count := big.NewRat(int64(period), m.of)
@@ -158,7 +153,7 @@ func shortestCount(r Rate, period time.Duration) (shortest string, ok bool) {
 // MarshalText prints r like String.
 func (r Rate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads text like ParseRate. An empty text is an error: leave out the field instead.
+// UnmarshalText reads text like ParseRate.
 func (r *Rate) UnmarshalText(text []byte) error {
 	parsed, err := ParseRate(string(text))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Share is a part of a whole, from 0 to 1. YAML has it in percent, as in 50%.
+// Share is a part of a whole, from 0 to 1. YAML has it in percent.
 type Share float64
 
 // String prints s as in a scenario.

@@ -10,7 +10,7 @@ import (
 // Size is a number of bytes; ParseSize never returns a negative one.
 type Size int64
 
-// The units of sizes: powers of ten (SI) and of two (IEC 80000-13).
+// Units of sizes: powers of ten (SI) and of two (IEC 80000-13).
 const (
 	Byte Size = 1
 	KB   Size = 1000
@@ -23,7 +23,6 @@ const (
 	TiB  Size = 1024 * GiB
 )
 
-// sizeUnits are in the order in which String tries them.
 var sizeUnits = []struct {
 	name  string
 	bytes Size
@@ -31,8 +30,8 @@ var sizeUnits = []struct {
 	{"TiB", TiB}, {"TB", TB}, {"GiB", GiB}, {"GB", GB}, {"MiB", MiB}, {"MB", MB}, {"KiB", KiB}, {"kB", KB}, {"B", Byte},
 }
 
-// ParseSize reads a size: 512B, 64kB (64,000 bytes), 64KiB (65,536 bytes), up to TB and TiB; 0 needs no unit.
-// Decimals are valid if the bytes are whole: 1.5KiB is 1536, 0.3KiB is an error.
+// ParseSize reads a size: 512B, 64kB (64,000 bytes), 64KiB (65,536 bytes), up to TB and TiB; 0 needs no unit. The
+// bytes must be whole: 0.3KiB is an error.
 func ParseSize(s string) (Size, error) {
 	number, rest, ok := splitNumber(s)
 	switch {
@@ -66,7 +65,6 @@ func sizeUnit(name string) (Size, bool) {
 	return 0, false
 }
 
-// sizeHint suggests what "64 KB", "64k" or "64" should be.
 func sizeHint(digits, unit string) string {
 	word := strings.ToLower(strings.TrimSpace(unit))
 	switch word {

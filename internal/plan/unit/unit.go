@@ -12,11 +12,10 @@ import (
 	"strings"
 )
 
-// maxDigits bounds the number part of an input. An int64 needs at most 19 digits; the others are decimals.
+// maxDigits bounds the digits of a number; an int64 needs at most 19.
 const maxDigits = 40
 
-// splitNumber splits s into a decimal number without a sign ("2.5") and the rest ("k/s"). ok is false if s does not
-// begin with one.
+// splitNumber splits s into an unsigned decimal number and the rest; ok is false if s does not begin with one.
 func splitNumber(s string) (number *big.Rat, rest string, ok bool) {
 	end := strings.IndexFunc(s, func(r rune) bool { return r != '.' && (r < '0' || r > '9') })
 	if end < 0 {
@@ -30,7 +29,7 @@ func splitNumber(s string) (number *big.Rat, rest string, ok bool) {
 	return number, s[end:], ok
 }
 
-// decimal prints r as a decimal number without an exponent; false if it has more than 9 decimals, or no end.
+// decimal returns false above 9 decimals.
 func decimal(r *big.Rat) (string, bool) {
 	digits, exact := r.FloatPrec()
 	if !exact || digits > 9 {

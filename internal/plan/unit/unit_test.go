@@ -56,7 +56,6 @@ func TestParseDuration(t *testing.T) {
 	}
 }
 
-// TestParseErrors: an error says what to write instead.
 func TestParseErrors(t *testing.T) {
 	rate := func(s string) error { _, err := ParseRate(s); return err }
 	size := func(s string) error { _, err := ParseSize(s); return err }
@@ -203,7 +202,6 @@ func TestIsSet(t *testing.T) {
 	}
 }
 
-// TestRoundTrip: the parser reads back what String prints.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := Size(rapid.Int64Min(0).Draw(t, "size"))
@@ -270,7 +268,6 @@ func FuzzParseDuration(f *testing.F) {
 	})
 }
 
-// checkRoundTrip marshals want and reads it back into v.
 func checkRoundTrip[T interface {
 	comparable
 	encoding.TextMarshaler

@@ -13,11 +13,11 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// A broken is one change of the code, after which a test is to fail.
+// A broken is one change of the code that must make a test fail.
 type broken struct {
 	Invariant string `yaml:"invariant"`
 	File      string `yaml:"file"` // from the module's folder
-	From      string `yaml:"from"` // occurs once in it
+	From      string `yaml:"from"` // occurs once in the file
 	To        string `yaml:"to"`
 	Test      struct {
 		Package string `yaml:"package"` // from the module's folder
@@ -25,10 +25,8 @@ type broken struct {
 	} `yaml:"test"`
 }
 
-// breaksFile is where the breaks are.
 const breaksFile = "internal/project/breaks/breaks.yaml"
 
-// readBreaks reads the breaks of the module in dir.
 func readBreaks(dir string) ([]broken, error) {
 	file, err := os.Open(filepath.Join(dir, breaksFile))
 	if err != nil {
@@ -44,7 +42,6 @@ func readBreaks(dir string) ([]broken, error) {
 	return all, nil
 }
 
-// change returns the file with the change.
 func (b broken) change(dir string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, b.File))
 	if err != nil {
@@ -56,9 +53,8 @@ func (b broken) change(dir string) (string, error) {
 	return strings.Replace(string(text), b.From, b.To, 1), nil
 }
 
-// describe returns where the change is, and what it is.
 func (b broken) describe(dir string) string {
-	text, _ := os.ReadFile(filepath.Join(dir, b.File)) // it was read before
+	text, _ := os.ReadFile(filepath.Join(dir, b.File)) // readable, since change has read it
 	before, _, _ := strings.Cut(string(text), b.From)
 	var lines strings.Builder
 	fmt.Fprintf(&lines, "    %s:%d", b.File, 1+strings.Count(before, "\n"))
@@ -71,15 +67,14 @@ func (b broken) describe(dir string) string {
 	return lines.String()
 }
 
-// An answer is what a test said of broken code.
 type answer struct {
 	failed bool
-	line   string // that says so first
+	line   string // first line that reports the failure
 	took   time.Duration
 }
 
-// try runs the test on the changed code. An error says that the break is wrong: code
-// that does not compile, or no such test.
+// try returns an error if the break is wrong: the code does not compile, or the test does not
+// exist.
 func (b broken) try(dir string) (answer, error) {
 	changed, err := b.change(dir)
 	if err != nil {
@@ -97,8 +92,6 @@ func (b broken) try(dir string) (answer, error) {
 	return b.test(dir, "-overlay="+overlay)
 }
 
-// passes returns an error unless the test passes on the code as it is: a test that
-// fails anyway notices nothing.
 func (b broken) passes(dir string) error {
 	answer, err := b.test(dir, "")
 	if err == nil && answer.failed {
@@ -107,13 +100,12 @@ func (b broken) passes(dir string) error {
 	return err
 }
 
-// test runs the test, with a further flag of every go command.
 func (b broken) test(dir, flag string) (answer, error) {
 	began := time.Now()
 	test := exec.Command("go", "test", "-count=1", "-vet=off", "-short", "-timeout", "2m",
 		"-run", exactly(b.Test.Run), "-tags", "synctests,full,proof", "./"+b.Test.Package)
-	// By the environment, so that what a test builds or lists is the changed code too.
-	// Rapid draws a fifth of the examples with -short, which are too few to notice surely.
+	// GOFLAGS also reaches what a test builds or lists. With -short, rapid draws too few examples
+	// to find each break.
 	test.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" "+flag,
 		"RAPID_NOFAILFILE=true", "RAPID_CHECKS=500")
 	test.Dir = dir
@@ -131,7 +123,6 @@ func (b broken) test(dir, flag string) (answer, error) {
 	}
 }
 
-// writeOverlay writes the changed text of a file, and the overlay that names it.
 func writeOverlay(folder, file, changed string) (overlay string, err error) {
 	if file, err = filepath.Abs(file); err != nil {
 		return "", err
@@ -148,7 +139,6 @@ func writeOverlay(folder, file, changed string) (overlay string, err error) {
 	return overlay, os.WriteFile(overlay, text, 0o600)
 }
 
-// exactly returns the pattern that matches only one test, or one subtest.
 func exactly(name string) string {
 	parts := strings.Split(name, "/")
 	for i := range parts {
@@ -157,7 +147,6 @@ func exactly(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// firstFailure returns the first line that reports a failure.
 func firstFailure(out string) string {
 	for _, mark := range []string{"_test.go:", "panic:", ".go:", "FAIL"} {
 		for line := range strings.SplitSeq(out, "\n") {

@@ -17,9 +17,8 @@ import (
 
 const root = "../../.."
 
-// TestInvariants holds docs/INVARIANTS.md to the tree: each test that it names is there
-// and in the tier of its column, each item of DESIGN's list has a row, and each row has
-// a break, whose test is one of the row's.
+// Each test that docs/INVARIANTS.md names exists in the tier of its column. Each item of DESIGN's
+// list has a row, and each row has a break for one of its tests.
 func TestInvariants(t *testing.T) {
 	rows, err := readTable(root)
 	if err != nil {
@@ -86,7 +85,6 @@ func checkBreaks(t *testing.T, rows []row, named map[string]row) {
 	}
 }
 
-// short is what the table calls a package: the last element of its path.
 func short(folder string) string {
 	if folder == "." {
 		return "kafkabench"
@@ -94,7 +92,6 @@ func short(folder string) string {
 	return filepath.Base(folder)
 }
 
-// allTests returns the tier of each test of the tree.
 func allTests(t *testing.T) map[string]string {
 	all, folders := make(map[string]string), make(map[string]string)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -132,7 +129,6 @@ func allTests(t *testing.T) map[string]string {
 	return all
 }
 
-// tierOf is the lowest tier whose tags build a file.
 func tierOf(file *ast.File) string {
 	for _, group := range file.Comments {
 		for _, c := range group.List {
@@ -153,10 +149,8 @@ func tierOf(file *ast.File) string {
 	return tiers[0]
 }
 
-// The tiers of tests, by which a test's file is built, from the one that is always run.
 var tiers = []string{"quick", "full", "proof"}
 
-// A row is one invariant of docs/INVARIANTS.md.
 type row struct {
 	name  string
 	tests [][]string // by tier: package.TestName
@@ -168,7 +162,6 @@ var (
 	itemPattern = regexp.MustCompile("(?m)^- \\*\\*`([a-z0-9-]+)`\\*\\* ")
 )
 
-// readTable reads the invariants of the module in dir, in their order.
 func readTable(dir string) ([]row, error) {
 	text, err := os.ReadFile(filepath.Join(dir, "docs/INVARIANTS.md"))
 	if err != nil {
@@ -192,7 +185,6 @@ func readTable(dir string) ([]row, error) {
 	return rows, nil
 }
 
-// readItems reads the names in DESIGN's list of invariants.
 func readItems(dir string) ([]string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, "docs/DESIGN.md"))
 	if err != nil {

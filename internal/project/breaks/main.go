@@ -4,10 +4,10 @@
 //	go run ./internal/project/breaks -only two-cursors,late-zero
 //	go run ./internal/project/breaks -random 5
 //
-// breaks.yaml has one small change of the code, or several, for each invariant of
-// docs/INVARIANTS.md. The command gives the changed file to go test as an overlay; it
-// never writes the tree. A test that passes with broken code cannot fail: that is a
-// defect of the test, or the invariant is not tested.
+// breaks.yaml has one or more small changes of the code for each invariant of
+// docs/INVARIANTS.md. The command gives the changed file to go test as an overlay and never
+// writes the tree. If a test passes with broken code, the test cannot fail, or it does not
+// test the invariant.
 package main
 
 import (
@@ -29,8 +29,7 @@ func main() {
 	}
 }
 
-// run runs the breaks that args ask for in the module in dir. The error says how many
-// of them no test noticed.
+// The error says how many breaks no test noticed.
 func run(dir string, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("breaks", flag.ContinueOnError)
 	only := flags.String("only", "", "names of invariants, with commas between them; all without")
@@ -53,7 +52,7 @@ func run(dir string, args []string, stdout io.Writer) error {
 		all = all[:*random]
 	}
 	var unnoticed []string
-	whole := make(map[string]error) // what each test says of the code as it is, by package and name
+	whole := make(map[string]error) // the result of each test on the unchanged code, by package and name
 	for _, b := range all {
 		fmt.Fprintf(stdout, "%s\n%s\n", b.Invariant, b.describe(dir))
 		test := b.Test.Package + " " + b.Test.Run
@@ -79,7 +78,6 @@ func run(dir string, args []string, stdout io.Writer) error {
 	return nil
 }
 
-// named returns the breaks of the named invariants, all without a name.
 func named(all []broken, only string) ([]broken, error) {
 	if only == "" {
 		return all, nil

@@ -9,7 +9,6 @@ import (
 	"testing"
 )
 
-// tiny is a module with a function, a test that protects it and one that protects nothing.
 var tiny = map[string]string{
 	"go.mod": "module example.com/tiny\n\ngo 1.26\n",
 	"two.go": "package tiny\n\nfunc two() int { return 2 }\n",
@@ -31,8 +30,6 @@ func TestAlwaysFails(t *testing.T) { t.Error("whatever two is") }
 
 const change = "- {invariant: NAME, file: two.go, from: \"FROM\", to: \"TO\", test: {package: ., run: RUN}}\n"
 
-// TestRun sees that a break is noticed, not noticed, or cannot be tried, and that the tree
-// stays as it is.
 func TestRun(t *testing.T) {
 	for name, c := range map[string]struct{ from, to, test, printed, err string }{
 		"noticed":      {"return 2", "return 3", "TestTwo", "TestTwo failed", ""},

@@ -32,7 +32,6 @@ func TestDesignIsCurrent(t *testing.T) {
 	}
 }
 
-// TestPathsExist holds every page to naming only what exists. The changelog may name what once was.
 func TestPathsExist(t *testing.T) {
 	pages := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -2,8 +2,8 @@
 //
 //	go run ./internal/project/design
 //
-// A package's row shows the first sentence of its comment, and the files of its
-// last paragraph if that begins with "Files to know:".
+// A package's row has the first sentence of its comment, and the files of its last paragraph
+// if that begins with "Files to know:".
 //
 // Files to know: map.go (comments become tables), paths.go (what a page may name).
 package main
@@ -23,7 +23,6 @@ func main() {
 	}
 }
 
-// run writes the file map of the module in root into its page.
 func run(root string) error {
 	path := filepath.Join(root, page)
 	text, err := os.ReadFile(path)

@@ -14,8 +14,7 @@ import (
 	"strings"
 )
 
-// groups are the tables of the map, in their order. A package belongs to the group with the
-// longest folder that contains it.
+// A package belongs to the group with the longest folder that contains it.
 var groups = []struct{ folder, content string }{
 	{"cmd", "flags in, text and an exit code out"},
 	{"backpressure", "the gate for other people's producers (public)"},
@@ -31,13 +30,10 @@ var groups = []struct{ folder, content string }{
 	{"deploy", "what checks the files for Kubernetes, in modules of their own"},
 }
 
-// maxWords is how long the first sentence of a package comment may be.
 const maxWords = 25
 
-// row is one package: its folder in the module, what it is for, and the files to know in Markdown.
 type row struct{ folder, summary, files string }
 
-// read returns the packages of the module in root, by folder.
 func read(root string) ([]row, error) {
 	comments := make(map[string]string)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -78,11 +74,10 @@ func read(root string) ([]row, error) {
 var (
 	opening = regexp.MustCompile(`^(Package|Command) \S+ (is )?`)
 	link    = regexp.MustCompile(`\[([\w.*]+)\]`)
-	// fileName is a file of the package, a pattern of files, or a folder.
+	// fileName matches a file of the package, a pattern of files, or a folder.
 	fileName = regexp.MustCompile(`[\w*]+\.go\b|\w+/`)
 )
 
-// describe returns a package's row from its comment.
 func describe(root, folder, comment string) (row, error) {
 	sentence := new(doc.Package).Synopsis(comment)
 	if !opening.MatchString(sentence) {
@@ -104,7 +99,6 @@ func describe(root, folder, comment string) (row, error) {
 	return row{folder, summary, fileName.ReplaceAllString(files, "`$0`")}, nil
 }
 
-// fileMap returns the map in Markdown. Each package must belong to a group.
 func fileMap(rows []row) (string, error) {
 	byGroup := make(map[string][]row)
 	for _, r := range rows {
@@ -142,7 +136,6 @@ const (
 	end   = "<!-- to here -->\n"
 )
 
-// replace puts the tables between the marks of text.
 func replace(text, tables string) (string, error) {
 	before, rest, found := strings.Cut(text, begin)
 	_, after, closed := strings.Cut(rest, end)

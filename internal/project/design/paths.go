@@ -8,14 +8,14 @@ import (
 
 var (
 	code = regexp.MustCompile("`([^`\\s]+)`")
-	// block is where a new subject begins in Markdown. A bare file name is looked up in the
+	// block matches the start of a new subject in Markdown. A bare file name is looked up in the
 	// folders that its block has named before.
 	block = regexp.MustCompile(`\n(?:\s*\n|\s*(?:[-*|#]|\d+\.))`)
 )
 
-// missing returns the paths in backticks that text names and that do not exist. A path begins at
-// one of the roots, or below internal/ or a group of folders there. A bare file name lies in a root,
-// or in a folder that its block named before. If the block named none, any folder will do.
+// missing returns the paths in backticks in text that do not exist. A path begins at one of the
+// roots, or below internal/ or a group of folders there. A bare file name must be in a root, or in
+// a folder that its block named before. If the block named none, it may be in any folder.
 func missing(text string, roots ...string) []string {
 	var gone []string
 	for _, b := range block.Split(text, -1) {
@@ -40,8 +40,8 @@ var (
 	goFile = regexp.MustCompile(`^[a-zA-Z*][\w./*-]*\.go$`)
 )
 
-// find returns the folder of a path, and whether the path exists. The places of a bare file name
-// are those given.
+// find returns the folder of a path, and whether the path exists. places are the folders for a bare
+// file name.
 func find(path string, places, roots []string) (folder string, known bool) {
 	if strings.Contains(path, "/") {
 		places = []string{"", "internal", "internal/*"}

@@ -11,7 +11,6 @@ import (
 	"testing"
 )
 
-// A target that fails each second time.
 const makefile = `quick:
 	@echo x >>turns; \
 	if [ $$(($$(wc -l <turns) % 2)) = 0 ]; then printf -- '--- FAIL: TestA (0.1s)\nFAIL\nFAIL\tm/p\t0.2s\n'; exit 1; fi

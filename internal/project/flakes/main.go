@@ -1,6 +1,5 @@
-// Command flakes runs the quick tests and all tests again and again while every
-// processor is busy, and reports what fails. It finds tests that depend on how
-// fast the machine is.
+// Command flakes runs the quick tests and all tests again and again while every processor is busy,
+// and reports what fails. It finds tests that depend on the machine's speed.
 //
 //	make flakes             20 times make quick, 5 times make test
 //	make flakes QUICK=3 TEST=0
@@ -42,10 +41,9 @@ func main() {
 	os.Exit(1)
 }
 
-// errInput is what the caller has to change. Nothing ran.
+// Wrong arguments: nothing ran.
 var errInput = errors.New("flakes")
 
-// run calls make in dir as often as args say.
 func run(ctx context.Context, dir string, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("flakes", flag.ContinueOnError)
 	quick := flags.Int("quick", 20, "how often make quick runs")
@@ -63,7 +61,7 @@ func run(ctx context.Context, dir string, args []string, stdout io.Writer) error
 		return err
 	}
 	defer keepBusy()()
-	failures := make(map[string]int) // by test
+	failures := make(map[string]int)
 	failed := 0
 	for i := range *quick + *test {
 		target, number := "quick", i+1
@@ -98,8 +96,6 @@ func run(ctx context.Context, dir string, args []string, stdout io.Writer) error
 	return nil
 }
 
-// keepBusy runs a loop on each processor until the returned function is called, at
-// the latest until this process ends.
 func keepBusy() (stop func()) {
 	done := make(chan struct{})
 	runtime.GOMAXPROCS(runtime.NumCPU() + 1) // one for the rest of this program
@@ -117,12 +113,11 @@ func keepBusy() (stop func()) {
 	return func() { close(done) }
 }
 
-// call runs make and returns its output. An interrupt reaches every process that it
-// started.
+// An interrupt reaches every process that make started.
 func call(ctx context.Context, dir, target string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "make", target)
 	cmd.Dir = dir
-	cmd.Env = append(cmd.Environ(), "MAKEFLAGS=") // QUICK and TEST are not for this one
+	cmd.Env = append(cmd.Environ(), "MAKEFLAGS=") // QUICK and TEST are not for this make
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
 	cmd.WaitDelay = 30 * time.Second
@@ -134,9 +129,8 @@ var (
 	failedPackage = regexp.MustCompile(`^FAIL\t(\S+)`)
 )
 
-// failing returns the tests that failed, as the output of go test reports them:
-// tests, and then their package. A package that failed without a test, such as one
-// that does not compile, is there by itself; so is the last line if it was none.
+// failing returns the failed tests, and then their package. A package that failed without a test is
+// listed without one. If there are none, it returns the last line.
 func failing(output string) (names []string) {
 	var tests []string
 	last := ""

@@ -11,7 +11,6 @@ import (
 	"testing"
 )
 
-// TestImageOfThisTree builds the image twice, and looks into its binaries.
 func TestImageOfThisTree(t *testing.T) {
 	t.Chdir("../../..")
 	var images [2][]byte
@@ -31,7 +30,7 @@ func TestImageOfThisTree(t *testing.T) {
 	_, files := extract(t, images[0])
 	found := 0
 	for name, blob := range files {
-		if !bytes.HasPrefix(blob, []byte("kafka-bench\x00")) { // the layers: their first file is the binary
+		if !bytes.HasPrefix(blob, []byte("kafka-bench\x00")) { // a layer, which begins with the binary
 			continue
 		}
 		found++

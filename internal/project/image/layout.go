@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// user runs the binary. The number is the "nonroot" of other images without a distribution.
+// Other images without a distribution use this number for "nonroot".
 const user = "65532:65532"
 
 // The types below are those of the OCI image specification 1.1, with the fields that are used.
@@ -64,8 +64,8 @@ type config struct {
 	} `json:"rootfs"`
 }
 
-// layout returns an OCI image layout as a tar: one image, tagged with version, for the
-// architecture of each of the binaries, which are called name in it. All times are at.
+// layout returns an OCI image layout as a tar: one image, tagged with version, for the architecture
+// of each binary. The binary's file in it is called name. All times are at.
 func layout(name, version string, at time.Time, binaries map[string][]byte) ([]byte, error) {
 	files := contents{"oci-layout": []byte(`{"imageLayoutVersion":"1.0.0"}`)}
 	platforms := index{SchemaVersion: 2, MediaType: indexType}
@@ -89,7 +89,7 @@ func layout(name, version string, at time.Time, binaries map[string][]byte) ([]b
 		d.Platform = &c.platform
 		platforms.Manifests = append(platforms.Manifests, d)
 	}
-	// A tool that is given the file, without a tag, takes its only entry.
+	// A tool that gets the file without a tag uses its only entry.
 	entry, err := files.json(indexType, platforms)
 	if err != nil {
 		return nil, err
@@ -102,15 +102,12 @@ func layout(name, version string, at time.Time, binaries map[string][]byte) ([]b
 	return files.tar(at)
 }
 
-// layerOf returns a layer with the binary, and with a /tmp for everyone.
 func layerOf(name string, binary []byte, at time.Time) ([]byte, error) {
 	return archive([]entry{{name, 0o755, binary}, {"tmp/", 0o1777, nil}}, at)
 }
 
-// contents are files by their name.
 type contents map[string][]byte
 
-// blob adds a blob.
 func (c contents) blob(mediaType string, body []byte) descriptor {
 	sum := sha256.Sum256(body)
 	name := hex.EncodeToString(sum[:])
@@ -118,13 +115,11 @@ func (c contents) blob(mediaType string, body []byte) descriptor {
 	return descriptor{MediaType: mediaType, Digest: "sha256:" + name, Size: len(body)}
 }
 
-// json adds a blob with v as JSON.
 func (c contents) json(mediaType string, v any) (descriptor, error) {
 	body, err := json.Marshal(v)
 	return c.blob(mediaType, body), err
 }
 
-// tar returns the files and their folders, in the order of their names.
 func (c contents) tar(at time.Time) ([]byte, error) {
 	entries := []entry{{"blobs/", 0o755, nil}, {"blobs/sha256/", 0o755, nil}}
 	for _, name := range slices.Sorted(maps.Keys(c)) {
@@ -140,7 +135,6 @@ type entry struct {
 	body []byte
 }
 
-// archive returns a tar of entries in the given order, owned by root.
 func archive(entries []entry, at time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)

@@ -37,7 +37,6 @@ func TestTwoImagesOfOneBinaryAreEqual(t *testing.T) {
 	}
 }
 
-// TestLayout follows the image as a container runtime does: from the index to each file.
 func TestLayout(t *testing.T) {
 	binaries := map[string][]byte{"amd64": []byte("a program"), "arm64": []byte("another program")}
 	headers, files := extract(t, build(t, binaries))
@@ -113,7 +112,6 @@ func TestEpoch(t *testing.T) {
 	}
 }
 
-// extract returns the entries of a tar in their order, and the files.
 func extract(t *testing.T, archive []byte) (headers []tar.Header, files map[string][]byte) {
 	t.Helper()
 	files = make(map[string][]byte)

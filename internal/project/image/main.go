@@ -2,11 +2,11 @@
 //
 //	image -o build/kafka-bench.tar -version v1.2.0
 //
-// The file is a tar of an OCI image layout. The image has the binary, root certificates within
-// it, and an empty /tmp: no shell and no files of a distribution. It runs as user 65532. Two
-// builds of one tree with one Go have the same bytes: entries are sorted, and every time is
-// SOURCE_DATE_EPOCH, in seconds since 1970, or 1970. With -program it is the image of another
-// main package.
+// The file is a tar of an OCI image layout. The image has the binary, which contains root
+// certificates, and an empty /tmp, but no shell and no files of a distribution. It runs as user
+// 65532. Two builds of one tree with one Go have the same bytes. Entries are sorted, and every time
+// is SOURCE_DATE_EPOCH, in seconds since 1970, or 1970. With -program the image has another main
+// package.
 //
 // Files to know: main.go (the binaries), layout.go (the image).
 package main
@@ -41,10 +41,8 @@ func main() {
 	}
 }
 
-// architectures are those of the image, sorted.
 var architectures = []string{"amd64", "arm64"}
 
-// run builds the binaries of the module in the working directory and writes the image.
 func run(ctx context.Context, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("image", flag.ContinueOnError)
 	out := flags.String("o", "build/kafka-bench.tar", "the `FILE` to write")
@@ -77,20 +75,20 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	return nil
 }
 
-// epoch is the time of everything in the image: text has seconds since 1970, and "" is 1970.
+// epoch parses seconds since 1970; "" means 1970.
 func epoch(text string) (time.Time, error) {
 	if text == "" {
 		return time.Unix(0, 0).UTC(), nil
 	}
-	seconds, err := strconv.ParseUint(text, 10, 33) // what a tar header can hold
+	seconds, err := strconv.ParseUint(text, 10, 33) // the bits of a tar header
 	if err != nil {
 		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH: give seconds since 1970, as git log -1 --format=%%ct prints: %w", err)
 	}
 	return time.Unix(int64(seconds), 0).UTC(), nil
 }
 
-// compile builds a program for Linux on arch. Every setting that changes the bytes of the
-// binary is fixed here. It names its version, because a coordinator refuses agents of another one.
+// The settings that change the bytes are fixed. The binary has its version, because a coordinator
+// refuses agents of another one.
 func compile(ctx context.Context, program, arch, version string) ([]byte, error) {
 	folder, err := os.MkdirTemp("", "kafka-bench-image-")
 	if err != nil {

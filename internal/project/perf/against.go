@@ -23,27 +23,23 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// againstWord makes this program compare the hot paths of a commit and of the work
-// tree.
 const againstWord = "against"
 
-// accepted is the ratio after ÷ before that the interval's lower end may reach.
+// accepted is the highest accepted lower end of the interval of after ÷ before.
 const accepted = 1.02
 
-// fewestRounds have an interval of 95 %.
+// fewestRounds is the smallest number of rounds with an interval of 95 %.
 const fewestRounds = 4
 
 var (
-	errInput  = errors.New("perf against") // is what the caller has to change
+	errInput  = errors.New("perf against")
 	errSlower = errors.New("slower than before")
 )
 
-// hotPath is a package and the pattern of its benchmarks for which the tool's speed
-// matters. None of them needs more than this process. The package may have been another one
-// in earlier commits: was.
+// hotPath is a package and the pattern of its benchmarks for which the tool's speed matters. was is
+// the package's folder in earlier commits.
 type hotPath struct{ pkg, pattern, was string }
 
-// in returns the package's folder in a tree, from there.
 func (p hotPath) in(tree string) string {
 	if _, err := os.Stat(filepath.Join(tree, p.pkg)); p.was != "" && errors.Is(err, fs.ErrNotExist) {
 		return p.was
@@ -72,18 +68,16 @@ var hotPaths = []hotPath{
 	{pkg: "kmq/internal/window", pattern: "."},
 }
 
-// comparison is two trees with the same benchmarks: before, and after.
 type comparison struct {
 	paths     []hotPath
-	trees     [2]string                // their folders
-	binaries  string                   // folder of the compiled benchmarks
+	trees     [2]string
+	binaries  string
 	benchtime string                   // for each benchmark in each round
 	figures   map[string]*[2][]float64 // nanoseconds of each round, by benchmark
 	stderr    io.Writer
 }
 
-// against compares the hot paths of the module in dir with those of the commit that
-// args name. The error is errSlower if one became slower.
+// The error is errSlower if a hot path became slower.
 func against(ctx context.Context, dir string, paths []hotPath, args []string, stdout, stderr io.Writer) (err error) {
 	flags := flag.NewFlagSet("perf against", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -105,7 +99,7 @@ func against(ctx context.Context, dir string, paths []hotPath, args []string, st
 		return err
 	}
 	defer func() {
-		// After an interrupt, too.
+		// also after an interrupt
 		_, failed := command(context.WithoutCancel(ctx), dir, "git", "worktree", "remove", "--force", base)
 		err = errors.Join(err, failed)
 	}()
@@ -125,7 +119,6 @@ func against(ctx context.Context, dir string, paths []hotPath, args []string, st
 	return c.report(stdout)
 }
 
-// addWorktree checks the commit out in the folder base, if args are one commit.
 func addWorktree(ctx context.Context, dir string, args []string, base string) error {
 	if len(args) != 1 || args[0] == "" {
 		return fmt.Errorf("%w: give the commit to compare with: make perf-against BASE=REF", errInput)
@@ -138,8 +131,7 @@ func addWorktree(ctx context.Context, dir string, args []string, base string) er
 	return err
 }
 
-// compile builds every benchmark of both trees. A package that a tree does not have
-// has no binary afterwards.
+// A package that a tree does not have gets no binary.
 func (c *comparison) compile(ctx context.Context) error {
 	for side, tree := range c.trees {
 		for _, path := range c.paths {
@@ -161,9 +153,8 @@ func (c *comparison) binary(side int, path hotPath) string {
 	return filepath.Join(c.binaries, fmt.Sprintf("%d-%s.test", side, strings.ReplaceAll(path.pkg, "/", "-")))
 }
 
-// round runs every benchmark once in each tree. The trees take turns after each
-// package, so that whatever drifts on the machine falls on both alike, and which one
-// is first changes with each round.
+// The trees alternate after each package, so that drift of the machine affects both alike. The
+// first one changes with each round.
 func (c *comparison) round(ctx context.Context, round int) error {
 	for _, path := range c.paths {
 		for turn := range c.trees {
@@ -183,8 +174,7 @@ func (c *comparison) round(ctx context.Context, round int) error {
 	return nil
 }
 
-// keep notes the time for each operation of every benchmark in the output. If the
-// benchmark reports processor time, that is taken: other processes change it least.
+// keep prefers CPU time, which other processes affect least.
 func (c *comparison) keep(side int, pkg string, output []byte) {
 	for r := benchfmt.NewReader(bytes.NewReader(output), pkg); r.Scan(); {
 		result, ok := r.Result().(*benchfmt.Result)
@@ -206,8 +196,7 @@ func (c *comparison) keep(side int, pkg string, output []byte) {
 	}
 }
 
-// report prints a row for each benchmark. One that is new is not judged. One that is gone
-// is an error: a slower benchmark could pass by another name.
+// A new benchmark is not judged. A missing one is an error, because a slower one could be renamed.
 func (c *comparison) report(stdout io.Writer) error {
 	t := layout.Table{Rows: [][]string{{"", "before", "after", "after ÷ before", "95 % interval", ""}}}
 	slower, gone, judged := 0, 0, 0
@@ -243,8 +232,7 @@ func (c *comparison) report(stdout io.Writer) error {
 	return nil
 }
 
-// ratioOf returns after ÷ before and its interval of 95 %, by ranks: a ratio is a
-// difference of logarithms.
+// The interval is of 95 %, by ranks of logarithms.
 func ratioOf(before, after []float64) (ratio, low, high float64) {
 	logs := func(xs []float64) (ys []float64) {
 		for _, x := range xs {
@@ -260,7 +248,6 @@ func nanoseconds(xs []float64) string {
 	return fmt.Sprintf("%.4g ns", stats.Summarise(xs, 0.95).Median)
 }
 
-// command returns what a command prints on standard output.
 func command(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir

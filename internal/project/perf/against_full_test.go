@@ -14,8 +14,7 @@ import (
 	"testing"
 )
 
-// benchmarks is a package with benchmarks that report a time without measuring one,
-// and that note in which order the trees had their turns.
+// The benchmarks report a given time without measuring, and record the order of the trees.
 const benchmarks = `package hot
 
 import (
@@ -68,15 +67,12 @@ func TestAgainst(t *testing.T) {
 		}
 	}
 	order, err := os.ReadFile(turns)
-	// -benchtime=1x runs a benchmark once.
 	if want := strings.Repeat("Before After After Before ", 2); err != nil || string(order) != want {
 		t.Errorf("the turns were %q (%v), want %q", order, err, want)
 	}
 	wantNoWorktree(t, dir)
 }
 
-// A work tree that is no slower than the commit passes, and one that does not compile
-// leaves nothing behind.
 func TestAgainstItself(t *testing.T) {
 	dir := checkout(t)
 	t.Setenv("ORDER_OF_TURNS", filepath.Join(t.TempDir(), "turns"))
@@ -107,7 +103,6 @@ func TestRefusedComparisons(t *testing.T) {
 	wantNoWorktree(t, dir)
 }
 
-// The interval is that of ranks: one outlier of ten does not move it above 1.
 func TestRatio(t *testing.T) {
 	before := []float64{100, 101, 102, 103, 104, 105, 106, 107, 108, 109}
 	after := []float64{200, 202, 204, 206, 208, 210, 212, 214, 216, 218}
@@ -123,7 +118,6 @@ func TestRatio(t *testing.T) {
 	}
 }
 
-// row returns the cells of the row that begins with name; nil if there is none.
 func row(table, name string) (cells []string) {
 	for line := range strings.Lines(table) {
 		all := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
@@ -137,7 +131,6 @@ func row(table, name string) (cells []string) {
 	return cells
 }
 
-// checkout makes a repository in which every benchmark reports 100 ns.
 func checkout(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -151,7 +144,6 @@ func checkout(t *testing.T) (dir string) {
 	return dir
 }
 
-// writeHot writes the benchmarks with words replaced.
 func writeHot(t *testing.T, dir, name string, words ...string) {
 	t.Helper()
 	path := filepath.Join(dir, name)

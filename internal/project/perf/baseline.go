@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// baseline runs the preset of that name, which is the one that others have
-// published figures for.
 func (l *lab) baseline(ctx context.Context) error {
 	text, err := scenario.PresetText("baseline")
 	if err != nil {

@@ -10,26 +10,18 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// fractions of the closed loop's rate that are offered in an open loop.
+// These are fractions of the closed loop's rate.
 var fractions = []float64{1, 0.95, 0.9, 0.85, 0.8}
 
-// tolerance is how far what was acknowledged in the window may fall short of what was
-// due in it, for a rate to count as held. More of it was left over from the warm-up,
-// which is no shortcoming of the window.
+// tolerance is the part of the records due in the window that its acks may lack if the rate held.
 const tolerance = 0.001
 
-// ceilingWindow is how long each rate is offered: twice as long as elsewhere, for the
-// last hiccup of a window is never made up for, and of a short one it is more than the
+// The window is twice as long as elsewhere, because a single pause near its end could exceed the
 // tolerance.
 func (l *lab) ceilingWindow() time.Duration { return 2 * l.plan.measure }
 
-// ceiling finds the highest rate that an open loop holds, beside what a closed loop of
-// the same settings reaches.
-//
-// A closed loop never waits: whenever the client has room, the next record goes. An
-// open loop has to be there when a record is due, to queue what the client has no room
-// for, and to time all of it. What it reaches less than the closed loop is what the
-// schedule costs, and above it the tool and not Kafka would be measured.
+// ceiling finds the highest rate that an open loop holds, compared with the closed loop's at the
+// same settings. The difference is the cost of the schedule.
 func (l *lab) ceiling(ctx context.Context) error {
 	fmt.Fprintf(l.stdout, `
 ## The highest rate of an open loop
@@ -70,12 +62,10 @@ valid run in which what was acked in the window is at most %.1f %% less than wha
 	return nil
 }
 
-// ceilingRun is the scenario at a rate.
 func (l *lab) ceilingRun(rate string) string {
 	return produceRun("perf-ceiling", rate, 2, 2*warmup, l.ceilingWindow())
 }
 
-// keptUp is what was acknowledged in the window ÷ what was due in it.
 func keptUp(r result.Run) float64 { return r.Load.AckedPerS / r.Load.OfferedPerS }
 
 func isHeld(r result.Run) bool {

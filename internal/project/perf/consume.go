@@ -21,7 +21,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// filled is a topic full of stamped records, and the axis of their stamps.
 type filled struct {
 	topic   string
 	axis    *load.Axis
@@ -31,9 +30,7 @@ type filled struct {
 // filledRun is the run number in the stamps of a filled topic.
 const filledRun = 0x70657266 // "perf"
 
-// consume sets the tool, which checks and times every record, beside consumers
-// that count them: all read the same topic from its start, each with a group of
-// its own.
+// All consumers read the same topic from its start, each in its own group.
 func (l *lab) consume(ctx context.Context) error {
 	topic, remove, err := l.topic(ctx, "filled", partitions)
 	if err != nil {
@@ -75,7 +72,6 @@ last; for kafka-consumer-perf-test that is its fetch rate, and its rate in all h
 	return nil
 }
 
-// fill produces to a topic for as long as a measurement takes.
 func (l *lab) fill(ctx context.Context, topic string) (filled, error) {
 	f := filled{topic: topic, axis: load.NewAxis(nil)}
 	corpus, err := payload.NewCorpus(payload.Spec{
@@ -114,13 +110,11 @@ func (l *lab) fill(ctx context.Context, topic string) (filled, error) {
 	return f, nil
 }
 
-// group names a new group.
 func (l *lab) group() string {
 	l.groups++
 	return fmt.Sprintf("perf-%d", l.groups)
 }
 
-// consumeBare is the loop that a program would have that only wants to consume.
 func (l *lab) consumeBare(ctx context.Context, f filled) (sample, error) {
 	client, err := kgo.NewClient(
 		kgo.SeedBrokers(l.kafka.Bootstrap()...), kgo.DisableClientMetrics(),
@@ -151,7 +145,6 @@ func (l *lab) consumeBare(ctx context.Context, f filled) (sample, error) {
 	return s, err
 }
 
-// ours is the receiving side of a run.
 func (l *lab) ours(f filled, byPartition bool) receive.Config {
 	name := l.group()
 	return receive.Config{
@@ -166,7 +159,6 @@ func (l *lab) ours(f filled, byPartition bool) receive.Config {
 	}
 }
 
-// consumeOurs has it in this process.
 func (l *lab) consumeOurs(ctx context.Context, f filled, byPartition bool) (sample, error) {
 	g, err := receive.Start(l.ours(f, byPartition))
 	if err != nil {
@@ -176,10 +168,9 @@ func (l *lab) consumeOurs(ctx context.Context, f filled, byPartition bool) (samp
 	return takeAll(ctx, g, f, look)
 }
 
-// lookApart is how often another process is asked how far it has come.
 const lookApart = 10 * look
 
-// consumeApart has it in a process of its own. What that spends is not told.
+// The child's CPU and memory are not reported.
 func (l *lab) consumeApart(ctx context.Context, f filled) (sample, error) {
 	g, err := remote.OpenConsumers(remote.ConsumersConfig{
 		Group: l.ours(f, false), Driver: "franz", Axis: f.axis, Processes: 1,
@@ -195,7 +186,6 @@ func (l *lab) consumeApart(ctx context.Context, f filled) (sample, error) {
 	return sample{perSecond: s.perSecond}, err
 }
 
-// group is the receiving side, in whichever process.
 type group interface {
 	AddTo(collector *latency.Collector)
 	Positions() []snapshot.Reached
@@ -203,12 +193,11 @@ type group interface {
 	Stop(ctx context.Context)
 }
 
-// apart is a group in another process.
 type apart struct{ *remote.Consumers }
 
 func (g apart) Positions() []snapshot.Reached { return g.Standing(remote.Want{}).Reached }
 
-// AddTo has a collector ask for the histograms, as a run does with its figures.
+// AddTo makes a collector ask for the histograms, as a run does.
 func (g apart) AddTo(c *latency.Collector) { c.AddSource(g) }
 
 // Recorded implements latency.Source.
@@ -217,7 +206,6 @@ func (g apart) Recorded(merge func(part latency.Encoded) error) {
 	g.Consumers.Recorded(merge)
 }
 
-// takeAll waits until a group was handed everything, and ends it.
 func takeAll(ctx context.Context, g group, f filled, look time.Duration) (sample, error) {
 	stopSampling := sampleEverySecond(g)
 	defer stopSampling()
@@ -254,7 +242,6 @@ func sampleEverySecond(g group) (stop func()) {
 	return func() { close(ended) }
 }
 
-// check looks whether what was timed was also right.
 func check(g group, f filled) error {
 	var unique int64
 	for _, r := range g.Receivers() {
@@ -268,12 +255,8 @@ func check(g group, f filled) error {
 	return nil
 }
 
-// look is how often a count is looked at: every few milliseconds, so that the looking
-// costs nothing.
 const look = 2 * time.Millisecond
 
-// untilAll tells how fast a count grows from its first records to all of them,
-// and what this process spends on it.
 func untilAll(ctx context.Context, all int64, look time.Duration, count func() int64) (sample, error) {
 	var first int64
 	for first == 0 {

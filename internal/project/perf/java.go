@@ -11,13 +11,12 @@ import (
 	"time"
 )
 
-// jvmOptions are those of the scripts around Kafka's performance tools.
+// Kafka's scripts for its performance tools set these options.
 var jvmOptions = []string{
 	"-Xmx512M", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35",
 	"-XX:+ExplicitGCInvokesConcurrent", "-Djava.awt.headless=true",
 }
 
-// tool runs one of the tools that come with Kafka and returns what it printed.
 func (l *lab) tool(ctx context.Context, class string, args ...string) (string, error) {
 	all := append(append([]string{}, jvmOptions...), "-cp", l.kafka.Dist().Classpath(), "org.apache.kafka.tools."+class)
 	var stdout, stderr bytes.Buffer
@@ -29,14 +28,12 @@ func (l *lab) tool(ctx context.Context, class string, args ...string) (string, e
 	return stdout.String(), nil
 }
 
-// javaRecords is how many records Kafka's own producer sends, and javaWarmup how many
-// before them: the JVM has to compile first.
+// javaWarmup is the number of records before javaRecords, while the JVM compiles.
 const (
 	javaRecords = 5_000_000
 	javaWarmup  = 1_000_000
 )
 
-// produceJava is Kafka's own producer in its own tool.
 func (l *lab) produceJava(ctx context.Context, linger time.Duration) (sample, error) {
 	topic, remove, err := l.topic(ctx, "java", partitions)
 	if err != nil {
@@ -56,12 +53,11 @@ func (l *lab) produceJava(ctx context.Context, linger time.Duration) (sample, er
 	return sample{perSecond: rate}, err
 }
 
-// producerTotal is the last line of kafka-producer-perf-test, as in
-// "3000000 records sent, 812345.6 records/sec (77.47 MB/sec), 12.3 ms avg …".
+// producerTotal matches a line such as "3000000 records sent, 812345.6 records/sec (77.47 MB/sec),
+// 12.3 ms avg …".
 var producerTotal = regexp.MustCompile(`(?m)^\d+ (?:steady state )?records sent, ([0-9.]+) records/sec`)
 
-// parseProducer finds the rate after the warm-up in the output of
-// kafka-producer-perf-test.
+// The rate is that after the warm-up.
 func parseProducer(out string) (perSecond float64, err error) {
 	all := producerTotal.FindAllStringSubmatch(out, -1)
 	if len(all) == 0 {
@@ -70,13 +66,11 @@ func parseProducer(out string) (perSecond float64, err error) {
 	return strconv.ParseFloat(all[len(all)-1][1], 64)
 }
 
-// consumed is what kafka-consumer-perf-test says of itself.
 type consumed struct {
-	perSecond      float64 // from its start, with joining the group
-	fetchPerSecond float64 // without the time that it took to get partitions
+	perSecond      float64 // from its start, including the join of the group
+	fetchPerSecond float64 // without the time until partitions were assigned
 }
 
-// consumeJava is Kafka's own consumer in its own tool.
 func (l *lab) consumeJava(ctx context.Context, topic, group string, records int64) (consumed, error) {
 	out, err := l.tool(ctx, "ConsumerPerformance",
 		"--bootstrap-server", l.kafka.Bootstrap()[0], "--topic", topic, "--group", group,
@@ -87,8 +81,7 @@ func (l *lab) consumeJava(ctx context.Context, topic, group string, records int6
 	return parseConsumer(out)
 }
 
-// parseConsumer reads the table of kafka-consumer-perf-test: a line of names and
-// a line of figures, with commas between.
+// The table has a line of names and a line of figures, with commas between.
 func parseConsumer(out string) (c consumed, err error) {
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	for i, head := range lines[:len(lines)-1] {

@@ -20,13 +20,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// lab is one real broker, and what the measurements need around it.
 type lab struct {
 	plan   plan
 	kafka  *cluster.Kafka
 	admin  *cluster.Admin
 	java   cluster.Java
-	dir    string // where runs leave their results; removed at the end
+	dir    string // results of runs; removed at the end
 	stdout io.Writer
 	stderr io.Writer
 	topics int // made so far
@@ -51,7 +50,7 @@ func openLab(ctx context.Context, p plan, stdout, stderr io.Writer) (_ *lab, err
 		return nil, err
 	}
 	l.kafka, err = home.StartKafka(ctx, cluster.KafkaOptions{
-		// So that the retention of the memory run means something.
+		// for the retention of the memory run
 		Config:   map[string]string{"log.retention.check.interval.ms": "10000"},
 		Progress: func(s string) { l.progress("%s", s) },
 	})
@@ -65,7 +64,7 @@ func openLab(ctx context.Context, p plan, stdout, stderr io.Writer) (_ *lab, err
 	return l, err
 }
 
-// close stops the broker, also when the measurements were interrupted.
+// close also works after an interrupt.
 func (l *lab) close() (err error) {
 	if l.admin != nil {
 		l.admin.Close()
@@ -85,7 +84,6 @@ func (l *lab) progress(format string, values ...any) {
 	fmt.Fprintf(l.stderr, format+"\n", values...)
 }
 
-// describe heads the tables with where they were measured.
 func (l *lab) describe() {
 	h := probe.DescribeHost()
 	fmt.Fprintf(l.stdout, "Kafka %s, one broker on the same machine; franz-go %s, Go %s, Java %s; %s, %d CPUs, %s; %s.\n",
@@ -93,7 +91,6 @@ func (l *lab) describe() {
 		h.CPUModel, runtime.NumCPU(), h.OS, time.Now().UTC().Format(time.DateOnly))
 }
 
-// topic makes a new topic. The returned function deletes it again.
 func (l *lab) topic(ctx context.Context, name string, partitions int) (topic cluster.Topic, remove func(), err error) {
 	l.topics++
 	name = fmt.Sprintf("perf-%s-%d", name, l.topics)
@@ -101,7 +98,7 @@ func (l *lab) topic(ctx context.Context, name string, partitions int) (topic clu
 		return cluster.Topic{}, nil, err
 	}
 	return topic, func() {
-		// On the way out of an interrupted measurement, too.
+		// also after an interrupt
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		if err := l.admin.DeleteTopic(ctx, topic); err != nil {
@@ -110,7 +107,6 @@ func (l *lab) topic(ctx context.Context, name string, partitions int) (topic clu
 	}, nil
 }
 
-// bench makes one run of the tool, as its command does, and returns its summary.
 func (l *lab) bench(ctx context.Context, text string, overrides ...string) (*bench.Outcome, error) {
 	s, err := scenario.Parse("perf", []byte(text), overrides...)
 	if err != nil {
@@ -129,11 +125,9 @@ func (l *lab) bench(ctx context.Context, text string, overrides ...string) (*ben
 	return outcome, nil
 }
 
-// settle gives the next measurement an empty heap: the garbage of the one before
-// is not its business.
+// settle empties the heap for the next measurement.
 func settle() { debug.FreeOSMemory() }
 
-// perSecond prints a rate with the bytes that it comes to.
 func perSecond(records float64, recordBytes int) string {
 	return fmt.Sprintf("%s (%.0f MB/s)", unit.PerSecond(records), records*float64(recordBytes)/1e6)
 }

@@ -1,21 +1,17 @@
-// Command perf measures Kafka Bench itself: what measuring costs, and whether the
-// promised load is the offered load.
+// Command perf measures Kafka Bench itself: what measuring costs, and whether the promised load is
+// the offered load.
 //
-// A harness that slows its client down reports its own limits as the broker's.
-// So the tool is set beside clients that do nothing but their work: a bare
-// franz-go loop, and Kafka's own performance tools, on one real broker, with the
-// same records and settings. They take turns, round after round (A B C A B C …),
-// because whatever drifts on a machine then falls on all of them alike, and what
-// is reported is the ratio of the medians. The absolute figures are this
-// machine's, with the broker on the same processors.
+// It compares the tool with clients that only produce or consume: a minimal franz-go loop, and
+// Kafka's own performance tools. All use one real broker with the same records and settings. They
+// alternate (A B C A B C …), so that drift of the machine affects all alike. The result is the
+// ratio of the medians; absolute figures depend on this machine.
 //
-// With the argument "against" and a commit it compares the hot paths of the work
-// tree with those of the commit, by the benchmarks that both have.
+// With the argument "against" and a commit, it compares the hot paths of the work tree and the
+// commit, by their common benchmarks.
 //
-// The tables go to standard output as Markdown; what is under way, to standard
-// error.
+// It prints the tables to standard output as Markdown, and progress to standard error.
 //
-// Files to know: produce.go, consume.go, open.go, memory.go, rounds.go.
+// Files to know: produce.go, consume.go, open.go, memory.go, agents.go, rounds.go.
 package main
 
 import (
@@ -36,7 +32,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// workerWord makes this program a process that works for another of its kind.
 const workerWord = "worker"
 
 func main() {
@@ -62,7 +57,6 @@ func main() {
 	os.Exit(1)
 }
 
-// serve is a process of consumers, as the tool's own.
 func serve() {
 	signal.Ignore(os.Interrupt) // the other process ends this one
 	franzAlone := func(string) (driver.Driver, error) { return franz.New(), nil }
@@ -72,24 +66,21 @@ func serve() {
 	}
 }
 
-// plan is what the command line asks for.
 type plan struct {
 	subjects []string
 	rounds   int
 	measure  time.Duration // of one closed-loop measurement, and of one open-loop run
-	memory   time.Duration // of the run that watches the memory
-	profiles string        // folder for processor profiles; empty is none
+	memory   time.Duration // of the run that observes the memory
+	profiles string        // folder for CPU profiles; empty is none
 	data     string        // folder for the broker's log; empty is the user's cache
 }
 
-// warmup precedes every measurement: connections, the broker's just-in-time
-// compiler, the pools.
+// warmup is for connections, the broker's JIT compiler and the pools.
 const warmup = 2 * time.Second
 
-// subjects are what can be measured, in the order of the report.
 var subjects = []struct {
 	name    string
-	always  bool // without being asked for
+	always  bool // measured by default
 	measure func(*lab, context.Context) error
 }{
 	{"produce", true, (*lab).produce},
@@ -97,10 +88,10 @@ var subjects = []struct {
 	{"ceiling", true, (*lab).ceiling},
 	{"open", true, (*lab).open},
 	{"baseline", true, (*lab).baseline},
+	{"agents", true, (*lab).agents},
 	{"memory", false, (*lab).memory},
 }
 
-// run measures the subjects that args name, one after the other, on one broker.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
 	p, err := parse(args, stderr)
 	if err != nil {

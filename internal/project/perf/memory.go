@@ -10,8 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// memory looks whether the tool's own memory grows with the length of a run. The
-// topic keeps little, because a run of any length must fit on the disk.
+// memory measures whether the tool's memory grows with a run's length. The topic's retention is
+// short, so that the run fits on the disk.
 func (l *lab) memory(ctx context.Context) error {
 	fmt.Fprintf(l.stdout, `
 ## Memory
@@ -46,8 +46,7 @@ phases: {warmup: %v, measure: %v, drain: 30s}
 	return nil
 }
 
-// rssAround is the median of the tool's resident memory in the ten seconds up to
-// a point of the measured window: it rises and falls with the garbage.
+// rssAround is the median of the ten seconds before at, as garbage makes the memory vary.
 func rssAround(intervals []result.Interval, at time.Duration) int64 {
 	var near []result.Interval
 	for _, i := range intervals {
@@ -61,7 +60,6 @@ func rssAround(intervals []result.Interval, at time.Duration) int64 {
 	return int64(median(near, func(i result.Interval) float64 { return float64(*i.ProcessRSSBytes) }))
 }
 
-// medianRSS is the median of the highest resident memory of each run.
 func medianRSS(runs []result.Run) string {
 	peak := median(runs, func(r result.Run) float64 {
 		if r.Process.RSSPeakBytes == nil {

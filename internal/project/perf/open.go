@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// offers are the loads that the tool must be able to offer.
 var offers = []struct {
 	rate  string
 	bytes int
@@ -23,8 +22,6 @@ var offers = []struct {
 	{"500k/s", 512, "frugal"},
 }
 
-// open looks whether the load that is asked for is the load that is offered, at
-// the time when it is due.
 func (l *lab) open(ctx context.Context) error {
 	fmt.Fprintf(l.stdout, `
 ## Offering a load, open loop
@@ -82,7 +79,6 @@ func medianTime(runs []result.Run, metric string, figure func(result.Time) int64
 	return unit.Nanos(int64(median(runs, func(r result.Run) float64 { return float64(figure(r.Time[metric])) })))
 }
 
-// medianCPU is what the tool itself spent on each record.
 func medianCPU(runs []result.Run) string {
 	cpu := median(runs, func(r result.Run) float64 {
 		if r.Process.CPUPerRecord == nil {
@@ -96,7 +92,6 @@ func medianCPU(runs []result.Run) string {
 	return unit.Nanos(int64(cpu))
 }
 
-// verdicts says how many of the runs were valid.
 func verdicts(runs []result.Run) string {
 	valid := 0
 	for _, r := range runs {

@@ -15,7 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// What all who produce have in common. The rest is as each client has it.
+// Other settings have the client's defaults.
 const (
 	recordBytes = 100
 	partitions  = 6
@@ -24,8 +24,6 @@ const (
 	maxBuffered = 10_000
 )
 
-// produce sets the tool, which measures everything, beside producers that
-// measure nothing, in a closed loop.
 func (l *lab) produce(ctx context.Context) error {
 	fmt.Fprintf(l.stdout, `
 ## Producing, closed loop
@@ -54,14 +52,12 @@ samples every interval and writes it to disk. kafka-producer-perf-test sends %d 
 	return nil
 }
 
-// maker makes the records of a loop around Produce: make the next one, and take back
-// one that is done; nil takes none back.
+// A maker makes the records of a loop. Its back takes back a finished record, and may be nil.
 type maker struct {
 	make func(number int64) *kgo.Record
 	back func(*kgo.Record)
 }
 
-// newNumbered makes a new record for each number.
 func newNumbered() maker {
 	return maker{make: func(number int64) *kgo.Record {
 		r := kgo.SliceRecord(make([]byte, recordBytes))
@@ -70,7 +66,6 @@ func newNumbered() maker {
 	}}
 }
 
-// newPooled uses records again.
 func newPooled() maker {
 	pool := sync.Pool{New: func() any { return kgo.SliceRecord(make([]byte, recordBytes)) }}
 	return maker{
@@ -83,13 +78,11 @@ func newPooled() maker {
 	}
 }
 
-// newBare makes a new record for each number around values that were made before.
 func newBare() maker {
 	values := madeBefore(recordBytes)
 	return maker{make: func(number int64) *kgo.Record { return kgo.SliceRecord(values[number%int64(len(values))]) }}
 }
 
-// write fills a value with a number over and over.
 func write(value []byte, number int64) {
 	var digits [20]byte
 	text := append(strconv.AppendInt(digits[:0], number, 10), ' ')
@@ -98,7 +91,6 @@ func write(value []byte, number int64) {
 	}
 }
 
-// produceLoop is the loop that a program would have that only wants to produce.
 func (l *lab) produceLoop(ctx context.Context, records func() maker) (sample, error) {
 	topic, remove, err := l.topic(ctx, "bare", partitions)
 	if err != nil {
@@ -144,9 +136,7 @@ func (l *lab) produceLoop(ctx context.Context, records func() maker) (sample, er
 	return s, err
 }
 
-// madeBefore are a thousand random values, to be sent over and over: what a
-// client that measures nothing would send to a broker that is to find the same
-// work in them as in ours.
+// Random values cause the broker the same work as the tool's.
 func madeBefore(size int) [][]byte {
 	values := make([][]byte, 1000)
 	source := rand.NewChaCha8([32]byte{})
@@ -157,8 +147,6 @@ func madeBefore(size int) [][]byte {
 	return values
 }
 
-// watch lets a closed loop warm up and then tells how fast a count of its grows,
-// and what this process spends on it.
 func (l *lab) watch(ctx context.Context, count func() int64) (sample, error) {
 	if err := sleep(ctx, warmup); err != nil {
 		return sample{}, err
@@ -174,7 +162,6 @@ func (l *lab) watch(ctx context.Context, count func() int64) (sample, error) {
 	return since.sample(records), nil
 }
 
-// mark is where a measurement began.
 type mark struct {
 	count     int64
 	at        time.Time
@@ -186,7 +173,6 @@ func begin(count int64) mark {
 	return mark{count: count, at: time.Now(), cpu: cpu(), allocated: probe.ReadRuntime().AllocBytes}
 }
 
-// sample is what so many records since the mark have cost.
 func (m mark) sample(records int64) sample {
 	allocated := float64(probe.ReadRuntime().AllocBytes-m.allocated) / float64(records)
 	return sample{
@@ -196,7 +182,7 @@ func (m mark) sample(records int64) sample {
 	}
 }
 
-// cpu is the CPU time that this process has used; 0 where it can't be told.
+// cpu is 0 if it is not known.
 func cpu() time.Duration {
 	usage, err := probe.Self()
 	if err != nil {
@@ -214,7 +200,6 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// produceOurs is a whole run of the tool, but for consumers.
 func (l *lab) produceOurs(ctx context.Context, workers int) (sample, error) {
 	outcome, err := l.bench(ctx, produceRun("perf-produce", "max", workers, warmup, l.plan.measure))
 	if err != nil {
@@ -223,8 +208,6 @@ func (l *lab) produceOurs(ctx context.Context, workers int) (sample, error) {
 	return sampleOf(outcome.Run), nil
 }
 
-// produceRun is the scenario of a run that only sends, by workers who share a client
-// that is set as the bare ones are.
 func produceRun(name, rate string, workers int, warmup, measure time.Duration) string {
 	return fmt.Sprintf(`
 name: %s
@@ -245,7 +228,6 @@ phases: {warmup: %v, measure: %v, drain: 30s}
 `, name, partitions, rate, workers, recordBytes, linger, batchBytes>>10, maxBuffered, warmup, measure)
 }
 
-// sampleOf is what a run of the tool says of itself.
 func sampleOf(r result.Run) sample {
 	allocated := float64(r.Process.AllocBytes) / float64(r.Load.Acked)
 	s := sample{perSecond: r.Load.AckedPerS, allocated: &allocated}

@@ -14,31 +14,26 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// contender is one of those that are set beside each other.
 type contender struct {
 	name    string
 	measure func(ctx context.Context) (sample, error)
 }
 
-// sample is one measurement of one contender.
 type sample struct {
 	perSecond float64       // records
-	cpu       time.Duration // of the client for each record; 0 where it can't be told
-	allocated *float64      // bytes of the client for each record; nil where it can't be told
+	cpu       time.Duration // of the client for each record; 0 if unknown
+	allocated *float64      // bytes of the client for each record; nil if unknown
 }
 
-// measured is a contender with its samples, one of each round.
 type measured struct {
 	contender
 	samples []sample
 }
 
-// warming is how many of the contenders take part in the round that does not
-// count.
+// warming is the number of contenders in the round that does not count.
 const warming = 2
 
-// inRounds measures each contender once a round, in turns, after a round that
-// does not count: a broker's first seconds are its just-in-time compiler's.
+// The first round does not count, for the broker's JIT compiler.
 func (l *lab) inRounds(ctx context.Context, subject string, contenders []contender) ([]measured, error) {
 	all := make([]measured, len(contenders))
 	for i, c := range contenders {
@@ -69,8 +64,6 @@ func (l *lab) inRounds(ctx context.Context, subject string, contenders []contend
 	return all, nil
 }
 
-// profile writes a processor profile until the returned function is called, if
-// profiles were asked for.
 func (l *lab) profile(name string) (stop func(), err error) {
 	if l.plan.profiles == "" {
 		return func() {}, nil
@@ -88,18 +81,15 @@ func (l *lab) profile(name string) (stop func(), err error) {
 	}, nil
 }
 
-// perSecond is the median rate.
 func (m measured) perSecond() float64 {
 	return median(m.samples, func(s sample) float64 { return s.perSecond })
 }
 
-// cpu is the median of the CPU time for each record.
 func (m measured) cpu() time.Duration {
 	return time.Duration(median(m.samples, func(s sample) float64 { return float64(s.cpu) }))
 }
 
-// allocated is the median of the bytes for each record; it can't be told of a process
-// in another language.
+// The bytes are not known for a process in another language.
 func (m measured) allocated() string {
 	if slices.ContainsFunc(m.samples, func(s sample) bool { return s.allocated == nil }) {
 		return "–"
@@ -117,7 +107,6 @@ func median[T any](samples []T, figure func(T) float64) float64 {
 	return (figures[(n-1)/2] + figures[n/2]) / 2
 }
 
-// compare prints the contenders beside the first of them, which is the measure.
 func (l *lab) compare(all []measured, recordBytes int) {
 	t := layout.Table{Rows: [][]string{{"", "median", "÷ first", "CPU of the client for a record", "allocated for a record", "each round, 1,000/s"}}}
 	for _, m := range all {

@@ -13,14 +13,13 @@ const (
 	target = 250 * ms
 )
 
-// work is that of the overload study: twelve workers take 2,667 records a second.
+// Twelve workers process 2,667 records a second.
 var (
 	work = plant.Work{Mean: 4500 * time.Microsecond, Jitter: 1 * ms}
 	fast = plant.Work{Mean: work.Mean / 4, Jitter: work.Jitter / 4}
 	easy = plant.Work{Mean: work.Mean / 16, Jitter: work.Jitter / 16}
 )
 
-// kind is a controller by its name.
 type kind struct {
 	name string
 	make func() (backpressure.Controller, error)
@@ -42,7 +41,6 @@ var kinds = []kind{
 	}},
 }
 
-// producers are n equal ones with a rate in all, at one gate.
 func producers(n int, rate float64) []plant.Producer {
 	all := make([]plant.Producer, n)
 	for i := range all {
@@ -51,7 +49,7 @@ func producers(n int, rate float64) []plant.Producer {
 	return all
 }
 
-// overload is 10,000/s on consumers of 2,667/s.
+// overload offers 10,000/s to consumers of 2,667/s.
 func overload(commit time.Duration) plant.Config {
 	return plant.Config{
 		Seed: 1, Warmup: 3 * time.Second, For: 20 * time.Second,
@@ -61,15 +59,14 @@ func overload(commit time.Duration) plant.Config {
 	}
 }
 
-// locked is overload where commits and readings come at the same moments of the
-// clock, and a record takes 25 ms to its consumer.
+// Commits and readings are at the same moments, and 25 ms pass from producer to consumer.
 func locked(commit time.Duration) plant.Config {
 	c := overload(commit)
 	c.Aligned, c.Produce, c.Fetch = true, 20*ms, 5*ms
 	return c
 }
 
-// steps is a capacity four times as high in the middle third.
+// steps has four times the capacity in the middle third.
 func steps(commit time.Duration) plant.Config {
 	c := overload(commit)
 	c.Producers, c.For = producers(8, 20_000), 30*time.Second
@@ -97,7 +94,6 @@ func faults(all ...plant.Fault) plant.Config {
 	return c
 }
 
-// threeGates is three processes that want 6,000, 3,000 and 1,000/s.
 func threeGates() plant.Config {
 	c := overload(100 * ms)
 	c.Gates = 3
@@ -111,16 +107,14 @@ func threeGates() plant.Config {
 	return c
 }
 
-// example is a case to rank controllers over.
 type example struct {
 	name   string
 	config plant.Config
-	// fastest is how many records a second the consumers take where they keep up
-	// or the load never pauses; 0 where a backlog would have to last through a pause.
+	// fastest is the rate of busy consumers in records per second; 0 if a backlog would have to
+	// last through a pause of the load.
 	fastest float64
 }
 
-// cases are what the controllers are ranked over, in the order of the table.
 var cases = []example{
 	{"overload, commits each 100 ms", overload(100 * ms), 2667},
 	{"overload, commits each 1 s", overload(time.Second), 2667},

@@ -7,77 +7,70 @@ import (
 )
 
 // Config is one case: a load, a topic, a group, and a way to control it.
-// The zero value of a field means what its comment says.
 type Config struct {
-	// Seed decides everything that is drawn.
+	// Seed determines all random draws.
 	Seed uint64
-	// Warmup is before the measured window, and For is the window's length.
+	// Warmup precedes the measured window, whose length is For.
 	Warmup, For time.Duration
 
-	// Producers offer the load; each belongs to the gate of its Gate number.
+	// Producers offer the load; each belongs to the gate with its Gate number.
 	Producers []Producer
-	// Produce is how long a record takes from being admitted to being in the
-	// log, and Ack from there to its acknowledgement. Both are drawn evenly from
-	// half to one and a half of it.
+	// Produce is the time from a record's admission to its append, and Ack from there to its ack.
+	// Each is drawn uniformly from half to one and a half of the value.
 	Produce, Ack time.Duration
-	// FailOneIn is how many records there are to one that fails; 0 is none.
+	// One of FailOneIn records fails; 0 means none.
 	FailOneIn int
 
 	// Partitions are filled in turn by each producer. Each has a worker.
 	Partitions int
-	// Members share the partitions, number p going to member p mod Members; 0 is one.
+	// Members share the partitions: partition p belongs to member p mod Members; 0 means one.
 	Members int
-	// Fetch is from a record being in the log to its being with an idle worker.
+	// Fetch is the time from a record's append until an idle worker has it.
 	Fetch time.Duration
-	// Work is what a record costs its worker. Steps change it later.
+	// Work is the processing time of a record; Steps change it.
 	Work  Work
 	Steps []Step
-	// Commit is how often a member commits what is processed. Members commit
-	// together only if Aligned.
+	// Commit is the interval at which a member commits processed records, all together if Aligned.
 	Commit  time.Duration
 	Aligned bool
 	Faults  []Fault
 
-	// Poll is how often each gate asks for a reading, and Read how long the
-	// answer takes: drawn from zero to twice that. A poll is left out while the
-	// one before it has no answer. Committed offsets are read at a drawn moment
-	// of that time, high watermarks at a later one.
+	// Poll is the interval at which each gate asks for a reading. Read is the mean time of the
+	// answer, drawn from zero to twice that. A poll is skipped while the previous one has no
+	// answer. Committed offsets are read at a random moment of that time, and high watermarks at a
+	// later one.
 	Poll, Read time.Duration
-	// Delivered makes the readings tell what the application took.
+	// Delivered adds delivered positions to the readings.
 	Delivered bool
-	// MarkLate takes the gate's mark when the answer is there, instead of before
-	// it is asked for: a mistake, which the credit law does not survive.
+	// MarkLate takes the gate's mark when the answer arrives: a mistake that breaks the bound.
 	MarkLate bool
 
-	// Gates is the number of gates, each a process of its own that has an equal
-	// and fixed share of the bound, if there is one; 0 is one gate that has all of it.
+	// Gates is the number of gates, each with an equal, fixed part of the bound; 0 means one gate.
 	Gates int
 	// NewController makes the controller of one gate.
 	NewController func() (backpressure.Controller, error)
 
-	// Bound is what overshoot is measured against, in records; 0 is nothing.
+	// Bound is the reference of Overshoot, in records; 0 means none.
 	Bound int64
-	// Target is what settling is judged by.
+	// Target is the time by which settling is judged.
 	Target time.Duration
 }
 
-// Producer is one source of records with a schedule of its own. It looks at the
-// clock once a millisecond.
+// Producer is one source of records with its own schedule. It checks the clock once a millisecond.
 type Producer struct {
 	Gate int
-	// Rate is offered in records per second. Every BurstEvery it is BurstRate for
-	// BurstFor.
+	// Rate is offered in records per second. Every BurstEvery it is BurstRate for BurstFor.
 	Rate, BurstRate      float64
 	BurstFor, BurstEvery time.Duration
-	// Defer keeps what is not admitted, up to that many records, and counts its
-	// waiting. The rest is shed, oldest first.
+	// Defer is the number of records that may wait for admission. Further ones are shed, oldest
+	// first.
 	Defer int64
 }
 
-// Work is the distribution of what one record costs.
+// Work is the distribution of a record's processing time.
 type Work struct {
 	Mean time.Duration
-	// Jitter is the width of an even distribution around the mean.
+	// Jitter is the width of a uniform distribution around the mean.
 	Jitter time.Duration
 	// Exponential draws from an exponential distribution instead.
 	Exponential bool
@@ -89,28 +82,27 @@ type Step struct {
 	Work Work
 }
 
-// Fault is something that happens to the group at a time of the measured window.
+// Fault is a fault of the group at a time of the measured window.
 type Fault struct {
 	Kind   FaultKind
 	At     time.Duration
 	Member int
-	// For is how long the stall, the rebalance, or after a kill the group's
-	// noticing takes.
+	// For is the length of the stall or the rebalance, or the time until the group notices a kill.
 	For time.Duration
 }
 
-// FaultKind says what happens.
+// FaultKind is the kind of a fault.
 type FaultKind string
 
-// What can happen to a group.
+// The kinds of faults.
 const (
-	// Stall: a member works and commits nothing, and keeps its partitions.
+	// Stall: a member processes and commits nothing, and keeps its partitions.
 	Stall FaultKind = "stall"
-	// Kill: a member vanishes without a commit. The group notices after For; then
-	// the others read again from what was committed.
+	// Kill: a member vanishes without a commit. The group notices after For; then the others read
+	// again from the committed offsets.
 	Kill FaultKind = "kill"
 	// Start: a killed member comes back, which takes a rebalance of For.
 	Start FaultKind = "start"
-	// Rebalance: everybody commits and then works nothing for the time.
+	// Rebalance: all members commit, and then process nothing for the time.
 	Rebalance FaultKind = "rebalance"
 )

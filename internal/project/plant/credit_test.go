@@ -14,7 +14,6 @@ func credit(maxLag int64) func() (backpressure.Controller, error) {
 	return func() (backpressure.Controller, error) { return backpressure.NewCredit(maxLag) }
 }
 
-// hard are the controllers that promise a bound, each told the same.
 func hard(maxLag int64) []kind {
 	return []kind{
 		{"credit", credit(maxLag)},
@@ -34,8 +33,6 @@ func drawTime(t *rapid.T, low, high time.Duration, name string) time.Duration {
 	return time.Duration(rapid.Int64Range(int64(low), int64(high)).Draw(t, name))
 }
 
-// drawConfig draws any schedule of sends, acknowledgements, polls, commits and
-// faults.
 func drawConfig(t *rapid.T) plant.Config {
 	c := plant.Config{
 		Seed: rapid.Uint64().Draw(t, "seed"), For: 3 * time.Second,
@@ -67,8 +64,6 @@ func drawConfig(t *rapid.T) plant.Config {
 	return c
 }
 
-// Whatever the schedule of polls, commits, stalls, rebalances and delays: the lag
-// never exceeds the bound.
 func TestNoScheduleExceedsTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawConfig(t)
@@ -85,9 +80,7 @@ func TestNoScheduleExceedsTheBound(t *testing.T) {
 	})
 }
 
-// The same plant with the mark taken after the reading: what was acknowledged in
-// between counts as seen, though the reading does not hold it. That the plant finds this is why the
-// test above means something.
+// Acks between reading and mark would count as seen. So the test above can fail.
 func TestAMarkTakenLateBreaksTheBound(t *testing.T) {
 	c := faults(plant.Fault{Kind: plant.Stall, At: time.Second, For: 2 * time.Second})
 	c.Members, c.For, c.Read, c.MarkLate = 1, 5*time.Second, 200*ms, true
@@ -100,7 +93,6 @@ func TestAMarkTakenLateBreaksTheBound(t *testing.T) {
 	}
 }
 
-// Where the bound covers what the commits need, the consumers never wait for it.
 func TestCreditUsesTheConsumersFully(t *testing.T) {
 	for _, c := range some(cases...) {
 		r, off := run(t, c.config, credit(bound)), run(t, c.config, kinds[0].make)
@@ -117,7 +109,7 @@ func TestCreditUsesTheConsumersFully(t *testing.T) {
 	}
 }
 
-// A healthy group with a bound above what its commits need is left alone.
+// The bound is above what the group's commits need.
 func TestCreditLeavesAHealthyGroupAlone(t *testing.T) {
 	if r := run(t, healthy(100*ms), credit(bound)); r.Shed != 0 {
 		t.Errorf("%d of %d records were shed", r.Shed, r.Offered)
@@ -127,8 +119,7 @@ func TestCreditLeavesAHealthyGroupAlone(t *testing.T) {
 	}
 }
 
-// Three gates with a third of the bound each keep the whole of it, and the one that
-// wants less than its third has all it wants.
+// A gate that needs less than its third of the bound is not limited.
 func TestSharesKeepOneBound(t *testing.T) {
 	r := run(t, threeGates(), credit(bound))
 	if r.PeakLag > bound {

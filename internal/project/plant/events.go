@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// agenda is what will happen, in order of time and, at the same time, in the
-// order in which it was planned.
+// agenda orders events by time, and then as they were planned.
 type agenda struct {
 	now    time.Duration
-	clock  atomic.Int64 // is now; a gate looks at it from a goroutine of its own too
+	clock  atomic.Int64 // equals now; a gate also reads it from another goroutine
 	events events
 	seq    uint64
 }
@@ -20,11 +19,11 @@ type event struct {
 	do  func()
 }
 
-// events is a heap, as container/heap makes it: that one would put each event into an
-// interface, which took a third of the time of a run.
+// events is no container/heap, which would put each event into an interface: a third of a run's
+// time.
 type events []event
 
-// at plans something; what lies in the past happens now.
+// An event in the past happens now.
 func (a *agenda) at(t time.Duration, do func()) {
 	a.seq++
 	a.events.push(event{max(t, a.now), a.seq, do})
@@ -32,7 +31,6 @@ func (a *agenda) at(t time.Duration, do func()) {
 
 func (a *agenda) after(d time.Duration, do func()) { a.at(a.now+d, do) }
 
-// every plans something again and again, first at the given time.
 func (a *agenda) every(first, period time.Duration, do func()) {
 	var again func()
 	again = func() {
@@ -42,7 +40,6 @@ func (a *agenda) every(first, period time.Duration, do func()) {
 	a.at(first, again)
 }
 
-// run lets happen what is planned before the end.
 func (a *agenda) run(end time.Duration) {
 	for len(a.events) > 0 && a.events[0].at < end {
 		e := a.events.pop()
@@ -88,7 +85,7 @@ func (e *events) pop() event {
 	return first
 }
 
-// sink makes room for moved below the first place, and returns where.
+// sink moves a free place down from the top to where moved belongs, and returns it.
 func (e events) sink(moved event) (i int) {
 	for {
 		child := 2*i + 1

@@ -2,21 +2,18 @@ package plant
 
 import "time"
 
-// takeover is how long it takes to share out a dead member's partitions.
+// takeover is the time to assign a dead member's partitions.
 const takeover = 50 * time.Millisecond
 
-// member is one consumer of the group.
 type member struct {
 	alive   bool
 	stalled bool
 }
 
-// works tells whether the worker of a partition with this owner may go on.
 func (p *plant) works(owner int) bool {
 	return owner >= 0 && p.rebalances == 0 && p.members[owner].alive && !p.members[owner].stalled
 }
 
-// assign gives each partition to a member that is alive, in turn.
 func (p *plant) assign() {
 	var alive []int
 	for i := range p.members {
@@ -32,7 +29,6 @@ func (p *plant) assign() {
 	}
 }
 
-// commit commits what a member has processed.
 func (p *plant) commit(m int) {
 	if p.rebalances > 0 || !p.members[m].alive || p.members[m].stalled {
 		return
@@ -44,7 +40,6 @@ func (p *plant) commit(m int) {
 	}
 }
 
-// planGroup plans the commits, the steps and the faults.
 func (p *plant) planGroup() {
 	for m := range p.members {
 		first := p.cfg.Commit
@@ -61,7 +56,6 @@ func (p *plant) planGroup() {
 	}
 }
 
-// fault lets a fault happen.
 func (p *plant) fault(f Fault) {
 	switch f.Kind {
 	case Stall:

@@ -13,8 +13,7 @@ func latency() (backpressure.Controller, error) {
 	return backpressure.NewLatency(backpressure.LatencyConfig{Target: target})
 }
 
-// The goals of the study, for commits each 100 ms, whatever the phases of the
-// members' commits.
+// The controller reaches the study's goals whatever the phases of the commits.
 func TestLatencyHoldsItsTarget(t *testing.T) {
 	for _, seed := range some[uint64](0, 1, 2, 3, 4, 5, 6, 7, 8, 9) {
 		c := overload(100 * ms)
@@ -26,8 +25,7 @@ func TestLatencyHoldsItsTarget(t *testing.T) {
 	}
 }
 
-// The same where members commit and gates read at the same moments: each reading
-// sees a commit at once, or an interval later.
+// A reading sees a commit at once or an interval later.
 func TestLatencyHoldsItsTargetWhereCommitsMeetReadings(t *testing.T) {
 	for _, seed := range some[uint64](0, 1, 2, 3, 4) {
 		for _, commit := range []time.Duration{100 * ms, time.Second} {
@@ -57,8 +55,8 @@ func TestLatencySettles(t *testing.T) {
 	}
 }
 
-// What is reached with commits each second: the mean is right, what lies between two
-// commits is a guess, and a new capacity is seen a commit later.
+// The mean is right, the time between two commits is estimated, and a new capacity is seen a commit
+// later.
 func TestLatencyWithCommitsEachSecond(t *testing.T) {
 	c := overload(time.Second)
 	c.Warmup = 8 * time.Second
@@ -75,7 +73,6 @@ func TestLatencyWithCommitsEachSecond(t *testing.T) {
 	}
 }
 
-// With positions told at each reading the commit interval does not matter.
 func TestLatencyWithDelivered(t *testing.T) {
 	c := steps(5 * time.Second)
 	c.Delivered = true
@@ -100,7 +97,6 @@ func TestLatencyLeavesAHealthyGroupAlone(t *testing.T) {
 	}
 }
 
-// After a stall, a kill or a rebalance the consumers are used fully again.
 func TestLatencyRecovers(t *testing.T) {
 	for _, f := range some(
 		plant.Fault{Kind: plant.Kill, For: 3 * time.Second},
@@ -123,7 +119,6 @@ func TestLatencyRecovers(t *testing.T) {
 	}
 }
 
-// The envelope: where the law holds without being told anything about the group.
 func TestLatencyEnvelope(t *testing.T) {
 	for _, capacity := range some[float64](4000, 1000, 16_000) {
 		for _, partitions := range some(12, 1, 24) {

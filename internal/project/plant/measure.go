@@ -7,40 +7,36 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// Result is what became of one case. All but the lag speaks of records that were
-// due in the measured window.
+// Result is the outcome of one case. All but the lag refers to records that were due in the
+// measured window.
 type Result struct {
-	// PeakLag is the highest lag at any event of the run, in records, and
-	// Overshoot that over the bound of the case; 0 where it has none.
+	// PeakLag is the highest lag at any event of the run, in records. Overshoot is PeakLag ÷ the
+	// bound of the case; 0 without a bound.
 	PeakLag   int64
 	Overshoot float64
 	// Offered is admitted + shed + what still waits to be admitted.
 	Offered, Admitted, Shed int64
-	// Delivered counts the records that were handed over in the measured window,
-	// each once.
+	// Delivered counts the records delivered in the measured window, each once.
 	Delivered int64
-	// E2EP50 and E2EP99 are of the time from due to handed over.
+	// E2EP50 and E2EP99 are percentiles of the time from due to delivered.
 	E2EP50, E2EP99 time.Duration
-	// Settling is, for each step of the work, how long it took until times and
-	// deliveries were right for good; negative where they never were.
+	// Settling is, for each step of the work, the time until times and deliveries stayed right;
+	// negative if they never did.
 	Settling []time.Duration
-	// Fairness is Jain's index over what the producers had admitted: 1 if all had
-	// the same, 1/n if one had all.
+	// Fairness is Jain's index over the producers' admitted records: 1 if all had the same, 1/n if
+	// one had all.
 	Fairness float64
-	// BoundMin and BoundMax are of the bounds in force in the measured window;
-	// Unlimited where there was none.
+	// BoundMin and BoundMax are those in the measured window; Unlimited if there was none.
 	BoundMin, BoundMax int64
 }
 
-// delivery is one record's hand-over.
 type delivery struct{ at, due time.Duration }
 
-// measure is what the plant sees of itself.
 type measure struct {
 	p          *plant
 	peak       int64
-	deliveries []delivery // in order of time, those of the warm-up included
-	low, high  int64      // bounds
+	deliveries []delivery // in order of time, including the warm-up
+	low, high  int64
 }
 
 func newMeasure(p *plant) measure {
@@ -104,7 +100,7 @@ func (m *measure) fairness() float64 {
 	return sum * sum / (float64(len(m.p.producers)) * squares)
 }
 
-// quantile is of sorted times; 0 if there are none.
+// quantile is 0 without times.
 func quantile(sorted []time.Duration, q float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0

@@ -9,14 +9,13 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// tick is how often a producer looks at the clock, and pace how often a gate is
-// given the time: what the bench does too.
+// tick is how often a producer checks the clock, and pace how often a gate gets the time, as in
+// package bench.
 const (
 	tick = time.Millisecond
 	pace = 10 * time.Millisecond
 )
 
-// plant is one run while it goes on.
 type plant struct {
 	agenda
 	cfg  Config
@@ -25,7 +24,7 @@ type plant struct {
 
 	partitions []*partition
 	members    []member
-	rebalances int // under way
+	rebalances int // in progress
 	gates      []*gate
 	producers  []*producer
 
@@ -33,7 +32,6 @@ type plant struct {
 	measure measure
 }
 
-// gate is one process: a gate and its way to read the lag.
 type gate struct {
 	*backpressure.Gate
 	shared bool
@@ -101,8 +99,7 @@ func (p *plant) newGate() (*gate, error) {
 	return &gate{Gate: g, shared: shared}, nil
 }
 
-// round lets every producer look at the clock, in another order each time: who is
-// first at a gate that has room for one is a matter of chance.
+// The order is random, so that the first at a gate is random.
 func (p *plant) round() {
 	p.rand.Shuffle(len(p.producers), func(i, j int) { p.producers[i], p.producers[j] = p.producers[j], p.producers[i] })
 	for _, pr := range p.producers {
@@ -110,7 +107,6 @@ func (p *plant) round() {
 	}
 }
 
-// drawTime draws evenly from low to high.
 func (p *plant) drawTime(low, high time.Duration) time.Duration {
 	if high <= low {
 		return low
@@ -118,5 +114,5 @@ func (p *plant) drawTime(low, high time.Duration) time.Duration {
 	return low + time.Duration(p.rand.Int64N(int64(high-low)))
 }
 
-// around draws evenly from half of a time to one and a half of it.
+// around draws uniformly from half to one and a half of d.
 func (p *plant) around(d time.Duration) time.Duration { return p.drawTime(d/2, d+d/2) }

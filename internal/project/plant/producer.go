@@ -2,28 +2,25 @@ package plant
 
 import "time"
 
-// producer offers records by its schedule and asks its gate for each.
 type producer struct {
 	p    *plant
 	cfg  Producer
 	gate *gate
 	next int // the partition of the next record, before the modulo
 
-	due   float64 // records that came due, the last of them in part
-	whole int64   // the whole ones of them
+	due   float64 // records that came due, including a fraction
+	whole int64
 	queue []deferred
 	held  int64 // in the queue
 
 	offered, admitted, shed int64 // in the measured window
 }
 
-// deferred are records that came due together and wait.
 type deferred struct {
 	due time.Duration
 	n   int64
 }
 
-// rate is what is offered at a time, in records per second.
 func (c Producer) rate(at time.Duration) float64 {
 	if c.BurstEvery > 0 && at%c.BurstEvery < c.BurstFor {
 		return c.BurstRate
@@ -31,8 +28,6 @@ func (c Producer) rate(at time.Duration) float64 {
 	return c.Rate
 }
 
-// round is one look at the clock: what has come due is queued, what the gate
-// admits is sent, and what may not wait is shed.
 func (pr *producer) round() {
 	pr.due += pr.cfg.rate(pr.p.now) * tick.Seconds()
 	if n := int64(pr.due) - pr.whole; n > 0 {
@@ -55,7 +50,6 @@ func (pr *producer) round() {
 	}
 }
 
-// send sends up to n records of the oldest in the queue. It returns how many.
 func (pr *producer) send(n int64) int64 {
 	due, n := pr.pull(n)
 	if pr.p.measured(due) {
@@ -78,7 +72,6 @@ func (pr *producer) send(n int64) int64 {
 	return n
 }
 
-// settle tells the gate that the fate of records is known, and where they are.
 func (pr *producer) settle(first int, offsets []int64, n int64) {
 	if pr.gate.shared {
 		for i, offset := range offsets {
@@ -95,7 +88,7 @@ func (pr *producer) drop(n int64) {
 	}
 }
 
-// pull takes up to n records of one due time from the front of the queue.
+// The records have the same due time.
 func (pr *producer) pull(n int64) (time.Duration, int64) {
 	front := &pr.queue[0]
 	due, n := front.due, min(n, front.n)
@@ -107,7 +100,7 @@ func (pr *producer) pull(n int64) (time.Duration, int64) {
 	return due, n
 }
 
-// append puts n records into the log, one partition after the other.
+// append fills one partition after the other.
 func (p *plant) append(due time.Duration, first int, n int64) []int64 {
 	offsets := make([]int64, n)
 	p.lag += n

@@ -16,7 +16,6 @@ import (
 
 var update = flag.Bool("update", false, "write the golden table under testdata anew")
 
-// run runs a case under a controller.
 func run(t testing.TB, config plant.Config, make func() (backpressure.Controller, error)) plant.Result {
 	t.Helper()
 	config.NewController = make
@@ -27,13 +26,12 @@ func run(t testing.TB, config plant.Config, make func() (backpressure.Controller
 	return r
 }
 
-// utilisation is what was delivered over what was delivered with backpressure off.
 func utilisation(r, off plant.Result) float64 {
 	return float64(r.Delivered) / float64(off.Delivered)
 }
 
-// The table that docs quote: all controllers over all cases. It is compared where it
-// was made only, for other processors round sums of products differently.
+// The docs quote this table. It is compared only on the architecture where it was made, because
+// others round sums of products differently.
 func TestRanking(t *testing.T) {
 	golden, compared := filepath.Join("testdata", "ranking.md"), some(cases...)
 	if *update {
@@ -61,7 +59,6 @@ func TestRanking(t *testing.T) {
 	}
 }
 
-// ranking is the table of one case.
 func ranking(t *testing.T, c example) string {
 	t.Helper()
 	var b strings.Builder

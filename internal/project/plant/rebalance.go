@@ -2,9 +2,8 @@ package plant
 
 import "time"
 
-// rebalance stops everybody for a time, as the eager protocol does: what is in
-// work is given up half done, what is processed is committed, and whoever is
-// alive then shares the partitions.
+// As in the eager protocol, unfinished work is dropped and processed records are committed. Then
+// the live members share the partitions.
 func (p *plant) rebalance(d time.Duration) {
 	for _, l := range p.partitions {
 		if p.works(l.owner) {
@@ -15,7 +14,7 @@ func (p *plant) rebalance(d time.Duration) {
 	p.rebalances++
 	p.after(d, func() {
 		if p.rebalances--; p.rebalances > 0 {
-			return // another one is under way
+			return // another one is in progress
 		}
 		p.assign()
 		for _, l := range p.partitions {

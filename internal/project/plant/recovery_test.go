@@ -10,12 +10,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/project/plant"
 )
 
-// recovery is how long after a bad spell the consumers are used again, by how
-// often they commit.
+// recovery is the time after a disturbance until the consumers are used again, by commit interval.
 var recovery = map[time.Duration]time.Duration{100 * ms: 10 * time.Second, time.Second: 30 * time.Second}
 
-// Whatever befell the group: when it is well again and records are offered, the
-// controllers that find their bound by themselves use it again, to nine tenths.
+// Controllers that find their bound themselves use the group again, to nine tenths.
 func TestControllersRecoverFromABadSpell(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		commit := rapid.SampledFrom([]time.Duration{100 * ms, time.Second}).Draw(t, "commit")

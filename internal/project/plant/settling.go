@@ -6,16 +6,15 @@ import (
 	"time"
 )
 
-// Settling is judged in windows of this length, one beginning after the other.
+// Settling is judged in windows whose starts are a stride apart.
 const (
 	settlingWindow = 500 * time.Millisecond
 	settlingStride = 50 * time.Millisecond
 )
 
-// settling is the time from a step to the end of the last window, before the next
-// step, that was not yet right. Right is: p99 of the time from due to delivery at
-// most a fifth above the target, and as many deliveries as the capacity allows or
-// as were offered, less a tenth.
+// settling is the time from a step to the end of the last window, before the next step, that was
+// not right. In a right one, the p99 from due to delivered is at most a fifth above the target, and
+// deliveries are at least nine tenths of the smaller of capacity and offered load.
 func (m *measure) settling(step int) time.Duration {
 	cfg := m.p.cfg
 	begin, end := cfg.Warmup+cfg.Steps[step].At, cfg.Warmup+cfg.For
@@ -37,7 +36,6 @@ func (m *measure) settling(step int) time.Duration {
 	return 0
 }
 
-// offeredRate is what all producers together offer outside of bursts.
 func (m *measure) offeredRate() float64 {
 	var sum float64
 	for _, pr := range m.p.producers {
@@ -46,7 +44,7 @@ func (m *measure) offeredRate() float64 {
 	return sum
 }
 
-// between returns the sorted times of what was delivered from one time to another.
+// between returns the sorted times of the deliveries in [from, to).
 func (m *measure) between(from, to time.Duration) []time.Duration {
 	first := sort.Search(len(m.deliveries), func(i int) bool { return m.deliveries[i].at >= from })
 	var times []time.Duration

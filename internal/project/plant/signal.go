@@ -8,8 +8,8 @@ import (
 
 const topic = "plant"
 
-// planGates gives each gate its first reading before anything is sent, and then
-// one at every poll. The polls of several gates are spread over the interval.
+// Each gate gets a reading before anything is sent. The polls of several gates are spread over the
+// interval.
 func (p *plant) planGates() {
 	for i, g := range p.gates {
 		g.Report(g.Mark(), p.read())
@@ -19,8 +19,8 @@ func (p *plant) planGates() {
 	}
 }
 
-// ask asks for a reading: the mark now, the committed offsets after a while, the
-// high watermarks after that, and the answer at last.
+// ask takes the mark now, then the committed offsets, then the high watermarks, and reports the
+// answer last.
 func (p *plant) ask(g *gate) {
 	if g.asking {
 		return
@@ -46,7 +46,6 @@ func (p *plant) ask(g *gate) {
 	})
 }
 
-// read reads all at this moment.
 func (p *plant) read() backpressure.Reading {
 	r := backpressure.Reading{Partitions: make([]backpressure.Partition, len(p.partitions))}
 	for i, l := range p.partitions {

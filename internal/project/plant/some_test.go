@@ -2,6 +2,5 @@
 
 package plant_test
 
-// some returns the first of the values, which stands for all of them: tier full
-// has time for the rest.
+// Only the first value; tier full has time for all.
 func some[T any](values ...T) []T { return values[:1] }

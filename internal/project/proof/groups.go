@@ -8,20 +8,20 @@ import (
 // group is a part of the proof that runs, passes and fails as one.
 type group struct {
 	name string
-	why  string // it is slow
-	// packages are patterns of go list. The group runs again if a file of one of them
-	// changed, or of a package of this module that they or their tests import.
+	why  string
+	// packages are patterns of go list. The group runs again if a file of one of them changed, or
+	// of a package of this module that they or their tests import.
 	packages []string
 	own      bool     // no other group runs all tests of these packages
-	rest     bool     // packages are those that no group has for its own
+	rest     bool     // packages are those that no group owns
 	command  []string // runs instead of go test
-	flags    []string // of go test, after those that all groups have
+	flags    []string // of go test, after the common ones
 	tags     string   // in addition to those of the tier
 	cgo      bool     // needs a C compiler
 	timeout  time.Duration
 }
 
-// all is the whole proof, in the order in which it runs: what fails soonest is first.
+// Likely and early failures come first.
 var all = []group{
 	{
 		name: "cross", why: "links the binary for each platform", timeout: time.Hour,
@@ -65,17 +65,14 @@ var all = []group{
 	},
 }
 
-// tests is a group that runs all tests of its packages.
 func tests(name, why string, timeout time.Duration, packages ...string) group {
 	return group{name: name, why: why, packages: packages, own: true, timeout: timeout}
 }
 
-// buildTags returns the tags of the group's files.
 func (g group) buildTags() string {
 	return strings.Trim("synctests,full,proof,"+g.tags, ",")
 }
 
-// args returns the group's command line.
 func (g group) args() []string {
 	if g.command != nil {
 		return g.command
@@ -84,7 +81,6 @@ func (g group) args() []string {
 	return append(append(args, g.flags...), g.packages...)
 }
 
-// environment returns the variable that the group's command and go list both need.
 func (g group) environment() string {
 	if g.cgo {
 		return "CGO_ENABLED=1"

@@ -1,5 +1,4 @@
-// Command proof runs everything that takes hours: groups of slow tests, one after
-// the other.
+// Command proof runs everything that takes hours: groups of slow tests, one after the other.
 //
 //	make proof               every group that has not passed yet as the code is now
 //	make proof SINCE=REF     only groups with a package that changed since REF
@@ -7,9 +6,9 @@
 //	make proof FRESH=1       also groups that have passed
 //	make proof LIST=1        print the groups, run nothing
 //
-// A group that passes leaves a stamp in bin/proof: a checksum over its definition
-// and all files of this module that it depends on. So a second call goes on where
-// the first one stopped. Each group's output is also in bin/proof/NAME.log.
+// A group that passes leaves a stamp in bin/proof: a checksum over its definition and all
+// files of this module that it depends on. A second call continues where the first one
+// stopped. Each group's output is also in bin/proof/NAME.log.
 package main
 
 import (
@@ -41,10 +40,9 @@ func main() {
 	os.Exit(1)
 }
 
-// errInput is what the caller has to change. Nothing ran.
+// Wrong arguments: nothing ran.
 var errInput = errors.New("proof")
 
-// run runs the groups that args choose, in the module whose root is dir.
 func run(ctx context.Context, dir string, groups []group, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("proof", flag.ContinueOnError)
 	list := flags.Bool("list", false, "print the groups")
@@ -79,8 +77,6 @@ func run(ctx context.Context, dir string, groups []group, args []string, stdout 
 	return p.run(ctx, groups, chosen)
 }
 
-// choose returns the groups that only names, in their usual order; all if it names
-// none.
 func choose(groups []group, only string) ([]group, error) {
 	if only == "" {
 		return groups, nil

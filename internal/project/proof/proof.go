@@ -18,7 +18,6 @@ import (
 	"time"
 )
 
-// proof is one call: which groups have to run, and how each ended.
 type proof struct {
 	tree    *tree
 	changed map[string]bool // packages; nil is every group
@@ -28,13 +27,12 @@ type proof struct {
 	ended   []outcome
 }
 
-// outcome is how a group ended.
 type outcome struct {
 	group, result string
 	took          time.Duration
 }
 
-// The results of a group. There is also "left out", if a C compiler is missing.
+// Another result is "left out", if a C compiler is missing.
 const (
 	passed      = "passed"
 	stamped     = "stamped" // passed before, with the same files
@@ -42,7 +40,7 @@ const (
 	interrupted = "interrupted"
 )
 
-// grace is how long an interrupted group has to end what it started.
+// grace is the time for an interrupted group to clean up.
 const grace = 30 * time.Second
 
 func open(ctx context.Context, dir string, stdout io.Writer) (*proof, error) {
@@ -53,7 +51,7 @@ func open(ctx context.Context, dir string, stdout io.Writer) (*proof, error) {
 	return &proof{tree: t, dir: filepath.Join(t.root, "bin", "proof"), stdout: stdout}, nil
 }
 
-// run runs the chosen ones of all groups, and goes on after one that fails.
+// run continues after a failure.
 func (p *proof) run(ctx context.Context, groups, chosen []group) error {
 	if err := os.MkdirAll(p.dir, 0o755); err != nil {
 		return err
@@ -81,8 +79,7 @@ func (p *proof) run(ctx context.Context, groups, chosen []group) error {
 	return p.conclude(ctx)
 }
 
-// resolve gives the rest its packages, and returns the folders of all packages that
-// the group depends on.
+// resolve also returns the folders of all packages that the group depends on.
 func (p *proof) resolve(ctx context.Context, g group, groups []group) (group, map[string]bool, error) {
 	if g.rest {
 		g.packages = []string{"./..."}
@@ -118,8 +115,8 @@ func overlap(a, b map[string]bool) bool {
 	return false
 }
 
-// try runs a group, unless its stamp says that it passed with the same files. The
-// checksum is taken before, so that a change during the run does not pass with it.
+// try runs a group, unless its stamp says that it passed with the same files. It computes the
+// checksum before the run, so a change during the run does not count as passed.
 func (p *proof) try(ctx context.Context, g group, dirs map[string]bool) error {
 	sum, err := p.tree.checksum(g, dirs)
 	if err != nil {
@@ -155,7 +152,6 @@ func (p *proof) try(ctx context.Context, g group, dirs map[string]bool) error {
 	return os.WriteFile(stamp, []byte(sum), 0o644)
 }
 
-// compiler returns the C compiler that cgo would use, and whether it is there.
 func (p *proof) compiler(ctx context.Context) (name string, found bool) {
 	out, err := output(p.tree.command(ctx, "go", "env", "CC"))
 	fields := strings.Fields(string(out))
@@ -166,8 +162,7 @@ func (p *proof) compiler(ctx context.Context) (name string, found bool) {
 	return fields[0], err == nil
 }
 
-// execute runs a group's command. Its output is streamed and kept. An interrupt or
-// a timeout reaches every process that the command started, as from a terminal.
+// An interrupt or a timeout reaches every process that the command started.
 func (p *proof) execute(ctx context.Context, g group) (err error) {
 	log, err := os.Create(filepath.Join(p.dir, g.name+".log"))
 	if err != nil {
@@ -178,7 +173,7 @@ func (p *proof) execute(ctx context.Context, g group) (err error) {
 	defer cancel()
 	fmt.Fprintf(p.stdout, "== %s: %s\n", g.name, strings.Join(g.args(), " "))
 	cmd := p.tree.command(ctx, g.args()[0], g.args()[1:]...)
-	// The stamp knows the group's own settings and not those of who called make.
+	// The stamp covers the group's own settings, not the caller's.
 	cmd.Env = append(without(cmd.Environ(), "MAKEFLAGS", "MAKEOVERRIDES", "SOAK_KILLS", "FUZZ"), g.environment())
 	cmd.Stdout = io.MultiWriter(p.stdout, log)
 	cmd.Stderr = cmd.Stdout
@@ -193,7 +188,6 @@ func (p *proof) execute(ctx context.Context, g group) (err error) {
 	return errors.Join(err, readErr)
 }
 
-// without returns env without some of its variables.
 func without(env []string, names ...string) []string {
 	return slices.DeleteFunc(env, func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
@@ -203,8 +197,6 @@ func without(env []string, names ...string) []string {
 
 var tested = regexp.MustCompile(`(?m)^(?:ok  |FAIL)\t(\S+)\t([0-9.]+)s`)
 
-// slowest returns a line for each of the ten packages whose tests took longest, if
-// go test reported more than one.
 func slowest(log string) (lines []string) {
 	type test struct {
 		name    string
@@ -227,7 +219,6 @@ func slowest(log string) (lines []string) {
 	return lines
 }
 
-// conclude prints how each group ended, and returns an error if not all passed.
 func (p *proof) conclude(ctx context.Context) error {
 	t := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	var bad []string

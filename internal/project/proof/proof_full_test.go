@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A module in which the tests of "one" import "two", and "three" stands by itself.
+// The tests of "one" import "two"; "three" is independent.
 var module = map[string]string{
 	".gitignore":           "/bin/\n",
 	"go.mod":               "module example.com/tiny\n\ngo 1.26.0\n",
@@ -120,8 +120,6 @@ func TestStamps(t *testing.T) {
 	step("after a failure", one(passed), "-only", "one")
 }
 
-// A group with another command runs again, leaves no stamp if it fails, and the
-// others run.
 func TestFailure(t *testing.T) {
 	dir := checkout(t, module)
 	groups := slices.Clone(tinyGroups)
@@ -142,7 +140,6 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// The tests that exist only with the tag proof run, in packages that no other group has.
 func TestRest(t *testing.T) {
 	dir := checkout(t, module)
 	write(t, filepath.Join(dir, "four/slow_test.go"),
@@ -184,7 +181,6 @@ func TestSlowest(t *testing.T) {
 	}
 }
 
-// Every group is complete, and no name or command is there twice.
 func TestGroups(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, g := range all {
@@ -206,7 +202,6 @@ func prove(t *testing.T, dir string, args ...string) (stdout string, err error) 
 	return out.String(), err
 }
 
-// ended returns the groups of the table at the end of the output.
 func ended(out string, err error) (groups []string) {
 	if err != nil {
 		return []string{err.Error()}
@@ -242,7 +237,6 @@ type writerFunc func([]byte)
 
 func (f writerFunc) Write(b []byte) (int, error) { f(b); return len(b), nil }
 
-// checkout makes a repository of files.
 func checkout(t *testing.T, files map[string]string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -272,7 +266,6 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-// extend adds an empty line to a file, or makes one that go list can read.
 func extend(t *testing.T, path string) {
 	t.Helper()
 	content, err := os.ReadFile(path)

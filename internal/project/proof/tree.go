@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// tree is the module as it stands in the work tree, with files that git does not
-// know yet. Every path is relative to the module and has slashes.
+// tree is the module in the work tree, including untracked files. Paths are relative to the module
+// and have slashes.
 type tree struct {
 	root     string
 	packages map[string]bool     // folders
@@ -25,7 +25,7 @@ type tree struct {
 	sums     map[string][sha256.Size]byte
 }
 
-// anywhere are the files whose change concerns every package.
+// These files affect every package.
 var anywhere = []string{"go.mod", "go.sum"}
 
 func readTree(ctx context.Context, root string) (*tree, error) {
@@ -37,7 +37,7 @@ func readTree(ctx context.Context, root string) (*tree, error) {
 		return nil, err
 	}
 	t := &tree{root: root, files: make(map[string][]string), sums: make(map[string][sha256.Size]byte)}
-	// With every tag: a package may consist of files that all have one.
+	// A package may have only files with a tag.
 	if t.packages, err = t.list(ctx, group{tags: "librdkafka", cgo: true, packages: []string{"./..."}}); err != nil {
 		return nil, err
 	}
@@ -53,9 +53,8 @@ func readTree(ctx context.Context, root string) (*tree, error) {
 	return t, nil
 }
 
-// owner returns the package of a file: the nearest folder above it that is one. So
-// a package has its test data and what it embeds, and the module's own folder has
-// documents and results.
+// owner returns the nearest package folder above a file. So a package owns its test data, and the
+// root package owns documents and results.
 func (t *tree) owner(file string) string {
 	dir := path.Dir(file)
 	for dir != "." && !t.packages[dir] {
@@ -64,9 +63,8 @@ func (t *tree) owner(file string) string {
 	return dir
 }
 
-// list returns the folders of the packages that the group's patterns match; with
-// flags -deps and -test also of those that they and their tests import. Packages of
-// other modules are left out.
+// list returns the folders of this module's packages that the group's patterns match; with the
+// flags -deps and -test, also those that they and their tests import.
 func (t *tree) list(ctx context.Context, g group, flags ...string) (map[string]bool, error) {
 	const format = "-f={{with .Module}}{{if .Main}}{{$.Dir}}{{end}}{{end}}"
 	args := append([]string{"list", "-tags=" + g.buildTags(), format}, flags...)
@@ -89,8 +87,7 @@ func (t *tree) list(ctx context.Context, g group, flags ...string) (map[string]b
 	return dirs, nil
 }
 
-// changed returns the packages with a file that differs from the commit ref. With
-// a change in one of anywhere, these are all packages.
+// A change in anywhere counts for all packages.
 func (t *tree) changed(ctx context.Context, ref string) (map[string]bool, error) {
 	if _, err := t.lines(ctx, "git", "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}"); err != nil {
 		return nil, fmt.Errorf("%w: SINCE=%s: git knows no such commit", errInput, ref)
@@ -113,8 +110,7 @@ func (t *tree) changed(ctx context.Context, ref string) (map[string]bool, error)
 	return dirs, nil
 }
 
-// checksum is over everything that decides a group's result: its definition, the
-// toolchain, and the files of the packages dirs.
+// checksum covers the group's definition, the toolchain, and the files of the packages dirs.
 func (t *tree) checksum(g group, dirs map[string]bool) (string, error) {
 	files := slices.Clone(anywhere)
 	for dir := range dirs {
@@ -150,7 +146,6 @@ func (t *tree) sum(file string) ([sha256.Size]byte, error) {
 	return t.sums[file], nil
 }
 
-// lines returns what a command prints with -z.
 func (t *tree) lines(ctx context.Context, name string, args ...string) ([]string, error) {
 	out, err := output(t.command(ctx, name, args...))
 	if err != nil {

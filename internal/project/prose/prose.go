@@ -1,7 +1,5 @@
-// Package prose counts long sentences and discouraged phrases in English text.
-//
-// It knows the rules of CONTRIBUTING.md that a pattern can find. A count is a hint where to
-// read, and no verdict: "beside" is right for a place, and "alone" for a process.
+// Package prose counts long sentences and discouraged phrases in English text. A count is only a
+// hint: "beside" is right for a place, and "alone" for a process.
 //
 // Files to know: prose.go.
 package prose
@@ -11,7 +9,7 @@ import (
 	"strings"
 )
 
-// MaxWords is how long a sentence should be at most.
+// MaxWords is the maximum number of words in a sentence.
 const MaxWords = 25
 
 // A Phrase is an expression that the style rules discourage.
@@ -20,7 +18,7 @@ type Phrase struct {
 	pattern *regexp.Regexp
 }
 
-// Phrases are the discouraged phrases. The pattern of each is matched with one sentence.
+// Phrases are the discouraged phrases. Each pattern is matched with one sentence.
 var Phrases = []Phrase{
 	{"tells", regexp.MustCompile(`(?i)\btells?\b`)},
 	{"nobody", regexp.MustCompile(`(?i)\b(whoever|nobody|somebody)\b`)},
@@ -32,7 +30,7 @@ var Phrases = []Phrase{
 	{"Where", regexp.MustCompile(`^Where (an?|no|the)\b.*,`)},
 }
 
-// Text is what was counted in a text.
+// Text is the counts of a text.
 type Text struct {
 	Words, Sentences int
 	Long             int   // sentences of more than MaxWords words
@@ -71,11 +69,11 @@ var (
 	apart = regexp.MustCompile(`^\s*([-*#|] |\d+[.)]\s)`)
 	// stop ends a sentence if what follows can begin one.
 	stop = regexp.MustCompile("[.!?][\"')\\]`*]*\\s+[\"'(\\[`*]*\\p{Lu}")
-	// short is an abbreviation at the end of what stop took for a sentence.
+	// The full stop of an abbreviation ends no sentence.
 	short = regexp.MustCompile(`(?i)\b(e\.g|i\.e|vs|cf|etc|no|[a-z])\.$`)
 )
 
-// Sentences splits text. Code, which is indented, has none.
+// Sentences splits text, and skips indented code.
 func Sentences(text string) []string {
 	var all, lines []string
 	flush := func() {
@@ -103,7 +101,6 @@ func Sentences(text string) []string {
 	return all
 }
 
-// split splits a paragraph.
 func split(paragraph string) []string {
 	var all []string
 	begin := 0

@@ -1,11 +1,11 @@
-// Command rename gives the module or a package another import path, in Go files, go.mod,
-// Markdown, YAML and Makefiles. It moves no files.
+// Command rename gives the module or a package another import path, in Go files, go.mod, Markdown,
+// YAML and Makefiles. It moves no files.
 //
 //	go run ./internal/project/rename example.com/kafka-bench
 //	go run ./internal/project/rename OLD/internal/unit=OLD/internal/plan/unit
 //
-// It refuses a work tree with changes, so that `git diff` shows its work and
-// nothing else, and `git checkout .` takes it back.
+// It refuses a changed work tree, so that `git diff` shows only its own changes, and
+// `git checkout .` undoes them.
 //
 // Files to know: rewrite.go.
 package main
@@ -33,11 +33,9 @@ func main() {
 	os.Exit(1)
 }
 
-// errInput is what the caller has to change. Nothing was written.
+// Wrong arguments: nothing was written.
 var errInput = errors.New("rename")
 
-// run renames what args ask for in the module in dir: a new module path, or pairs
-// OLD=NEW of import paths.
 func run(dir string, args []string, stdout io.Writer) error {
 	if len(args) == 0 || args[0] == "" {
 		return fmt.Errorf("%w: give the new module path: make rename-module MODULE=example.com/kafka-bench", errInput)
@@ -80,8 +78,8 @@ func run(dir string, args []string, stdout io.Writer) error {
 	return nil
 }
 
-// rewriteFiles writes every file that the moves change. All are read and parsed
-// before the first is written.
+// rewriteFiles writes every file that the moves change. It reads and parses all files before it
+// writes the first.
 func rewriteFiles(dir string, files []string, module string, moves []move) (edited int, err error) {
 	changed := make(map[string][]byte)
 	for _, name := range files {
@@ -110,7 +108,7 @@ func rewriteFiles(dir string, files []string, module string, moves []move) (edit
 	return len(changed), nil
 }
 
-// rewriterOf returns how a file's paths are rewritten; nil if they are not.
+// rewriterOf returns the function that rewrites a file; nil if there is none.
 func rewriterOf(name string) func(src []byte, module string, moves []move) ([]byte, error) {
 	switch base := filepath.Base(name); {
 	case filepath.Ext(base) == ".go":
@@ -122,7 +120,6 @@ func rewriterOf(name string) func(src []byte, module string, moves []move) ([]by
 	}
 }
 
-// output returns what a command prints, without white space around it.
 func output(dir, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// A module of three files before and after a rename, and files that keep what only
-// looks like its path.
+// The text of these files also has what only looks like the path.
 var before = map[string]string{
 	"go.mod": "module kafka-bench\n\ngo 1.26.0\n",
 	"a.go": `// Package a uses kafka-bench/internal/b, and lies in other/kafka-bench/internal/b.
@@ -94,7 +93,6 @@ func TestRefusedRename(t *testing.T) {
 	}
 }
 
-// A file that cannot be parsed stops the rename before anything is written.
 func TestNothingIsWrittenBesideABrokenFile(t *testing.T) {
 	dir := checkout(t)
 	write(t, filepath.Join(dir, "broken.go"), "package")
@@ -105,7 +103,6 @@ func TestNothingIsWrittenBesideABrokenFile(t *testing.T) {
 	wantFiles(t, dir, before)
 }
 
-// checkout makes a repository of the files before.
 func checkout(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// move is an import path and what it becomes. Packages below it move with it.
+// Packages below the path move too.
 type move struct{ from, to string }
 
-// renamed returns an import path after the moves: the longest that fits decides.
+// The longest match decides.
 func renamed(path string, moves []move) string {
 	longest := move{}
 	for _, m := range moves {
@@ -25,13 +25,11 @@ func renamed(path string, moves []move) string {
 	return longest.to + strings.TrimPrefix(path, longest.from)
 }
 
-// pathIn finds import paths of a module within text: the module's path before one
-// of its folders, and not at the end of a longer path.
+// pathIn matches the module's path before one of its folders, but not at the end of a longer path.
 func pathIn(module string) *regexp.Regexp {
 	return regexp.MustCompile(`(^|[^\w./-])(` + regexp.QuoteMeta(module) + `/(?:backpressure|kmq|internal|cmd)\b[\w/-]*)`)
 }
 
-// text rewrites the module's import paths in prose and settings.
 func text(src []byte, module string, moves []move) []byte {
 	path := pathIn(module)
 	return path.ReplaceAllFunc(src, func(found []byte) []byte {
@@ -40,14 +38,12 @@ func text(src []byte, module string, moves []move) []byte {
 	})
 }
 
-// edit replaces src[from:to].
 type edit struct {
 	from, to int
 	by       string
 }
 
-// goFile rewrites the imports of a Go file and the import paths in its comments.
-// Strings stay: what they mean is not known.
+// goFile keeps strings, whose meaning is not known.
 func goFile(src []byte, module string, moves []move) ([]byte, error) {
 	files := token.NewFileSet()
 	f, err := parser.ParseFile(files, "", src, parser.ParseComments|parser.SkipObjectResolution)

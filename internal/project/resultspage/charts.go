@@ -15,19 +15,18 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/drawvg"
 )
 
-// picture is a chart that is committed in docs/images.
+// picture is a committed chart in docs/images.
 type picture struct {
-	file  string // without its ending
+	file  string // without its extension
 	chart string
 	of    []string // scenarios, or one campaign
-	cells []string // of that campaign; none stands for all
+	cells []string // of that campaign; none means all
 	// figures are those of the chart cells.
 	figures   []string
 	scheduled bool // percentiles of all scheduled records
 }
 
-// pictures are those of the page, in its order: first those that an earlier study had, by
-// its names.
+// The first names are those of an earlier study.
 func pictures() []picture {
 	return []picture{
 		{file: "baseline-timeline", chart: "timeline", of: []string{"baseline"}},
@@ -66,10 +65,8 @@ func pictures() []picture {
 	}
 }
 
-// imageWidth is that of a committed picture, in CSS pixels.
 const imageWidth = 860
 
-// spec is the picture's chart; false if it was not measured, or lacks a field.
 func (s *shelf) spec(p picture) (draw.Spec, error) {
 	c, err := chart.Named(p.chart)
 	if err != nil {
@@ -93,9 +90,9 @@ func (s *shelf) spec(p picture) (draw.Spec, error) {
 			if len(p.cells) > 0 {
 				in.Campaign = cellsOf(e.campaign, p.cells)
 			}
-		case len(p.figures) > 0: // which are of all repeats
+		case len(p.figures) > 0: // the figures cover all repeats
 			in.Runs = append(in.Runs, valid(e.runs())...)
-		default: // one run, which has kept its series
+		default: // one run that has kept its series
 			runs := valid(e.runs())
 			i := slices.IndexFunc(runs, func(r *result.Recorded) bool { return len(r.Intervals) > 0 })
 			if i < 0 {
@@ -107,7 +104,6 @@ func (s *shelf) spec(p picture) (draw.Spec, error) {
 	return c.Draw(in)
 }
 
-// cellsOf is a campaign with some of its cells, in the order of names.
 func cellsOf(c *result.RecordedCampaign, names []string) *result.RecordedCampaign {
 	some := *c
 	some.Campaign.Cells, some.Campaign.Runs, some.Runs = nil, nil, nil
@@ -127,8 +123,8 @@ func cellsOf(c *result.RecordedCampaign, names []string) *result.RecordedCampaig
 	return &some
 }
 
-// writeCharts writes the pictures to dir, and in further formats (pdf, png) to build/charts.
-// It returns a sentence for each that lacks its data.
+// Further formats (pdf, png) go to build/charts. writeCharts returns a sentence for each picture
+// that lacks its data.
 func (s *shelf) writeCharts(dir string, formats []string) (lacking []string, err error) {
 	paths := []string{filepath.Join(dir, "%s.svg")}
 	for _, format := range formats {
@@ -154,7 +150,6 @@ func (s *shelf) writeCharts(dir string, formats []string) (lacking []string, err
 	return lacking, nil
 }
 
-// write writes a scene to a file whose ending is a format.
 func write(path string, scene draw.Scene) error {
 	var b bytes.Buffer
 	if err := drawvg.Write(&b, scene, strings.TrimPrefix(filepath.Ext(path), ".")); err != nil {
@@ -163,7 +158,6 @@ func write(path string, scene draw.Scene) error {
 	return os.WriteFile(path, b.Bytes(), 0o644)
 }
 
-// picture shows a chart on the page; "" if it lacks its data.
 func (s *shelf) picture(file string) (string, error) {
 	i := slices.IndexFunc(pictures(), func(p picture) bool { return p.file == file })
 	if i < 0 {

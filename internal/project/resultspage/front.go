@@ -11,20 +11,19 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// The experiments that a reader meets first: README shows the one, and the page the other.
+// The first experiments for a reader: README has the headline, and the page the others.
 const (
 	headline = "backpressure-short"
 	search   = searched + "baseline"
-	// bySarama is sweep-compression through the client that an earlier report was of.
+	// bySarama is sweep-compression with the client of an earlier report.
 	bySarama = "sweep-compression-sarama"
 )
 
-// searched begins the names of searches; the rest is the scenario that is searched.
+// The rest of a search's name is the scenario that is searched.
 const searched = "search-"
 
 var front = []string{headline, search, bySarama}
 
-// presetNamed is the preset that an entry is made of, under its own name or another.
 func presetNamed(entry string) string {
 	if entry == bySarama {
 		return "sweep-compression"
@@ -32,13 +31,11 @@ func presetNamed(entry string) string {
 	return entry
 }
 
-// The marks in README between which the headline is.
 const (
 	blockBegin = "<!-- result:begin -->\n"
 	blockEnd   = "<!-- result:end -->"
 )
 
-// readme returns README with the headline as its runs have it. Without runs it stays as it is.
 func (s *shelf) readme(text []byte) ([]byte, error) {
 	e := s.of(headline)
 	if e.campaign == nil {
@@ -56,7 +53,6 @@ func (s *shelf) readme(text []byte) ([]byte, error) {
 	return bytes.Join([][]byte{before, []byte(blockBegin), block, []byte(blockEnd), after}, nil), nil
 }
 
-// block is the headline as a table, with the machine and the method.
 func (e *entry) block() ([]byte, error) {
 	where, err := whereOf(e.runs())
 	if err != nil {
@@ -71,7 +67,7 @@ func (e *entry) block() ([]byte, error) {
 	return fmt.Appendf(nil, "%s\n\n%s\n", table, strings.TrimSpace(string(said))), nil
 }
 
-// kept is the campaign without what is said of files that are not kept in results/.
+// kept omits notes on files that results/ does not keep.
 func (e *entry) kept() *result.RecordedCampaign {
 	c := *e.campaign
 	c.Notes = slices.DeleteFunc(slices.Clone(c.Notes), func(note string) bool {
@@ -81,7 +77,6 @@ func (e *entry) kept() *result.RecordedCampaign {
 	return &c
 }
 
-// searchSection is a search with its answer and its probes.
 func (s *shelf) searchSection() (string, error) {
 	e := s.of(search)
 	if e.campaign == nil {

@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// headlineOf is a shelf whose headline has two made-up variants, twice each.
 func headlineOf(t *testing.T) *shelf {
 	t.Helper()
 	out := t.TempDir()
@@ -62,7 +61,6 @@ func TestReadmeWithoutRunsOrBlock(t *testing.T) {
 	}
 }
 
-// TestSearchSection: the page shows the answer of a search, and its probes.
 func TestSearchSection(t *testing.T) {
 	out, highest := t.TempDir(), 18_750.0
 	saveCampaign(t, out, result.Campaign{

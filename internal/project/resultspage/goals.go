@@ -14,16 +14,14 @@ import (
 //go:embed goals.json
 var goalsFile []byte
 
-// goal is what a controller, or an engine of a queue, was to reach, and what an earlier one
-// reached.
 type goal struct {
 	What    string `json:"what"`
 	Study   string `json:"study"`
 	Variant string `json:"variant"`
 	Figure  string `json:"figure"`
-	Change  int    `json:"change"` // of several of the consumers, from 1; 0 is the run
-	// Of and Above are variants of the same study: the figure is divided by the median
-	// that it has in Of, or has that in Above taken off.
+	Change  int    `json:"change"` // number of the change of the consumers, from 1; 0 is the run
+	// Of and Above are variants of the same study. The figure is divided by its median in Of, or
+	// its median in Above is subtracted.
 	Of    string      `json:"of"`
 	Above string      `json:"above"`
 	Prior *[2]float64 `json:"prior"` // from, to; in the figure's unit
@@ -33,10 +31,9 @@ type goal struct {
 	MostOf string `json:"most_of"`
 
 	base    *float64 // the median in Of or Above
-	unknown bool     // there is none, and there should be
+	unknown bool     // base is missing
 }
 
-// goals are those of the page, in its order.
 func goals() ([]goal, error) {
 	var all []goal
 	if err := json.Unmarshal(goalsFile, &all); err != nil {
@@ -45,14 +42,11 @@ func goals() ([]goal, error) {
 	return all, nil
 }
 
-// notMade is what is said of no runs.
 const notMade = "The runs have not been made."
 
-// goalTable sets what the studies of backpressure reached beside what they were to.
 func (s *shelf) goalTable() (string, error) { return s.goalsOf(studies) }
 
-// goalsOf sets what was reached beside what was to be, by the studies of a list. A goal
-// whose study was not made is left out, and missingOf says which that is.
+// goalsOf leaves out a goal whose study was not made; missingOf names these studies.
 func (s *shelf) goalsOf(names []string) (string, error) {
 	all, err := goals()
 	if err != nil {
@@ -86,8 +80,7 @@ func (s *shelf) goalsOf(names []string) (string, error) {
 	return b.String(), nil
 }
 
-// row is the goal's in the table: what, before, goal, ours, in how many runs. Among are
-// the runs of all rows.
+// row is goal, earlier result, bound, our result, number of runs. among are the runs of all rows.
 func (g goal) row(e *entry, among []*result.Run) ([]string, error) {
 	f, err := e.figure(g.Figure)
 	if err != nil {
@@ -112,15 +105,14 @@ func (g goal) row(e *entry, among []*result.Run) ([]string, error) {
 	}
 	if g.Least != nil || g.Most != nil {
 		held := len(slices.DeleteFunc(slices.Clone(values.Ranked), func(v float64) bool { return !g.holds(v) }))
-		row[4] = fmt.Sprintf("%d of %d runs", held, len(runs)) // one without the figure has not held it
+		row[4] = fmt.Sprintf("%d of %d runs", held, len(runs)) // a run without the figure has not reached the goal
 	}
 	return row, nil
 }
 
-// against is the goal, and its figure, where that is held against another variant's. Where
-// the other was not made nothing has the figure.
+// Without a run of the other variant, the figure is unknown.
 func (g goal) against(e *entry, f figure.Figure) (goal, figure.Figure, error) {
-	other := g.Of + g.Above // one of them, if any
+	other := g.Of + g.Above // at most one is set
 	if other == "" {
 		return g, f, nil
 	}
@@ -147,7 +139,7 @@ func (g goal) against(e *entry, f figure.Figure) (goal, figure.Figure, error) {
 	return g, f, nil
 }
 
-// values takes the figure from runs; of a change, how long it took to settle.
+// For a change, the value is the time to settle.
 func (g goal) values(f figure.Figure, runs []*result.Run) figure.Repeats {
 	switch {
 	case g.unknown:
@@ -180,7 +172,6 @@ func (g goal) holds(v float64) bool {
 	return (g.Least == nil || v >= *g.Least) && (g.Most == nil || v <= *g.Most)
 }
 
-// bound prints the goal.
 func (g goal) bound(f figure.Figure) string {
 	switch {
 	case g.Least != nil && g.Most != nil:
@@ -195,7 +186,6 @@ func (g goal) bound(f figure.Figure) string {
 	return absent
 }
 
-// withRange prints the median, and what the runs were between.
 func withRange(f figure.Figure, values figure.Repeats) string {
 	low, high := values.Format(f, slices.Min[[]float64]), values.Format(f, slices.Max[[]float64])
 	median := values.Format(f, medianOf)

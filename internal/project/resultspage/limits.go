@@ -8,13 +8,12 @@ import (
 	"strings"
 )
 
-// limitRows are the rows of the first table of docs/PERFORMANCE.md that say whether the
-// tool itself is the limit of what the suites measure, by their beginnings.
+// limitRows begin rows in the first table of docs/PERFORMANCE.md that say whether the tool itself
+// limits what the suites measure.
 var limitRows = []string{"producing ÷", "consuming ÷", "allocated for a record", "the highest rate of an open loop",
 	"acknowledged records lost"}
 
-// readLimits takes those rows from the page beside the results in dir; there are none
-// where there is no page.
+// readLimits is "" without the page next to the results in dir.
 func readLimits(dir string) (string, error) {
 	page, err := os.ReadFile(filepath.Join(dir, "..", "docs", "PERFORMANCE.md"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -26,7 +25,6 @@ func readLimits(dir string) (string, error) {
 	return limitsOf(string(page)), nil
 }
 
-// limitsOf is the table of the rows of a page that are limitRows.
 func limitsOf(page string) string {
 	rows := []string{"| | goal | seen |", "|---|---|---|"}
 	for line := range strings.Lines(page) {

@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// Every row that the page is to have is in PERFORMANCE.md.
 func TestLimitsAreThoseOfThePage(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/PERFORMANCE.md")
 	if err != nil {
@@ -23,7 +22,6 @@ func TestLimitsAreThoseOfThePage(t *testing.T) {
 	}
 }
 
-// Without the page there is no table.
 func TestNoLimitsWithoutAPage(t *testing.T) {
 	if table, err := readLimits(t.TempDir()); table != "" || err != nil {
 		t.Errorf("an empty folder has the limits %q (%v)", table, err)

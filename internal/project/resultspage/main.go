@@ -1,19 +1,18 @@
 // Command resultspage writes docs/RESULTS.md, and the result in README.md, from the runs in
 // results/, compared with earlier reports of the same scenarios.
 //
-// Nothing on that page is typed. The text is a template, every figure in it is
-// taken from the runs in results/, and what was reported before is a data file
-// beside this program (prior.json). So a figure cannot outlive the run that it
-// came from, and a test holds the page to the runs.
+// No figure on that page is typed. The text is a template, its figures come from the runs in
+// results/, and earlier results from a data file (prior.json). A test compares the page with the
+// runs.
 //
 //	go run ./internal/project/resultspage                          writes docs/RESULTS.md
 //	go run ./internal/project/resultspage -run bin/kafka-bench     makes the runs, then writes it
 //	go run ./internal/project/resultspage -run bin/kafka-bench -only quick,overload
 //	go run ./internal/project/resultspage -run bin/kafka-bench -only backpressure-study -flags "--cluster kafka --repeat 3"
 //
-// Runs are made one after the other, each by the command that a person would
-// use, and only what the page and a reader need of them is kept in results/:
-// the summary, the scenario, the series, the events and the curves, without the histograms.
+// Runs are made one after the other, each with the command that a person would use. The folder
+// results/ keeps only the summary, the scenario, the series, the events and the curves, without the
+// histograms.
 //
 // Files to know: page.go, front.go (what README shows), charts.go, make.go, suites.go.
 package main
@@ -43,15 +42,14 @@ func main() {
 	}
 }
 
-// job is what the command line asks for.
 type job struct {
-	from   string   // the folder of the runs
-	page   string   // the file that is written; the charts are in images beside it
-	readme string   // the file of which a block is written
-	binary string   // makes the runs; empty makes none
-	only   []string // scenarios to run
+	from   string // the folder of the runs
+	page   string // the file that is written; the charts are in images next to it
+	readme string // the file in which a block is written
+	binary string // makes the runs; empty makes none
+	only   []string
 	flags  []string // further flags of kafka-bench run
-	also   []string // further formats of the charts
+	also   []string
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -63,7 +61,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if j.binary != "" {
 		failed = j.makeRuns(ctx, stderr)
 	}
-	// The page is written even so: the runs that were made are kept.
+	// Write the page despite an error, because the finished runs are kept.
 	shelf, err := readShelf(j.from)
 	if err != nil {
 		return errors.Join(failed, err)
@@ -92,7 +90,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return failed
 }
 
-// writeReadme writes the result that README shows.
 func (j job) writeReadme(s *shelf) error {
 	before, err := os.ReadFile(j.readme)
 	if err != nil {

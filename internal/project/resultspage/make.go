@@ -15,17 +15,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// repeat is how often each configuration is run, fixed before the first.
+// repeat was fixed before the first run.
 const repeat = "5"
 
-// long are the presets that take more than an hour: of them the quick form is made.
+// These presets take more than an hour, so their quick form is made.
 var long = []string{
 	"throughput-stored-data", "kmq-study", "kmq-online", "kmq-scale", "kmq-drops-silent", "kmq-drops-nack",
 }
 
-// kept are the files of a run that go to results/. The first run of each
-// configuration keeps its series; a repeat keeps its summary and its curves, for the
-// medians.
+// The first run of each configuration keeps its series, and a repeat its summary and its curves.
 var (
 	kept = []string{
 		result.SummaryFile, result.ScenarioFile, result.IntervalsFile, result.EventsFile, result.CurvesFile,
@@ -33,9 +31,8 @@ var (
 	keptOfRepeat = []string{result.SummaryFile, result.CurvesFile}
 )
 
-// makeRuns makes the runs of all scenarios that were asked for, one after the
-// other, and puts each on the shelf as soon as it is made. A scenario that cannot be run
-// leaves what was there before; it is named in the error.
+// makeRuns copies each run to results/ when it is finished. A scenario that cannot be run keeps its
+// earlier runs, and the error names it.
 func (j job) makeRuns(ctx context.Context, stderr io.Writer) error {
 	var failed []error
 	for i, name := range j.only {
@@ -50,7 +47,6 @@ func (j job) makeRuns(ctx context.Context, stderr io.Writer) error {
 	return errors.Join(failed...)
 }
 
-// command is what a person would type for the runs of a scenario.
 func command(name string) []string {
 	if scenario, is := strings.CutPrefix(name, searched); is {
 		return []string{"search", scenario, "--curve"}
@@ -71,26 +67,24 @@ func (j job) makeRun(ctx context.Context, name string, stderr io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(out)
-	args := slices.Concat(command(name), j.flags) // the last word is a person's
+	args := slices.Concat(command(name), j.flags) // the caller's flags override ours
 	c := exec.CommandContext(ctx, j.binary, append(args, "--out", out)...)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // it stops its broker
 	c.Stdout, c.Stderr = stderr, stderr
-	// Of many runs one may well be disturbed. Those count that are valid, and the page says
-	// how many are not.
+	// Some of many runs may be disturbed. Only valid ones count, and the page gives the number of
+	// others.
 	if err := c.Run(); err != nil && !invalid(err) {
 		return fmt.Errorf("kafka-bench %s: %w", strings.Join(args, " "), err)
 	}
 	return shelve(out, j.from, name)
 }
 
-// invalid tells whether kafka-bench found a run invalid.
 func invalid(err error) bool {
 	var exit *exec.ExitError
 	return errors.As(err, &exit) && exit.ExitCode() == 1
 }
 
-// shelve puts the runs that are in out onto the shelf, in the place of former
-// ones of that scenario.
+// Earlier runs of the scenario are removed.
 func shelve(out, shelf, name string) error {
 	former, err := foldersOf(shelf, name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -110,7 +104,7 @@ func shelve(out, shelf, name string) error {
 	}
 	for _, f := range former {
 		if slices.ContainsFunc(made, func(m folder) bool { return filepath.Base(m.dir) == filepath.Base(f.dir) }) {
-			continue // it was shelved again
+			continue
 		}
 		if err := os.RemoveAll(f.dir); err != nil {
 			return err
@@ -119,15 +113,13 @@ func shelve(out, shelf, name string) error {
 	return nil
 }
 
-// folder is a run's or a campaign's, with the files of it that are kept.
 type folder struct {
 	dir   string
 	files []string
-	thin  bool // its series are
+	thin  bool // keep only a part of its series
 }
 
-// foldersOf are the folders in dir that belong to a scenario: its run, or its
-// campaign and all runs of it.
+// foldersOf returns the folder of a run, or of a campaign and all its runs.
 func foldersOf(dir, name string) ([]folder, error) {
 	campaigns, err := result.ListCampaigns(dir)
 	if err != nil {
@@ -172,7 +164,6 @@ func foldersOf(dir, name string) ([]folder, error) {
 	return folders, nil
 }
 
-// copyTo copies the files that are kept.
 func (f folder) copyTo(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -27,8 +27,6 @@ func filesBelow(t *testing.T, dir string) []string {
 	return files
 }
 
-// What goes onto the shelf takes the place of the former run, and no large file
-// goes with it.
 func TestShelve(t *testing.T) {
 	out, shelf := t.TempDir(), filepath.Join(t.TempDir(), "results")
 	for i, id := range []string{"first1", "second"} {
@@ -51,14 +49,12 @@ func TestShelve(t *testing.T) {
 	}
 }
 
-// Of a sweep every run keeps its summary and its curves, and the first of each
-// configuration its series.
 func TestShelveSweep(t *testing.T) {
 	out, shelf := t.TempDir(), t.TempDir()
 	save(t, shelf, made(baseline, "baseline", "base01", 0))
 	before := len(filesBelow(t, shelf))
 	saveSweep(t, out)
-	for range 2 { // the second time over itself
+	for range 2 {
 		if err := shelve(out, shelf, "sweep-compression"); err != nil {
 			t.Fatal(err)
 		}
@@ -102,8 +98,6 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// A run that cannot be made is named, and the page of what is there is written
-// all the same.
 func TestRunThatFails(t *testing.T) {
 	dir := t.TempDir()
 	shelf, page := filepath.Join(dir, "results"), filepath.Join(dir, "RESULTS.md")

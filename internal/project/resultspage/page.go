@@ -19,10 +19,8 @@ import (
 //go:embed page.md.tmpl
 var pageTemplate string
 
-// absent stands for a figure that there is none of.
 const absent = "–"
 
-// page is docs/RESULTS.md.
 func (s *shelf) page() ([]byte, error) {
 	t, err := template.New("page").Option("missingkey=error").Funcs(template.FuncMap{
 		"where": s.where, "methods": func() string { return methodsOf(s.all()) }, "verdicts": s.verdicts,
@@ -50,17 +48,15 @@ func (s *shelf) page() ([]byte, error) {
 	return wrapped(b.String()), nil
 }
 
-// pageWidth is that of the lines of prose, in characters, as in the other pages.
+// pageWidth is in characters, as in the other pages.
 const pageWidth = 124
 
-// wrapped breaks the paragraphs of a page anew, whose lines the figures have made
-// uneven. Tables, headings and lists stay as they are.
 func wrapped(page string) []byte {
 	var b bytes.Buffer
 	for i, block := range strings.Split(strings.TrimSpace(page), "\n\n") {
 		block = strings.Trim(block, "\n")
 		if block == "" {
-			continue // what there are no runs for leaves no gap
+			continue // a section without runs leaves no gap
 		}
 		if i > 0 {
 			b.WriteString("\n\n")
@@ -88,8 +84,8 @@ func wrapped(page string) []byte {
 	return b.Bytes()
 }
 
-// ours is a figure of a scenario, the median of its runs; of a sweep, the lowest
-// and the highest of its configurations.
+// ours is the median of the scenario's runs, or for a sweep the lowest and the highest of its
+// configurations.
 func (s *shelf) ours(scenario, name string) (string, error) {
 	f, err := figure.Named(name)
 	if err != nil {
@@ -106,7 +102,6 @@ func (s *shelf) ours(scenario, name string) (string, error) {
 	return between(f, medians), nil
 }
 
-// reported is what was reported for a scenario before, in our units.
 func reported(scenario, name string) (string, error) {
 	f, err := figure.Named(name)
 	if err != nil {
@@ -125,7 +120,6 @@ func reported(scenario, name string) (string, error) {
 	return between(f, plain(values)), nil
 }
 
-// between prints the lowest and the highest of values.
 func between(f figure.Figure, values figure.Repeats) string {
 	if len(values.Ranked) == 0 {
 		return absent
@@ -137,7 +131,6 @@ func between(f figure.Figure, values figure.Repeats) string {
 	return low + " to " + high
 }
 
-// plain are values none of which is a bound.
 func plain(values []float64) figure.Repeats {
 	return figure.Repeats{Ranked: values, AtLeast: values}
 }
@@ -153,10 +146,8 @@ func valid(runs []*result.Recorded) []*result.Recorded {
 	})
 }
 
-// highest is a figure's highest value in all runs of the page.
 func (s *shelf) highest(name string) (string, error) { return s.extreme(name, slices.Max[[]float64]) }
 
-// lowest is its lowest.
 func (s *shelf) lowest(name string) (string, error) { return s.extreme(name, slices.Min[[]float64]) }
 
 func (s *shelf) extreme(name string, choose func([]float64) float64) (string, error) {
@@ -171,7 +162,6 @@ func (s *shelf) extreme(name string, choose func([]float64) float64) (string, er
 	return values.Format(f, choose), nil
 }
 
-// table is the scenarios, each with what was measured and, below it, what was reported.
 func (s *shelf) table() (string, error) {
 	columns := []string{
 		"lag_peak", "backlog_peak", "e2e_response_time_p50", "e2e_response_time_p99", "delivery_ratio", "acked_per_s",
@@ -198,8 +188,8 @@ func (s *shelf) table() (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
-// now is a figure of a scenario's runs with their range; of a sweep's configurations, the
-// lowest and the highest median.
+// now is a figure with the range of its runs; for a sweep, the lowest and the highest median of its
+// configurations.
 func (s *shelf) now(e entry, name string) (string, error) {
 	if len(e.cells) != 1 {
 		return s.ours(e.scenario, name)
@@ -215,7 +205,6 @@ func (s *shelf) now(e entry, name string) (string, error) {
 	return withRange(f, values), nil
 }
 
-// verdict is how many of the runs are valid.
 func (e *entry) verdict() string {
 	runs := e.runs()
 	valid := 0
@@ -237,11 +226,9 @@ func (e *entry) verdict() string {
 	return fmt.Sprintf("**%d of %d valid**", valid, len(runs))
 }
 
-// verdicts says how many of the runs are valid.
 func (s *shelf) verdicts() string { return leftOut(s.all()) }
 
-// where is the machine and the software of the runs. Runs of several machines on
-// one page would compare nothing.
+// where is an error if the runs are from several machines.
 func (s *shelf) where() (string, error) { return whereOf(s.all()) }
 
 func whereOf(all []*result.Recorded) (string, error) {
@@ -280,7 +267,6 @@ func whereOf(all []*result.Recorded) (string, error) {
 		unit.Bytes(r.Host.MemoryBytes), r.Host.OS, kafka, strings.Join(clients, "; "), days), nil
 }
 
-// reportedOverCap is how far the reported lag went over the same bound.
 func (s *shelf) reportedOverCap(scenario string) string {
 	r, p := s.one(scenario), priorOf(scenario)
 	if r == nil || r.Run.Backpressure == nil || p.PeakLag == nil {
@@ -291,7 +277,7 @@ func (s *shelf) reportedOverCap(scenario string) string {
 
 func times(ratio float64) string { return fmt.Sprintf("%.2f ×", ratio) }
 
-// idle is the share of the consumers' capacity that stood idle, the median of the runs.
+// idle is the unused part of the consumers' capacity, as the median of the runs.
 func (s *shelf) idle(scenario string) string {
 	var idle []float64
 	for _, r := range valid(s.of(scenario).runs()) {
@@ -305,7 +291,6 @@ func (s *shelf) idle(scenario string) string {
 	return unit.Percent(medianOf(idle))
 }
 
-// drain says how the runs' drains ended.
 func (s *shelf) drain(scenario string) string {
 	runs := valid(s.of(scenario).runs())
 	var took, left []float64

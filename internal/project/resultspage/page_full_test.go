@@ -11,7 +11,6 @@ import (
 	"testing"
 )
 
-// The page that is committed is what the runs that are committed make.
 func TestPageIsThatOfTheRuns(t *testing.T) {
 	shelf, err := readShelf("../../../results")
 	if err != nil {
@@ -33,7 +32,6 @@ func TestPageIsThatOfTheRuns(t *testing.T) {
 	}
 }
 
-// The result in README is what the runs that are committed make.
 func TestReadmeIsThatOfTheRuns(t *testing.T) {
 	shelf, err := readShelf("../../../results")
 	if err != nil {
@@ -57,8 +55,6 @@ func TestReadmeIsThatOfTheRuns(t *testing.T) {
 	}
 }
 
-// The charts that are committed are what the runs that are committed make, and there are no
-// others.
 func TestChartsAreThoseOfTheRuns(t *testing.T) {
 	shelf, err := readShelf("../../../results")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 //go:embed prior.json
 var priorFile []byte
 
-// prior is what an earlier tool reported for a scenario, in its own words: one
-// run of each, on an Apple M2. Nil is what it did not report.
+// prior is an earlier tool's report of a scenario, in its own terms: one run of each, on an Apple
+// M2. Nil means not reported.
 type prior struct {
 	Scenario       string      `json:"scenario"`
 	PeakLag        *float64    `json:"peak_lag_records"`
@@ -22,14 +22,12 @@ type prior struct {
 	Configurations []priorCell `json:"cells"`
 }
 
-// priorCell is one configuration of a sweep.
 type priorCell struct {
 	Value    string      `json:"value"` // of the setting that is swept
 	E2eP99Ms *float64    `json:"e2e_p99_ms"`
 	GCCycles *[2]float64 `json:"gc_cycles"` // from, to
 }
 
-// priors are the scenarios of the page, in its order.
 func priors() []prior {
 	var all []prior
 	if err := json.Unmarshal(priorFile, &all); err != nil {
@@ -38,7 +36,6 @@ func priors() []prior {
 	return all
 }
 
-// scenarios are the names of priors.
 func scenarios() []string {
 	var names []string
 	for _, p := range priors() {
@@ -47,7 +44,7 @@ func scenarios() []string {
 	return names
 }
 
-// priorOf is the zero value, with the name, for a scenario that is not known.
+// priorOf has only the name if there is no report.
 func priorOf(scenario string) prior {
 	for _, p := range priors() {
 		if p.Scenario == scenario {
@@ -57,9 +54,8 @@ func priorOf(scenario string) prior {
 	return prior{Scenario: scenario}
 }
 
-// reported is the value of a figure that was reported, in the figure's unit. The
-// earlier tool's words are not ours: its latency began when the record was sent,
-// after any wait, and its delivery was delivered ÷ sent.
+// The earlier tool's latency began when the record was sent, after any wait, and its delivery was
+// delivered ÷ sent.
 func (p prior) reported(figure string) (v float64, known bool) {
 	scaled := func(v *float64, unit float64) (float64, bool) {
 		if v == nil {
@@ -82,7 +78,6 @@ func (p prior) reported(figure string) (v float64, known bool) {
 	return 0, false
 }
 
-// reported prints what was reported of a configuration.
 func (c priorCell) reported() string {
 	var parts []string
 	if c.E2eP99Ms != nil {

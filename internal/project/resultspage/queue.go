@@ -10,30 +10,25 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/answers"
 )
 
-// queues are the presets of the section on a queue with selective acknowledgement, in its
-// order. They are made only when they are named.
+// The presets of the section on kmq, in its order, are made only when they are named.
 var queues = []string{
 	"kmq-study", "kmq-online", "kmq-scale", "kmq-drain", "kmq-latency", "kmq-drops-silent", "kmq-drops-nack",
 	"kmq-kill", "kmq-heavy-tail", "kmq-rolling",
 }
 
-// missingQueues says which of them are not in results/.
 func (s *shelf) missingQueues() string { return s.missingOf(queues) }
 
-// queueVerdicts says how many of them were made, and of how many runs the verdict is valid.
 func (s *shelf) queueVerdicts() string { return s.verdictsOf(queues) }
 
-// queueGoals sets what they reached beside what they were to.
 func (s *shelf) queueGoals() (string, error) {
 	table, err := s.goalsOf(queues)
 	if table == notMade {
-		return "", err // which the verdicts say
+		return "", err // the verdicts say that no runs were made
 	}
 	return table, err
 }
 
-// decision is the table of which engine is for which work, from all that was made of the
-// study of kmq; "" where nothing was.
+// decision is "" without a preset of the kmq study that was made.
 func (s *shelf) decision() (string, error) {
 	var campaigns []*analysis.Study
 	for i := range s.queues {
@@ -61,7 +56,7 @@ func (s *shelf) decision() (string, error) {
 	return b.String(), nil
 }
 
-// median of a figure over the valid runs of a variant; false where none has it.
+// median is of the valid runs of a variant; false if none has the figure.
 func (e *entry) median(variant, name string) (float64, bool, error) {
 	f, err := e.figure(name)
 	if err != nil {
@@ -75,5 +70,4 @@ func (e *entry) median(variant, name string) (float64, bool, error) {
 	return median, !math.IsInf(median, 1), nil
 }
 
-// madeForQueues tells the presets of the section.
 func madeForQueues(name string) bool { return slices.Contains(queues, name) }

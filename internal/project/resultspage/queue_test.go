@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// Every preset of the section is one with a question and an answer, and the section has all
-// that there are.
 func TestQueuesArePresets(t *testing.T) {
 	of := map[string]bool{}
 	for _, name := range queues {
@@ -30,8 +28,8 @@ func TestQueuesArePresets(t *testing.T) {
 	}
 }
 
-// saveQueue saves a suite of queues: what each variant acknowledged a second in each run,
-// and its end-to-end median in tenths of a millisecond, as much.
+// saveQueue takes each run's acknowledged records per second as perS, and as its end-to-end median
+// in tenths of a millisecond.
 func saveQueue(t *testing.T, out, name string, variants []variantOf) {
 	t.Helper()
 	saveStudy(t, out, name, variants, func(r *result.Run) {
@@ -53,8 +51,8 @@ func saveQueue(t *testing.T, out, name string, variants []variantOf) {
 	})
 }
 
-// The goals of the queues are ratios to plain, and differences to it, the decision has a row
-// of what was made, and what was not is said.
+// The goals of the queues are ratios to plain and differences from it. The page names the suites
+// that were not made.
 func TestPageOfQueues(t *testing.T) {
 	out := t.TempDir()
 	saveQueue(t, out, "kmq-drain", []variantOf{
@@ -87,7 +85,6 @@ func TestPageOfQueues(t *testing.T) {
 	}
 }
 
-// Without a run the section says that there is none, and decides nothing.
 func TestPageWithoutQueues(t *testing.T) {
 	text := strings.Join(strings.Fields(pageOf(t, t.TempDir())), " ")
 	if !strings.Contains(text, "what each experiment is. The runs have not been made.") || strings.Contains(text, "Which engine for which work") || strings.Contains(text, "the article on the first implementation") {

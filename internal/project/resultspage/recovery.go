@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// recovery is how a group worked off a backlog after its work became lighter,
-// while the load went on.
+// recovery is how a group worked off a backlog after its work became lighter, while the load
+// continued.
 //
 //	backlog
 //	  B ┤      ╱╲               A backlog shrinks by what is delivered less what
@@ -19,19 +19,15 @@ import (
 //	    └──────┬────┬────────
 //	        change  drained
 //
-// The run watched its backlog, and says when it was back to normal; the formula
-// says when that should have been. That both agree says that backlog, rates and
-// the time axis of a run are of one piece.
+// The run measured when its backlog was back to normal, and the formula gives the expected
+// time. If both agree, the run's backlog, rates and time axis are consistent.
 type recovery struct {
 	result.Change
 	ExpectedS float64
 }
 
-// difference is how far the expected time is from the measured one, relative to
-// it.
 func (r recovery) difference() float64 { return r.ExpectedS/(*r.DrainTimeS) - 1 }
 
-// recoveryOf is the first recovery of a run; false where there was none.
 func recoveryOf(run *result.Run) (recovery, bool) {
 	for _, c := range run.Lag.Changes {
 		if c.DrainTimeS != nil {
@@ -41,7 +37,6 @@ func recoveryOf(run *result.Run) (recovery, bool) {
 	return recovery{}, false
 }
 
-// recovery is the arithmetic of the recoveries of a scenario as a table: a column for each run.
 func (s *shelf) recovery(scenario string) string {
 	runs := valid(s.of(scenario).runs())
 	if len(runs) == 0 {

@@ -20,7 +20,7 @@ func TestRecovery(t *testing.T) {
 	if !found || r.ExpectedS != 0.5 || r.difference() != 0 {
 		t.Errorf("%+v, %v", r, found)
 	}
-	took = 0.4 // then the run says that it was faster than its own rates
+	took = 0.4 // then the run was faster than its own rates allow
 	if d := r.difference(); math.Abs(d-0.25) > 1e-9 {
 		t.Errorf("difference %v, want 0.25", d)
 	}

@@ -11,33 +11,29 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// shelf is the runs in results/, by scenario.
 type shelf struct {
-	entries []entry // of the scenarios that were reported on before
+	entries []entry // of the scenarios that have an earlier report
 	front   []entry
 	studies []entry
 	suites  []entry
 	queues  []entry
-	// limits is a table of what the tool itself can take; empty where nobody measured.
+	// limits is "" if the tool's own limits were not measured.
 	limits string
 }
 
-// entry is what there is of one scenario: one configuration, or those of a
-// sweep.
 type entry struct {
 	scenario string
 	cells    []cell
-	// campaign is where the cells are of one; else nil.
+	// campaign has the cells; nil for a single run.
 	campaign *result.RecordedCampaign
 }
 
-// cell is one configuration with its runs; more than one if it was repeated.
+// cell has more than one run if it was repeated.
 type cell struct {
 	value string // of the setting that is swept; empty without a sweep
 	runs  []*result.Recorded
 }
 
-// newShelf has an empty entry for each scenario.
 func newShelf() *shelf {
 	s := &shelf{}
 	for _, name := range scenarios() {
@@ -58,8 +54,7 @@ func newShelf() *shelf {
 	return s
 }
 
-// readShelf reads the runs and campaigns in dir. Of several runs or campaigns of
-// one scenario the latest counts.
+// Of several runs or campaigns of one scenario, the latest counts.
 func readShelf(dir string) (*shelf, error) {
 	s := newShelf()
 	runs, err := result.List(dir)
@@ -78,7 +73,7 @@ func readShelf(dir string) (*shelf, error) {
 		}
 		e := s.of(listed.Run.Run.Name)
 		if e == nil {
-			continue // of a campaign
+			continue
 		}
 		run, err := result.Read(listed.Dir)
 		if err != nil {
@@ -114,12 +109,11 @@ func (s *shelf) readCampaigns(dir string) error {
 	return nil
 }
 
-// valueOf is what a configuration sets: a value of each axis.
 func valueOf(c result.Cell) string {
 	return strings.Join(c.Values, ", ")
 }
 
-// of is the entry of a scenario; nil if the page has none.
+// of is nil if the page does not have the scenario.
 func (s *shelf) of(scenario string) *entry {
 	for _, entries := range [][]entry{s.entries, s.front, s.studies, s.suites, s.queues} {
 		if i := slices.IndexFunc(entries, func(e entry) bool { return e.scenario == scenario }); i >= 0 {
@@ -129,7 +123,6 @@ func (s *shelf) of(scenario string) *entry {
 	return nil
 }
 
-// missing names the scenarios that were reported on and have no run, and the configurations without one.
 func (s *shelf) missing() []string {
 	var missing []string
 	for _, e := range s.entries {
@@ -145,7 +138,6 @@ func (s *shelf) missing() []string {
 	return missing
 }
 
-// runs are all runs of an entry.
 func (e *entry) runs() []*result.Recorded {
 	var all []*result.Recorded
 	for _, c := range e.cells {
@@ -154,7 +146,6 @@ func (e *entry) runs() []*result.Recorded {
 	return all
 }
 
-// summaries are the runs without their series.
 func summaries(recorded []*result.Recorded) []*result.Run {
 	runs := make([]*result.Run, len(recorded))
 	for i, r := range recorded {
@@ -163,11 +154,10 @@ func summaries(recorded []*result.Recorded) []*result.Run {
 	return runs
 }
 
-// methodsOf names the methods of the runs of a table. Among runs of several, those of
-// before a figure's method do not have that figure (see figure.Figure.Among).
+// Runs of methods older than a figure's do not have that figure (see figure.Figure.Among).
 func methodsOf(runs []*result.Recorded) string { return report.Methods(summaries(runs)) }
 
-// one is the first run of a scenario; nil if there is none.
+// one is nil if the scenario has no run.
 func (s *shelf) one(scenario string) *result.Recorded {
 	if e := s.of(scenario); e != nil && len(e.runs()) > 0 {
 		return e.runs()[0]
@@ -175,7 +165,7 @@ func (s *shelf) one(scenario string) *result.Recorded {
 	return nil
 }
 
-// all are all runs of the scenarios that were reported on.
+// all is of the scenarios with an earlier report.
 func (s *shelf) all() []*result.Recorded { return runsOf(s.entries) }
 
 func runsOf(entries []entry) []*result.Recorded {

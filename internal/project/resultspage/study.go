@@ -11,18 +11,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// studies are the presets of the section on backpressure. Nobody reported on them
-// before, and they are made only when they are named: all of them take hours.
+// The presets of the section on backpressure are made only when they are named, because they take
+// hours.
 var studies = []string{
 	"backpressure-study", "backpressure-recovery", "backpressure-bursty",
 	"backpressure-faults", "backpressure-processes", "backpressure-baseline",
 }
 
-// missingStudies says which of them are not in results/, so that what is left out of
-// the page is not taken for what does not exist.
 func (s *shelf) missingStudies() string { return s.missingOf(studies) }
 
-// missingOf says which presets of a list are not in results/.
+// missingOf names the presets of a list that are not in results/.
 func (s *shelf) missingOf(names []string) string {
 	var missing []string
 	for _, name := range names {
@@ -43,8 +41,7 @@ func runsText(n int) string {
 	return fmt.Sprintf("%d runs", n)
 }
 
-// shortened says in which way a study was made shorter than its preset; "" if it was
-// not.
+// shortened says how a study was made shorter than its preset; "" if it was not.
 func (e *entry) shortened() (string, error) {
 	preset, err := scenario.ReadSuite(presetNamed(e.scenario), scenario.Options{})
 	if err != nil {
@@ -74,7 +71,7 @@ func (e *entry) shortened() (string, error) {
 	return fmt.Sprintf(" `%s` was shortened: %s.", e.scenario, strings.Join(changes, ", ")), nil
 }
 
-// leftOut says how many runs of the studies are invalid: they are in no figure.
+// Invalid runs are in no figure.
 func leftOut(runs []*result.Recorded) string {
 	reasons := map[string]int{}
 	invalid := 0
@@ -96,7 +93,6 @@ func leftOut(runs []*result.Recorded) string {
 		strings.Join(each, ", "))
 }
 
-// valid are the valid runs of a variant.
 func (e *entry) valid(variant string) (runs []*result.Run) {
 	for _, c := range e.cells {
 		if c.value != variant {
@@ -114,9 +110,8 @@ func (e *entry) valid(variant string) (runs []*result.Run) {
 // pausing is the client that stops fetching for a second once it holds enough.
 const pausing = "librdkafka"
 
-// notRead marks a variant whose runs ended before all was read; "" of one that read all.
-// Its figures are withdrawn if method 1 measured the client that pauses: the driver of that
-// time added to the pauses.
+// notRead marks a variant whose runs ended before all was read. Its figures are withdrawn if method
+// 1 measured the client that pauses, because that method's driver made the pauses longer.
 func (e *entry) notRead(variant string) (mark string, withdrawn bool) {
 	for _, r := range e.valid(variant) {
 		switch {
@@ -132,8 +127,8 @@ func (e *entry) notRead(variant string) (mark string, withdrawn bool) {
 	return mark, false
 }
 
-// figure finds a figure, and the one that holds a variant against what the same
-// consumers delivered without backpressure.
+// figure also knows the ratio of a variant's deliveries to those of the same consumers without
+// backpressure.
 func (e *entry) figure(name string) (figure.Figure, error) {
 	var sets [][]*result.Run
 	for _, c := range e.cells {
@@ -149,7 +144,7 @@ func (e *entry) figure(name string) (figure.Figure, error) {
 	return f.Among(slices.Concat(sets...)), nil
 }
 
-// study is the question of a study and its table; "" where it was not made.
+// study is "" if it was not made.
 func (s *shelf) study(name string, figures ...string) (string, error) {
 	e := s.of(name)
 	if len(e.runs()) == 0 {
@@ -163,7 +158,7 @@ func (s *shelf) study(name string, figures ...string) (string, error) {
 	return fmt.Sprintf("### `%s`\n\n%s\n\n%s", name, question, table), err
 }
 
-// table is a row for each variant, a column for each figure that some of them have.
+// table has a row for each variant, and a column for each figure that one has.
 func (e *entry) table(figures ...string) (string, error) {
 	head, rule := []string{methodsOf(e.runs())}, []string{"---"}
 	rows, withdrawn := make([][]string, len(e.cells)), make([]bool, len(e.cells))
@@ -199,14 +194,13 @@ func (e *entry) table(figures ...string) (string, error) {
 	return b.String(), nil
 }
 
-// questionOf is what a study was made to answer.
 func questionOf(name string) (string, error) {
 	preset, err := scenario.ReadSuite(presetNamed(name), scenario.Options{})
 	return preset.Question, err
 }
 
-// neededBound says of how many runs of a healthy pipeline whose commits do not allow
-// its bound it was said what bound they need.
+// neededBound prints in how many runs of a healthy pipeline a warning gave the bound that its
+// commits need.
 func (s *shelf) neededBound() (string, error) {
 	const study, variant = "backpressure-baseline", "credit-1s"
 	runs := s.of(study).valid(variant)

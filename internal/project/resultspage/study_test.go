@@ -14,15 +14,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// variantOf is a made-up run of a variant: what it delivered, and how its lag stood to
-// its bound.
 type variantOf struct {
 	name  string
 	perS  []float64 // of each run
 	ratio []float64 // none for off
 }
 
-// saveStudy saves a study as a campaign, all of whose runs were measured for 30 s.
 func saveStudy(t *testing.T, out, name string, variants []variantOf, change func(*result.Run)) {
 	t.Helper()
 	c := result.Campaign{
@@ -71,7 +68,6 @@ func pageOf(t *testing.T, out string) string {
 	return string(page)
 }
 
-// The goals are held against the runs, and in as many of them as held.
 func TestGoals(t *testing.T) {
 	out := t.TempDir()
 	saveStudy(t, out, "backpressure-study", []variantOf{
@@ -108,8 +104,7 @@ func TestGoals(t *testing.T) {
 	}
 }
 
-// An invalid run is in no figure, and is told; one that did not settle in time has not
-// held the goal.
+// A run that did not settle in time has not reached the goal.
 func TestGoalsOfRunsThatFailed(t *testing.T) {
 	out := t.TempDir()
 	made := 0
@@ -135,7 +130,7 @@ func TestGoalsOfRunsThatFailed(t *testing.T) {
 	}
 }
 
-// A pipeline whose commits do not allow its bound was told so.
+// The commits of the pipeline need a higher bound than it has.
 func TestNeededBound(t *testing.T) {
 	out := t.TempDir()
 	saveStudy(t, out, "backpressure-baseline", []variantOf{{"credit-1s", []float64{1, 2}, []float64{1, 1}}}, func(r *result.Run) {
@@ -149,7 +144,6 @@ func TestNeededBound(t *testing.T) {
 	}
 }
 
-// Goals and tables are of variants and figures that there are.
 func TestStudiesArePresets(t *testing.T) {
 	variants := map[string]bool{}
 	for _, name := range slices.Concat(studies, suites, queues) {
@@ -186,7 +180,6 @@ func TestStudiesArePresets(t *testing.T) {
 	}
 }
 
-// What is kept of a study's run is small, and still a series.
 func TestStudiesAreThinned(t *testing.T) {
 	out, shelf := t.TempDir(), t.TempDir()
 	r := made(overloadTight, "backpressure-study", "thin01", 0)

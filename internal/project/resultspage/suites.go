@@ -13,24 +13,22 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/campaigns"
 )
 
-// suites are the presets of the section on throughput and scale, in its order. They are
-// made only when they are named, one by one: on a machine that does nothing else.
+// The presets of the section on throughput and scale are made only when they are named, on an
+// otherwise idle machine.
 var suites = []string{
 	"throughput-producer", "throughput-consumer", "throughput-record-size", "throughput-stored-data",
 	"latency-e2e", "consumer-limit", "consumer-brokers", "consumer-cpu", "consumer-memory", "partitions",
 	"latency-partitions", "clients", "drivers", "broker-failover",
 }
 
-// onlyNamed tells the presets that are made only when they are named.
 func onlyNamed(name string) bool {
 	return slices.Contains(front, name) || slices.Contains(studies, name) || slices.Contains(suites, name) ||
 		madeForQueues(name)
 }
 
-// quickForm ends the names of what is made of a suite's quick form.
+// quickForm ends the names of campaigns in a suite's quick form.
 const quickForm = "-quick"
 
-// presetOf is the preset that a campaign was made of.
 func presetOf(campaign string) string {
 	if name, quick := strings.CutSuffix(campaign, quickForm); quick &&
 		(slices.Contains(suites, name) || madeForQueues(name)) {
@@ -42,8 +40,7 @@ func presetOf(campaign string) string {
 //go:embed suites.json
 var suitesFile []byte
 
-// priorSuite is what was reported for the same step of an experiment, on another
-// machine: from, to.
+// priorSuite is an earlier report of the same step, on another machine: from, to.
 type priorSuite struct {
 	Suite         string      `json:"suite"`
 	Variant       string      `json:"variant"`
@@ -51,7 +48,6 @@ type priorSuite struct {
 	DeliveredPerS *[2]float64 `json:"delivered_per_s"`
 }
 
-// priorSuites are all that was reported.
 func priorSuites() ([]priorSuite, error) {
 	var all []priorSuite
 	if err := json.Unmarshal(suitesFile, &all); err != nil {
@@ -60,7 +56,6 @@ func priorSuites() ([]priorSuite, error) {
 	return all, nil
 }
 
-// reported prints what was reported for a variant of a suite.
 func (p priorSuite) reported() string {
 	switch {
 	case p.AckedPerS != nil:
@@ -78,11 +73,10 @@ func ratesBetween(rates [2]float64) string {
 	return unit.PerSecond(rates[0]) + " to " + unit.PerSecond(rates[1])
 }
 
-// missingSuites says which of them are not in results/.
 func (s *shelf) missingSuites() string { return s.missingOf(suites) }
 
-// suite is the question of a suite, its table with what was reported beside it, and
-// the answer in the sentence of its report; nothing where it was not made.
+// suite is the question, the table with the reported figures, and the answer; "" if it was not
+// made.
 func (s *shelf) suite(name string, figures ...string) (string, error) {
 	text, err := s.study(name, figures...)
 	if err != nil || text == "" {
@@ -107,7 +101,6 @@ func (s *shelf) suite(name string, figures ...string) (string, error) {
 	return text + "\n\n**" + sentence + "**", nil
 }
 
-// besidePrior adds a column of what was reported to a table, if anything was.
 func besidePrior(table, suite string) (string, error) {
 	all, err := priorSuites()
 	if err != nil {
@@ -147,8 +140,7 @@ func besidePrior(table, suite string) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// where is the machine and the Kafka of a suite's runs, which may be of several
-// clients.
+// where names the machine and the Kafka of a suite's runs, which may have several clients.
 func (e *entry) where() (string, error) {
 	runs := e.runs()
 	r := runs[0].Run.Run
@@ -176,7 +168,6 @@ func (e *entry) where() (string, error) {
 		r.Cluster.Version, brokers, strings.Join(drivers, ", "), r.StartedAt.Format("2006-01-02")), nil
 }
 
-// sentence is the answer of the suite's campaign, as its report has it.
 func (e *entry) sentence() (string, error) {
 	if e.campaign == nil {
 		return "", nil
@@ -188,11 +179,11 @@ func (e *entry) sentence() (string, error) {
 	return d.Answer.Sentence, nil
 }
 
-// suiteVerdicts says how many of the suites were made to their end, and of how many runs the
-// verdict is valid, which no run is whose books do not balance.
+// suiteVerdicts gives the number of suites that were completed, and of valid runs. A run whose
+// books do not balance is invalid.
 func (s *shelf) suiteVerdicts() string { return s.verdictsOf(suites) }
 
-// verdictsOf says the same of the presets of a list.
+// verdictsOf does the same for the presets of a list.
 func (s *shelf) verdictsOf(names []string) string {
 	made, valid, runs := 0, 0, 0
 	for _, name := range names {
@@ -214,17 +205,16 @@ func (s *shelf) verdictsOf(names []string) string {
 	return fmt.Sprintf("%d of %d suites were made; %d of their %d runs are valid, so their books balance.", made, len(names), valid, runs)
 }
 
-// suiteGoals sets what the suites reached beside what they were to.
 func (s *shelf) suiteGoals() (string, error) {
 	table, err := s.goalsOf(suites)
 	if table == notMade {
-		return "", err // which the verdicts say
+		return "", err // the verdicts say that no runs were made
 	}
 	return table, err
 }
 
-// accounted says of the kills under acks all how many records of how many were lost, or
-// are not accounted for.
+// accounted prints how many records were lost or not accounted for when brokers were killed with
+// acks all.
 func (s *shelf) accounted() (string, error) {
 	runs := s.of("broker-failover").valid("all-kill")
 	if len(runs) == 0 {

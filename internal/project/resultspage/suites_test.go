@@ -8,8 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Every suite is a preset with a question and an answer, and what was reported is of
-// variants that there are.
 func TestSuitesArePresets(t *testing.T) {
 	variants := map[string]bool{}
 	for _, name := range suites {
@@ -38,7 +36,6 @@ func TestSuitesArePresets(t *testing.T) {
 	}
 }
 
-// A suite in its quick form takes the place of the suite, and says what it is.
 func TestPageOfAQuickSuite(t *testing.T) {
 	out, shelf := t.TempDir(), t.TempDir()
 	saveStudy(t, out, "throughput-consumer-quick", []variantOf{{"one", []float64{900e3}, nil}, {"three", []float64{1.8e6}, nil}}, nil)
@@ -53,8 +50,6 @@ func TestPageOfAQuickSuite(t *testing.T) {
 	}
 }
 
-// A suite that was made stands on the page with what was reported on another machine,
-// and those that were not are named.
 func TestPageOfASuite(t *testing.T) {
 	out := t.TempDir()
 	saveStudy(t, out, "throughput-consumer", []variantOf{
@@ -78,9 +73,8 @@ func TestPageOfASuite(t *testing.T) {
 	}
 }
 
-// The figures of librdkafka that has not read all are withdrawn if method 1 measured them,
-// when the driver added to the client's pauses; from method 2 on they name their cause. Those
-// of another client only say so.
+// Figures of librdkafka that has not read all records are withdrawn if method 1 measured them.
+// Since method 2, the page names the cause.
 func TestPageOfWhatWasNotRead(t *testing.T) {
 	const withdrawn = "| `one` (withdrawn: not read out) | – |"
 	for _, test := range []struct {

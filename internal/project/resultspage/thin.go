@@ -10,12 +10,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// keptOfTimes are the times that a kept series of a study tells.
 var keptOfTimes = []string{"e2e_response_time", "send_response_time"}
 
-// thinned is a series without what none of its readers draws: the lag of single partitions,
-// and most times. A study has dozens of runs,
-// and a repository should not be larger for it than the program.
+// thinned removes the lag of single partitions, and most times: a study has dozens of runs, and the
+// repository must stay small.
 func thinned(series []byte) ([]byte, error) {
 	var b bytes.Buffer
 	for line := range bytes.Lines(series) {

@@ -3,8 +3,8 @@
 //
 //	go run ./internal/project/survey
 //
-// It is a mirror and no gate: it fails only if it cannot read the code. Tests, test helpers and the
-// project's own tools are not in it.
+// It fails only if it cannot read the code. It leaves out tests, test helpers and the project's
+// own tools.
 //
 // Files to know: read.go (what is measured), main.go (how it is printed).
 package main
@@ -31,14 +31,13 @@ func main() {
 
 // Bounds of what is printed, and of what is counted in the totals.
 const (
-	rows        = 15  // of a table of the largest
+	rows        = 15  // in a table of the largest
 	longFile    = 450 // lines
 	wide        = 120 // columns of a line, with tabs of 4
 	manyMethods = 25
 	tooMany     = 60
 )
 
-// run prints the survey of the code in root.
 func run(root string, stdout io.Writer) error {
 	packages, err := read(root)
 	if err != nil {
@@ -56,7 +55,6 @@ func run(root string, stdout io.Writer) error {
 
 type printer struct{ *tabwriter.Writer }
 
-// table prints a title, a head and lines of cells.
 func (p *printer) table(title, head string, lines []string) {
 	fmt.Fprintf(p, "%s\n\n%s\n%s\n\n", title, head, strings.Join(lines, "\n"))
 	p.Flush()
@@ -72,13 +70,11 @@ func (p *printer) packages(all []*pkg) {
 	p.table("Largest packages", fmt.Sprintf("lines\tfiles\t>%d columns per 1,000\tpackage", wide), lines)
 }
 
-// item is something with a size, and where it is.
 type item struct {
 	size        int
 	name, place string
 }
 
-// largest prints the largest of the items, at most limit.
 func (p *printer) largest(title, head string, limit int, items []item) {
 	slices.SortStableFunc(items, func(a, b item) int { return cmp.Compare(b.size, a.size) })
 	var lines []string
@@ -88,7 +84,6 @@ func (p *printer) largest(title, head string, limit int, items []item) {
 	p.table(title, head, lines)
 }
 
-// typeItems are the types that have methods.
 func typeItems(all []*pkg) []item {
 	var items []item
 	for _, k := range all {

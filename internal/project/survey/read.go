@@ -15,13 +15,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/project/prose"
 )
 
-// pkg is what was measured of a package, over all build tags.
+// pkg covers all build tags.
 type pkg struct {
 	folder    string
-	files     []item // with their lines
-	wide      int    // lines of more columns than the bound
-	functions []item // with their lines
-	// methods are the names of each type's methods: a method of several systems counts once.
+	files     []item
+	wide      int // lines wider than the bound
+	functions []item
+	// methods are the names of each type's methods. A method with several build tags counts once.
 	methods  map[string]map[string]bool
 	comments prose.Text
 }
@@ -34,7 +34,7 @@ func (k *pkg) lines() int {
 	return n
 }
 
-// shipped reports whether the package in folder is part of what users get.
+// shipped reports whether users get the package in folder.
 func shipped(folder string) bool {
 	switch {
 	case folder == "internal/project", strings.HasPrefix(folder, "internal/project/"):
@@ -45,7 +45,6 @@ func shipped(folder string) bool {
 	return !strings.HasSuffix(folder, "test")
 }
 
-// read measures the shipped packages of the module in root, in the order of their folders.
 func read(root string) ([]*pkg, error) {
 	all := make(map[string]*pkg)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -82,7 +81,6 @@ func read(root string) ([]*pkg, error) {
 	return packages, nil
 }
 
-// add measures a file of the package.
 func (k *pkg) add(name string, source []byte) error {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, k.folder+"/"+name, source, parser.ParseComments)
@@ -121,7 +119,7 @@ func (k *pkg) function(set *token.FileSet, f *ast.FuncDecl) {
 	k.functions = append(k.functions, item{end.Line - begin.Line + 1, name, begin.Filename})
 }
 
-// typeName is the name of a receiver's type, without pointer and type parameters.
+// typeName is without pointer and type parameters.
 func typeName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:
@@ -138,5 +136,4 @@ func typeName(e ast.Expr) string {
 	return "?"
 }
 
-// columns is how wide a line is, if a tab is as wide as 4 blanks.
 func columns(line string) int { return utf8.RuneCountInString(line) + 3*strings.Count(line, "\t") }

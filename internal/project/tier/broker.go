@@ -15,8 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 )
 
-// checkTools fails with the names of the Debian packages if what the tests of the tier full
-// need is missing.
+// checkTools names the Debian packages that tier full lacks.
 func checkTools(ctx context.Context) error {
 	_, noJava := cluster.FindJava(ctx)
 	_, noMaven := exec.LookPath("mvn")
@@ -30,12 +29,10 @@ func checkTools(ctx context.Context) error {
 		"install openjdk-17-jdk-headless, maven and prometheus (make quick needs none of them): %w", missing)
 }
 
-// stopTimeout bounds the end of the broker.
 const stopTimeout = time.Minute
 
-// up starts the broker of this checkout, under a name that is the checkout's. It
-// replaces one that a killed run left. A second run waits for the first: down
-// and the end of the process free the lock.
+// up starts this checkout's broker. It replaces the broker of a killed run, and waits for another
+// test run to end. down, and the end of the process, release the lock.
 func up(ctx context.Context) (name string, down func(), err error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -69,7 +66,7 @@ func up(ctx context.Context) (name string, down func(), err error) {
 	return name, func() { stop(); lock.Close() }, nil
 }
 
-// exclusive locks a file until it is closed, and waits for whoever has the lock.
+// exclusive locks a file until it is closed, and waits while another process has the lock.
 func exclusive(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

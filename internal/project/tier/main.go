@@ -1,6 +1,6 @@
-// Command tier runs `go test` with its arguments and prints the slowest and the
-// failed packages at the end. With -kafka, one real Kafka broker is up meanwhile,
-// which the tests of all packages share (package clustertest).
+// Command tier runs `go test` with its arguments and prints the slowest and the failed packages at
+// the end. With -kafka, it also starts one real Kafka broker that the tests of all packages share
+// (package clustertest).
 //
 //	tier -short ./...
 //	tier -kafka -tags full ./...
@@ -32,17 +32,15 @@ func main() {
 	if err == nil {
 		return
 	}
-	if !errors.Is(err, errTests) { // go test has said why
+	if !errors.Is(err, errTests) { // go test has printed the reason
 		fmt.Fprintln(os.Stderr, "error:", err)
 	}
 	os.Exit(1)
 }
 
-// errTests: go test failed.
 var errTests = errors.New("go test")
 
-// run runs go test with args. Before them, -kafka is run's own; -check only looks for
-// what -kafka needs.
+// A first argument -kafka starts the broker, and -check only looks for what -kafka needs.
 func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if len(args) == 1 && args[0] == "-check" {
 		return checkTools(ctx)
@@ -61,18 +59,15 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	return goTest(ctx, args[1:], append(os.Environ(), clustertest.Variable+"="+name), stdout)
 }
 
-// slowest is how many packages are named at the end.
 const slowest = 10
 
-// endTimeout is what the tests have for cleaning up after a signal.
+// endTimeout bounds the tests' cleanup after a signal.
 const endTimeout = 30 * time.Second
 
-// goTest runs go test, passes its output on and ends it with the slowest and the
-// failed packages.
 func goTest(ctx context.Context, args, env []string, stdout io.Writer) error {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test"}, args...)...)
 	cmd.Env, cmd.Stderr, cmd.WaitDelay = env, os.Stderr, endTimeout
-	// go test passes no signal on: the whole group gets it, the tests among them.
+	// go test does not forward signals, so the signal goes to the whole group.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	out, err := cmd.StdoutPipe()
@@ -92,7 +87,7 @@ func goTest(ctx context.Context, args, env []string, stdout io.Writer) error {
 			packages = append(packages, t)
 		}
 	}
-	_, _ = io.Copy(stdout, out) // a line beyond the buffer
+	_, _ = io.Copy(stdout, out)
 	failed := cmd.Wait()
 	summarise(stdout, packages, time.Since(began))
 	if exit := (*exec.ExitError)(nil); errors.As(failed, &exit) {
@@ -101,7 +96,6 @@ func goTest(ctx context.Context, args, env []string, stdout io.Writer) error {
 	return failed
 }
 
-// summarise prints the slowest packages, and last those that failed.
 func summarise(w io.Writer, packages []timing, took time.Duration) {
 	slices.SortStableFunc(packages, func(a, b timing) int { return int(b.took - a.took) })
 	fmt.Fprintf(w, "\n%d packages in %v; the slowest:\n", len(packages), took.Round(100*time.Millisecond))

@@ -5,15 +5,12 @@ import (
 	"time"
 )
 
-// timing is how long the tests of a package took.
 type timing struct {
 	name   string
 	took   time.Duration
 	failed bool
 }
 
-// parse reads a line of go test such as "ok  	example.com/a	1.234s"; ok is false
-// for every other line.
 func parse(line string) (t timing, ok bool) {
 	fields := strings.Fields(line)
 	if len(fields) < 3 || fields[0] != "ok" && fields[0] != "FAIL" {

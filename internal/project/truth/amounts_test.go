@@ -8,9 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// TestRecords: exactly as many records are offered in the window as were asked for,
-// whether the producers are in one process or in several, and the window ends when the next
-// would have been due.
 func TestRecords(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{ProduceDelay: 5 * time.Millisecond}, func(t *testing.T, c *virtual.Cluster) {
@@ -25,8 +22,7 @@ func TestRecords(t *testing.T) {
 	})
 }
 
-// TestFewerRecordsThanProducers: those without a record do not lengthen the window, which ends when
-// the next record of all would have been due.
+// Producers without a record do not lengthen the window.
 func TestFewerRecordsThanProducers(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{ProduceDelay: 5 * time.Millisecond}, func(t *testing.T, c *virtual.Cluster) {
@@ -40,8 +36,7 @@ func TestFewerRecordsThanProducers(t *testing.T) {
 	})
 }
 
-// TestRounds: a producer of a closed loop sends ten, waits for all ten, and so on: the time
-// of a round is that of one request, and there are as many rounds as it takes.
+// A round of a closed loop takes as long as one request.
 func TestRounds(t *testing.T) {
 	t.Parallel()
 	const delay = 50 * time.Millisecond
@@ -63,8 +58,6 @@ func TestRounds(t *testing.T) {
 	})
 }
 
-// TestFillByRecords: several producers fill exactly what was asked for, and each has its
-// time and rate.
 func TestFillByRecords(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {

@@ -21,14 +21,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// TestBooksOnKafka makes a run on Kafka. What became of each record is known to a witness
-// at the driver and to a reader of the log that shares no code with the run: run.json has
-// to agree with them to the record, and Java's HdrHistogram with its histograms.
 func TestBooksOnKafka(t *testing.T) {
 	t.Parallel()
 	k, w := clustertest.Shared(t), newWitness()
 	cfg := withDriver(config(t, k, smallScenario(t, "books", "load.acks=all", "consume.work=10us")), w.watch(franz.New()))
-	cfg.KeepTopics = true // for the reader
+	cfg.KeepTopics = true
 	r := run(t, cfg)
 	wantCount(t, "scheduled", r.Run.Load.Scheduled, 1000)
 	wantAsLogged(t, k, r, w)
@@ -36,7 +33,6 @@ func TestBooksOnKafka(t *testing.T) {
 	removeTopics(t, k, r)
 }
 
-// wantAsLogged compares the run's books with what the witness and the log say.
 func wantAsLogged(t *testing.T, c cluster.Cluster, r *result.Recorded, w *witness) {
 	t.Helper()
 	wantValid(t, r)
@@ -63,12 +59,11 @@ func wantAsLogged(t *testing.T, c cluster.Cluster, r *result.Recorded, w *witnes
 	wantCount(t, "foreign or corrupt", d.Foreign+d.Corrupt, 0)
 }
 
-// survey is what the log and the witness together say of the measured records.
 type survey struct {
 	inLog     int64
 	lost      int64 // acked, and not in the log
 	unacked   int64 // in the log, and not acked
-	risen     int64 // of those, the ones that the client called failed
+	risen     int64 // those of unacked that the client reported as failed
 	misplaced int64 // acked at an offset where the log has another record
 }
 
@@ -95,8 +90,6 @@ func (w *witness) compare(log map[identity][]int64) (found survey) {
 	return found
 }
 
-// readLog reads the records of a topic from its start: at which offsets of its
-// partition each of them is.
 func readLog(t *testing.T, c cluster.Cluster, topic string) map[identity][]int64 {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -132,7 +125,6 @@ func readLog(t *testing.T, c cluster.Cluster, topic string) map[identity][]int64
 	return log
 }
 
-// removeTopics takes away the topics that the reader needed.
 func removeTopics(t *testing.T, c cluster.Cluster, runs ...*result.Recorded) {
 	t.Helper()
 	admin := kadm.NewClient(client(t, c))
@@ -143,9 +135,8 @@ func removeTopics(t *testing.T, c cluster.Cluster, runs ...*result.Recorded) {
 	}
 }
 
-// wantJavaAgrees lets HistogramLogProcessor, out of HdrHistogram's Java artefact, read
-// the histogram log of a run. It agrees with our own reader on every tag, and
-// with run.json on count, median, 90th and 99th percentile and maximum of every metric.
+// Java's HistogramLogProcessor must agree with our reader on every tag, and with run.json on count,
+// median, 90th and 99th percentile and maximum of every metric.
 func wantJavaAgrees(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	home, err := cluster.UserHome()

@@ -15,12 +15,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// A vandal changes what a run's consumers receive, or what its producers hear of their
-// records, at known places: one record in nth of each lane, over a period. It
-// remembers each record that it touched.
+// A vandal changes the records of a run's consumers, or the reports to its producers: one record in
+// nth of each lane, over a period.
 type vandal struct {
 	nth uint64
-	// The records that may be touched were due in [from, to), in nanoseconds.
+	// The changed records were due in [from, to), in nanoseconds.
 	from, to int64
 
 	mu      sync.Mutex
@@ -28,17 +27,15 @@ type vandal struct {
 	held    map[int32][]driver.Received // by partition, from poll to poll
 }
 
-// touchable is how many records a new vandal may touch: one in ten of the 400 that
-// are due in its period.
+// touchable is the number of records that a new vandal may change: one in ten of the 400 in its
+// period.
 const touchable = 40
 
-// newVandal touches one record in ten of the middle of the measured window: what
-// comes before and after stays as it is, so that the consumers pass every place.
+// A vandal changes no late records, so the consumers pass every changed one.
 func newVandal() *vandal {
 	return &vandal{nth: 10, from: 200e6, to: 600e6, held: make(map[int32][]driver.Received)}
 }
 
-// touches reports whether the record is one to be touched.
 func (v *vandal) touches(value []byte) bool {
 	stamp, id, ok := stampOf(value)
 	if !ok || id.sequence%v.nth != 3%v.nth || stamp.Intended < v.from || stamp.Intended >= v.to {
@@ -50,10 +47,8 @@ func (v *vandal) touches(value []byte) bool {
 	return true
 }
 
-// received makes of one delivered record what the application gets.
 type received func(r driver.Received) []driver.Received
 
-// each returns a poll that rewrites every touched record.
 func (v *vandal) each(rewrite received) func([]driver.Chunk) []driver.Chunk {
 	return func(chunks []driver.Chunk) []driver.Chunk {
 		for i := range chunks {
@@ -80,7 +75,7 @@ func precede(r driver.Received) []driver.Received {
 	return []driver.Received{stranger, r}
 }
 
-// flip changes one bit of a copy: what was received is read-only.
+// The received record is read-only.
 func flip(bit int) received {
 	return func(r driver.Received) []driver.Received {
 		value := slices.Clone(r.Value)
@@ -93,8 +88,8 @@ func cut(r driver.Received) []driver.Received {
 	return []driver.Received{{Offset: r.Offset, Key: r.Key, Value: r.Value[:20]}}
 }
 
-// swap exchanges each touched record with the next one of its lane in the same
-// chunk, if there is one, which makes one late record of each pair.
+// swap exchanges each changed record with the next one of its lane in the same chunk. One record of
+// each pair is then late.
 func (v *vandal) swap(chunks []driver.Chunk) []driver.Chunk {
 	for _, c := range chunks {
 		for i := 0; i < len(c.Records); i++ {
@@ -107,8 +102,8 @@ func (v *vandal) swap(chunks []driver.Chunk) []driver.Chunk {
 	return chunks
 }
 
-// holdBack keeps touched records until the next poll of their partition, if a
-// later one of their lane is not kept.
+// holdBack keeps changed records until the next poll of their partition, if a later one of their
+// lane is not kept.
 func (v *vandal) holdBack(chunks []driver.Chunk) []driver.Chunk {
 	for i, c := range chunks {
 		v.mu.Lock()
@@ -130,8 +125,7 @@ func (v *vandal) holdBack(chunks []driver.Chunk) []driver.Chunk {
 	return chunks
 }
 
-// nextOfLane is the place of the next record after place i that the same
-// producer sent; 0 if there is none.
+// nextOfLane is the index of the next record of the same producer; 0 if there is none.
 func nextOfLane(records []driver.Received, i int) int {
 	_, id, _ := stampOf(records[i].Value)
 	for j := i + 1; j < len(records); j++ {
@@ -142,7 +136,6 @@ func nextOfLane(records []driver.Received, i int) int {
 	return 0
 }
 
-// ackUnwritten reports touched records as acked and writes them nowhere.
 func (v *vandal) ackUnwritten(r *driver.Record, done func(driver.Done)) bool {
 	if !v.touches(r.Value) {
 		return true
@@ -151,18 +144,15 @@ func (v *vandal) ackUnwritten(r *driver.Record, done func(driver.Done)) bool {
 	return false
 }
 
-// TestBooks lets a vandal at the stream, in one way for each run, and wants every
-// deed found and counted exactly, and the books to balance. The run stays valid: these
-// are findings about Kafka, and not about the tool.
+// The books count every change of a vandal exactly and balance, and the run stays valid.
 func TestBooks(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		vandal func(v *vandal, d *tapped)
-		// want changes the books of an untouched run of 1000 records into those
-		// of the run, given how many were touched.
+		// want changes the books of an unchanged run into those of the run with n changed records.
 		want        func(d *result.Delivery, n int64)
-		least, most int64  // records that are touched
-		warning     string // follows their number
+		least, most int64 // bounds of the number of changed records
+		warning     string
 	}{
 		{
 			name:   "untouched",
@@ -194,7 +184,7 @@ func TestBooks(t *testing.T) {
 			name:   "late by a poll",
 			vandal: func(v *vandal, d *tapped) { d.poll = v.holdBack },
 			want:   func(d *result.Delivery, n int64) { d.Reordered = n },
-			least:  20, most: touchable, // those with a later one of their lane in the poll
+			least:  20, most: touchable,
 			warning: "records were delivered after a later one of the same producer and partition",
 		},
 		{
@@ -267,8 +257,8 @@ func TestBooks(t *testing.T) {
 
 func corrupted(d *result.Delivery, n int64) { d.Delivered -= n; d.Unique -= n; d.Corrupt = n }
 
-// vandalised makes, in virtual time, a run of 500 warm-up and 1000 measured records with a vandal
-// on the line. A linger of 20 ms gives it several records of a lane in a poll.
+// There are 500 warm-up and 1000 measured records. With a linger of 20 ms, a poll has several
+// records of a lane.
 func vandalised(t *testing.T, let func(*vandal, *tapped), overrides ...string) (*result.Recorded, *vandal) {
 	t.Helper()
 	v, d := newVandal(), &tapped{Driver: franz.New()}
@@ -281,8 +271,6 @@ func vandalised(t *testing.T, let func(*vandal, *tapped), overrides ...string) (
 	return r, v
 }
 
-// wantDelivery compares two deliveries but for their rates and the names of the
-// lost.
 func wantDelivery(t *testing.T, got, want result.Delivery) {
 	t.Helper()
 	got.LostRanges, got.DeliveredPerS, got.DuplicatesPerS = nil, 0, nil
@@ -291,8 +279,6 @@ func wantDelivery(t *testing.T, got, want result.Delivery) {
 	}
 }
 
-// wantLost fails the test unless the records that are named as lost are those
-// that were touched, each of them, and no other.
 func wantLost(t *testing.T, d result.Delivery, v *vandal) {
 	t.Helper()
 	named, touched := make(map[identity]bool), make(map[identity]bool)
@@ -309,7 +295,6 @@ func wantLost(t *testing.T, d result.Delivery, v *vandal) {
 	}
 }
 
-// TestLostWarmup wants what is lost of the warm-up in the books of the warm-up.
 func TestLostWarmup(t *testing.T) {
 	t.Parallel()
 	r, v := vandalised(t, func(v *vandal, d *tapped) {
@@ -327,8 +312,6 @@ func TestLostWarmup(t *testing.T) {
 	wantBalance(t, r)
 }
 
-// TestPendingTail keeps the last records from the consumers, which therefore
-// never pass them: they are not lost but pending.
 func TestPendingTail(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -359,9 +342,8 @@ func TestPendingTail(t *testing.T) {
 	wantBalance(t, r)
 }
 
-// TestLostTail lets the last 200 ms of all lanes be acked and never written. No
-// later record of a lane shows that the consumers have passed them, but the end of
-// the log does: they are lost, and not pending.
+// Acked records that were not written at the end of all lanes are lost, because the consumers have
+// reached the log's end.
 func TestLostTail(t *testing.T) {
 	t.Parallel()
 	r, v := vandalised(t, func(v *vandal, d *tapped) {
@@ -377,9 +359,6 @@ func TestLostTail(t *testing.T) {
 	wantBalance(t, r)
 }
 
-// TestUnknownStaysUnknown lets the client report records as unknown, or as
-// failed, that are in the log all the same: their delivery does not make acked
-// ones of them.
 func TestUnknownStaysUnknown(t *testing.T) {
 	t.Parallel()
 	for _, outcome := range []driver.Outcome{driver.Unknown, driver.Failed} {
@@ -409,8 +388,6 @@ func TestUnknownStaysUnknown(t *testing.T) {
 	}
 }
 
-// TestUnreported lets the client swallow records without ever reporting on them:
-// that is no finding about Kafka, but a tool that cannot be believed.
 func TestUnreported(t *testing.T) {
 	t.Parallel()
 	r, v := vandalised(t, func(v *vandal, d *tapped) {

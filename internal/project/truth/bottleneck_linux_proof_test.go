@@ -20,8 +20,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/bottleneck"
 )
 
-// TestBottleneckIsBrokerCPU confines a broker of its own, once it is up, and sends it more
-// small requests than it can take.
 func TestBottleneckIsBrokerCPU(t *testing.T) {
 	k := clustertest.Own(t, 1, nil)
 	cores := confineBroker(t, k.Brokers()[0])
@@ -34,8 +32,7 @@ func TestBottleneckIsBrokerCPU(t *testing.T) {
 	}
 }
 
-// TestBottleneckIsClientCPU leaves the tool one core, its embedded broker included, and has
-// it send what it can. Where others took of that core, it is the machine's.
+// The host's CPU is the bottleneck if others used the tool's core.
 func TestBottleneckIsClientCPU(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	s := smallScenario(t, "client", "load.rate=max", "load.producers=1", "topic.partitions=1", "load.linger=0s", "load.compression=zstd",
@@ -49,8 +46,7 @@ func TestBottleneckIsClientCPU(t *testing.T) {
 	wantBottleneck(t, r, want)
 }
 
-// TestBottleneckIsTheMachine has others take all cores. The requests that may be under way
-// are all there, since each takes so long: that is not the limit.
+// All allowed requests are in flight nevertheless.
 func TestBottleneckIsTheMachine(t *testing.T) {
 	k := clustertest.Own(t, 1, nil)
 	for range 4 * runtime.NumCPU() {
@@ -69,9 +65,8 @@ func TestBottleneckIsTheMachine(t *testing.T) {
 	}
 }
 
-// confineBroker leaves a broker a part of a core by a quota of the kernel's where this
-// process may set one, and else binds it to one core, for which it needs no rights. It
-// returns how many cores that is.
+// Without permission for a quota, confineBroker binds the broker to one core. It returns the number
+// of cores.
 func confineBroker(t *testing.T, b *cluster.Broker) (cores float64) {
 	t.Helper()
 	const quota = 0.5
@@ -80,8 +75,7 @@ func confineBroker(t *testing.T, b *cluster.Broker) (cores float64) {
 		bind(t, b)
 		return 1
 	}
-	// The folder can only go when nothing is in it any more: this comes before the
-	// cluster is stopped.
+	// The folder can only be removed when it is empty, before the cluster is stopped.
 	t.Cleanup(func() {
 		b.Kill()
 		if err := os.Remove(group); err != nil {
@@ -90,7 +84,7 @@ func confineBroker(t *testing.T, b *cluster.Broker) (cores float64) {
 	})
 	for name, value := range map[string]int{
 		"cpu.cfs_period_us": 100_000, "cpu.cfs_quota_us": quota * 100_000,
-		"cpu.shares":   1 << 16, // of what the machine has, it comes first: whatever else runs there
+		"cpu.shares":   1 << 16, // priority over other processes of the machine
 		"cgroup.procs": b.PID(),
 	} {
 		if err := os.WriteFile(filepath.Join(group, name), []byte(strconv.Itoa(value)), 0o644); err != nil {
@@ -101,19 +95,18 @@ func confineBroker(t *testing.T, b *cluster.Broker) (cores float64) {
 	return quota
 }
 
-// bind has all threads of a broker, and those that they will start, run on one core.
 func bind(t *testing.T, b *cluster.Broker) {
 	t.Helper()
 	var allowed, only unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
 		t.Fatal(err)
 	}
-	for core := 0; only.Count() == 0; core++ { // the first that this process may use itself
+	for core := 0; only.Count() == 0; core++ {
 		if allowed.IsSet(core) {
 			only.Set(core)
 		}
 	}
-	// Threads that start meanwhile inherit from one that is bound in the next round.
+	// A thread that starts in between inherits from one that is bound in the next round.
 	for range 2 {
 		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", b.PID()))
 		if err != nil || len(threads) == 0 {

@@ -15,7 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/bottleneck"
 )
 
-// cable is a connection over a long cable: every request takes a while to the broker.
+// cable is a connection that delays every write.
 type cable struct {
 	net.Conn
 	delay time.Duration
@@ -26,7 +26,6 @@ func (c cable) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// overCable opens connections over a cable.
 func overCable(delay time.Duration) franz.Option {
 	return franz.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
@@ -37,8 +36,7 @@ func overCable(delay time.Duration) franz.Option {
 	})
 }
 
-// wantBottleneck fails unless the run names that resource, with figures. A run that a busy
-// machine made invalid names none.
+// A run that a busy machine made invalid names no bottleneck.
 func wantBottleneck(t *testing.T, r *result.Recorded, want string) {
 	t.Helper()
 	wantValid(t, r)
@@ -54,8 +52,8 @@ func wantBottleneck(t *testing.T, r *result.Recorded, want string) {
 	t.Logf("%s, %.2f: %s", b.Resource, b.Saturation, b.Evidence)
 }
 
-// orTheMachine is a limit, or host CPU where others kept the machine so busy that the tool
-// or its broker waited for a core in more than a fifth of its time.
+// orTheMachine returns a limit, or host CPU if the tool or its broker waited for a core in more
+// than a fifth of its time.
 func orTheMachine(t *testing.T, r *result.Recorded, limit string) string {
 	t.Helper()
 	waited := r.Run.Process.CPUWaitRatio
@@ -69,14 +67,12 @@ func orTheMachine(t *testing.T, r *result.Recorded, limit string) string {
 	return bottleneck.HostCPU
 }
 
-// TestBottleneckIsOfferedLoad offers what everybody can take.
 func TestBottleneckIsOfferedLoad(t *testing.T) {
 	r := run(t, config(t, clustertest.Shared(t), smallScenario(t, "low", "load.rate=200/s", "phases.warmup=1s", "phases.measure=2s")))
 	wantBottleneck(t, r, bottleneck.OfferedLoad)
 	wantBrokerFigures(t, r)
 }
 
-// TestBottleneckIsInFlight lets one request at a time over a long cable.
 func TestBottleneckIsInFlight(t *testing.T) {
 	s := smallScenario(t, "in-flight", "load.rate=max", "load.producers=1", "topic.partitions=1", "load.in_flight=1",
 		"load.batch=4KiB", "load.acks=all", "consume.consumers=0")
@@ -88,7 +84,7 @@ func TestBottleneckIsInFlight(t *testing.T) {
 	}
 }
 
-// TestBottleneckIsFetchSize reads a filled topic in small pieces over a long cable.
+// A filled topic is read in small pieces over a slow connection.
 func TestBottleneckIsFetchSize(t *testing.T) {
 	s := smallScenario(t, "fetch-size", "load.producers=0", "load.rate=max", "topic.partitions=1", "topic.fill=200kB", "load.batch=1KiB",
 		"consume.fetch.max_partition_bytes=1KiB", "phases.warmup=0s", "phases.measure=3s")
@@ -96,14 +92,12 @@ func TestBottleneckIsFetchSize(t *testing.T) {
 	wantBottleneck(t, r, orTheMachine(t, r, bottleneck.FetchSize))
 }
 
-// TestBottleneckIsConsumerWork offers more than the consumer's work on it allows.
 func TestBottleneckIsConsumerWork(t *testing.T) {
 	s := smallScenario(t, "work", "load.rate=600/s", "consume.work.time=4ms", "consume.parallel=consumer")
 	wantBottleneck(t, run(t, config(t, clustertest.Shared(t), s)), bottleneck.ConsumerWork)
 }
 
-// wantBrokerFigures holds what the broker tells about itself against what the run
-// counted. The two look at slightly different times.
+// The broker's own metrics and the run's counts cover slightly different times.
 func wantBrokerFigures(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	if len(r.Run.Broker) != 1 || r.Run.Broker[0].Metrics == nil {

@@ -18,10 +18,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
-// These runs have real processes, on a real clock: what they assert is counts, states
-// and reasons.
+// Runs with real processes on a real clock: the tests assert counts, states and reasons.
 
-// loopback starts an embedded cluster on this machine's network, which processes reach.
 func loopback(t *testing.T) *cluster.Embedded {
 	t.Helper()
 	e, err := cluster.StartEmbedded(cluster.EmbeddedOptions{})
@@ -32,7 +30,6 @@ func loopback(t *testing.T) *cluster.Embedded {
 	return e
 }
 
-// processes are the numbers of the processes that a run says it started.
 func processes(events []result.Event) (pids []int) {
 	for _, e := range events {
 		if pid, err := strconv.Atoi(fmt.Sprint(e.Data["pid"])); err == nil && e.Kind == "process" {
@@ -42,7 +39,6 @@ func processes(events []result.Event) (pids []int) {
 	return pids
 }
 
-// wantProcessesGone wants nothing to be left of n processes of a run.
 func wantProcessesGone(t *testing.T, r *result.Recorded, n int) {
 	t.Helper()
 	pids := processes(r.Events)
@@ -56,15 +52,13 @@ func wantProcessesGone(t *testing.T, r *result.Recorded, n int) {
 	}
 }
 
-// TestProcessKilled kills one process of producers from outside, and one of consumers:
-// the run goes to its end with the others, does not wait for what nobody delivers (it
-// may drain for longer than run lets it), and is invalid for that
-// reason alone, and for the records that a killed producer did not offer.
+// The run does not wait for undeliverable records. It is invalid only for the kill, and for records
+// that a killed producer did not offer.
 func TestProcessKilled(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		who, reason string
-		unoffered   int // reasons that tell of it
+		unoffered   int // reasons that mention it
 		processes   int
 		overrides   []string
 	}{
@@ -98,9 +92,7 @@ func TestProcessKilled(t *testing.T) {
 	}
 }
 
-// TestKilledProcess has a run kill the process of one of two consumers and start it
-// again. What it had not committed comes twice, to another process, and nothing is
-// lost: the books of both balance together.
+// Uncommitted records come twice, nothing is lost, and the books balance.
 func TestKilledProcess(t *testing.T) {
 	t.Parallel()
 	s := smallScenario(t, "killed-apart", "consume.processes=2", "topic.partitions=4", "consume.consumers=2",
@@ -118,8 +110,7 @@ func TestKilledProcess(t *testing.T) {
 	if len(r.Run.Faults) != 2 || r.Run.Faults[0].Name != "kill" || r.Run.Faults[0].EndNs == nil {
 		t.Fatalf("the faults are %+v", r.Run.Faults)
 	}
-	// Nothing is committed in the moment before the end, so that it is no bound but
-	// the number.
+	// Nothing is committed in the moment before the end, so the number is exact.
 	words := strings.Fields(strings.ReplaceAll(r.Run.Faults[0].Detail, ",", ""))
 	at := slices.Index(words, "committed")
 	if at < 0 || at+1 == len(words) || words[at+1] != fmt.Sprint(r.Run.Delivery.Duplicates) {
@@ -128,8 +119,7 @@ func TestKilledProcess(t *testing.T) {
 	wantProcessesGone(t, r, 3)
 }
 
-// TestPausedProcess has a process stand still (SIGSTOP) for a second of the window: its
-// partitions rest, nobody misses it, and what waited is delivered once it is let go.
+// The partitions of a stopped process rest without a rebalance.
 func TestPausedProcess(t *testing.T) {
 	t.Parallel()
 	s := smallScenario(t, "paused", "consume.consumers=2", "consume.processes=2", "phases.measure=2s",
@@ -146,10 +136,10 @@ func TestPausedProcess(t *testing.T) {
 	wantProcessesGone(t, r, 2)
 }
 
-// outsider sends signals to one process of a run, which nothing in the run has planned.
+// outsider sends signals to one process of a run, unknown to the run.
 type outsider struct {
-	who   string                           // as the event of its start begins
-	sends map[time.Duration]syscall.Signal // by when, in the measured window
+	who   string
+	sends map[time.Duration]syscall.Signal // by time in the measured window
 
 	mu  sync.Mutex
 	pid int
@@ -173,14 +163,13 @@ func (o *outsider) Event(e result.Event) {
 	}
 }
 
-// wantProcesses fails the test unless the series say how these processes stood, of which the
-// last was killed and came back as another.
+// The last process was killed and replaced.
 func wantProcesses(t *testing.T, r *result.Recorded, names ...string) {
 	t.Helper()
 	pids := make(map[string][]int)
 	for _, iv := range r.Intervals {
 		for _, p := range iv.Processes {
-			if p.HeapBytes == nil { // late, or it has just begun
+			if p.HeapBytes == nil {
 				continue
 			}
 			if *p.HeapBytes <= 0 || *p.Goroutines <= 0 || p.GCPauseNs != nil && *p.GCPauseNs < 0 {
@@ -203,8 +192,6 @@ func wantProcesses(t *testing.T, r *result.Recorded, names ...string) {
 	wantCount(t, "names of processes", int64(len(pids)), int64(len(names)))
 }
 
-// wantRebalances fails the test unless each event of a rebalance says for programs whose
-// assignment changed, and how.
 func wantRebalances(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	changes := make(map[any]int)

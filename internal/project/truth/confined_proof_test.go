@@ -13,8 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// TestConfined makes a run whose consumer has a part of a core and little memory, and
-// says of both what it used; then nothing of its group is left.
 func TestConfined(t *testing.T) {
 	s := smallScenario(t, "confined", "phases.measure=2s", "consume.cpu=0.5", "consume.memory=256MiB")
 	r := run(t, config(t, loopback(t), s))
@@ -37,7 +35,6 @@ func TestConfined(t *testing.T) {
 	wantNoGroups(t)
 }
 
-// wantNoGroups wants no control group of this process' to be left.
 func wantNoGroups(t *testing.T) {
 	t.Helper()
 	for _, path := range emptyGroups() {
@@ -45,7 +42,6 @@ func wantNoGroups(t *testing.T) {
 	}
 }
 
-// emptyGroups are the control groups of this process' in which no process is.
 func emptyGroups() (paths []string) {
 	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.IsDir() || !strings.HasPrefix(d.Name(), "kafka-bench-") || !strings.Contains(d.Name(), fmt.Sprintf("-%d-", os.Getpid())) {
@@ -59,14 +55,12 @@ func emptyGroups() (paths []string) {
 	return paths
 }
 
-// TestMemoryLimit has a consumer take more memory than it may: the run says so, is
-// invalid, and ends.
 func TestMemoryLimit(t *testing.T) {
 	s := smallScenario(t, "greedy", "consume.memory=32MiB", "load.rate=5k/s", "load.record.size=10kB", "consume.work=100ms", "consume.parallel=partition",
 		"topic.partitions=20", "phases.measure=5s", "phases.drain=5s")
 	r := run(t, config(t, loopback(t), s))
 	if c := r.Run.Consumer.Confined; c != nil && c.By == "runtime" {
-		wantValid(t, r) // nothing forbids it the memory
+		wantValid(t, r) // this limit is not enforced
 		return
 	}
 	left := reasons(r)

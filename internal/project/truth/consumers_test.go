@@ -9,9 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// TestConsumersApart makes a run whose consumers are in three processes, and one whose
-// consumers are in the tool: what was delivered is the same, each record once, and the
-// times are of one clock.
+// With consumers in three processes, times come from one clock.
 func TestConsumersApart(t *testing.T) {
 	t.Parallel()
 	const delay, lingers, work = 50 * time.Millisecond, time.Millisecond, 100 * time.Microsecond
@@ -34,10 +32,9 @@ func TestConsumersApart(t *testing.T) {
 	})
 }
 
-// wantSameSettings wants the clients of two runs to have been opened alike.
 func wantSameSettings(t *testing.T, here, apart *result.Recorded) {
 	t.Helper()
-	names := []string{"ClientID", "ConsumerGroup"} // of the run's own
+	names := []string{"ClientID", "ConsumerGroup"} // different in each run
 	a, b := here.Run.Run.Driver.Consumer, apart.Run.Run.Driver.Consumer
 	if len(a) == 0 || len(a) != len(b) {
 		t.Fatalf("%d settings here, %d apart", len(a), len(b))
@@ -49,8 +46,6 @@ func wantSameSettings(t *testing.T, here, apart *result.Recorded) {
 	}
 }
 
-// TestGroupsApart has two groups read everything, each in two processes that have
-// two members each.
 func TestGroupsApart(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -71,5 +66,4 @@ func TestGroupsApart(t *testing.T) {
 	})
 }
 
-// ratio prints a ratio that may be missing.
 func ratio(r *float64) string { return orUnknown(r, "%.3f") }

@@ -17,10 +17,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// TestCrash kills the broker (SIGKILL) in the middle of two runs, at acks 1 and
-// at acks all, and starts it again on the same data. What became of each record
-// is known to a witness at the driver and to a reader of the log that shares no
-// code with the run; run.json has to agree with them to the record.
 func TestCrash(t *testing.T) {
 	k := clustertest.Own(t, 1, shortSession)
 	levels := []string{"load.acks=1", "load.acks=all"}
@@ -29,12 +25,12 @@ func TestCrash(t *testing.T) {
 	crash := &crash{broker: k.Brokers()[0], over: make(chan struct{})}
 	for i, acks := range levels {
 		witnesses[i] = newWitness()
-		// A record may take no longer than 3 s, and the broker is gone for more:
-		// some fail, and of some nobody knows.
+		// A record times out after 3 s, and the broker is gone for longer: some fail, and the fate
+		// of others is unknown.
 		s := smallScenario(t, "crash-"+strings.TrimPrefix(acks, "load.acks="), acks,
 			"load.delivery_timeout=3s", "phases.warmup=1s", "phases.measure=13s", "phases.drain=60s")
 		configs[i] = withDriver(config(t, k, s), witnesses[i].watch(franz.New()))
-		configs[i].KeepTopics = true // for the reader
+		configs[i].KeepTopics = true
 	}
 	configs[0].Watch = crash
 	runs := runTogether(t, configs...)
@@ -54,8 +50,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// crash kills a broker two seconds into the measured window of the run that it
-// watches, and starts it again.
+// crash kills a broker two seconds into the measured window, and restarts it.
 type crash struct {
 	broker *cluster.Broker
 	took   time.Duration
@@ -81,7 +76,6 @@ func (c *crash) strike() {
 	c.took = time.Since(began)
 }
 
-// runTogether makes several runs at the same time.
 func runTogether(t *testing.T, configs ...bench.Config) []*result.Recorded {
 	t.Helper()
 	runs, errs := make([]*result.Recorded, len(configs)), make([]error, len(configs))

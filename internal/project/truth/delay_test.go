@@ -15,8 +15,7 @@ const (
 	delayRate = 500 // records/s
 )
 
-// delayedRun is a run in which every record is a batch and a request of its own, on a
-// cluster with delays. Its window is five times the delay.
+// Every record is its own batch and request. The window is five times the delay.
 func delayedRun(t *testing.T, c *virtual.Cluster) *result.Recorded {
 	t.Helper()
 	s := smallScenario(t, "delay", "load.rate=500/s", "load.in_flight=1000", "phases.measure=1500ms")
@@ -29,8 +28,6 @@ func delayedRun(t *testing.T, c *virtual.Cluster) *result.Recorded {
 	return r
 }
 
-// TestFixedDelay holds what goes to the brokers back for a fixed time. Every send
-// and every delivery takes that and the linger, and no record anything else.
 func TestFixedDelay(t *testing.T) {
 	t.Parallel()
 	for name, delay := range map[string]time.Duration{"none": 0, "produce": delayed} {
@@ -47,9 +44,8 @@ func TestFixedDelay(t *testing.T) {
 	}
 }
 
-// TestFetchDelay holds what comes from the brokers back. A record that arrives while
-// a response is on its way waits for the next one, and responses follow on each other
-// at the delay: it waits for a uniform part of the delay, and then for the whole.
+// A record waits a uniform part of the delay until the next response begins, and then the whole
+// delay.
 func TestFetchDelay(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{FetchDelay: delayed}, func(t *testing.T, c *virtual.Cluster) {
@@ -57,8 +53,8 @@ func TestFetchDelay(t *testing.T) {
 		wantExactly(t, r, "send_service_time", lingers)
 		wantExactly(t, r, "send_response_time", lingers)
 		wantExactly(t, r, "poll_time", delayed)
-		// A record that arrives at the very moment of a request may just miss it, or not:
-		// that is worth one place in the order, and the next record.
+		// A record that arrives at the moment of a request may just miss it, which costs one rank
+		// and one record interval.
 		const next = time.Second / delayRate
 		for _, metric := range []string{"e2e_service_time", "e2e_response_time"} {
 			got := r.Run.Time[metric]
@@ -75,9 +71,7 @@ func TestFetchDelay(t *testing.T) {
 	})
 }
 
-// TestLatePacer lets the sending workers oversleep: by that their records are late,
-// which is in their response times and not in their service times, and the run says
-// that it cannot be believed.
+// Lateness is in response times but not in service times, and the run is invalid.
 func TestLatePacer(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -90,8 +84,8 @@ func TestLatePacer(t *testing.T) {
 		wantSeries(t, r)
 		wantHistograms(t, r)
 		wantCount(t, "unique", r.Run.Delivery.Unique, 1000)
-		// A worker's records are due each 2 ms. It wakes 50 ms after one is due, and sends
-		// that one and the 25 that came due meanwhile: they are late by 50, 48, … 0 ms.
+		// A worker wakes 50 ms after a record is due, and sends that one and the 25 that came due
+		// since, each 2 ms: they are late by 50, 48, … 0 ms.
 		for metric, after := range map[string]time.Duration{
 			"pacer_lateness": 0, "send_delay": 0, "send_response_time": lingers, "e2e_response_time": lingers,
 		} {
@@ -106,8 +100,6 @@ func TestLatePacer(t *testing.T) {
 	})
 }
 
-// wantExactly fails the test unless there are values of a metric, and all are this
-// one.
 func wantExactly(t *testing.T, r *result.Recorded, metric string, want time.Duration) {
 	t.Helper()
 	got := r.Run.Time[metric]
@@ -118,15 +110,11 @@ func wantExactly(t *testing.T, r *result.Recorded, metric string, want time.Dura
 	wantTime(t, metric+" max", got.MaxNs, want)
 }
 
-// wantTime fails the test unless a value of a histogram is this one, to its three
-// digits.
 func wantTime(t *testing.T, what string, got int64, want time.Duration) {
 	t.Helper()
 	wantBetween(t, what, got, want, want)
 }
 
-// wantBetween fails the test unless a value of a histogram lies between these two, to
-// its three digits.
 func wantBetween(t *testing.T, what string, got int64, least, most time.Duration) {
 	t.Helper()
 	if g := rounded(got); g < rounded(int64(least)) || g > rounded(int64(most)) {
@@ -134,7 +122,7 @@ func wantBetween(t *testing.T, what string, got int64, least, most time.Duration
 	}
 }
 
-// rounded returns the greatest value that a histogram counts in one place with v.
+// rounded is the greatest value in the histogram's slot of v.
 func rounded(v int64) int64 {
 	h := latency.NewHistogram()
 	h.Record(v)

@@ -11,27 +11,22 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// TestDuplicatesAreNotGoodput hands every second record of 400 ms over twice, and wants the rate of
-// deliveries to be that of a run in which nothing came twice.
 func TestDuplicatesAreNotGoodput(t *testing.T) {
 	t.Parallel()
 	once, _ := vandalised(t, func(*vandal, *tapped) {})
 	twice, v := vandalised(t, func(v *vandal, d *tapped) { v.nth, d.poll = 2, v.each(duplicate) })
-	const lingering = 2 * 20 // records that come just before or just behind an end of the window
+	const lingering = 2 * 20 // records that come just before or after an end of the window
 	if got, want := twice.Run.Delivery.DeliveredPerS, once.Run.Delivery.DeliveredPerS; math.Abs(got-want) > lingering {
 		t.Errorf("%v/s were delivered, want %v/s", got, want)
 	}
-	if got := twice.Run.Delivery.DuplicatesPerS; got == nil || *got != float64(len(v.touched)) { // of a window of a second
+	if got := twice.Run.Delivery.DuplicatesPerS; got == nil || *got != float64(len(v.touched)) { // the window is a second long
 		t.Errorf("%s/s came again, want %d/s", orUnknown(got, "%v"), len(v.touched))
 	}
 }
 
-// TestDrainCountsFirstDeliveries has a consumer that takes half of the load, some of it
-// twice, and wants the drain's figures to be of what came for the first time from the
-// window's end on. Nothing is handed over in the moment in which the window or the drain ends.
 func TestDrainCountsFirstDeliveries(t *testing.T) {
 	t.Parallel()
-	for _, drain := range []time.Duration{10 * time.Second, 300 * time.Millisecond} { // it drains, and it does not
+	for _, drain := range []time.Duration{10 * time.Second, 300 * time.Millisecond} {
 		v, came := newVandal(), make(handOvers)
 		twice := v.each(duplicate)
 		d := &tapped{Driver: franz.New()}
@@ -50,11 +45,10 @@ func TestDrainCountsFirstDeliveries(t *testing.T) {
 	}
 }
 
-// handOvers are the times at which the one worker of a run was first handed each record.
+// handOvers are the times at which the only worker of a run first received each record.
 type handOvers map[identity]time.Time
 
-// singly makes chunks of one record. The worker frees the empty chunk before each in the
-// moment in which it takes the record.
+// The worker frees the empty chunk before each record at the moment in which it takes the record.
 func (h handOvers) singly(chunks []driver.Chunk) (single []driver.Chunk) {
 	for _, c := range chunks {
 		for i, r := range c.Records {
@@ -71,8 +65,6 @@ func (h handOvers) singly(chunks []driver.Chunk) (single []driver.Chunk) {
 	return single
 }
 
-// wantLateDeliveries holds the figures of a drain that may last so long, after a window
-// of a second, against when the records were handed over.
 func wantLateDeliveries(t *testing.T, r *result.Recorded, came handOvers, drain time.Duration) {
 	t.Helper()
 	late, last, lag := 0, time.Duration(0), r.Run.Lag

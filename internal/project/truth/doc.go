@@ -1,8 +1,7 @@
-// Package truth proves that the numbers of a run are true. It has only tests. Each
-// breaks something on purpose, in a place and to an extent that it knows, makes a whole
-// run with package bench, and reads it back from its files. What run.json and the
-// histogram log say must agree with arithmetic, or with a witness that sees every
-// record and shares no code with the tool's books.
+// Package truth proves that the numbers of a run are true. It has only tests. Each breaks something
+// in a known place and to a known extent, makes a whole run with package bench, and reads its
+// files. run.json and the histogram log must agree with arithmetic, or with a witness that sees
+// every record and shares no code with the tool's books.
 //
 // A file's name says its tier:
 //
@@ -10,11 +9,10 @@
 //	NAME_full_test.go   full: a real Kafka, child processes and signals
 //	NAME_proof_test.go  proof: what stops brokers or takes minutes
 //
-// In virtual time a run is never late. A quick test asserts exact times and counts, and
-// bounds only if several goroutines wake at one instant. A valid run has no reason
-// against it. The other tiers run on a real clock and a busy machine: they assert
-// counts, order and states, and pass over the reasons by which a verdict says that the
-// tool was late or starved.
+// In virtual time a run is never late. A quick test asserts exact times and counts, and uses bounds
+// only if several goroutines wake at the same instant. The verdict of its runs is valid, and names
+// no reason for doubt. The other tiers run on a real clock and a busy machine. They assert counts,
+// order and states, and ignore reasons that the tool was late or starved.
 //
 //	books       records that are dropped, repeated, reordered or corrupt; full: Kafka's
 //	            own log and Java's HdrHistogram agree with a run
@@ -31,19 +29,19 @@
 //	fill        topics that are filled before a run; proof: on Kafka
 //	queue       consumers of a queue that drop records, and are killed; full and proof:
 //	            on Kafka
-//	recovery    consumers that stand still or change, and the backlog of that
+//	recovery    consumers that stand still or change, and their backlog
 //	library     the public packages, as an application uses them
-//	processes   producers that are apart from the tool, in memory
-//	consumers   consumers that are apart from the tool, in memory
-//	hang        one of them answers nothing; proof: a process that is stopped
+//	processes   producers of child processes, whose work runs in the test's process
+//	consumers   consumers of child processes, whose work runs in the test's process
+//	hang        a producer or consumer process hangs; proof: it is stopped
 //	children    full: child processes, killed and paused
 //	confined    proof: child processes with little CPU or memory
-//	bottleneck  proof: what keeps a run from more, known before
+//	bottleneck  proof: runs with a known bottleneck
 //	stall       proof: a broker is frozen for three seconds
 //	crash       proof: a broker is killed and comes back
 //	failover    proof: one of three brokers fails
 //
-// Without a test of their own: run (how a run is made and checked), tap (a driver that a
-// test listens to), here (child processes' work, done in the test's process) and main
-// (full: the test binary as a child process).
+// Files without tests: run (how a run is made and checked), tap (a driver that a test
+// observes), here (child processes' work in the test's process) and main (full: the test
+// binary as a child process).
 package truth

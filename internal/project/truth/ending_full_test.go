@@ -23,13 +23,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// childVariable makes the test binary play a tool that will be killed: its value
-// is the folder that it works in.
+// childVariable makes the test binary a tool that will be killed; its value is the tool's folder.
 const childVariable = "KAFKA_BENCH_TRUTH_CHILD"
 
-// TestKilledTool kills the tool itself (SIGKILL) in the middle of a run on an
-// Apache Kafka of its own: the run can be read and rendered, and the next start
-// leaves no broker of it behind. Its other processes end by themselves.
+// The run of a killed tool can be rendered, the next start removes its broker, and its other
+// processes end.
 func TestKilledTool(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -51,7 +49,7 @@ func TestKilledTool(t *testing.T) {
 	if err := tool.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = tool.Wait() // killed, as asked
+	_ = tool.Wait()
 
 	r := onlyRun(t, filepath.Join(dir, "runs"))
 	wantUnfinished(t, r)
@@ -63,7 +61,7 @@ func TestKilledTool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := home.Reap(context.Background(), nil); err != nil { // every start begins with it
+	if _, err := home.Reap(context.Background(), nil); err != nil { // as every start does
 		t.Error(err)
 	}
 	if alive(broker) {
@@ -74,9 +72,8 @@ func TestKilledTool(t *testing.T) {
 	}
 }
 
-// alive reports whether a process exists and is not a zombie.
 func alive(pid int) bool {
-	for range 100 { // a killed process takes a moment to be gone
+	for range 100 {
 		if syscall.Kill(pid, 0) != nil || zombie(pid) {
 			return false
 		}
@@ -85,8 +82,6 @@ func alive(pid int) bool {
 	return true
 }
 
-// zombie reports whether a process is dead and its parent has not asked for its end. That
-// an orphan's new parent does so late is not our concern.
 func zombie(pid int) bool {
 	if runtime.GOOS != "linux" {
 		return false
@@ -99,16 +94,13 @@ func zombie(pid int) bool {
 	return strings.HasPrefix(rest, "Z")
 }
 
-// childHome is the home of the killed tool: it keeps its cluster in dir, where no
-// other test looks.
 func childHome(dir string) (cluster.Home, error) {
 	home, err := cluster.UserHome()
 	home.Clusters = filepath.Join(dir, "clusters")
 	return home, err
 }
 
-// runUntilKilled is the tool that is killed: a run of ten minutes on a Kafka of
-// its own. It prints the broker's process once it measures.
+// runUntilKilled prints the broker's process when it measures.
 func runUntilKilled(dir string) error {
 	home, err := childHome(dir)
 	if err != nil {

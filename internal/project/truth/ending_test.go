@@ -19,8 +19,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// interrupter closes a run's interrupt a while after the first event that it looks for,
-// as a person would.
+// The interrupt comes some time after the first event that matches.
 type interrupter struct {
 	at    func(result.Event) bool
 	after time.Duration
@@ -36,24 +35,20 @@ func (i *interrupter) Event(e result.Event) {
 	}
 }
 
-// interruptAt is cfg, interrupted a while after an event.
 func interruptAt(cfg bench.Config, at func(result.Event) bool, after time.Duration) bench.Config {
 	i := &interrupter{at: at, after: after, fired: make(chan struct{})}
 	cfg.Watch, cfg.Interrupt = i, i.fired
 	return cfg
 }
 
-// interruptIn is cfg, interrupted a while after a phase began.
 func interruptIn(cfg bench.Config, phase string, after time.Duration) bench.Config {
 	return interruptAt(cfg, begins(phase), after)
 }
 
-// begins tells the event with which a phase begins.
 func begins(phase string) func(result.Event) bool {
 	return func(e result.Event) bool { return e.Kind == "phase" && e.What == phase }
 }
 
-// TestInterruptInWindow ends a run of a minute after less than a second.
 func TestInterruptInWindow(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -72,7 +67,6 @@ func TestInterruptInWindow(t *testing.T) {
 	})
 }
 
-// TestInterruptInWarmup ends a run before there is anything to measure.
 func TestInterruptInWarmup(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -85,7 +79,7 @@ func TestInterruptInWarmup(t *testing.T) {
 		wantSeries(t, r)
 		warmup := r.Run.Run.Phases[0]
 		length := time.Duration(warmup.EndNs - warmup.StartNs)
-		if length <= 0 || length > 300*time.Millisecond { // the event comes some time before it
+		if length <= 0 || length > 300*time.Millisecond {
 			t.Errorf("the warm-up is %v long, and it was interrupted after 300 ms", length)
 		}
 		wantDue(t, r.Run.Warmup.Load.Scheduled, 1000, length)
@@ -95,8 +89,7 @@ func TestInterruptInWarmup(t *testing.T) {
 	})
 }
 
-// wantDue fails the test unless so many records were scheduled as are due within a
-// time: record i is due at i/rate. One that is due at its very end may be among them.
+// Record i is due at i/rate. One that is due at the very end may be among them.
 func wantDue(t *testing.T, scheduled, perSecond int64, within time.Duration) {
 	t.Helper()
 	if due := perSecond * int64(within) / int64(time.Second); scheduled < due || scheduled > due+1 {
@@ -104,7 +97,7 @@ func wantDue(t *testing.T, scheduled, perSecond int64, within time.Duration) {
 	}
 }
 
-// TestInterruptInDrain ends a run whose consumer needs a minute for the rest.
+// The consumer would need a minute for the rest.
 func TestInterruptInDrain(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -116,12 +109,12 @@ func TestInterruptInDrain(t *testing.T) {
 		if r.Run.Lag.Drained {
 			t.Error("the run has drained")
 		}
-		// The worker takes a record of the warm-up each 50 ms, from the first that it got.
+		// The worker takes a record of the warm-up each 50 ms, from its first record.
 		wantCount(t, "of the warm-up: unique", r.Run.Warmup.Delivery.Unique, 1800/50)
 		wantCount(t, "pending", r.Run.Delivery.Pending, 1000)
 		wantCount(t, "acked", r.Run.Load.Acked, 1000)
 		wantCount(t, "lost", r.Run.Delivery.Lost, 0)
-		// None of them arrived, so that each took at least as long as the drain.
+		// No record arrived, so each took at least as long as the drain.
 		e2e, drain := r.Run.Time["e2e_response_time"], r.Run.Run.Phases[2].EndNs-r.Run.Run.Phases[2].StartNs
 		wantCount(t, "not ended", e2e.NotEnded, 1000)
 		if len(e2e.AtLeast) != 9 || e2e.P50Ns > drain || e2e.P50Ns < drain-drain/1000 {
@@ -130,8 +123,7 @@ func TestInterruptInDrain(t *testing.T) {
 	})
 }
 
-// TestInterruptWhileSettling ends a run that waits for a client which will never
-// report on some records.
+// The client will never report some records.
 func TestInterruptWhileSettling(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -167,8 +159,6 @@ func wantInterrupted(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// TestLastWorkIsDone wants a drained run to wait for the work on the last record
-// that it delivered: it has a processed time, and is committed.
 func TestLastWorkIsDone(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -188,7 +178,6 @@ func TestLastWorkIsDone(t *testing.T) {
 	})
 }
 
-// TestInterruptBeforeTheRun wants nothing to be left of a run that did not begin.
 func TestInterruptBeforeTheRun(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{ProduceDelay: time.Millisecond}, func(t *testing.T, c *virtual.Cluster) {
@@ -203,8 +192,7 @@ func TestInterruptBeforeTheRun(t *testing.T) {
 	})
 }
 
-// TestAbandon ends a run by its context: it is not saved, but what it had
-// written can be read, and its topic is gone.
+// A run that its context ends is not saved, but its files can be read, and its topic is gone.
 func TestAbandon(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -226,7 +214,6 @@ func TestAbandon(t *testing.T) {
 	})
 }
 
-// wantUnfinished checks what a run leaves that was killed on its way.
 func wantUnfinished(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	if r.Run.Finished() || r.Run.Verdict.Status != result.Invalid {

@@ -20,18 +20,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/outcome"
 )
 
-// session is the brokers' session timeout. It outlives a stall, or the controller would
-// fence a broker when both wake up; and it is short, because after a kill the controller
-// waits for it to expire.
+// The brokers' session timeout is longer than a stall, or the controller would fence a broker when
+// both wake up. It is short, because the controller notices a kill when it expires.
 const session = 4500 * time.Millisecond
 
-// shortSession are the settings of brokers with it.
 var shortSession = map[string]string{
 	"broker.heartbeat.interval.ms": "500",
 	"broker.session.timeout.ms":    fmt.Sprint(session.Milliseconds()),
 }
 
-// failover is a scenario of 500 records a second on replicated partitions.
 func failover(t *testing.T, name, faults string, window time.Duration, overrides ...string) scenario.Scenario {
 	t.Helper()
 	return smallScenario(t, name, append([]string{
@@ -42,8 +39,7 @@ func failover(t *testing.T, name, faults string, window time.Duration, overrides
 	}, overrides...)...)
 }
 
-// TestFailover breaks the brokers of a real cluster of three, one run after another
-// on the same cluster: each run leaves it as it found it, but for those that end early.
+// Each run leaves the cluster of three intact, except those that end early.
 func TestFailover(t *testing.T) {
 	k := clustertest.Own(t, 3, shortSession)
 	for _, test := range []struct {
@@ -66,30 +62,28 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// TestOnlyBrokerGone kills the only broker for good.
 func TestOnlyBrokerGone(t *testing.T) {
 	k := clustertest.Own(t, 1, shortSession)
 	wantOutage(t, k, failover(t, "broker-gone", "[{at: 3s, kill: broker 1}]", 12*time.Second,
 		"cluster.brokers=1", "topic.replication=1", unreplicated, "phases.drain=2s"))
 }
 
-// testLeaderGone kills the only replica of a partition for good.
 func testLeaderGone(t *testing.T, k *cluster.Kafka) {
 	wantOutage(t, k, failover(t, "leader-gone", "[{at: 3s, kill: leader of partition 0}]", 12*time.Second,
 		"topic.replication=1", unreplicated, "phases.drain=2s"))
 }
 
-// unreplicated overrides what only replicated partitions can have.
+// unreplicated overrides settings that need replicated partitions.
 const unreplicated = "topic.config={min.insync.replicas: \"1\"}"
 
-// wantOutage makes a run whose window ends before its client gives a record up, and with the
-// broker still dead. The measurement is valid and the system unavailable, and the time lag
-// grows by the time between two readings, because the oldest undelivered record stays.
+// The window ends before the client gives a record up. The measurement is valid and the system
+// unavailable. The time lag grows by the time between two readings, because the oldest undelivered
+// record stays.
 func wantOutage(t *testing.T, k *cluster.Kafka, s scenario.Scenario) {
 	t.Helper()
 	r, _ := broken(t, k, s, nil)
 	system := *r.Run.System
-	if r.Run.Verdict.Status != result.Valid { // only because of a busy machine, as broken has seen to
+	if r.Run.Verdict.Status != result.Valid { // only because of a busy machine, as broken checks
 		judged := r.Run
 		judged.Verdict.Status = result.Valid
 		system = outcome.Of(&judged)
@@ -118,9 +112,7 @@ func wantOutage(t *testing.T, k *cluster.Kafka, s scenario.Scenario) {
 	}
 }
 
-// testKilledLeader kills the leader of a partition with SIGKILL, under acks all:
-// nothing is lost and nothing is without a fate, and the longest time without an
-// acknowledgement is what somebody found who listened to them.
+// Under acks all, nothing is lost or unknown, and the longest gap in acks agrees with a witness.
 func testKilledLeader(t *testing.T, k *cluster.Kafka) {
 	s := failover(t, "killed-leader", "[{at: 3s, kill: leader of partition 0, for: 6s}]", noEnd)
 	r, w := broken(t, k, s, synced)
@@ -130,8 +122,8 @@ func testKilledLeader(t *testing.T, k *cluster.Kafka) {
 	wantCount(t, "unique", r.Run.Delivery.Unique, r.Run.Load.Scheduled)
 	wantGaps(t, r, w)
 	a := r.Run.Availability
-	// The controller misses the broker from its last heartbeat on, which was half a
-	// second ago at the most; then the client has to find out.
+	// The controller misses the broker from its last heartbeat, at most half a second ago; then the
+	// client must find the new leader.
 	if gap := time.Duration(a.AckGapMaxNs); gap < session-700*time.Millisecond || gap > session+8*time.Second {
 		t.Errorf("no acknowledgement for %v, where a broker's session is %v", gap, session)
 	}
@@ -151,8 +143,6 @@ func testKilledLeader(t *testing.T, k *cluster.Kafka) {
 	wantBrokersOf(t, r, kill.Hit)
 }
 
-// wantBrokersOf fails the test unless the series say how a broker of three went and came
-// back, and how the replicas stood meanwhile.
 func wantBrokersOf(t *testing.T, r *result.Recorded, killed string) {
 	t.Helper()
 	var under, last int64
@@ -189,8 +179,7 @@ func wantBrokersOf(t *testing.T, r *result.Recorded, killed string) {
 	}
 }
 
-// testKilledLeaderOfAcks1 kills a leader whose acknowledgements nobody else had: what
-// is lost of that is counted and said, and does not make the run invalid.
+// Lost records are counted and reported, and the run stays valid.
 func testKilledLeaderOfAcks1(t *testing.T, k *cluster.Kafka) {
 	s := failover(t, "killed-leader", "[{at: 2s, kill: leader of partition 0, for: 6s}]", 12*time.Second,
 		"load.acks=1", "load.idempotent=false", "load.rate=2000/s")
@@ -201,8 +190,7 @@ func testKilledLeaderOfAcks1(t *testing.T, k *cluster.Kafka) {
 	}
 }
 
-// testPausedLeader stops a leader where it stands for three seconds, which its session
-// outlives: nothing changes hands, and nothing is acknowledged meanwhile.
+// Within the session, no leader changes and nothing is acknowledged.
 func testPausedLeader(t *testing.T, k *cluster.Kafka) {
 	const paused = 3 * time.Second
 	r, w := broken(t, k, failover(t, "paused-leader", "[{at: 2s, pause: leader of partition 1, for: 3s}]", 8*time.Second), nil)
@@ -220,8 +208,7 @@ func testPausedLeader(t *testing.T, k *cluster.Kafka) {
 	wantStretches(t, r)
 }
 
-// testRollingRestart restarts one broker after the other: the next one goes only when
-// the one before is in sync again.
+// A rolling restart stops the next broker only when the one before is in sync again.
 func testRollingRestart(t *testing.T, k *cluster.Kafka) {
 	r, w := broken(t, k, failover(t, "rolling", "[{at: 1s, restart: every broker}]", noEnd), restarted)
 	wantCount(t, "lost", r.Run.Delivery.Lost, 0)
@@ -251,22 +238,18 @@ func testRollingRestart(t *testing.T, k *cluster.Kafka) {
 	}
 }
 
-// noEnd is the length of a run that ends some seconds after its fault does, however long
-// the brokers take for it.
+// The run ends some seconds after its fault, however long the brokers take.
 const noEnd = time.Hour
 
-// synced is the event that replicas were missing and are not any more.
 func synced(e result.Event) bool {
 	return e.Kind == "broker" && e.What == "all replicas are in sync again"
 }
 
-// restarted is the event that a rolling restart is done.
 func restarted(e result.Event) bool {
 	return e.Kind == "broker" && strings.Contains(e.What, "brokers were restarted and in sync again")
 }
 
-// broken makes a run that a witness listens to. An end is the event that ends it, three
-// seconds later; nil is none.
+// The run ends three seconds after the event end; nil means that no event ends it.
 func broken(t *testing.T, k *cluster.Kafka, s scenario.Scenario, end func(result.Event) bool) (*result.Recorded, *witness) {
 	t.Helper()
 	w := newWitness()
@@ -275,7 +258,7 @@ func broken(t *testing.T, k *cluster.Kafka, s scenario.Scenario, end func(result
 		cfg = interruptAt(cfg, end, 3*time.Second)
 	}
 	r := run(t, cfg)
-	if end != nil { // who interrupts a run has no next one, and the run gives its brokers up
+	if end != nil { // an interrupted run does not restart its brokers
 		if err := k.Heal(context.Background()); err != nil {
 			t.Error(err)
 		}
@@ -296,8 +279,6 @@ func broken(t *testing.T, k *cluster.Kafka, s scenario.Scenario, end func(result
 	return r, w
 }
 
-// wantPairs fails the test unless each broker that was gone has an event for that before the one
-// from which it serves again, and each restart that ended has an event for its end.
 func wantPairs(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	gone, ends := make(map[any]bool), 0
@@ -324,9 +305,7 @@ func wantPairs(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// wantGaps compares the longest times without an acknowledgement with the distances
-// of those that the witness heard. A gap begins when a record waited, which at this
-// rate is within some milliseconds of the acknowledgement before it.
+// A gap begins when a record waits, at this rate within milliseconds of the last ack.
 func wantGaps(t *testing.T, r *result.Recorded, w *witness) {
 	t.Helper()
 	const tolerance = 150 * time.Millisecond
@@ -347,8 +326,7 @@ func wantGaps(t *testing.T, r *result.Recorded, w *witness) {
 	}
 }
 
-// longestSilences are the longest times between two acknowledgements of measured
-// records, by partition.
+// longestSilences returns the longest times between two acks of measured records, by partition.
 func (w *witness) longestSilences() map[int32]time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -368,9 +346,6 @@ func (w *witness) longestSilences() map[int32]time.Duration {
 	return longest
 }
 
-// wantStretches fails the test unless before, during and after follow one another
-// through the window, have every time of a measured record, and show the fault where it
-// was.
 func wantStretches(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	a := r.Run.Availability
@@ -380,7 +355,7 @@ func wantStretches(t *testing.T, r *result.Recorded) {
 	if a.Before.StartNs != 0 || a.Before.EndNs != a.During.StartNs || a.During.EndNs != a.After.StartNs {
 		t.Errorf("before ends at %d, during is %d to %d, after begins at %d", a.Before.EndNs, a.During.StartNs, a.During.EndNs, a.After.StartNs)
 	}
-	// A record may have waited for an acknowledgement when the fault came.
+	// A record may have waited for an ack when the fault came.
 	longest := slices.MaxFunc(a.AckGaps, func(a, b result.AckGap) int { return cmp.Compare(a.ToNs-a.FromNs, b.ToNs-b.FromNs) })
 	if first := r.Run.Faults[0].StartNs; a.During.StartNs > first || a.During.EndNs < longest.ToNs {
 		t.Errorf("during is %d to %d, the fault came at %d, and the longest gap is %+v", a.During.StartNs, a.During.EndNs, first, longest)

@@ -11,11 +11,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// oneGroup is a driver that is tapped for the consumers of one group, and plain
-// for the others'.
 type oneGroup struct {
 	*tapped
-	suffix string // of the group's name
+	suffix string
 }
 
 func (d oneGroup) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
@@ -25,8 +23,7 @@ func (d oneGroup) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error
 	return d.Driver.NewConsumer(cfg)
 }
 
-// TestFanOut: each of three groups reads everything, the books balance for each
-// and for all, and what one of them does not get is lost only there.
+// A record that one group does not get is lost only there.
 func TestFanOut(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -53,8 +50,6 @@ func TestFanOut(t *testing.T) {
 	})
 }
 
-// wantGroups fails the test unless there are these groups, each with so many of the
-// thousand records lost, and the rest delivered once.
 func wantGroups(t *testing.T, r *result.Recorded, lost []int64) {
 	t.Helper()
 	if len(r.Run.Groups) != len(lost) {
@@ -80,8 +75,7 @@ func wantGroups(t *testing.T, r *result.Recorded, lost []int64) {
 	wantCount(t, "commits of all groups", r.Run.Consumer.Commits, commits)
 }
 
-// wantGroupsOf fails the test unless an interval has what is of each group, and the run's
-// figures are their sum, or those of the second, which is the slowest.
+// The run's figures are the sum over the groups, or those of the slowest, second group.
 func wantGroupsOf(t *testing.T, iv result.Interval, groups []result.Group) {
 	t.Helper()
 	var delivered int64
@@ -100,8 +94,6 @@ func wantGroupsOf(t *testing.T, iv result.Interval, groups []result.Group) {
 	wantCount(t, "delivered to all groups", delivered, iv.Delivered)
 }
 
-// TestSlowestGroupLeads has one group stand still for two seconds: the run is as far
-// behind as that group, and drains with it.
 func TestSlowestGroupLeads(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {

@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 )
 
-// TestKilledConsumerOnKafka is TestKilledConsumer on Kafka, without its times.
 func TestKilledConsumerOnKafka(t *testing.T) {
 	t.Parallel()
 	r, left := killedOn(t, clustertest.Shared(t), "killed")

@@ -14,8 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// Of the run that a consumer is killed in. Members send a heartbeat each third of the
-// session timeout.
+// Members send a heartbeat each third of the session timeout.
 const (
 	killRate    = 250
 	killWindow  = 14
@@ -24,9 +23,8 @@ const (
 	startedAt   = 8 * time.Second
 )
 
-// TestKilledConsumer kills one of two consumers and starts it again. Its partitions
-// rest until the brokers miss it; what it had not committed comes twice, and nothing
-// is lost.
+// The partitions rest until the session expires, uncommitted records come twice, and nothing is
+// lost.
 func TestKilledConsumer(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -36,15 +34,14 @@ func TestKilledConsumer(t *testing.T) {
 		wantCount(t, "the kill, in ns", kill.StartNs, int64(killedAt))
 		wantCount(t, "the start, in ns", start.StartNs, int64(startedAt))
 		wantCount(t, "duplicates", r.Run.Delivery.Duplicates, left)
-		// The brokers count from the last heartbeat, and the other member learns of it by its
-		// next one. The first record that waits for it is due soon after the kill.
+		// The brokers count from the last heartbeat, and the other member learns of it with its
+		// next one. The first record that waits for that is due soon after the kill.
 		wantBetween(t, "the longest e2e response time", r.Run.Time["e2e_response_time"].MaxNs,
 			killSession*2/3-100*time.Millisecond, killSession*4/3)
 	})
 }
 
-// wantDuplicates wants records to have come twice that a killed consumer had been
-// handed and had not committed, and no others.
+// Only records that a killed consumer got and did not commit came twice.
 func wantDuplicates(t *testing.T, r *result.Recorded, uncommitted int64) {
 	t.Helper()
 	wantCount(t, "processed", r.Run.Time["processed_response_time"].Count, r.Run.Load.Scheduled)
@@ -58,9 +55,7 @@ func wantDuplicates(t *testing.T, r *result.Recorded, uncommitted int64) {
 	}
 }
 
-// killedOn makes a run in which one of two consumers is killed and started again, and
-// wants nothing of it to be lost. uncommitted is what it says that was handed over and
-// not committed.
+// killedOn also returns the number of delivered, uncommitted records that the run reports.
 func killedOn(
 	t *testing.T, c cluster.Cluster, name string, overrides ...string,
 ) (r *result.Recorded, uncommitted int64) {
@@ -92,8 +87,7 @@ func killedOn(
 	return r, uncommitted
 }
 
-// wantKill fails the test unless a run has, of consumer 1, a kill and a start, not
-// before these times, in its result and in its events. It returns the kill.
+// wantKill returns the kill of consumer 1. Neither it nor the start came before these times.
 func wantKill(t *testing.T, r *result.Recorded, killed, started time.Duration) result.Fault {
 	t.Helper()
 	if len(r.Run.Faults) != 2 {
@@ -123,8 +117,7 @@ func wantKill(t *testing.T, r *result.Recorded, killed, started time.Duration) r
 	return kill
 }
 
-// TestInterruptAfterAKill ends a run whose killed consumer has not been missed yet:
-// it is saved at once, and what it did not deliver is pending and not lost.
+// A run that is interrupted before the group notices a killed consumer is saved at once.
 func TestInterruptAfterAKill(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -143,12 +136,11 @@ func TestInterruptAfterAKill(t *testing.T) {
 	})
 }
 
-// TestDriverThatCannotKill: a run that its driver can't make does not begin.
 func TestDriverThatCannotKill(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
 		s := smallScenario(t, "killed", "faults=[{at: 200ms, kill: consumer 0}]")
-		cfg := withDriver(config(t, c, s), &stalled{}) // its consumers have no more than they must
+		cfg := withDriver(config(t, c, s), &stalled{}) // its consumers have only the required methods
 		_, err := tryRun(cfg)
 		if err == nil || !strings.Contains(err.Error(), "kill consumer 0 at 200ms: the driver stalled cannot kill") {
 			t.Errorf("the error is %v", err)

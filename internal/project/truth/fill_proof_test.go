@@ -8,8 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 )
 
-// TestFillOnKafka: a real broker is filled with acks all and compressed batches, and
-// three consumers read it, each in a process of its own; the books balance, and the
+// Three consumers in their own processes read a fill with acks all and compressed batches. The
 // group's offsets are the ends.
 func TestFillOnKafka(t *testing.T) {
 	s := filling(t, "fill-kafka", "topic.partitions=6", "topic.fill=30MB", "load.acks=all", "load.compression=lz4", "load.record.payload=json",

@@ -20,7 +20,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// filling is a scenario that fills its topic and reads it.
 func filling(t *testing.T, name string, overrides ...string) scenario.Scenario {
 	t.Helper()
 	s, err := scenario.Parse(name+".yaml", []byte(`
@@ -37,15 +36,13 @@ cluster: {metrics: none}
 	return s
 }
 
-// slowly makes a test in a bubble, on a cluster that needs 10 ms for what is written and
-// 20 ms for what is read: a fill is a closed loop.
+// A closed loop such as a fill needs a cluster that takes 10 ms for a write and 20 ms for a read.
 func slowly(t *testing.T, do func(*testing.T, *virtual.Cluster)) {
 	t.Helper()
 	virtual.Test(t, virtual.Options{ProduceDelay: 10 * time.Millisecond, FetchDelay: 20 * time.Millisecond}, do)
 }
 
-// TestFill: what a topic was filled with is delivered in the measured window, all of
-// it, checked, and with no times; the window ends with the last record.
+// Filled records are delivered without times, and the window ends with the last one.
 func TestFill(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -74,8 +71,6 @@ func TestFill(t *testing.T) {
 	})
 }
 
-// wantFillTimes wants a run that read a fill to have the times of its polls, and none of
-// records that were sent before; its window is a number of fetches long.
 func wantFillTimes(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	if len(r.Run.Time) != 1 {
@@ -96,7 +91,6 @@ func wantFillTimes(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// wantFinalPartitions fails the test unless the group has committed all of n records.
 func wantFinalPartitions(t *testing.T, r *result.Recorded, n int64) {
 	t.Helper()
 	var committed int64
@@ -111,8 +105,6 @@ func wantFinalPartitions(t *testing.T, r *result.Recorded, n int64) {
 	}
 }
 
-// TestFillWaitsForTheWindow: through a warm-up nobody reads what was filled, and all of
-// it is delivered in the window.
 func TestFillWaitsForTheWindow(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -127,7 +119,6 @@ func TestFillWaitsForTheWindow(t *testing.T) {
 	})
 }
 
-// deliveredBy is how much was delivered by the intervals that end by then.
 func deliveredBy(r *result.Recorded, endNs int64) (n int64) {
 	for _, iv := range r.Intervals {
 		if iv.EndNs <= endNs {
@@ -137,8 +128,7 @@ func deliveredBy(r *result.Recorded, endNs int64) (n int64) {
 	return n
 }
 
-// TestFillUnderLoad: with producers the fill lies there, and the consumers begin
-// behind it, or with it when they are to.
+// With producers, the consumers begin behind the fill, or at its start if the scenario says so.
 func TestFillUnderLoad(t *testing.T) {
 	t.Parallel()
 	load := []string{"load.producers=2", "load.rate=2k/s", "phases.measure=1s", "phases.warmup=200ms"}
@@ -156,7 +146,7 @@ func TestFillUnderLoad(t *testing.T) {
 				if e2e := r.Run.Time["e2e_response_time"]; e2e.Count != 2000 || e2e.OutOfRange != 0 {
 					t.Errorf("end-to-end times of %d records, %d of them out of range; want those of 2000", e2e.Count, e2e.OutOfRange)
 				}
-				// The first fetch, of four times 10 kB, may be there by the first look.
+				// The first fetch, of four times 10 kB, may have arrived at the first reading.
 				if peak := r.Run.Lag.BacklogPeakRecords; read > 0 && peak < read {
 					t.Errorf("the backlog was %d at the most, with %d records there at the start", peak, read)
 				}
@@ -165,7 +155,6 @@ func TestFillUnderLoad(t *testing.T) {
 	}
 }
 
-// TestFillOfUnstampedRecords: records without room for a stamp are counted.
 func TestFillOfUnstampedRecords(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -177,9 +166,8 @@ func TestFillOfUnstampedRecords(t *testing.T) {
 	})
 }
 
-// TestFillHasATimeout: what the measured window was too short for is pending. Each of
-// two consumers takes a record in 1 ms from the end of the first fetch, at 20 ms, on, and
-// has one in hand when the window ends.
+// Each of two consumers takes a record per 1 ms from the end of the first fetch, at 20 ms, and
+// holds one when the window ends.
 func TestFillHasATimeout(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -195,10 +183,9 @@ func TestFillHasATimeout(t *testing.T) {
 	})
 }
 
-// refusing is a driver whose producers lose a share of their records, told as failed.
 type refusing struct {
 	driver.Driver
-	every int // so many records one fails
+	every int // one in that many records fails
 }
 
 func (d refusing) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
@@ -224,15 +211,13 @@ func (p *refusingProducer) Produce(r *driver.Record) {
 	refused := p.seen%p.every == 0
 	p.mu.Unlock()
 	if refused {
-		time.Sleep(time.Millisecond) // else a closed loop is refused without end in no time
+		time.Sleep(time.Millisecond) // otherwise a closed loop would be refused in no time, endlessly
 		p.onDone(driver.Done{Tag: r.Tag, Offset: -1, Err: errors.New("refused"), Outcome: driver.Failed})
 		return
 	}
 	p.Producer.Produce(r)
 }
 
-// TestFillWithHoles: what failed of the fill is not in the topic, the books know that,
-// and the verdict says it.
 func TestFillWithHoles(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -248,8 +233,6 @@ func TestFillWithHoles(t *testing.T) {
 	})
 }
 
-// TestRefusedFill: where the brokers take nothing there is no run, and the reason is
-// told.
 func TestRefusedFill(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -262,8 +245,6 @@ func TestRefusedFill(t *testing.T) {
 	})
 }
 
-// TestInterruptedFill: who interrupts while the topic is filled is asked to wait for
-// nothing, and nothing is left behind.
 func TestInterruptedFill(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -278,7 +259,6 @@ func TestInterruptedFill(t *testing.T) {
 	})
 }
 
-// progress does something once it is told how far the filling has come.
 type progress struct{ then func() }
 
 func (p *progress) Began(string)             {}
@@ -289,8 +269,6 @@ func (p *progress) Event(e result.Event) {
 	}
 }
 
-// nothingIsLeft fails the test unless a run that did not come about has left neither
-// a folder nor a topic.
 func nothingIsLeft(t *testing.T, cfg bench.Config) {
 	t.Helper()
 	if left, err := os.ReadDir(cfg.Out); err != nil || len(left) > 0 {

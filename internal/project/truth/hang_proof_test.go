@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// TestHungProcess is TestHungProcessBlindsNobody with a process that is stopped.
 func TestHungProcess(t *testing.T) {
 	for name, h := range hanging {
 		t.Run(name, func(t *testing.T) {

@@ -13,17 +13,17 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
-// deaf is a connection on which nothing is heard for a while of the measured window,
-// and all of it afterwards.
+// deaf is a connection that delivers nothing for a part of the measured window, and all of it
+// afterwards.
 type deaf struct {
 	from, until time.Duration
 
 	heard chan []byte
 	rest  []byte
-	began atomic.Pointer[time.Time] // of the measured window
+	began atomic.Pointer[time.Time]
 }
 
-// hears passes on what is said on in, which never waits for it.
+// hears never makes the writer of in wait.
 func (d *deaf) hears(in io.Reader) io.Reader {
 	d.heard = make(chan []byte, 10_000)
 	go func() {
@@ -67,9 +67,8 @@ func (d *deaf) Event(e result.Event) {
 
 var _ observe.Watcher = (*deaf)(nil)
 
-// TestHungProcessBlindsNobody has one process of two answer nothing for two seconds,
-// less than it takes to give it up: the intervals go on, with what the other one does,
-// and say whose figures are old; afterwards nothing is missing.
+// The intervals continue with the other process's figures and name the late one. Nothing is missing
+// afterwards.
 func TestHungProcessBlindsNobody(t *testing.T) {
 	t.Parallel()
 	for name, h := range hanging {
@@ -77,7 +76,7 @@ func TestHungProcessBlindsNobody(t *testing.T) {
 			virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
 				s := smallScenario(t, "hung", append(h.overrides, "phases.measure=4s", "sampling.interval=250ms")...)
 				cfg, w := withCrew(t, c, s)
-				d := &deaf{from: 1100 * time.Millisecond, until: 3100 * time.Millisecond} // between two readings
+				d := &deaf{from: 1100 * time.Millisecond, until: 3100 * time.Millisecond}
 				cfg.Watch = d
 				w.within = func(name string, in io.Reader) io.Reader {
 					if name == h.who {
@@ -96,11 +95,10 @@ func TestHungProcessBlindsNobody(t *testing.T) {
 	}
 }
 
-// hung is a process of two that hangs.
 type hung struct {
 	who       string
 	overrides []string
-	goesOn    func(result.Interval) int64 // what the other one does
+	goesOn    func(result.Interval) int64
 }
 
 var hanging = map[string]hung{
@@ -114,19 +112,19 @@ var hanging = map[string]hung{
 	},
 }
 
-// wantLateIntervals wants the intervals of a run in which a process hung for 2 s to say
-// so, and returns how many there are, and how many of them know nothing of the other process.
+// wantLateIntervals expects a process that hung for 2 s. It returns the number of intervals that
+// name it, and of those without figures of the other process.
 func wantLateIntervals(t *testing.T, r *result.Recorded, h hung) (late, blind int) {
 	t.Helper()
-	read := int64(0) // when the reading before was over
+	read := int64(0)
 	for _, iv := range r.Intervals {
 		before := read
 		read = iv.ReadToNs + iv.ReadSpanNs
 		if !slices.ContainsFunc(iv.Late, func(name string) bool { return strings.HasPrefix(name, h.who) }) {
 			continue
 		}
-		// A reading that waited for the one that hung may have read the other one at its end, and
-		// the next reading follows in the same instant.
+		// A reading that waited for the hung process may have read the other one at its end, and
+		// the next reading follows at once.
 		if late++; h.goesOn(iv) == 0 && late > 1 && iv.ReadToNs > before {
 			blind++
 			t.Logf("nothing is known of the other process from %d to %d", iv.StartNs, iv.EndNs)

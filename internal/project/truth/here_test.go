@@ -17,16 +17,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// crew works for a run, in the test's own process, as its processes would.
+// crew does the work of a run's processes in the test's own process.
 type crew struct {
 	serve remote.InProcess
-	// within, if not nil, is put before what a worker of a name reads.
+	// within, if not nil, wraps the input of a worker.
 	within func(name string, in io.Reader) io.Reader
 
 	began, ended atomic.Int64
 }
 
-// crewOf returns a crew that works on a cluster in virtual time.
 func crewOf(c *virtual.Cluster) *crew {
 	franzAlone := func(string) (driver.Driver, error) { return franz.New(), nil }
 	return &crew{serve: bench.WorkerConfig{
@@ -34,7 +33,6 @@ func crewOf(c *virtual.Cluster) *crew {
 	}.Serve}
 }
 
-// work is a remote.InProcess.
 func (w *crew) work(ctx context.Context, name string, in io.Reader, out io.WriteCloser) error {
 	w.began.Add(1)
 	defer w.ended.Add(1)
@@ -44,14 +42,12 @@ func (w *crew) work(ctx context.Context, name string, in io.Reader, out io.Write
 	return w.serve(ctx, name, in, out)
 }
 
-// wantDone wants so many workers to have come, and to be gone.
 func (w *crew) wantDone(t *testing.T, n int64) {
 	t.Helper()
 	wantCount(t, "workers that came", w.began.Load(), n)
 	wantCount(t, "workers that are gone", w.ended.Load(), n)
 }
 
-// withCrew is config with a crew.
 func withCrew(t *testing.T, c *virtual.Cluster, s scenario.Scenario) (bench.Config, *crew) {
 	t.Helper()
 	cfg, w := config(t, c, s), crewOf(c)
@@ -59,7 +55,6 @@ func withCrew(t *testing.T, c *virtual.Cluster, s scenario.Scenario) (bench.Conf
 	return cfg, w
 }
 
-// runApart makes a run whose n processes are a crew.
 func runApart(t *testing.T, c *virtual.Cluster, s scenario.Scenario, n int64) *result.Recorded {
 	t.Helper()
 	cfg, w := withCrew(t, c, s)
@@ -68,7 +63,6 @@ func runApart(t *testing.T, c *virtual.Cluster, s scenario.Scenario, n int64) *r
 	return r
 }
 
-// orUnknown prints a figure that may be missing.
 func orUnknown[N int64 | float64](n *N, format string) string {
 	if n == nil {
 		return "unknown"

@@ -19,10 +19,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/project/virtual"
 )
 
-// TestCreditLibrary uses the public packages as an application would, without the
-// tool: two producers that know no limit, a group of one consumer that takes 2400/s and
-// commits each second, a gate with 5000 credits. A reader that shares nothing with them
-// looks at the lag all the time.
+// The public packages keep the bound in an application without the tool: two unlimited producers, a
+// consumer of 2400/s that commits each second, and a gate with 5000 credits.
 func TestCreditLibrary(t *testing.T) {
 	t.Parallel()
 	const bound, seconds = 5000, 8
@@ -83,8 +81,6 @@ func libraryGate(t *testing.T, c cluster.Cluster, bound int64) *backpressure.Gat
 	return gate
 }
 
-// consumeSlowly takes 48 records at a time, for 20 ms; the client commits each
-// second.
 func consumeSlowly(ctx context.Context, group *kgo.Client, taken *atomic.Int64) {
 	for ctx.Err() == nil {
 		n := group.PollRecords(ctx, 48).NumRecords()
@@ -93,9 +89,8 @@ func consumeSlowly(ctx context.Context, group *kgo.Client, taken *atomic.Int64) 
 	}
 }
 
-// lookAtLag reads the lag until ctx ends. It asks for the ends first, so that what
-// is committed between the two requests cannot make the lag look larger than it
-// ever was; between two commits, which are a second apart, it is exact.
+// lookAtLag requests the ends first, so a commit between the two requests cannot make the lag look
+// larger than it was.
 func lookAtLag(ctx context.Context, t *testing.T, admin *kadm.Client) (peak int64, looks int) {
 	t.Helper()
 	for ; ctx.Err() == nil; looks++ {

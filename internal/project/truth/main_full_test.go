@@ -30,8 +30,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	// Runs on a real clock wait far more than they work: more of them fit side by side
-	// than there are cores. The command line may say otherwise.
+	// Runs on a real clock mostly wait, so more of them run at once than there are cores.
 	if err := flag.Set("test.parallel", "4"); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)

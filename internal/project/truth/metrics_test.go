@@ -19,12 +19,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/promrun"
 )
 
-// shadow follows a run from its first moment to its end, as whoever exports it does.
+// shadow follows a run as an exporter does.
 type shadow struct {
 	t         *testing.T
 	collector *promrun.Collector
 	done      chan struct{}
-	written   []time.Time // when each interval was
+	written   []time.Time
 	seen      []result.Interval
 	seenAt    []time.Time
 	events    int
@@ -33,13 +33,11 @@ type shadow struct {
 // Began implements observe.Watcher.
 func (s *shadow) Began(dir string) { go s.follow(dir) }
 
-// Interval implements observe.Watcher.
 func (s *shadow) Interval(result.Interval) { s.written = append(s.written, time.Now()) }
 
-// Event implements observe.Watcher.
 func (s *shadow) Event(result.Event) {}
 
-// mostLate is how long after it was written a line is seen at the latest: a look comes each 100 ms.
+// A Follower checks the files each 100 ms.
 const mostLate = 100 * time.Millisecond
 
 func (s *shadow) follow(dir string) {
@@ -73,7 +71,6 @@ func (s *shadow) follow(dir string) {
 	}
 }
 
-// shadowed makes a run that is followed, and returns it with the metrics at its end.
 func shadowed(t *testing.T, c *virtual.Cluster, s scenario.Scenario) (*result.Recorded, map[string][]*dto.Metric) {
 	t.Helper()
 	cfg := config(t, c, s)
@@ -118,7 +115,6 @@ func labelOf(m *dto.Metric, name string) string {
 	return m.GetLabel()[i].GetValue()
 }
 
-// wantCounter wants a counter to be a number, and to be there only if that is not nil.
 func wantCounter(t *testing.T, all map[string][]*dto.Metric, name string, want *int64) {
 	t.Helper()
 	series := all["kafka_bench_"+name+"_total"]
@@ -132,7 +128,6 @@ func wantCounter(t *testing.T, all map[string][]*dto.Metric, name string, want *
 	}
 }
 
-// wantMetrics wants what is exported of a run to be what its run.json says.
 func wantMetrics(t *testing.T, r *result.Recorded, all map[string][]*dto.Metric) {
 	t.Helper()
 	load, warm := r.Run.Load, r.Run.Warmup.Load
@@ -170,8 +165,6 @@ func wantMetrics(t *testing.T, r *result.Recorded, all map[string][]*dto.Metric)
 	}
 }
 
-// wantHistogram wants both kinds of buckets to hold all values, the 99th percentile in the
-// bucket where run.json has it, and their sum to be that of the mean.
 func wantHistogram(t *testing.T, metric string, h *dto.Histogram, want result.Time) {
 	t.Helper()
 	wantCount(t, "values of "+metric, int64(h.GetSampleCount()), want.Count)
@@ -179,7 +172,7 @@ func wantHistogram(t *testing.T, metric string, h *dto.Histogram, want result.Ti
 		t.Errorf("the sum of %s is %v s, want %v", metric, h.GetSampleSum(), sum)
 	}
 	if want.NotEnded > 0 {
-		return // the percentiles of run.json are among more than has ended
+		return // run.json's percentiles also include records that have not ended
 	}
 	rank := (want.Count*99 + 99) / 100
 	p99 := float64(want.P99Ns) / 1e9
@@ -191,7 +184,6 @@ func wantHistogram(t *testing.T, metric string, h *dto.Histogram, want result.Ti
 	}
 }
 
-// near reports whether two sums of the same values are equal but for their last digits.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
 
 // classicBucket returns the ends of the bucket of the value at a rank.
@@ -206,7 +198,7 @@ func classicBucket(h *dto.Histogram, rank uint64) (low, high float64) {
 	return low, math.Inf(1)
 }
 
-// nativeBucket is classicBucket of the native buckets.
+// nativeBucket is classicBucket for native buckets.
 func nativeBucket(h *dto.Histogram, rank int64) (low, high float64) {
 	rank -= int64(h.GetZeroCount())
 	if rank <= 0 {
@@ -230,8 +222,7 @@ func nativeBucket(h *dto.Histogram, rank int64) (low, high float64) {
 	return math.NaN(), math.NaN()
 }
 
-// TestMetricsAreThoseOfTheRun: a run is followed while it goes on. What was seen are its
-// intervals, each within 100 ms, and what is exported at the end is what run.json says.
+// All intervals are seen within 100 ms, and the final metrics equal run.json.
 func TestMetricsAreThoseOfTheRun(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]func(t *testing.T) scenario.Scenario{

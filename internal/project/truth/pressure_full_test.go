@@ -9,9 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// TestCreditOnKafka is the goal of credit control on Kafka itself: four times what the
-// consumers can take is offered, they commit each second, and the lag is at most 5,000
-// records.
+// The lag stays at or below 5,000 records under four times the consumers' capacity with commits
+// each second.
 func TestCreditOnKafka(t *testing.T) {
 	t.Parallel()
 	s, err := scenario.Read("overload", "phases.warmup=2s", "phases.measure=5s", "phases.drain=10s",

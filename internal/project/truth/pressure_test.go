@@ -12,8 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// pressed offers 2000/s to a consumer that can take 500/s, with a gate that
-// closes above a lag of 200. Its signal is at most 40 ms old.
+// pressed offers 2000/s to a consumer of 500/s, with a gate that closes above a lag of 200. Its
+// signal is at most 40 ms old.
 func pressed(t *testing.T, excess string, overrides ...string) scenario.Scenario {
 	t.Helper()
 	return smallScenario(t, excess, append([]string{
@@ -23,8 +23,7 @@ func pressed(t *testing.T, excess string, overrides ...string) scenario.Scenario
 	}, overrides...)...)
 }
 
-// TestShed wants what a closed gate keeps out to be counted to the record, and
-// to be what arithmetic says: rate × the time that the gate was closed.
+// The shed records equal rate × the time that the gate was closed.
 func TestShed(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -38,7 +37,7 @@ func TestShed(t *testing.T) {
 		wantCount(t, "admitted + shed", l.Admitted+l.Shed, 4000)
 		wantCount(t, "shed by the gate", l.ShedByReason["gate"], l.Shed)
 		wantCount(t, "unique", r.Run.Delivery.Unique, l.Admitted)
-		// Of two that come due a millisecond apart, one found the gate closed and one open.
+		// Of two records due a millisecond apart, one found the gate closed and one open.
 		shed, closed := time.Duration(l.Shed)*time.Second/2000, time.Duration(b.ClosedS*1e9)
 		if off := (shed - closed).Abs(); off > time.Duration(b.Decisions)*time.Millisecond {
 			t.Errorf("the gate was closed for %v, and what was shed takes %v to come due", closed, shed)
@@ -48,7 +47,7 @@ func TestShed(t *testing.T) {
 			t.Errorf("the consumer's utilisation is %v; there was always more to do than it could", u)
 		}
 		wantCapacity(t, r, 500)
-		// A reading is 200 at the most while the gate is open, and 20 ms later it closes.
+		// A reading is at most 200 while the gate is open, and the gate closes 20 ms later.
 		if peak := r.Run.Lag.PeakRecords; peak == nil || *peak < 200 || *peak > 200+2000/50 {
 			t.Errorf("the lag had its peak at %v; without a gate it is about 3000", peak)
 		}
@@ -57,8 +56,6 @@ func TestShed(t *testing.T) {
 
 var reasonPattern = regexp.MustCompile(`^lag (\d+) is (above|below) (\d+)$`)
 
-// wantDecisions fails the test unless each change of the gate is an event with
-// its reason, closing and opening in turn, and as many as run.json counts.
 func wantDecisions(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	counted, last := int64(0), "gate opened" // a new gate is open
@@ -81,15 +78,14 @@ func wantDecisions(t *testing.T, r *result.Recorded) {
 			counted++
 		}
 	}
-	// The one that falls on the boundary may be on either side of the reading.
+	// A decision at the boundary may be on either side of the reading.
 	if d := r.Run.Backpressure.Decisions; d < 1 || d < counted-1 || d > counted+1 {
 		t.Errorf("run.json has %d decisions, events.ndjson %d", d, counted)
 	}
 }
 
-// TestDefer wants what a closed gate keeps waiting to wait in the times as well:
-// nothing is forgiven. When the gate opens, all that waits goes at once, so the
-// longest wait is the longest time that the gate was closed.
+// When the gate opens, all deferred records go at once, so the longest wait is the longest time
+// that the gate was closed.
 func TestDefer(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -120,8 +116,6 @@ func TestDefer(t *testing.T) {
 	})
 }
 
-// longestClosed is the longest period in which a measured
-// record can have found the gate closed.
 func longestClosed(r *result.Recorded) (from, to int64) {
 	var since int64
 	for _, e := range r.Events {
@@ -137,8 +131,7 @@ func longestClosed(r *result.Recorded) (from, to int64) {
 	return from, to
 }
 
-// TestQueueBound wants the queue at the source to have its bound, and what does
-// not fit to be counted by that reason.
+// Records that do not fit the queue at the source are counted by that reason.
 func TestQueueBound(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -156,7 +149,6 @@ func TestQueueBound(t *testing.T) {
 	})
 }
 
-// credited is pressed with true credits: at most 200 records of lag.
 func credited(t *testing.T, excess string, overrides ...string) scenario.Scenario {
 	t.Helper()
 	return smallScenario(t, excess, append([]string{
@@ -166,8 +158,6 @@ func credited(t *testing.T, excess string, overrides ...string) scenario.Scenari
 	}, overrides...)...)
 }
 
-// wantBound fails the test unless no reading of the lag was above its bound, and the
-// gate had to refuse for that.
 func wantBound(t *testing.T, r *result.Recorded, bound int64) {
 	t.Helper()
 	b := r.Run.Backpressure
@@ -187,8 +177,8 @@ func wantBound(t *testing.T, r *result.Recorded, bound int64) {
 	}
 }
 
-// wantCapacity fails the test unless the consumers did all that they could, and the
-// gate always saw: a bound is easy to keep by sending nothing.
+// A bound is easy to keep by sending nothing, so the consumers must be fully used and the gate
+// never blind.
 func wantCapacity(t *testing.T, r *result.Recorded, perSecond float64) {
 	t.Helper()
 	if got := r.Run.Delivery.DeliveredPerS; got != perSecond {
@@ -199,8 +189,6 @@ func wantCapacity(t *testing.T, r *result.Recorded, perSecond float64) {
 	}
 }
 
-// TestCredit wants the lag to stay within its bound whatever is offered, and the
-// consumers not to pay for it.
 func TestCredit(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -224,8 +212,7 @@ func TestCredit(t *testing.T) {
 	})
 }
 
-// TestCreditPerPartition wants the bound kept in each partition, while records that
-// wait for one hold up the others, and none is lost to it.
+// Records that wait for one partition delay the others, and none is lost.
 func TestCreditPerPartition(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -242,8 +229,7 @@ func TestCreditPerPartition(t *testing.T) {
 	})
 }
 
-// TestDegrade wants one in ten of the refused records to wait and to be sent, and the
-// others to be counted by their reason.
+// One in ten refused records waits and is sent.
 func TestDegrade(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -255,8 +241,8 @@ func TestDegrade(t *testing.T) {
 		wantCount(t, "shed by degrading", l.ShedByReason["degrade"], l.Shed)
 		wantCount(t, "unique", r.Run.Delivery.Unique, l.Admitted)
 		wantCount(t, "deferred, in the end", l.Deferred, 0)
-		// What was kept goes first: of 500/s that can go and r refused, r/10 are kept, and
-		// 2000 - r + r/10 = 500, so r is 1667/s, and nine in ten of those are shed.
+		// Kept records go first: of 500/s that can go and r refused, r/10 are kept, and 2000 - r +
+		// r/10 = 500. So r is 1667/s, and nine in ten of those are shed.
 		if math.Abs(float64(l.Shed)-3000) > 200 {
 			t.Errorf("%d records were shed, want about 3000", l.Shed)
 		}
@@ -266,9 +252,7 @@ func TestDegrade(t *testing.T) {
 	})
 }
 
-// TestSettling wants a run to report how long a controller takes to follow a change of
-// what the consumers can do. With credits that is at most the time for what was in the
-// log.
+// With credits, settling takes at most the time for the records in the log.
 func TestSettling(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -282,7 +266,7 @@ func TestSettling(t *testing.T) {
 		if s := r.Run.Lag.Changes[0].SettlingS; s == nil || *s > float64(bound)/before {
 			t.Errorf("settled after %v s, want %v s at most", s, float64(bound)/before)
 		}
-		// Three seconds at 500/s and four at 1000/s, but for a record at each of the two ends.
+		// Three seconds at 500/s and four at 1000/s, except for a record at each of the two ends.
 		if got := r.Run.Delivery.DeliveredPerS * 7; got < 5498 || got > 5502 {
 			t.Errorf("%v records were delivered in 7 s, want 5500", got)
 		}

@@ -9,10 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// TestProcesses makes a run whose producers are in three processes, and one whose
-// producers are all in the tool: what was offered is the same, the books balance, and
-// the times are of one clock. Each of five producers sends a record each 5 ms, in a
-// request of its own.
+// With producers in three processes, the same records are offered, and times come from one clock.
 func TestProcesses(t *testing.T) {
 	t.Parallel()
 	const delay, lingers = 50 * time.Millisecond, time.Millisecond
@@ -34,8 +31,8 @@ func TestProcesses(t *testing.T) {
 	})
 }
 
-// sameApart makes a run that is all in the tool, and one that has some of it in three
-// processes by an override, and wants the second to have counted what the first has.
+// sameApart puts a part of the second run in three processes by override; the counts must be the
+// same.
 func sameApart(t *testing.T, c *virtual.Cluster, override string, overrides ...string) (here, apart *result.Recorded) {
 	t.Helper()
 	here = run(t, config(t, c, smallScenario(t, "here", overrides...)))
@@ -49,15 +46,13 @@ func sameApart(t *testing.T, c *virtual.Cluster, override string, overrides ...s
 	wantCount(t, "unique apart", b.Delivery.Unique, a.Delivery.Unique)
 	wantCount(t, "unique apart in the warm-up", b.Warmup.Delivery.Unique, a.Warmup.Delivery.Unique)
 	for metric, time := range a.Time {
-		if metric != "poll_time" && metric != "commit_time" { // of requests and not of records
+		if metric != "poll_time" && metric != "commit_time" { // they count requests, not records
 			wantCount(t, metric+" apart", b.Time[metric].Count, time.Count)
 		}
 	}
 	return here, apart
 }
 
-// wantWhole wants each record of a run to have come once and in its order, and the books
-// to say so wherever they are.
 func wantWhole(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	wantValid(t, r)
@@ -69,7 +64,6 @@ func wantWhole(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// wantTimes wants a metric of a run to have values, and all of them to be in a range.
 func wantTimes(t *testing.T, r *result.Recorded, metric string, least, most time.Duration) {
 	t.Helper()
 	got := r.Run.Time[metric]
@@ -80,13 +74,12 @@ func wantTimes(t *testing.T, r *result.Recorded, metric string, least, most time
 	wantBetween(t, metric+" max", got.MaxNs, least, most)
 }
 
-// TestProcessesInterrupted ends a run of several processes early: all of them offer
-// what was due before its end, and no more.
+// All processes offer exactly the records due before the interrupted run's end.
 func TestProcessesInterrupted(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
 		cfg, w := withCrew(t, c, smallScenario(t, "interrupted", "phases.measure=1m", "load.rate=2k/s", "load.processes=2"))
-		// The children are told of the end 20 ms ahead; it lies between two records.
+		// The children get the end 20 ms ahead; it lies between two records.
 		const after, ahead = 700100 * time.Microsecond, 20 * time.Millisecond
 		r := run(t, interruptIn(cfg, "measure", after))
 		w.wantDone(t, 2)
@@ -97,8 +90,6 @@ func TestProcessesInterrupted(t *testing.T) {
 	})
 }
 
-// TestProcessesKeepABound has the gates of three processes share a bound, in equal parts
-// for good or by demand.
 func TestProcessesKeepABound(t *testing.T) {
 	t.Parallel()
 	for _, share := range []string{"static", "demand"} {
@@ -111,8 +102,6 @@ func TestProcessesKeepABound(t *testing.T) {
 	}
 }
 
-// wantSharedBound makes a run of three processes that share a bound of 300 and have more
-// to send, and wants the lag to have been below it.
 func wantSharedBound(t *testing.T, c *virtual.Cluster, share string) {
 	t.Helper()
 	const bound = 300
@@ -138,7 +127,6 @@ func wantSharedBound(t *testing.T, c *virtual.Cluster, share string) {
 	wantNoTopics(t, c)
 }
 
-// TestNoCommandForProcesses: a run that can't start its processes is none.
 func TestNoCommandForProcesses(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {

@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 )
 
-// TestQueueKillOnKafka is TestQueueKill on Kafka, and the consumer comes back. What it had in
-// hand when it was killed is a matter of the clock there.
+// As TestQueueKill on Kafka, with a restarted consumer. How many records it had when it was killed
+// depends on the clock.
 func TestQueueKillOnKafka(t *testing.T) {
 	t.Parallel()
 	for _, engine := range engines {

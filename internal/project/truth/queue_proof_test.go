@@ -8,10 +8,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 )
 
-// many are 20,000 records in four seconds.
 var many = []string{"load.rate=5k/s", "phases.measure=4s"}
 
-// TestQueueDropsOnKafka is TestQueueDrops on Kafka, of more records and all ways, without the arithmetic.
+// As TestQueueDrops on Kafka, with all ways to drop, without exact numbers.
 func TestQueueDropsOnKafka(t *testing.T) {
 	for _, d := range []dropping{
 		{"markers-silent", "markers", "drop: {share: 50%}, visibility: 2s", 0},
@@ -32,7 +31,6 @@ func TestQueueDropsOnKafka(t *testing.T) {
 	}
 }
 
-// TestQueueFillOnKafka is TestQueueFill on Kafka.
 func TestQueueFillOnKafka(t *testing.T) {
 	for _, engine := range engines {
 		t.Run(engine, func(t *testing.T) {
@@ -42,5 +40,4 @@ func TestQueueFillOnKafka(t *testing.T) {
 	}
 }
 
-// TestQueueLosesOnKafka is TestQueueLoses on Kafka.
 func TestQueueLosesOnKafka(t *testing.T) { wantLosses(t, clustertest.Shared(t)) }

@@ -17,8 +17,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// queueing is 1,000 records in a second for two consumers at a queue; no warm-up, so
-// that the topics hold nothing else.
+// queueing is 1,000 records in a second for two consumers of a queue. Without a warm-up, the topics
+// have no other records.
 const queueing = `
 topic: {partitions: 4}
 load: {rate: 1k/s, record: {size: 100B, payload: random}, compression: none, partitioning: round-robin}
@@ -30,7 +30,6 @@ cluster: {metrics: none}
 
 const queued = 1000
 
-// ofQueue is a scenario with a queue.
 func ofQueue(t *testing.T, name, engine string, overrides ...string) scenario.Scenario {
 	t.Helper()
 	s, err := scenario.Parse(name+".yaml", fmt.Appendf(nil, queueing, engine), overrides...)
@@ -40,8 +39,6 @@ func ofQueue(t *testing.T, name, engine string, overrides ...string) scenario.Sc
 	return s
 }
 
-// wantQueueBooks fails the test unless everything that the brokers have acknowledged is
-// acknowledged by the application or a dead letter, and each delivery has its place.
 func wantQueueBooks(t *testing.T, r *result.Recorded) *result.Queue {
 	t.Helper()
 	wantValid(t, r)
@@ -80,13 +77,11 @@ func wantQueueBooks(t *testing.T, r *result.Recorded) *result.Queue {
 	return q
 }
 
-// wantArithmetic fails the test unless deliveries per record are what the drops come to,
-// each attempt has as much of the one before as is dropped, and nothing came early. What
-// is dropped is drawn: four standard deviations are allowed.
+// Drops are random: wantArithmetic allows four standard deviations. No redelivery came early.
 func wantArithmetic(t *testing.T, q *result.Queue, each, share float64) {
 	t.Helper()
 	records := float64(q.UniqueDelivered)
-	off := 4 * math.Sqrt(share/records) / (1 - share) // of a geometric distribution
+	off := 4 * math.Sqrt(share/records) / (1 - share)
 	if math.Abs(*q.DeliveriesPerRecord-each) > off || math.Abs(q.ExpectedDeliveriesPerRecord-each) > 1e-9 {
 		t.Errorf("%v deliveries per record, and %v expected; want %v", *q.DeliveriesPerRecord, q.ExpectedDeliveriesPerRecord, each)
 	}
@@ -104,16 +99,15 @@ func wantArithmetic(t *testing.T, q *result.Queue, each, share float64) {
 	wantCount(t, "early redeliveries", q.Lateness.Negative, 0)
 }
 
-// dropping are runs whose applications drop half of what they are handed.
+// The application drops half of its deliveries.
 type dropping struct {
 	name, engine string
-	queue        string  // further keys of the queue
+	queue        string
 	most         float64 // deliveries; 0 is no bound
 }
 
-// TestQueueDrops: half of all deliveries are not acknowledged. How often a record is
-// delivered is a matter of arithmetic, the topics hold what the books say of copies and
-// dead letters, and every redelivery comes at its deadline or after it.
+// Deliveries per record match arithmetic, the topics match the books' copies and dead letters, and
+// no redelivery is early.
 func TestQueueDrops(t *testing.T) {
 	t.Parallel()
 	for _, d := range []dropping{
@@ -128,7 +122,7 @@ func TestQueueDrops(t *testing.T) {
 			virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
 				q := wantExactDrops(t, c, d, queued)
 				wantCount(t, "given up", int64(len(q.GivenUp)), 0)
-				if s := "silent"; strings.HasSuffix(d.name, s) && d.engine != "share" { // whose locks are the brokers'
+				if s := "silent"; strings.HasSuffix(d.name, s) && d.engine != "share" { // the brokers hold the locks of share
 					wantCount(t, "locks that ran out", q.Expired, q.Dropped)
 				}
 				if late := time.Duration(q.Lateness.MaxNs); late > latest {
@@ -139,13 +133,11 @@ func TestQueueDrops(t *testing.T) {
 	}
 }
 
-// latest is how late a redelivery is at most in virtual time.
+// latest bounds the lateness of a redelivery in virtual time.
 const latest = time.Second
 
-// dropShare is the share of deliveries that are dropped.
 const dropShare = 0.5
 
-// wantExactDrops makes a run of n records and checks it against arithmetic.
 func wantExactDrops(t *testing.T, c cluster.Cluster, d dropping, n int64) *result.Queue {
 	t.Helper()
 	r := wantDrops(t, c, d, n)
@@ -163,8 +155,8 @@ func wantExactDrops(t *testing.T, c cluster.Cluster, d dropping, n int64) *resul
 	return q
 }
 
-// wantDrops makes a run of n records and checks what holds on a slow cluster too: a copy whose
-// fate is not known within a second is written again, and its record comes once more.
+// wantDrops checks what also holds on a slow cluster: there, a copy without an answer for a second
+// is written again, and its record comes once more.
 func wantDrops(t *testing.T, c cluster.Cluster, d dropping, n int64, overrides ...string) *result.Recorded {
 	t.Helper()
 	keys := fmt.Sprintf("consume.queue={engine: %s, threads: 4, in_flight: 30000, %s}", d.engine, d.queue)
@@ -186,8 +178,7 @@ func wantDrops(t *testing.T, c cluster.Cluster, d dropping, n int64, overrides .
 	return r
 }
 
-// TestOldestUnacked: a record comes each second and is worked on for 350 ms. Until then it is
-// as old as the time since it was due, and before and after that nothing is unacknowledged.
+// The age is the time since the record was due, here up to 350 ms in each second.
 func TestOldestUnacked(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -200,14 +191,14 @@ func TestOldestUnacked(t *testing.T) {
 				want = 0
 			}
 			oldest := intervalAt(t, r, at).QueueOldestUnackedNs
-			if oldest == nil || at != time.Second && *oldest != int64(want) { // after 1 s one is due in this very moment
+			if oldest == nil || at != time.Second && *oldest != int64(want) { // after 1 s one is due at this moment
 				t.Errorf("after %v the oldest is %s ns old, want %d", at, orUnknown(oldest, "%d"), want)
 			}
 		}
 	})
 }
 
-// TestOldestUnackedOfAFill: records of a fill were due at no time, so nobody knows how old they are.
+// Records of a fill have no due times.
 func TestOldestUnackedOfAFill(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -222,8 +213,6 @@ func TestOldestUnackedOfAFill(t *testing.T) {
 	})
 }
 
-// wantTimesOfQueue fails the test unless first deliveries and later ones have times of
-// their own.
 func wantTimesOfQueue(t *testing.T, r *result.Recorded, s scenario.Scenario) {
 	t.Helper()
 	q, first, again := r.Run.Queue, r.Run.Time["e2e_response_time"], r.Run.Time["redelivery_response_time"]
@@ -235,16 +224,13 @@ func wantTimesOfQueue(t *testing.T, r *result.Recorded, s scenario.Scenario) {
 	}
 }
 
-// recordsIn is how many records a topic's partitions hold together, by their ends.
 func recordsIn(t *testing.T, c cluster.Cluster, topic string) int64 {
 	t.Helper()
 	return topics(t, c)[topic]
 }
 
-// engines are those of a queue.
 var engines = []string{"plain", "markers", "offsetmap", "share"}
 
-// ofEachEngine makes a test of each engine, in a bubble.
 func ofEachEngine(t *testing.T, o virtual.Options, test func(t *testing.T, c cluster.Cluster, engine string)) {
 	t.Helper()
 	for _, engine := range engines {
@@ -255,8 +241,6 @@ func ofEachEngine(t *testing.T, o virtual.Options, test func(t *testing.T, c clu
 	}
 }
 
-// TestQueueSettles: with nothing dropped each record is delivered once and acknowledged
-// once, and nothing of the run's is left behind.
 func TestQueueSettles(t *testing.T) {
 	t.Parallel()
 	ofEachEngine(t, virtual.Options{}, func(t *testing.T, c cluster.Cluster, engine string) {
@@ -279,24 +263,21 @@ func TestQueueSettles(t *testing.T) {
 	})
 }
 
-// TestQueueKill: a consumer is killed with records in hand. What it had is delivered
-// again, and nothing is lost. It does not come back, because kgo waits in a mutex when it
-// commits during a rebalance, which holds up the bubble's clock: with one member left a
-// rebalance takes no time.
+// The killed consumer is not restarted, because a rebalance of one member takes no time. In a
+// longer one, kgo's commit waits in a mutex and stops the bubble's clock.
 func TestQueueKill(t *testing.T) {
 	t.Parallel()
 	ofEachEngine(t, virtual.Options{}, func(t *testing.T, c cluster.Cluster, engine string) {
-		f, inHand := wantKilled(t, c, engine, "consume.consumers=2", "faults=[{at: 2000500us, kill: consumer 0}]") // when none wakes
+		f, inHand := wantKilled(t, c, engine, "consume.consumers=2", "faults=[{at: 2000500us, kill: consumer 0}]") // when no thread wakes
 		if inHand == 0 {
 			t.Errorf("the killed consumer had nothing in hand: %+v", f)
 		}
 	})
 }
 
-// wantKilled makes a run in which a consumer is killed, two seconds into the window. Each
-// of at most four has a partition, 12 records a second, and can do 8: all threads hold a
-// record for a second, and another waits. It returns the fault, and how many records the
-// consumer had in hand.
+// wantKilled kills a consumer two seconds into the window. Each of at most four consumers has a
+// partition with 12 records a second and can process 8, so all its threads are busy. It returns the
+// fault, and the number of records in the consumer's hands.
 func wantKilled(t *testing.T, c cluster.Cluster, engine string, overrides ...string) (result.Fault, int64) {
 	t.Helper()
 	overrides = append(overrides, "load.rate=50/s", "phases.measure=3s", "consume.work=1s",
@@ -321,18 +302,15 @@ func wantKilled(t *testing.T, c cluster.Cluster, engine string, overrides ...str
 	return f, q.Unsettled
 }
 
-// TestQueueFill: a topic that was filled is drained through a queue, and the window ends
-// with the last acknowledgement.
 func TestQueueFill(t *testing.T) {
 	t.Parallel()
-	// No FetchDelay: kgo waits for a rebalance in a mutex, when it commits, and holds up the
-	// bubble's clock by that; a rebalance must take no time.
+	// No FetchDelay: kgo's commit during a rebalance waits in a mutex and stops the bubble's clock,
+	// so a rebalance must take no time.
 	ofEachEngine(t, virtual.Options{}, func(t *testing.T, c cluster.Cluster, engine string) {
 		wantFillDrained(t, c, engine, queued)
 	})
 }
 
-// wantFillDrained makes a run that reads a fill of n records through a queue.
 func wantFillDrained(t *testing.T, c cluster.Cluster, engine string, n int64) {
 	t.Helper()
 	r := run(t, config(t, c, ofQueue(t, "fill-"+engine, engine,
@@ -348,7 +326,6 @@ func wantFillDrained(t *testing.T, c cluster.Cluster, engine string, n int64) {
 	}
 }
 
-// A queue that was asked for what it can't do ends before anything is made.
 func TestQueueRefused(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -360,13 +337,13 @@ func TestQueueRefused(t *testing.T) {
 	})
 }
 
-// cutter deletes what a run's topic holds at a time of the measured window.
+// cutter deletes the content of a run's topic at a time of the measured window.
 type cutter struct {
 	admin  *kadm.Client
 	prefix string
 	at     time.Duration
 	done   chan error
-	// started is the offset in each partition where it starts then, in all.
+	// started is the sum of the partitions' start offsets after that.
 	started int64
 }
 
@@ -402,9 +379,8 @@ func (c *cutter) cut() error {
 	return nil
 }
 
-// TestQueueLoses: while the one consumer stands still, with ten records fetched ahead,
-// what the topic holds is deleted. The queue then has nothing any more, and what was
-// neither acknowledged nor fetched is lost: that is found before the drain's time is over.
+// Deleted records neither acknowledged nor fetched are lost, which is found before the drain's
+// timeout.
 func TestQueueLoses(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) { wantLosses(t, c) })
@@ -423,13 +399,13 @@ func wantLosses(t *testing.T, c cluster.Cluster) {
 	}
 	wantValid(t, r)
 	q := r.Run.Queue
-	var before int64 // that were acknowledged before the deletion
+	var before int64 // acknowledged before the deletion
 	for _, iv := range r.Intervals {
 		if iv.EndNs <= int64(2*time.Second) {
 			before += *iv.AckedByQueue
 		}
 	}
-	// In flight are ten, and one in hand; what a poll brought beside them is known by the client.
+	// Ten are in flight and one is processed; the client has others of the same poll.
 	if least, most := cut.started-before-50, cut.started-before; cut.started == 0 || q.Lost < least || q.Lost > most {
 		t.Errorf("%d are lost; %d were deleted when %d of them were acknowledged", q.Lost, cut.started, before)
 	}

@@ -20,8 +20,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// filled makes a topic of three partitions with n records of somebody else's, and
-// returns how many bytes their keys and values have.
+// The records are not the run's. filled returns the bytes of their keys and values.
 func filled(t *testing.T, c cluster.Cluster, topic string, n int) (bytes int64) {
 	t.Helper()
 	theirs := client(t, c)
@@ -44,7 +43,6 @@ func fill(t *testing.T, theirs *kgo.Client, topic string, n int) (bytes int64) {
 	return bytes
 }
 
-// reading is a scenario that reads a topic and produces nothing.
 func reading(t *testing.T, name string, overrides ...string) scenario.Scenario {
 	t.Helper()
 	s, err := scenario.Parse(name+".yaml", []byte(`
@@ -60,9 +58,7 @@ sampling: {interval: 100ms, lag: 50ms}
 	return s
 }
 
-// TestReading: all that a topic holds is read, counted and weighed, with a group and
-// without; the measured window ends with the last record, and the topic stays as it
-// was.
+// With a group and without, the window ends with the last record, and the topic is unchanged.
 func TestReading(t *testing.T) {
 	t.Parallel()
 	const n = 30_000
@@ -95,8 +91,7 @@ func TestReading(t *testing.T) {
 	}
 }
 
-// lastHandled is a driver that notes when the application was done with the last
-// chunk.
+// lastHandled records when the application finished the last chunk.
 type lastHandled struct {
 	driver.Driver
 	mu sync.Mutex
@@ -117,8 +112,6 @@ func (d *lastHandled) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, e
 	return tap.NewConsumer(cfg)
 }
 
-// wantRead fails the test unless so many records were delivered in the window, and
-// nothing else happened, of a topic that held so many by their offsets.
 func wantRead(t *testing.T, r *result.Recorded, delivered, held int64) {
 	t.Helper()
 	d, l := r.Run.Delivery, r.Run.Load
@@ -126,7 +119,7 @@ func wantRead(t *testing.T, r *result.Recorded, delivered, held int64) {
 	wantCount(t, "pending", d.Pending, 0)
 	wantCount(t, "foreign", d.Foreign, 0)
 	wantCount(t, "scheduled and acked", l.Scheduled+l.Acked, 0)
-	// The first poll of a member begins before the window, waiting for it.
+	// The first poll of a member begins before the window.
 	polls, members := r.Run.Consumer.Polls, int64(r.Run.Consumer.Members)
 	if timed := r.Run.Time["poll_time"].Count; polls == 0 || timed > polls || timed < polls-members {
 		t.Errorf("%d of %d polls have a time", timed, polls)
@@ -159,8 +152,6 @@ func wantLagOfReading(t *testing.T, r *result.Recorded, grouped bool) {
 	wantCount(t, "the lag in the end", *lag.FinalRecords, 0)
 }
 
-// TestReadingHasATimeout: a window that ends before everything is read says what is
-// left.
 func TestReadingHasATimeout(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -169,7 +160,7 @@ func TestReadingHasATimeout(t *testing.T) {
 		wantValid(t, r)
 		wantCount(t, "the end of the window", r.Run.Run.Phases[1].EndNs, 500e6)
 		d := r.Run.Delivery
-		wantCount(t, "delivered", d.Delivered, 480) // 1000/s from the end of the first fetch on
+		wantCount(t, "delivered", d.Delivered, 480) // 1000/s from the end of the first fetch
 		if inHand := 5000 - d.Pending - d.Delivered; inHand < 0 || inHand > 1 || r.Run.Lag.Drained {
 			t.Errorf("%d were delivered and %d are left, of 5000; drained: %v", d.Delivered, d.Pending, r.Run.Lag.Drained)
 		}
@@ -178,8 +169,6 @@ func TestReadingHasATimeout(t *testing.T) {
 	})
 }
 
-// TestReadingOn: what a warm-up reads is not in the peak of the backlog, which is
-// of the measured window; a window shorter than an interval has one too.
 func TestReadingOn(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -187,7 +176,7 @@ func TestReadingOn(t *testing.T) {
 		s := reading(t, "on", "consume.work=1ms", "consume.consumers=1", "consume.groups=2", "phases.warmup=500ms", "phases.measure=50ms", "sampling.interval=1s")
 		r := run(t, config(t, c, s))
 		wantValid(t, r)
-		const left = 3000 - 480 // of 1000/s from the end of the first fetch, at 20 ms, on
+		const left = 3000 - 480 // at 1000/s from the end of the first fetch, at 20 ms
 		for i, g := range r.Run.Groups {
 			if peak := g.Lag.BacklogPeakRecords; peak < left-1 || peak > left {
 				t.Errorf("the backlog of group %d had its peak at %d, want %d", i, peak, left)
@@ -201,8 +190,7 @@ func TestReadingOn(t *testing.T) {
 	})
 }
 
-// TestReadingAlong: from the end of the topic on, a run reads what others write
-// while it goes on, and nothing of what was there before.
+// From the topic's end, a run reads nothing older.
 func TestReadingAlong(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -222,13 +210,12 @@ func TestReadingAlong(t *testing.T) {
 		wantValid(t, r)
 		wantCount(t, "delivered", r.Run.Delivery.Delivered, 60)
 		wantCount(t, "the end of the window", r.Run.Run.Phases[1].EndNs, 1500e6)
-		wantWarning(t, r, "consume.from: nobody produces in this run")
+		wantWarning(t, r, "consume.from: this run has no producers")
 		wantNothingReached(t, r)
 	})
 }
 
-// wantNothingReached fails the test unless a run that had nothing to reach says so
-// of everything that it would otherwise have reached, and invents no zeros.
+// A run without an end to reach has no figures of reaching it, and no zeros instead.
 func wantNothingReached(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	for _, path := range []string{
@@ -267,8 +254,6 @@ func wantNothingReached(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// TestReadingTransactions: the mark at the end of a transaction is no record, and
-// the topic is read to its end all the same.
 func TestReadingTransactions(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -287,7 +272,7 @@ func TestReadingTransactions(t *testing.T) {
 			r := run(t, config(t, c, reading(t, "transactions", "consume.work=100us", "consume.parallel="+parallel)))
 			wantValid(t, r)
 			wantRead(t, r, 600, 606)
-			wantLagOfReading(t, r, true) // the marks are committed too
+			wantLagOfReading(t, r, true) // the markers are committed too
 			if end := r.Run.Run.Phases[1].EndNs; end > 5e9 {
 				t.Errorf("the window ends at %d ns, long after the last record", end)
 			}
@@ -295,7 +280,6 @@ func TestReadingTransactions(t *testing.T) {
 	})
 }
 
-// TestReadingNothing: an empty topic is no measurement.
 func TestReadingNothing(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {

@@ -13,8 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// stalled is a driver under which one group's consumers take nothing for two
-// seconds.
+// One group's consumers take nothing for two seconds.
 type stalled struct {
 	group string // the end of its name
 }
@@ -50,10 +49,8 @@ func (c *stalledConsumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	return chunks, err
 }
 
-// agree tells whether two figures are within a share of the second.
 func agree(a, b, share float64) bool { return math.Abs(a-b) <= share*math.Abs(b) }
 
-// event finds the first event of a kind whose words begin so.
 func event(r *result.Recorded, kind, what string) *result.Event {
 	for i, e := range r.Events {
 		if e.Kind == kind && strings.HasPrefix(e.What, what) {
@@ -63,10 +60,8 @@ func event(r *result.Recorded, kind, what string) *result.Event {
 	return nil
 }
 
-// TestRecovery: consumers that fall behind by 750/s become eight times as fast. The
-// backlog grows as arithmetic says, and is worked off when it says. Nothing in the
-// prediction was counted while it was worked off: the load is the schedule's, and
-// the capacity that of one worker whose every record takes half a millisecond.
+// Consumers that fall behind by 750/s become eight times as fast, and the backlog follows
+// arithmetic from load and capacity.
 func TestRecovery(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -88,8 +83,8 @@ func TestRecovery(t *testing.T) {
 		if took := float64(*change.DrainedAtNs-change.AtNs) / 1e9; !agree(took, *change.DrainTimeS, 1e-9) {
 			t.Errorf("drained after %v s, and from %d to %d", *change.DrainTimeS, change.AtNs, *change.DrainedAtNs)
 		}
-		// The warm-up of half a second is at the same rate; of the last millisecond, what
-		// lingers has not arrived.
+		// The warm-up of half a second has the same rate. Records of the last millisecond linger
+		// and have not arrived.
 		if behind := int64(3500 - 3500/4); change.BacklogRecords < behind-3 || change.BacklogRecords > behind {
 			t.Errorf("the backlog at the change is %d, want %d", change.BacklogRecords, behind)
 		}
@@ -101,19 +96,17 @@ func TestRecovery(t *testing.T) {
 	})
 }
 
-// wantRecovery fails the test unless a backlog was worked off in the time that
-// takes at so many records a second, while so many came in.
 func wantRecovery(t *testing.T, r *result.Recorded, c result.Change, offered, capacity float64) {
 	t.Helper()
 	want := float64(c.BacklogRecords-c.NormalRecords) / (capacity - offered)
-	const look = 0.01 // seconds between two looks at the backlog
+	const look = 0.01 // seconds between two readings of the backlog
 	if *c.DrainTimeS < want || *c.DrainTimeS > want+look {
 		t.Errorf("drained in %.3f s; (%d − %d) ÷ (%.0f/s − %.0f/s) is %.3f s", *c.DrainTimeS, c.BacklogRecords, c.NormalRecords, capacity, offered, want)
 	}
 	if !agree(c.OfferedPerS, offered, 0.002) || !agree(c.DeliveredPerS, capacity, 0.002) {
 		t.Errorf("it says that %.0f/s were offered and %.0f/s delivered, want %.0f/s and %.0f/s", c.OfferedPerS, c.DeliveredPerS, offered, capacity)
 	}
-	// The series, by the intervals that lie within, has counts of its own.
+	// The intervals in between have their own counts.
 	var delivered, length float64
 	for _, iv := range r.Intervals {
 		if iv.StartNs > c.AtNs && iv.EndNs < *c.DrainedAtNs {
@@ -125,8 +118,8 @@ func wantRecovery(t *testing.T, r *result.Recorded, c result.Change, offered, ca
 	}
 }
 
-// TestBacklogGrowth: the slope of the backlog is offered load − capacity under an
-// overload, and nothing where the consumers keep up.
+// The slope of the backlog is offered load − capacity under an overload, and zero if the consumers
+// keep up.
 func TestBacklogGrowth(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -149,8 +142,6 @@ func TestBacklogGrowth(t *testing.T) {
 	})
 }
 
-// slopeOf is the slope of the backlog over the intervals of the measured window, by
-// the formula of the textbook.
 func slopeOf(r *result.Recorded) float64 {
 	var n, x, y, xx, xy float64
 	for _, iv := range r.Intervals {
@@ -163,9 +154,7 @@ func slopeOf(r *result.Recorded) float64 {
 	return (n*xy - x*y) / (n*xx - x*x)
 }
 
-// TestHeldUntilTheDrain: a volume is offered while the consumers are held; the
-// window ends with it, nothing is delivered in it, and the drain's rate is the
-// consumers'.
+// The window delivers nothing, and the drain's rate is the consumers'.
 func TestHeldUntilTheDrain(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -202,8 +191,7 @@ func TestHeldUntilTheDrain(t *testing.T) {
 	})
 }
 
-// TestHeldForAWhile: until the consumers are let go they are handed nothing, and
-// the release is a change like any other.
+// The release of held consumers is a change like others.
 func TestHeldForAWhile(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -228,8 +216,7 @@ func TestHeldForAWhile(t *testing.T) {
 	})
 }
 
-// TestInterruptWhileHeld: consumers that are held when a person ends the run are
-// let go, so that what was acked is delivered.
+// Held consumers of an interrupted run are released, and acked records are delivered.
 func TestInterruptWhileHeld(t *testing.T) {
 	t.Parallel()
 	for _, hold := range []string{"drain", "50s"} {

@@ -21,8 +21,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// small is the run that the tests start from: two producers, two partitions, one
-// consumer, half a second of warm-up and one second that is measured.
+// small has two producers, two partitions, one consumer, half a second of warm-up and one measured
+// second.
 const small = `
 topic: {partitions: 2}
 load:
@@ -37,7 +37,6 @@ phases: {warmup: 500ms, measure: 1s, drain: 20s}
 sampling: {interval: 100ms, lag: 100ms}
 `
 
-// smallScenario is small under a name, with overrides such as "load.rate=2k/s".
 func smallScenario(t *testing.T, name string, overrides ...string) scenario.Scenario {
 	t.Helper()
 	s, err := scenario.Parse(name+".yaml", []byte(small), overrides...)
@@ -47,14 +46,11 @@ func smallScenario(t *testing.T, name string, overrides ...string) scenario.Scen
 	return s
 }
 
-// workerWord makes the test binary a process that works for a run.
+// workerWord makes the test binary a child process of a run.
 const workerWord = "worker"
 
-// workerCommand starts it.
 var workerCommand = []string{os.Args[0], workerWord}
 
-// config is a run of a scenario on a cluster, into a folder of the test's. On a
-// cluster of package virtual it is a run in virtual time.
 func config(t *testing.T, c cluster.Cluster, s scenario.Scenario) bench.Config {
 	t.Helper()
 	cfg := bench.Config{
@@ -67,16 +63,14 @@ func config(t *testing.T, c cluster.Cluster, s scenario.Scenario) bench.Config {
 	return cfg
 }
 
-// withDriver is cfg with another driver.
 func withDriver(cfg bench.Config, d driver.Driver) bench.Config {
 	cfg.Driver = d
 	return cfg
 }
 
-// runTimeout bounds one run, so that a test that hangs fails with its name.
+// A test that hangs fails with its name.
 const runTimeout = 2 * time.Minute
 
-// run makes a run and reads it back from its files: they are what has to be true.
 func run(t *testing.T, cfg bench.Config) *result.Recorded {
 	t.Helper()
 	recorded, err := tryRun(cfg)
@@ -103,7 +97,6 @@ func tryRun(cfg bench.Config) (*result.Recorded, error) {
 	return recorded, nil
 }
 
-// onlyRun reads the one run in a folder.
 func onlyRun(t *testing.T, out string) *result.Recorded {
 	t.Helper()
 	entries, err := os.ReadDir(out)
@@ -117,14 +110,12 @@ func onlyRun(t *testing.T, out string) *result.Recorded {
 	return recorded
 }
 
-// ofTheMachine are the beginnings of the reasons by which a verdict says that
-// the machine was too busy.
+// ofTheMachine begin reasons that the machine was too busy.
 var ofTheMachine = []string{"the pacer was late", "the tool was starved of CPU"}
 
-// reasons returns why a run is invalid. A run on a real clock may have had a busy
-// machine: it is left out, because no time of such a run is asserted.
+// reasons omits a busy machine for a run on a real clock, as no time of such a run is asserted.
 func reasons(r *result.Recorded) []string {
-	if r.Run.Run.StartedAt.Year() == 2000 { // as a bubble's clock has it
+	if r.Run.Run.StartedAt.Year() == 2000 { // the year of a bubble's clock
 		return r.Run.Verdict.Reasons
 	}
 	return slices.DeleteFunc(slices.Clone(r.Run.Verdict.Reasons), func(reason string) bool {
@@ -132,7 +123,6 @@ func reasons(r *result.Recorded) []string {
 	})
 }
 
-// wantValid fails the test if the run is invalid.
 func wantValid(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	if why := reasons(r); len(why) > 0 {
@@ -143,7 +133,6 @@ func wantValid(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// wantReason fails the test unless the run is invalid, for this one reason.
 func wantReason(t *testing.T, r *result.Recorded, want string) {
 	t.Helper()
 	why := reasons(r)
@@ -152,7 +141,6 @@ func wantReason(t *testing.T, r *result.Recorded, want string) {
 	}
 }
 
-// wantWarning fails the test unless one of the run's warnings begins like this.
 func wantWarning(t *testing.T, r *result.Recorded, beginning string) {
 	t.Helper()
 	for _, w := range r.Run.Verdict.Warnings {
@@ -163,7 +151,6 @@ func wantWarning(t *testing.T, r *result.Recorded, beginning string) {
 	t.Errorf("no warning begins with %q; there are %q", beginning, r.Run.Verdict.Warnings)
 }
 
-// wantCount fails the test unless a count is what it has to be.
 func wantCount(t *testing.T, what string, got, want int64) {
 	t.Helper()
 	if got != want {
@@ -171,8 +158,6 @@ func wantCount(t *testing.T, what string, got, want int64) {
 	}
 }
 
-// wantBalance checks the equations of the books with the numbers of run.json, in
-// both phases.
 func wantBalance(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	for phase, b := range map[string]struct {
@@ -191,7 +176,6 @@ func wantBalance(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// histograms reads a run's log and adds up the intervals of each tag.
 func histograms(t *testing.T, r *result.Recorded) map[string]*latency.Histogram {
 	t.Helper()
 	file, err := os.Open(filepath.Join(r.Dir, result.HistogramsFile))

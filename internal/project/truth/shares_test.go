@@ -9,9 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// TestEachClient: what each producer and consumer had adds up to the books, and so do the
-// bytes of the intervals. At the window's end the two consumers have the partitions, each
-// one once, though all had left the group when the run ended.
 func TestEachClient(t *testing.T) {
 	t.Parallel()
 	const late = 30 * time.Millisecond
@@ -46,7 +43,6 @@ func TestEachClient(t *testing.T) {
 	})
 }
 
-// sumOf adds up shares, of which none is empty.
 func sumOf(t *testing.T, all []result.Share) (records, bytes int64) {
 	t.Helper()
 	for i, s := range all {
@@ -58,8 +54,6 @@ func sumOf(t *testing.T, all []result.Share) (records, bytes int64) {
 	return records, bytes
 }
 
-// wantWindowEnd fails the test unless the two partitions have one member and one leader each,
-// with all records before their ends.
 func wantWindowEnd(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	w := r.Run.WindowEnd

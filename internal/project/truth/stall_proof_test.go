@@ -22,7 +22,6 @@ const (
 	stallWindow = 20 * time.Second
 )
 
-// stall freezes a broker a while after the measured window began.
 type stall struct {
 	broker *cluster.Broker
 	after  time.Duration
@@ -54,8 +53,7 @@ func (s *stall) freeze() {
 	s.err = s.broker.Signal(syscall.SIGCONT)
 }
 
-// stallScenario is a constant load on three partitions. Every record may be in
-// flight, so that none waits for another's answer but the broker's own.
+// Every record may be in flight, so a record waits only for the broker.
 func stallScenario(t *testing.T, name string, overrides ...string) scenario.Scenario {
 	t.Helper()
 	return smallScenario(t, name, append([]string{
@@ -63,13 +61,12 @@ func stallScenario(t *testing.T, name string, overrides ...string) scenario.Scen
 	}, overrides...)...)
 }
 
-// TestStall freezes the broker (SIGSTOP) for 3 s of a run of 20 s and compares
-// the response times with arithmetic.
+// TestStall freezes the broker (SIGSTOP) for 3 s of a run of 20 s and compares the response times
+// with arithmetic.
 //
-// A record that comes due u after the broker froze is acknowledged once it woke,
-// S after it froze. If that were the very moment, its response time would be
-// S − u: a uniform tail up to S, and the share of all records above x would be
-// (S − x) / T.
+// A record that comes due u after the broker froze is acknowledged once it woke, S after it froze.
+// If that took no time, its response time would be S − u: a uniform tail up to S. The share of all
+// records above x would be (S − x) / T.
 //
 //	response │╲  S + c
 //	         │  ╲
@@ -78,19 +75,18 @@ func stallScenario(t *testing.T, name string, overrides ...string) scenario.Scen
 //	         └────────┴─────── u
 //	              ↑   S
 //
-// But the first record comes through a moment c after the broker woke and the
-// last of those that had waited at C, and the stall began for records that were
-// on their way already, from b before. So the share above x is between
+// But the first record is acknowledged at c after the broker woke, and the last of those that had
+// waited at C. The stall also affects records that were sent up to b before it. So the share above
+// x is between
 //
 //	(S + c − x) / T   and   (b + S + C − x) / T
 //
-// and has to be at least the one, within 5 %: a busy machine may add to the other. The
-// same holds for deliveries, with a c, a C and a b of their own. All of them are taken
-// by a witness at the driver, and not from the histograms that are to be tested. The
-// test tells as well how far the share is from (S − x) / T, with nothing corrected.
+// It must be at least the first, within 5 %; a busy machine may exceed the second. The same holds
+// for deliveries, with their own c, C and b. A witness at the driver measures all of these, not the
+// tested histograms. The test also logs the difference to (S − x) / T.
 func TestStall(t *testing.T) {
 	k := clustertest.Own(t, 1, shortSession)
-	run(t, config(t, k, stallScenario(t, "warm", "phases.measure=3s"))) // the broker's JIT, not the stall
+	run(t, config(t, k, stallScenario(t, "warm", "phases.measure=3s"))) // warms up the broker's JIT
 	r, s, w := stalledRun(t, k)
 	wantValid(t, r)
 	wantBalance(t, r)
@@ -116,7 +112,6 @@ func TestStall(t *testing.T) {
 	}
 }
 
-// stalledRun makes the run, with a witness on the line.
 func stalledRun(t *testing.T, k *cluster.Kafka) (*result.Recorded, *stall, *witness) {
 	t.Helper()
 	s, w := &stall{broker: k.Brokers()[0], after: 8 * time.Second, over: make(chan struct{})}, newWitness()
@@ -130,8 +125,8 @@ func stalledRun(t *testing.T, k *cluster.Kafka) (*result.Recorded, *stall, *witn
 	return r, s, w
 }
 
-// wantTail compares the share of values above x with arithmetic, for x from a
-// sixth to five sixths of the stall.
+// wantTail compares the share of values above x with arithmetic, for x from a sixth to five sixths
+// of the stall.
 func wantTail(t *testing.T, metric string, h *latency.Histogram, st standstill) {
 	t.Helper()
 	share := func(above time.Duration) float64 { return above.Seconds() / stallWindow.Seconds() }
@@ -141,22 +136,21 @@ func wantTail(t *testing.T, metric string, h *latency.Histogram, st standstill) 
 		got := float64(above(h, x)) / float64(h.Count())
 		t.Logf("%s above %v: %.3f %% of the records; arithmetic says %.3f to %.3f %%; uncorrected it is off by %+.1f %%",
 			metric, x, 100*got, 100*least, 100*most, 100*(got/share(stallLength-x)-1))
-		if got < 0.95*least { // what is above most, the machine may have added
+		if got < 0.95*least { // the machine may have added to the share
 			t.Errorf("%s: %.3f %% of the records are above %v, and should be %.3f %% or more", metric, 100*got, x, 100*least)
 		}
 	}
 }
 
-// standstill is what a witness saw of a stall.
+// standstill is a stall as a witness saw it.
 type standstill struct {
-	before   time.Duration // from the sending of the oldest record on its way until the broker froze
+	before   time.Duration // from the send of the oldest record in flight until the broker froze
 	length   time.Duration // until it woke
 	first    time.Duration // from then until the first record came through
 	caughtUp time.Duration // until the last of those that were sent before it woke
 }
 
-// standstill looks at a stall by when each record came through (was acknowledged,
-// or delivered), of which the witness knows the earliest and the latest moment.
+// standstill takes bounds of the moment at which each record was acknowledged, or delivered.
 func (w *witness) standstill(frozen, woke time.Time, earliest, latest map[identity]time.Time) standstill {
 	st := standstill{length: woke.Sub(frozen)}
 	w.mu.Lock()

@@ -15,8 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// mute is a network on which nothing is sent for a while of the measured window, and
-// all of it afterwards.
+// mute is a network that sends nothing for a part of the measured window, and all of it afterwards.
 type mute struct {
 	from, length time.Duration
 	began        atomic.Pointer[time.Time]
@@ -30,7 +29,6 @@ func (m *mute) Event(e result.Event) {
 	}
 }
 
-// on returns a dialer of such connections.
 func (m *mute) on(dial access.Dial) access.Dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
@@ -52,23 +50,19 @@ func (c muted) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// silent is a cluster on such a network.
 type silent struct {
 	*virtual.Cluster
 	m *mute
 }
 
-// Access is that of the cluster, by the network.
 func (s silent) Access() access.Access {
 	a := s.Cluster.Access()
 	a.Dial = s.m.on(a.Dial)
 	return a
 }
 
-// TestStandstill has the network stand still for three seconds of a window, and wants
-// the tail of the response times to be what arithmetic says. A record is due each
-// millisecond and leaves when it has lingered: those due from two seconds on, as long
-// as the network stands still, are there at its end.
+// The tail of the response times is what arithmetic predicts: a record is due each millisecond, and
+// those due since two seconds wait until the stall's end.
 func TestStandstill(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -80,15 +74,15 @@ func TestStandstill(t *testing.T) {
 		wantWhole(t, r)
 		totals := histograms(t, r)
 		for _, metric := range []string{"send_response_time", "e2e_response_time"} {
-			wantTime(t, metric+" min", r.Run.Time[metric].MinNs, after) // of the last, which leaves with those that waited
+			wantTime(t, metric+" min", r.Run.Time[metric].MinNs, after) // of the last record that waited
 			wantTime(t, metric+" max", r.Run.Time[metric].MaxNs, length+after)
 			for sixth := 1; sixth <= 5; sixth++ {
 				x := length * time.Duration(sixth) / 6
-				// A record each millisecond, from the first to the one that is worth x and after.
+				// A record each millisecond, from the first to the one with x and after.
 				wantCount(t, metric+" above "+x.String(), int64(above(totals[metric], x)), int64((length-x)/time.Millisecond)+1)
 			}
 		}
-		// Of each partition the first record that waited was due at two seconds, or 1 ms later.
+		// The first record of each partition that waited was due at two seconds, or 1 ms later.
 		gaps := r.Run.Gaps
 		if gaps == nil || gaps.AtLeastNs != 250e6 || gaps.LeftOut != 0 || len(gaps.Acks) != 2 ||
 			!slices.Equal(gaps.Acks, gaps.Deliveries) {
@@ -104,7 +98,6 @@ func TestStandstill(t *testing.T) {
 	})
 }
 
-// above is how many values are above x, by the rank of the last that is not.
 func above(h *latency.Histogram, x time.Duration) int {
 	n := int(h.Count())
 	return n - sort.Search(n, func(i int) bool { return h.Percentile(100*float64(i+1)/float64(n)) > int64(x) })

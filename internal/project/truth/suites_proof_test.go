@@ -8,8 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 )
 
-// TestSuitesOnKafka is TestSuites on three brokers of Kafka, with processes of their
-// own and one of them confined.
+// As TestSuites on three brokers of Kafka, with child processes, one of them confined.
 func TestSuitesOnKafka(t *testing.T) {
 	k := clustertest.Own(t, 3, nil)
 	for _, suite := range []struct {

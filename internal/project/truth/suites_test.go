@@ -18,9 +18,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// TestSuites makes the quick forms of suites on throughput and scale, each with less of
-// everything, on three brokers: every run is valid, its books balance, nothing is lost,
-// and the campaign ends in its answer.
+// In reduced quick forms of suites, every run is valid, its books balance, nothing is lost, and the
+// campaign has an answer.
 func TestSuites(t *testing.T) {
 	t.Parallel()
 	for _, suite := range []struct {
@@ -46,8 +45,6 @@ func TestSuites(t *testing.T) {
 	}
 }
 
-// wantSuite makes the quick form of a suite, and wants an answer from runs that figures
-// can be taken from.
 func wantSuite(t *testing.T, c cluster.Cluster, suite string, overrides ...string) {
 	t.Helper()
 	plan, recorded := runSuite(t, c, suite, overrides...)
@@ -57,11 +54,10 @@ func wantSuite(t *testing.T, c cluster.Cluster, suite string, overrides ...strin
 	wantAnswer(t, recorded)
 }
 
-// wantCell wants a run of a suite to be one that figures can be taken from.
 func wantCell(t *testing.T, s scenario.Scenario, r *result.Recorded) {
 	t.Helper()
 	wantValid(t, r)
-	if s.Consume.Consumers > 0 && s.Load.Producers > 0 { // else the books have only one side
+	if s.Consume.Consumers > 0 && s.Load.Producers > 0 {
 		wantBalance(t, r)
 	}
 	load, d := r.Run.Load, r.Run.Delivery
@@ -74,8 +70,6 @@ func wantCell(t *testing.T, s scenario.Scenario, r *result.Recorded) {
 	}
 }
 
-// wantAnswer wants the sentence that the suite promises, which names every
-// configuration that has a valid run.
 func wantAnswer(t *testing.T, recorded *result.RecordedCampaign) {
 	t.Helper()
 	d, err := campaigns.Analyse(recorded, "")
@@ -86,7 +80,7 @@ func wantAnswer(t *testing.T, recorded *result.RecordedCampaign) {
 		t.Errorf("the answer is %+v", d.Answer)
 	}
 	invalid := slices.ContainsFunc(recorded.Runs, func(r *result.Recorded) bool {
-		return r.Run.Verdict.Status != result.Valid // wantCell says why
+		return r.Run.Verdict.Status != result.Valid
 	})
 	if d.Answer.Status != analysis.AnswerTold && !invalid {
 		t.Errorf("it gives no answer: %+v", d.Answer)
@@ -101,14 +95,13 @@ func wantAnswer(t *testing.T, recorded *result.RecordedCampaign) {
 	}
 }
 
-// oneCluster gives every run the same cluster, whatever it asks for.
 type oneCluster struct{ cluster.Cluster }
 
 func (c oneCluster) For(context.Context, scenario.Cluster) (cluster.Cluster, error) {
 	return c.Cluster, nil
 }
 
-// runSuite makes the quick form of a preset on a cluster, once, and reads it back.
+// runSuite makes the quick form of a preset, once.
 func runSuite(
 	t *testing.T, c cluster.Cluster, preset string, overrides ...string,
 ) (campaign.Plan, *result.RecordedCampaign) {

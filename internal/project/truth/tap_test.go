@@ -7,16 +7,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// tapped is a driver with a test on the line, which may watch what goes through and
-// change it. A nil function lets everything through. The functions are called on the
-// goroutines of workers, clients and members.
+// tapped is a driver whose functions may observe and change records; nil changes nothing. They are
+// called on the goroutines of workers, clients and members.
 type tapped struct {
 	driver.Driver
-	// produce is called with each record before the client gets it; false keeps
-	// the record from the client.
+	// produce is called with each record before the client gets it; false keeps the record from the
+	// client.
 	produce func(r *driver.Record, done func(driver.Done)) (pass bool)
-	// done is called with what the client reports of each record, in place of
-	// the worker's own function, which it may pass the report on to.
+	// done is called with the client's report of each record, instead of the worker's own function,
+	// to which it may pass the report.
 	done func(d driver.Done, pass func(driver.Done))
 	// poll may replace what a poll returned.
 	poll func([]driver.Chunk) []driver.Chunk
@@ -62,14 +61,13 @@ func (p *tappedProducer) Produce(r *driver.Record) {
 	}
 }
 
-// identity is what makes a record of a run unique.
 type identity struct {
 	producer  uint16
 	partition int32
 	sequence  uint64
 }
 
-// stampOf reads the stamp of a record of any run; ok is false for other records.
+// stampOf reads the stamp of any run's record; ok is false for other records.
 func stampOf(value []byte) (s payload.Stamp, id identity, ok bool) {
 	s, check := payload.ReadStamp(value)
 	return s, identity{s.Producer, s.Partition, s.Sequence}, check == payload.Intact

@@ -11,9 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// TestTimeLagOfAnOutage: of 1,000 records a second, none that is due after 5 s is ever
-// acknowledged, and their client gives them up after the window. The backlog, which is of acknowledged ones, stays 0; the time lag grows by
-// the length of each interval. The measurement is valid, and its system was unavailable.
+// The backlog of acknowledged records stays 0 and the time lag grows. The measurement is valid, and
+// the system unavailable.
 func TestTimeLagOfAnOutage(t *testing.T) {
 	t.Parallel()
 	const last, end = 5 * time.Second, 14 * time.Second
@@ -45,8 +44,7 @@ func TestTimeLagOfAnOutage(t *testing.T) {
 	})
 }
 
-// TestTimeLagOfFailedSends: a record whose send fails has ended, because its user has an
-// answer, and so has one whose fate is unknown.
+// The user of a failed or unknown record has an answer.
 func TestTimeLagOfFailedSends(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -66,15 +64,14 @@ func TestTimeLagOfFailedSends(t *testing.T) {
 		r := run(t, withDriver(config(t, c, smallScenario(t, "refused")), d))
 		wantOpen(t, r)
 		wantCount(t, "failed and unknown", r.Run.Load.Failed+r.Run.Load.Unknown, 500)
-		if open := *intervalAt(t, r, 600*time.Millisecond).UndeliveredRecords; open > 2 { // which are due in this very moment
+		if open := *intervalAt(t, r, 600*time.Millisecond).UndeliveredRecords; open > 2 { // due at this moment
 			t.Errorf("%d are undelivered after 600 ms", open)
 		}
 	})
 }
 
-// TestUndeliveredOfAQueue: the first record of each partition stays with its client, and of
-// those behind it, which all arrive, every second one is reported as unknown. Undelivered are
-// the first ones, and what was sent just now, for as long as they are in flight: nothing that arrived takes their place.
+// Only records without an outcome are undelivered: the first of each partition, which its client
+// keeps, and those in flight.
 func TestUndeliveredOfAQueue(t *testing.T) {
 	t.Parallel()
 	const kept = 4
@@ -100,7 +97,7 @@ func TestUndeliveredOfAQueue(t *testing.T) {
 		wantCount(t, "handed over", r.Run.Queue.UniqueDelivered, queued-kept)
 		for at := 100 * time.Millisecond; at < 900*time.Millisecond; at += 100 * time.Millisecond {
 			iv := intervalAt(t, r, at)
-			if open := *iv.UndeliveredRecords; open < kept || open > kept+25 { // which were sent in the last 25 ms
+			if open := *iv.UndeliveredRecords; open < kept || open > kept+25 { // sent in the last 25 ms
 				t.Errorf("%d are undelivered after %v, want %d", open, at, kept)
 			}
 			wantBetween(t, "the time lag", iv.TimeLagNs, at-kept*time.Millisecond, at)
@@ -109,7 +106,6 @@ func TestUndeliveredOfAQueue(t *testing.T) {
 	})
 }
 
-// intervalAt returns the interval that ends at a time.
 func intervalAt(t *testing.T, r *result.Recorded, at time.Duration) result.Interval {
 	t.Helper()
 	for _, iv := range r.Intervals {
@@ -121,7 +117,6 @@ func intervalAt(t *testing.T, r *result.Recorded, at time.Duration) result.Inter
 	return result.Interval{}
 }
 
-// wantOpen wants each interval to have a time lag exactly if it has an undelivered record.
 func wantOpen(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	for _, iv := range r.Intervals {

@@ -20,7 +20,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// client opens a client of the test's own, which shares no code with the run's.
+// The client shares no code with the run's.
 func client(t *testing.T, c cluster.Cluster, opts ...kgo.Opt) *kgo.Client {
 	t.Helper()
 	k, err := kgo.NewClient(slices.Concat(cluster.AccessTo(c).Options(), []kgo.Opt{
@@ -34,7 +34,6 @@ func client(t *testing.T, c cluster.Cluster, opts ...kgo.Opt) *kgo.Client {
 	return k
 }
 
-// topics are the topics of a cluster, with the number of records in each.
 func topics(t *testing.T, c cluster.Cluster) map[string]int64 {
 	t.Helper()
 	admin := kadm.NewClient(client(t, c))
@@ -49,8 +48,6 @@ func topics(t *testing.T, c cluster.Cluster) map[string]int64 {
 	return records
 }
 
-// wantNoTopics fails the test if a run's topic is left on the cluster, or its
-// group.
 func wantNoTopics(t *testing.T, c cluster.Cluster) {
 	t.Helper()
 	for name := range topics(t, c) {
@@ -69,7 +66,6 @@ func wantNoTopics(t *testing.T, c cluster.Cluster) {
 	}
 }
 
-// wantNothingLeft fails the test if a run that did not begin left anything.
 func wantNothingLeft(t *testing.T, c cluster.Cluster, out string) {
 	t.Helper()
 	if entries, err := os.ReadDir(out); err != nil || len(entries) > 0 {
@@ -78,8 +74,6 @@ func wantNothingLeft(t *testing.T, c cluster.Cluster, out string) {
 	wantNoTopics(t, c)
 }
 
-// TestTopicIsGone wants a run to clear up after itself, or to leave its topic with
-// every record if it is asked to.
 func TestTopicIsGone(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -95,9 +89,7 @@ func TestTopicIsGone(t *testing.T) {
 	})
 }
 
-// TestChosenNames: a run makes a topic and a group of the names that a scenario chose, and
-// removes them, so that the next can make them again. What is there already is refused
-// before anything is sent, and stays as it is.
+// Existing topics and groups are refused before anything is sent, and are unchanged.
 func TestChosenNames(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -145,7 +137,6 @@ func TestChosenNames(t *testing.T) {
 	})
 }
 
-// wantOnly fails the test unless a cluster has these topics and groups.
 func wantOnly(t *testing.T, c cluster.Cluster, names, groups []string) {
 	t.Helper()
 	if got := slices.Sorted(maps.Keys(topics(t, c))); !slices.Equal(got, names) {
@@ -160,9 +151,7 @@ func wantOnly(t *testing.T, c cluster.Cluster, names, groups []string) {
 	}
 }
 
-// TestExistingTopic runs on a topic that others use: what they wrote before is
-// not the run's, what they write meanwhile is counted as foreign, and all of it
-// stays.
+// Records that others write during the run are foreign, and all of them stay.
 func TestExistingTopic(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -184,7 +173,7 @@ func TestExistingTopic(t *testing.T) {
 		produce(90)
 		s := smallScenario(t, "guest", "topic.existing=orders")
 
-		first := run(t, config(t, c, s)) // leaves stamped records of another run
+		first := run(t, config(t, c, s))
 		wantValid(t, first)
 		wantBalance(t, first)
 		wantCount(t, "first run: foreign", foreign(first), 0)

@@ -11,8 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/project/virtual"
 )
 
-// TestWitness compares the books and the times of a run with what a witness saw of
-// each record, on a cluster whose delays spread the times.
 func TestWitness(t *testing.T) {
 	t.Parallel()
 	o := virtual.Options{ProduceDelay: 30 * time.Millisecond, FetchDelay: 70 * time.Millisecond}
@@ -39,7 +37,6 @@ func TestWitness(t *testing.T) {
 	})
 }
 
-// took returns how long after it was sent each measured record came.
 func (w *witness) took(came map[identity]time.Time) latency.Distribution {
 	h := latency.NewHistogram()
 	for id, s := range w.settled {
@@ -50,19 +47,17 @@ func (w *witness) took(came map[identity]time.Time) latency.Distribution {
 	return h.Distribution()
 }
 
-// witness keeps books of its own: every single record by name, which a tool that runs
-// for hours cannot do.
+// Books of every single record would be too much for a long run.
 type witness struct {
 	mu      sync.Mutex
 	sent    map[identity]time.Time
 	settled map[identity]settlement
-	twice   int // settled twice, which no driver may
-	// A record is delivered to the application between the poll that first
-	// returned it and the moment when the application is done with its chunk.
+	twice   int // settled twice, which no driver may do
+	// A record is delivered to the application between the poll that first returned it and the
+	// moment when the application has finished its chunk.
 	polledAt, handledAt map[identity]time.Time
 }
 
-// settlement is how the client handed a record back.
 type settlement struct {
 	outcome  driver.Outcome
 	offset   int64
@@ -77,7 +72,6 @@ func newWitness() *witness {
 	}
 }
 
-// watch returns a driver that the witness listens to.
 func (w *witness) watch(d driver.Driver) *tapped {
 	return &tapped{Driver: d, produce: w.produced, done: w.done, poll: w.polled}
 }
@@ -122,7 +116,6 @@ func (w *witness) polled(chunks []driver.Chunk) []driver.Chunk {
 	return chunks
 }
 
-// note remembers when something happened to records for the first time.
 func (w *witness) note(when map[identity]time.Time, ids []identity, at time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -133,7 +126,6 @@ func (w *witness) note(when map[identity]time.Time, ids []identity, at time.Time
 	}
 }
 
-// settledAt is when each record was handed back.
 func (w *witness) settledAt() map[identity]time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -144,7 +136,6 @@ func (w *witness) settledAt() map[identity]time.Time {
 	return at
 }
 
-// with counts the records of a phase that ended so.
 func (w *witness) with(outcome driver.Outcome, measured bool) (n int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// text is one scenario for all versions.
 const text = `
 topic: {partitions: 2}
 load: {rate: 500/s, acks: all}
@@ -25,9 +24,8 @@ phases: {warmup: 500ms, measure: 3s, drain: 30s}
 sampling: {brokers: 500ms}
 `
 
-// TestVersions makes a run on each version, and one with what came only with it: the
-// consumer protocol and share groups are refused in scenarios of a version before. All
-// versions lie beside each other in the user's cache.
+// Each version makes a run, and one with the features that it introduced; older versions refuse
+// scenarios with the consumer protocol or share groups. All versions are in the user's cache.
 func TestVersions(t *testing.T) {
 	home, err := cluster.UserHome()
 	if err != nil {
@@ -66,7 +64,6 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// runOn makes a run, in which nothing may be lost.
 func runOn(ctx context.Context, t *testing.T, k *cluster.Kafka, line, override string) *result.Run {
 	t.Helper()
 	s, err := scenario.Parse("versions.yaml", []byte(text), `cluster.version="`+line+`"`, override)

@@ -1,20 +1,21 @@
 // Package virtual runs a test with a Kafka cluster in virtual time: in a bubble of
-// testing/synctest, with kfake's brokers on a network in memory. A timer is never
-// late there, and hours pass in seconds, so that a test asserts exact times.
+// testing/synctest, with kfake's brokers on a network in memory. A timer is never late there, and
+// hours pass in seconds, so a test asserts exact times.
 //
-// What holds in a bubble:
+// Rules in a bubble:
 //
-//   - T.Run, T.Parallel and T.Deadline panic; call Test within a subtest.
+//   - T.Run, T.Parallel and T.Deadline panic, because they wait for goroutines or a clock
+//     outside of the bubble. For a subtest, call T.Run first, and Test in it.
 //   - Time passes only while every goroutine waits. A loop that computes until the
-//     clock moves never ends; reading the machine belongs to probe.Unknown.
-//   - Goroutines that wake at the same instant run in any order: assert exact values
+//     clock moves never ends; use probe.Unknown instead of reading the machine.
+//   - Goroutines that wake at the same instant run in any order. Assert exact values
 //     only if one goroutine decides them, and otherwise bounds.
 //   - A closed loop needs a cluster that takes time (ProduceDelay, ProducePerSecond).
-//   - Who waits for a mutex stops the clock, and kgo has a commit wait for one while its
-//     member joins. Build with the tag synctests, as the Makefile does: it makes
-//     channels of kgo's mutexes.
+//   - A goroutine that waits for a mutex stops the clock, and a commit of kgo waits for one
+//     while its member joins. Build with the tag synctests, as the Makefile does, which
+//     replaces kgo's mutexes by channels.
 //   - The precise pacer sleeps in the kernel, on the machine's clock: use frugal.
-//   - Compress with nothing that has finalizers (zstd).
+//   - Do not compress with a codec that has finalizers (zstd).
 package virtual
 
 import (
@@ -33,26 +34,23 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
-// Options are those of the cluster. Test makes the Network.
+// Options are those of the cluster. Test sets Network.
 type Options = cluster.EmbeddedOptions
 
 // Cluster is an embedded cluster that only the test's own process reaches.
 type Cluster struct{ *cluster.Embedded }
 
-// settle is virtual time for what still has timers when the test is done: clients
-// that were closed wait for their last requests and for idle connections.
+// settle is for timers that run after the test, such as those of closed clients.
 const settle = time.Minute
 
-// Test runs f in a bubble of its own with a cluster, which it stops when f and what
-// f has cleaned up have returned. The bubble's clock begins at midnight UTC of
-// 2000-01-01.
+// Test runs f in its own bubble with a cluster, which it stops after f and f's cleanups. The
+// bubble's clock begins at midnight UTC of 2000-01-01.
 func Test(t *testing.T, o Options, f func(t *testing.T, c *Cluster)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { f(t, Start(t, o)) })
 }
 
-// Start starts a cluster in the bubble that t runs in, and stops it when all that t
-// cleans up from now on is done.
+// Start starts a cluster in the bubble of t, and stops it after all later cleanups of t.
 func Start(t testing.TB, o Options) *Cluster {
 	t.Helper()
 	o.Network = &kfake.VirtualNetwork{}
@@ -108,7 +106,7 @@ func (c *Cluster) Topic(t testing.TB, name string, partitions int32) {
 	}
 }
 
-// Log collects what is logged while the test reads it.
+// Log collects a log. It is safe for concurrent use.
 type Log struct {
 	mu   sync.Mutex
 	text bytes.Buffer

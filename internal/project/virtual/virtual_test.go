@@ -9,8 +9,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// A record that three brokers hold back for an hour is acknowledged after exactly
-// ten minutes.
 func TestTimeIsVirtual(t *testing.T) {
 	Test(t, Options{Brokers: 3, ProduceDelay: 10 * time.Minute}, func(t *testing.T, c *Cluster) {
 		client, err := kgo.NewClient(append(c.Client(),

@@ -1,37 +1,30 @@
-// Package bottleneck names what kept a run from more, by rules over the run's figures.
+// Package bottleneck names what limited a run, by rules over the run's figures.
 //
-// Everything that a run can have too little of has a rule here, which turns figures into
-// a saturation from 0 to 1, a sentence with the figures, and a remedy. A figure that was
-// not measured makes a rule silent: what is not known is not saturated. The rules are of
-// these kinds, because a run that is short of one thing waits at others too, and the
-// first is the cause:
+// Each resource has a rule that returns a saturation from 0 to 1, a sentence with the figures, and
+// a remedy. Without its figures a rule returns nothing. A run that lacks one resource waits at
+// others too, so the kinds of rules have an order:
 //
-//   - Capacities are used up: processors, disks, networks, threads, the consumers' own
-//     work. Each is held against what the process, broker or disk may use.
-//   - Limits are settings at which somebody waits while there is capacity left: requests
-//     in flight, batches, fetches, quotas, the gate. Requests are in flight all the time
-//     when a broker is slow for want of processors as well, so a limit is only named
-//     where no capacity is used up.
-//   - The machine comes after them where it is others who keep it busy.
-//   - The closed loop's own bound on records in flight comes last: it is full in every
-//     closed loop.
-//   - Hints are used up and yet may keep nobody waiting; they are never named.
+//   - Capacities are used up: CPUs, disks, networks, threads, the consumers' own work. Each is
+//     compared with what the process, broker or disk may use.
+//   - Limits are settings that cause waits: requests in flight, batches, fetches, quotas, the gate. A
+//     used-up capacity fills them too, so a limit is named only if no capacity is used up.
+//   - The machine follows if other processes keep it busy.
+//   - The closed loop's bound on records in flight comes last, because it is always full.
+//   - Hints are used up, but possibly cause no waits; they are never named.
 //
-// Among those of a kind that are saturated, the narrowest is named, in the order of the
-// rules: a confined broker before the machine. A machine that is kept busy by others than
-// the run is no resource of the run's, and yet slows all that it does: by Little's law slow
-// requests fill a window, and a fetch that comes late looks like one that was held back. So
-// what a limit has of saturation is then taken without the part of their time in which the
-// run's processes waited for a core (all of it, where that is not known), and a limit that
-// is not full without it is a consequence. What is named is the machine, unless hardly
-// anybody waited for it.
+// Within a kind the first saturated rule is named; the narrowest resource comes first, such as a
+// broker with a limit before the machine.
 //
-// An invalid run names nothing: its figures are not to be believed, and a limit that they
-// show least of all. Where an open loop got through all that was offered, and no capacity
-// is used up, it is the offered load that kept the run from more. And where nothing that
-// was measured explains it, the answer is that it is not known.
+// On a machine that other processes keep busy, slow requests fill the limits. So a limit counts
+// without the part of the time in which the run's processes waited for a core, or without all of it
+// if that is unknown. Below saturation it is a consequence, and the machine is named unless almost
+// no process waited for it.
 //
-// Files to know: bottleneck.go (what is named), capacities.go, limits.go.
+// An invalid run has no bottleneck. If an open loop completed all that was offered and no capacity
+// is used up, the offered load limited the run. If no figure explains it, the answer is "not
+// known".
+//
+// Files to know: bottleneck.go (the choice), capacities.go, limits.go.
 package bottleneck
 
 import (
@@ -43,13 +36,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Saturated is the saturation from which on something counts as used up: waiting grows
-// without bound towards 1, and at four fifths a queue of random arrivals is four deep.
+// Saturated is the saturation at which a resource counts as used up. At 0.8 a queue of random
+// arrivals has a mean length of four.
 const Saturated = 0.8
 
-// Names of what can limit a run, as in result.Resource.
+// Names of resources, as in result.Resource.
 const (
-	ConsumerCPU     = "consumer CPU" // of a confined one
+	ConsumerCPU     = "consumer CPU" // with a limit
 	ConsumerWork    = "consumer work"
 	ClientCPU       = "client CPU"
 	BrokerCPU       = "broker CPU"
@@ -70,69 +63,62 @@ const (
 	Linger        = "linger"
 	RecordsBuffer = "buffered records"
 
-	OfferedLoad = "offered load" // the run did all that it was asked for
-	NotKnown    = "not known"    // nothing that was measured was saturated, or the run is invalid
+	OfferedLoad = "offered load" // the run did all that was asked
+	NotKnown    = "not known"    // nothing measured was saturated, or the run is invalid
 )
 
-// Settings are what the run was allowed: the limits that its figures are held against.
-// A zero is not known, or no limit, and judges nothing.
+// Settings are the run's limits. A zero is unknown or no limit, and its rules return nothing.
 type Settings struct {
-	ClientCores float64 // that the tool's processes may use
+	ClientCores float64 // of the tool's processes
 
-	InFlight    int   // produce requests on one connection
-	BatchBytes  int64 // of one batch, before compression
-	LingerNs    int64 // how long a record waits for others
-	MaxBuffered int64 // records in flight, of all producing clients together
+	InFlight    int   // produce requests on each connection
+	BatchBytes  int64 // before compression
+	LingerNs    int64
+	MaxBuffered int64 // in flight, of all producing clients
 
 	Partitions             int
 	FetchMinBytes          int64
 	FetchMaxBytes          int64 // of one response
 	FetchMaxPartitionBytes int64 // of one partition in it
 	FetchMaxWaitNs         int64
-	CommitsEachBatch       bool // a consumer waits for each commit before it goes on
+	CommitsEachBatch       bool // a consumer waits for each commit
 }
 
-// A kind of resource; see the package comment.
 type kind int
 
 const (
 	capacity kind = iota
 	limit
-	foreign // the machine, used up by others
+	foreign // the machine, used up by other processes
 	buffer
 	hint
 )
 
-// finding is what a rule says of its resource.
 type finding struct {
 	result.Resource
 	kind   kind
 	remedy string
-	own    float64 // the saturation without what others than the run use or cause of it
+	own    float64 // without the effect of other processes
 }
 
-// rule judges one resource; false where it is not known.
 type rule func(*judge) (finding, bool)
 
-// rules are all rules, of each kind the narrowest resource first.
+// rules has the narrowest resource of each kind first.
 var rules = []rule{
 	consumerCPU, consumerWork, clientCPU, brokerCPU, disk, network, hostCPU, networkThreads, requestHandlers,
 	quota, gate, partitions, fetchSize, fetchWait, commits, inFlight, batchSize, linger,
 	buffered,
 }
 
-// judge is one run with its limits.
 type judge struct {
 	*result.Run
 	Settings
 	window float64 // seconds
-	// undelayed is the part of their time that the run's processes did not wait for a
-	// core: 1 where the machine was not short of them.
+	// the part of their time in which the run's processes did not wait for a core
 	undelayed float64
 }
 
-// Find names the bottleneck of a finished run; nil where the run has no measured window,
-// so that there is nothing to judge.
+// Find names the bottleneck of a finished run; nil if the run has no measured window.
 func Find(r *result.Run, s Settings) *result.Bottleneck {
 	j := &judge{Run: r, Settings: s, window: window(r)}
 	if j.window <= 0 || !r.Finished() {
@@ -154,7 +140,6 @@ func Find(r *result.Run, s Settings) *result.Bottleneck {
 	return b
 }
 
-// verdict chooses among the findings, which are in the order of the rules.
 func (j *judge) verdict(found []finding) *result.Bottleneck {
 	if j.Verdict.Status == result.Invalid {
 		return &result.Bottleneck{Resource: NotKnown,
@@ -185,7 +170,6 @@ func (j *judge) verdict(found []finding) *result.Bottleneck {
 	return &result.Bottleneck{Resource: NotKnown, Evidence: "nothing that was measured was saturated" + fullest(found)}
 }
 
-// fullest adds what was used the most, where anything was measured.
 func fullest(found []finding) string {
 	if len(found) == 0 {
 		return ""
@@ -194,17 +178,15 @@ func fullest(found []finding) string {
 	return fmt.Sprintf("; the fullest was %s: %s", top.Name, top.Evidence)
 }
 
-// Shares of the load within which a run counts as having done what it was asked for. The
-// records at the two ends of the window are neither all in it nor all out of it.
+// Some records cross the ends of the window.
 const (
-	letThrough = 0.999 // of the scheduled
+	letThrough = 0.999 // of the scheduled records
 	gotAcked   = 0.99  // of the offered rate
-	gotThrough = 0.97  // of the acked rate, by the consumers
-	growth     = 0.01  // of the acked rate, by which a backlog may grow, but for its error
+	gotThrough = 0.97  // of the acked rate, for the consumers
+	growth     = 0.01  // of the acked rate, by which a backlog may grow beyond its error
 )
 
-// keptUp tells whether the run got through all that was offered. A closed loop asks for
-// as much as there is, and who only reads is not offered anything.
+// keptUp is false for closed loops and read-only runs.
 func (j *judge) keptUp() bool {
 	l := j.Load
 	if l.ClosedLoop || l.Scheduled == 0 || l.OfferedPerS <= 0 {
@@ -215,8 +197,7 @@ func (j *judge) keptUp() bool {
 		l.AckedPerS >= gotAcked*l.OfferedPerS && !j.behind()
 }
 
-// behind tells whether the consumers fall behind what is produced, or read what lies
-// there already.
+// behind reports whether the consumers fall behind the producers, or read existing records.
 func (j *judge) behind() bool {
 	if j.Consumer.Members == 0 {
 		return false
@@ -231,7 +212,6 @@ func (j *judge) behind() bool {
 	return j.Delivery.DeliveredPerS < gotThrough*j.Load.AckedPerS*float64(max(1, j.Delivery.Copies))
 }
 
-// window is the length of the measured window, in seconds.
 func window(r *result.Run) float64 {
 	for _, p := range r.Run.Phases {
 		if p.Name == "measure" {
@@ -241,9 +221,8 @@ func window(r *result.Run) float64 {
 	return 0
 }
 
-// withCores is the part of the time in which the run's processes could run that they did
-// run, of the one that was kept waiting the most, where the machine was short of cores;
-// else 1. It is 0 where nobody tells: then anything may have been waiting for a core.
+// withCores returns the part of its runnable time in which the most delayed process ran: 1 if the
+// machine had enough cores, 0 if no wait was reported.
 func (j *judge) withCores() float64 {
 	if busy, known := j.hostBusy(); !known || busy < Saturated {
 		return 1
@@ -252,14 +231,14 @@ func (j *judge) withCores() float64 {
 	if !known {
 		return 0
 	}
-	if stolen := j.Process.HostCPUStolen; stolen != nil { // which no thread sees as a wait
+	if stolen := j.Process.HostCPUStolen; stolen != nil { // not part of a thread's wait
 		waited = 1 - (1-waited)*(1-*stolen)
 	}
 	return max(0, 1-waited)
 }
 
-// longestWait is how much of their time the threads of the tool or of a broker waited
-// for a core, the highest.
+// longestWait returns the largest part of their time that threads of the tool or a broker waited
+// for a core.
 func (j *judge) longestWait() (ratio float64, known bool) {
 	take := func(r *float64) {
 		if r != nil {
@@ -273,16 +252,15 @@ func (j *judge) longestWait() (ratio float64, known bool) {
 	return ratio, known
 }
 
-// timed is a finding that rests on how long something took, and would be smaller by as
-// much as that was for want of a core.
+// timed scales a finding that depends on a duration by undelayed.
 func (j *judge) timed(f finding, known bool) (finding, bool) {
 	f.own *= j.undelayed
 	return f, known
 }
 
-// found makes a finding; a saturation that is no number makes none.
+// There is no finding if saturation is NaN or negative.
 func found(name string, k kind, saturation float64, remedy, evidence string, args ...any) (finding, bool) {
-	if !(saturation >= 0) { // NaN too
+	if !(saturation >= 0) {
 		return finding{}, false
 	}
 	return finding{
@@ -291,8 +269,6 @@ func found(name string, k kind, saturation float64, remedy, evidence string, arg
 	}, true
 }
 
-// unknown is what a rule says that lacks a figure.
 func unknown() (finding, bool) { return finding{}, false }
 
-// percent prints a ratio to three digits, without those that say nothing.
 func percent(ratio float64) string { return fmt.Sprintf("%.3g %%", 100*ratio) }

@@ -14,8 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// run is a finished run of ten seconds on two cores that asked for as much as there is,
-// and used little.
+// run is a closed loop of ten seconds on two cores, with low use of each resource.
 func run(change func(*result.Run)) *result.Run {
 	r := &result.Run{
 		Run: result.Info{
@@ -46,7 +45,6 @@ var settings = Settings{
 	Partitions: 6, FetchMinBytes: 1, FetchMaxBytes: 50 << 20, FetchMaxPartitionBytes: 1 << 20, FetchMaxWaitNs: 500e6,
 }
 
-// held has a broker's handlers stand still with requests that take it no CPU.
 func held(r *result.Run) {
 	r.Broker[0].CPUWaitRatio = new(0.15)
 	r.Broker[0].Metrics.Requests[0].PerS, r.Broker[0].Metrics.Requests[0].LocalMs = 100, new(45.5)
@@ -205,7 +203,7 @@ func TestNothingToJudge(t *testing.T) {
 	}
 }
 
-// drawn fills any type with random figures, each of which may be missing.
+// Each figure may be missing.
 func drawn(t *rapid.T, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -237,7 +235,6 @@ func drawn(t *rapid.T, v reflect.Value) {
 	}
 }
 
-// anyRun is a finished run of random figures.
 func anyRun(t *rapid.T) (*result.Run, Settings) {
 	r, s := &result.Run{}, Settings{}
 	drawn(t, reflect.ValueOf(r).Elem())
@@ -245,7 +242,7 @@ func anyRun(t *rapid.T) (*result.Run, Settings) {
 	r.Run.FinishedAt = time.Unix(1, 0)
 	r.Run.Phases = []result.Phase{{Name: "measure", EndNs: rapid.Int64Range(1, 1e12).Draw(t, "window")}}
 	r.Time = map[string]result.Time{"send_service_time": {MeanNs: rapid.Float64Range(0, 1e9).Draw(t, "service")}}
-	for i := range r.Broker { // of which there is one of each
+	for i := range r.Broker { // IDs are unique
 		r.Broker[i].ID = int32(i)
 	}
 	for _, u := range []*result.HostUse{r.HostUse} {
@@ -261,8 +258,7 @@ func anyRun(t *rapid.T) (*result.Run, Settings) {
 	return r, s
 }
 
-// Whatever the figures: there is an answer, its saturations are between 0 and 1 and in
-// their order, and a resource is only named with the evidence for it.
+// Saturations are sorted and from 0 to 1, and a named resource has evidence.
 func TestEveryRunHasAnAnswer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, s := anyRun(t)
@@ -290,7 +286,6 @@ func TestEveryRunHasAnAnswer(t *testing.T) {
 	})
 }
 
-// In which order brokers, disks, networks and requests are told says nothing.
 func TestOrderSaysNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, s := anyRun(t)
@@ -316,8 +311,7 @@ func shuffle[T any](rng *rand.Rand, s []T) {
 	rng.Shuffle(len(s), func(i, j int) { s[i], s[j] = s[j], s[i] })
 }
 
-// Whatever the figures, a run on a machine that is busy does not name a limit that is only
-// full because of the wait for a core, and an invalid one names none.
+// A limit that is full only because of a wait for cores is not named.
 func TestConsequencesAreNotNamed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		full, waited := rapid.Float64Range(0, 5).Draw(t, "in flight"), rapid.Float64Range(0, 1).Draw(t, "waited")
@@ -334,7 +328,6 @@ func TestConsequencesAreNotNamed(t *testing.T) {
 	})
 }
 
-// More of a resource left is never more saturation, and a figure that is missing is none.
 func TestMonotone(t *testing.T) {
 	saturation := func(r *result.Run, s Settings, name string) float64 {
 		for _, f := range Find(r, s).Resources {

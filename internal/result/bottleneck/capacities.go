@@ -10,9 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Capacities: what is used up.
+// Capacities: resources that are used up.
 
-// cores prints a number of cores.
 func cores(n float64) string {
 	if n == 1 {
 		return "1 core"
@@ -20,7 +19,6 @@ func cores(n float64) string {
 	return fmt.Sprintf("%.3g cores", n)
 }
 
-// consumerCPU judges the processes of confined consumers, by the busiest.
 func consumerCPU(j *judge) (finding, bool) {
 	c := j.Consumer.Confined
 	if c == nil || c.CPU <= 0 || c.CPUCoresUsed == nil {
@@ -36,7 +34,7 @@ func consumerCPU(j *judge) (finding, bool) {
 		"%s of the %s that a consumer's process is allowed%s", percent(share), cores(c.CPU), held)
 }
 
-// consumerWork judges the simulated work, where there are partitions for all workers.
+// consumerWork judges the simulated work, if each worker can have a partition.
 func consumerWork(j *judge) (finding, bool) {
 	c := j.Consumer
 	if c.Utilisation == nil || c.Workers > j.partitions() && j.Partitions > 0 {
@@ -47,11 +45,9 @@ func consumerWork(j *judge) (finding, bool) {
 		"%d workers were busy for %s of the window with the work on each record", c.Workers, percent(*c.Utilisation))
 }
 
-// partitions are those of the topic, once for each group.
+// A topic's partitions count once for each group.
 func (j *judge) partitions() int { return j.Partitions * max(1, len(j.Groups)) }
 
-// clientCPU judges what the tool's own processes use: the clients under test, and the
-// measuring.
 func clientCPU(j *judge) (finding, bool) {
 	if j.Process.CPUCores == nil || j.ClientCores <= 0 {
 		return unknown()
@@ -66,7 +62,6 @@ func clientCPU(j *judge) (finding, bool) {
 		"%s of %s%s", percent(share), cores(j.ClientCores), with)
 }
 
-// brokerCPU judges the local broker that uses the most of what it may.
 func brokerCPU(j *judge) (finding, bool) {
 	worst, share, allowed := result.Broker{}, -1.0, 0.0
 	for _, b := range byID(j.Broker) {
@@ -86,18 +81,15 @@ func brokerCPU(j *judge) (finding, bool) {
 		"broker %d used %s of the %s that it may use", worst.ID, percent(share), cores(allowed))
 }
 
-// byID are the brokers in the order of their IDs, so that of equals the first is told.
 func byID(brokers []result.Broker) []result.Broker {
 	return slices.SortedStableFunc(slices.Values(brokers),
 		func(a, b result.Broker) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// disk judges the disks that hold local brokers' logs, or all where that is not known.
-//
-// That a request was under way all the time says little of one that serves many at once,
-// and writing the page cache back keeps a disk busy while nobody waits for it. Such a disk
-// is a hint. It is a capacity where requests to a broker waited inside its handlers for
-// something that was not the CPU, and for as much of the window as tasks waited for I/O.
+// A disk that is always busy may serve many requests at once, or write back the page cache while no
+// process waits, so it is a hint. It is a capacity if, for most of the window, produce requests
+// waited in a broker's handlers without CPU, and tasks waited for I/O. If the disks with local
+// brokers' logs are unknown, disk judges all.
 func disk(j *judge) (finding, bool) {
 	d, known := j.busiestDisk()
 	if !known {
@@ -132,7 +124,6 @@ func disk(j *judge) (finding, bool) {
 	return j.timed(f, known)
 }
 
-// busiestDisk is that of the disks with the brokers' logs.
 func (j *judge) busiestDisk() (worst result.DiskUse, known bool) {
 	if j.HostUse == nil || len(j.Broker) == 0 {
 		return worst, false
@@ -149,13 +140,11 @@ func (j *judge) busiestDisk() (worst result.DiskUse, known bool) {
 	return worst, known
 }
 
-// roundingMs is what Kafka may add to the time of a request, which it rounds to whole
-// milliseconds.
+// Kafka rounds times to whole milliseconds.
 const roundingMs = 0.5
 
-// heldUp is how many Produce requests were in the handlers of a local broker on average
-// (Little's law: rate × time there), beyond those for which its CPU, or a wait for it,
-// would account if it had done nothing else. 0 is not known.
+// heldUp is the mean number of Produce requests in a local broker's handlers (Little's law: rate ×
+// local time) that its CPU, or a wait for it, does not explain; 0 if unknown.
 func heldUp(b result.Broker) float64 {
 	if b.CPUCores == nil || b.CPUWaitRatio == nil || *b.CPUWaitRatio >= 1 {
 		return 0
@@ -169,7 +158,7 @@ func heldUp(b result.Broker) float64 {
 	return held - *b.CPUCores/(1-*b.CPUWaitRatio)
 }
 
-// network judges the interfaces whose capacity is known, each by its fuller direction.
+// Only interfaces with a known capacity count, each by its fuller direction.
 func network(j *judge) (finding, bool) {
 	if j.HostUse == nil {
 		return unknown()
@@ -192,8 +181,7 @@ func network(j *judge) (finding, bool) {
 		"%s carried %s of the %s/s that it can", worst.Name, percent(share), unit.Bytes(int64(capacityPerS)))
 }
 
-// hostCPU judges the machine that the tool and local brokers share, with everybody else
-// on it, and what a hypervisor gave to other machines.
+// hostCPU judges the machine of the tool and local brokers, with other processes and stolen time.
 func hostCPU(j *judge) (finding, bool) {
 	share, known := j.hostBusy()
 	if !known {
@@ -209,19 +197,18 @@ func hostCPU(j *judge) (finding, bool) {
 		"put clients and brokers on machines of their own, or use one with more cores",
 		"%s of %s%s: %s%s others%s", percent(share), cores(total), stolen, parts, decimals(others), j.waits())
 	if j.keptUp() {
-		f.own = min(f.own, own/total) // the two are not read at quite the same moment
+		f.own = min(f.own, own/total) // the readings have different times
 	}
 	if others > own {
-		f.kind, f.remedy = foreign, "end what else runs on the machine"
-		if j.undelayed > Saturated { // it keeps itself busy with what the run does not need
+		f.kind, f.remedy = foreign, "stop other programs on the machine"
+		if j.undelayed > Saturated { // the run does not need the rest
 			f.kind = hint
 		}
 	}
 	return f, known
 }
 
-// hostBusy is what of the machine's cores was used by anybody, or not given to it; not known of
-// several machines, of which no one is the limit of the run by itself.
+// It is unknown for several machines.
 func (j *judge) hostBusy() (share float64, known bool) {
 	p := j.Process
 	if p.HostCPUBusy == nil || len(j.Agents) > 0 || j.Run.Run.Host.CPUs <= 0 {
@@ -234,7 +221,6 @@ func (j *judge) hostBusy() (share float64, known bool) {
 	return share, true
 }
 
-// waits says for how much of their time the run's processes waited for a core.
 func (j *judge) waits() string {
 	var parts []string
 	if own := j.Process.CPUWaitRatio; own != nil {
@@ -251,7 +237,6 @@ func (j *judge) waits() string {
 	return "; of the time in which they could run they waited for a core: " + strings.Join(parts, ", ")
 }
 
-// ownCores is what the tool and its local brokers used, in sum and in words.
 func (j *judge) ownCores() (sum float64, parts string) {
 	if c := j.Process.CPUCores; c != nil {
 		sum, parts = *c, decimals(*c)+" kafka-bench, "
@@ -270,13 +255,11 @@ func (j *judge) ownCores() (sum float64, parts string) {
 
 func decimals(v float64) string { return fmt.Sprintf("%.2f", v) }
 
-// networkThreads judges the threads of the broker that waited the least.
 func networkThreads(j *judge) (finding, bool) {
 	return j.threads(NetworkThreads, "network threads", "raise num.network.threads of the brokers",
 		func(m result.BrokerMetrics) (mean, worst *float64) { return m.NetworkIdleRatio, m.NetworkIdleRatioMin })
 }
 
-// requestHandlers judges those of the broker that waited the least.
 func requestHandlers(j *judge) (finding, bool) {
 	return j.threads(RequestHandlers, "request handlers",
 		"raise num.io.threads of the brokers, or find what the handlers wait for",

@@ -7,10 +7,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Limits: settings at which somebody waits. All but quotas and partitions are told by how
-// long something took (see timed).
+// Limits: settings that cause waits. All but quotas and partitions depend on a duration (see
+// timed).
 
-// quota judges how long brokers held back the answers to clients.
 func quota(j *judge) (finding, bool) {
 	share, evidence := -1.0, ""
 	for _, b := range byID(j.Broker) {
@@ -28,7 +27,6 @@ func quota(j *judge) (finding, bool) {
 	return found(Quota, limit, share, "raise the quota of the client, or its user", "%s", evidence)
 }
 
-// requests are what a broker tells of its requests, if it tells.
 func requests(b result.Broker) []result.RequestUse {
 	if b.Metrics == nil {
 		return nil
@@ -36,7 +34,6 @@ func requests(b result.Broker) []result.RequestUse {
 	return b.Metrics.Requests
 }
 
-// part is a ÷ (a + b), nothing of nothing being nothing.
 func part(a, b float64) float64 {
 	if a <= 0 || a+b <= 0 {
 		return 0
@@ -44,7 +41,6 @@ func part(a, b float64) float64 {
 	return a / (a + b)
 }
 
-// gate judges for how long the backpressure refused records.
 func gate(j *judge) (finding, bool) {
 	b := j.Backpressure
 	if b == nil {
@@ -52,11 +48,10 @@ func gate(j *judge) (finding, bool) {
 	}
 	share := b.ClosedS / j.window
 	return j.timed(found(Gate, limit, share,
-		"the consumers decide; where they have capacity left, allow more lag (backpressure.max_lag)",
+		"the consumers decide; if they have capacity left, allow more lag (backpressure.max_lag)",
 		"the gate refused records for %s of the window", percent(min(1, share))))
 }
 
-// partitions judges workers of which some can have no partition.
 func partitions(j *judge) (finding, bool) {
 	c, n := j.Consumer, j.partitions()
 	if c.Utilisation == nil || n <= 0 || c.Workers <= n {
@@ -67,7 +62,6 @@ func partitions(j *judge) (finding, bool) {
 		"%d partitions for %d workers, and those that have one were busy for %s of the window", n, c.Workers, percent(min(1, share)))
 }
 
-// fetchSize judges fetches that come back full while the consumers wait for them.
 func fetchSize(j *judge) (finding, bool) {
 	f := fetches(j)
 	if f == nil || f.BytesPerRequest == nil || f.Connections == 0 {
@@ -91,8 +85,8 @@ func fetches(j *judge) *result.ClientRequests {
 	return j.Clients.Fetch
 }
 
-// responseBound is the most that a fetch's response may carry: its own bound, or that of
-// each partition which a connection serves on average. 0 is not known.
+// The bound is the fetch's own, or the sum of the partitions' bounds on a mean connection; 0 is
+// unknown.
 func (j *judge) responseBound(f *result.ClientRequests) float64 {
 	bound := float64(j.FetchMaxBytes)
 	if n := j.partitions(); n > 0 && j.FetchMaxPartitionBytes > 0 {
@@ -104,8 +98,7 @@ func (j *judge) responseBound(f *result.ClientRequests) float64 {
 	return bound
 }
 
-// fetchWait judges fetches that the brokers hold back until there is enough for one,
-// where the consumers are behind: otherwise it is for records that they wait.
+// Brokers delay fetches until min_bytes is reached; it matters only if consumers are behind.
 func fetchWait(j *judge) (finding, bool) {
 	f := fetches(j)
 	if f == nil || f.MeanMs == nil || j.FetchMinBytes <= 1 || j.FetchMaxWaitNs <= 0 || !j.behind() {
@@ -116,9 +109,7 @@ func fetchWait(j *judge) (finding, bool) {
 		"a fetch took %s on average, and may wait up to %s for %s", millis(*f.MeanMs), millis(longest), unit.Bytes(j.FetchMinBytes)))
 }
 
-// commits judges consumers that wait for each commit, by the time that one took them. What
-// brokers tell of commits is rounded to whole milliseconds, which most are below, and has
-// no way to the broker and back in it.
+// The brokers' own times are whole milliseconds, without the network.
 func commits(j *judge) (finding, bool) {
 	c := j.Consumer
 	if !j.CommitsEachBatch || c.Members == 0 || c.CommitMeanMs == nil {
@@ -129,17 +120,15 @@ func commits(j *judge) (finding, bool) {
 		"%s commits of %s each are %s of the consumers' time", unit.Count(c.Commits), millis(*c.CommitMeanMs), percent(min(1, share))))
 }
 
-// committers are those who could work while one of them waits for a commit: the members,
-// or the workers where a member has several, of which one at a time commits.
+// committers are members, or workers if a member has several.
 func (j *judge) committers() int {
-	if j.Consumer.Utilisation == nil { // there is no work: members hand over by themselves
+	if j.Consumer.Utilisation == nil { // members without work deliver by themselves
 		return j.Consumer.Members
 	}
 	return max(j.Consumer.Members, j.Consumer.Workers)
 }
 
-// inFlight judges how many of the produce requests that may be under way at once were,
-// by Little's law.
+// inFlight judges the mean of the produce requests in flight, by Little's law.
 func inFlight(j *judge) (finding, bool) {
 	share, known := j.inFlight()
 	if !known {
@@ -163,7 +152,7 @@ func (j *judge) inFlight() (share float64, known bool) {
 	return p.InFlightMean / float64(p.Connections*j.InFlight), true
 }
 
-// spent says where a produce request's time at the brokers went, for the most part.
+// spent describes the phase that took the most time at the brokers.
 func (j *judge) spent() string {
 	phases := []struct {
 		what string
@@ -196,8 +185,6 @@ func (j *judge) spent() string {
 	return fmt.Sprintf(", %s of it at the broker %s", millis(most/n), what)
 }
 
-// batchSize judges batches that are as large as they may be, in requests of which no
-// more may be under way.
 func batchSize(j *judge) (finding, bool) {
 	busy, known := j.inFlight()
 	fill, told := j.batchFill()
@@ -209,7 +196,6 @@ func batchSize(j *judge) (finding, bool) {
 			fill)), unit.Bytes(j.BatchBytes), percent(min(1, busy))))
 }
 
-// batchFill is how full the producers' batches are, before compression.
 func (j *judge) batchFill() (fill float64, known bool) {
 	if j.Clients == nil || j.Clients.Produce == nil || j.Clients.Produce.BytesPerBatch == nil || j.BatchBytes <= 0 {
 		return 0, false
@@ -217,14 +203,12 @@ func (j *judge) batchFill() (fill float64, known bool) {
 	return min(1, *j.Clients.Produce.BytesPerBatch/float64(j.BatchBytes)), true
 }
 
-// sendServiceTime is that of the run, where it is one to rely on.
 func (j *judge) sendServiceTime() (t result.Time, measured bool) {
 	t, measured = j.Time["send_service_time"]
 	return t, measured && j.Says("time.send_service_time")
 }
 
-// linger judges how much of a record's way to its acknowledgement may be the wait for
-// others in its batch, where batches don't fill.
+// Full batches do not wait for the linger.
 func linger(j *judge) (finding, bool) {
 	service, measured := j.sendServiceTime()
 	fill, known := j.batchFill()
@@ -237,7 +221,6 @@ func linger(j *judge) (finding, bool) {
 		unit.Nanos(j.LingerNs), unit.Nanos(int64(service.MeanNs)), percent(fill)))
 }
 
-// buffered judges the records that a closed loop may have in flight.
 func buffered(j *judge) (finding, bool) {
 	service, measured := j.sendServiceTime()
 	if !j.Load.ClosedLoop || j.MaxBuffered <= 0 || !measured {
@@ -249,5 +232,4 @@ func buffered(j *judge) (finding, bool) {
 		"%s records were under way on average, of %s in all clients", unit.Count(int64(n)), unit.Count(j.MaxBuffered))
 }
 
-// millis prints milliseconds.
 func millis(ms float64) string { return unit.Nanos(int64(ms * 1e6)) }

@@ -6,7 +6,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// availability is what faults of brokers did to the run's topic.
 func availability() []Figure {
 	figures := []Figure{
 		{
@@ -53,11 +52,10 @@ func availability() []Figure {
 	return figures
 }
 
-// broke is a figure of a run whose brokers were broken.
 func broke(v func(*result.Availability) *float64) func(*result.Run) (float64, string) {
 	return func(r *result.Run) (float64, string) {
 		if r.Availability == nil {
-			return 0, "no fault befell a broker"
+			return 0, "no fault had a broker as its target"
 		}
 		if p := v(r.Availability); p != nil {
 			return *p, ""
@@ -66,13 +64,12 @@ func broke(v func(*result.Availability) *float64) func(*result.Run) (float64, st
 	}
 }
 
-// ofReplicas is a time that the brokers' metadata told, to within the distance of the
-// looks of what the controller saw.
+// The error is the reading interval.
 func ofReplicas(name, title string, seconds func(*result.Availability) *float64) Figure {
 	return Figure{
 		Name: name, Title: title, Kind: Nanoseconds, Better: Lower,
 		value: broke(func(a *result.Availability) *float64 {
-			// Of a broker that is gone the controller may not have known by then.
+			// The controller may not know yet that a broker is gone.
 			if s := seconds(a); s != nil && (*s > 0 || !a.BrokenToEnd) {
 				return pointTo(*s * 1e9)
 			}
@@ -87,7 +84,6 @@ func ofReplicas(name, title string, seconds func(*result.Availability) *float64)
 	}
 }
 
-// ofStretch is the p99 of a part of the window, where enough records support it.
 func ofStretch(metric, name string, of func(*result.Availability) *result.Stretch) Figure {
 	return Figure{
 		Name:  name + "_fault_" + metric + "_p99",

@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// backpressure is what a gate did with the load, and how its bound moved and held.
 func backpressure() []Figure {
 	return []Figure{
 		{
@@ -37,7 +36,7 @@ func backpressure() []Figure {
 			value:  held(func(b result.Backpressure) float64 { return float64(b.DeferredPeakRecords) }),
 		},
 		{
-			// One that is asked for again counts again, so that it may be more than was due.
+			// A repeated request counts again, so this may exceed the scheduled records.
 			Name: "refused", Title: "refused by the gate", Kind: Records, fields: []string{"backpressure.refused"},
 			value: held(func(b result.Backpressure) float64 { return float64(b.Refused) }),
 		},
@@ -53,10 +52,8 @@ func backpressure() []Figure {
 	}
 }
 
-// noBackpressure is why a run without a controller has no figure of one.
 const noBackpressure = "there was no backpressure"
 
-// held is a figure of the gate.
 func held(v func(result.Backpressure) float64) func(*result.Run) (float64, string) {
 	return func(r *result.Run) (float64, string) {
 		if r.Backpressure == nil {
@@ -66,8 +63,8 @@ func held(v func(result.Backpressure) float64) func(*result.Run) (float64, strin
 	}
 }
 
-// lagOfBound is the overshoot: above 1 the bound did not hold. Runs of older versions
-// tell the peak over window and drain, and not by partition.
+// Above 1 the bound was exceeded. Older runs have the peak over window and drain, and not by
+// partition.
 func lagOfBound(r *result.Run) (float64, string) {
 	b := r.Backpressure
 	switch {
@@ -83,9 +80,8 @@ func lagOfBound(r *result.Run) (float64, string) {
 	return float64(*r.Lag.PeakRecords) / float64(b.MaxLag), ""
 }
 
-// HeldTime is the p99 of the time that a controller with a target holds: from the gate to
-// the consumer. What was shed or went through at once was at the gate when it was due; what
-// was deferred came there later, and has been sent when it left.
+// HeldTime is the p99 of the time that a controller's target bounds, from the gate to the consumer.
+// A shed or immediately admitted record reached the gate when it was due, a deferred one later.
 func HeldTime(r *result.Run) Figure {
 	metric := "e2e_response_time"
 	if r.Backpressure.Excess != "shed" {
@@ -95,8 +91,6 @@ func HeldTime(r *result.Run) Figure {
 	return all[slices.IndexFunc(all, func(f Figure) bool { return f.Name == metric+"_p99" })]
 }
 
-// p99OfTarget is the time that a controller holds as a part of its target; up to
-// result.HeldWithin the target was held.
 func p99OfTarget(r *result.Run) (float64, string) {
 	switch {
 	case r.Backpressure == nil:
@@ -121,8 +115,7 @@ func ofBound(v func(result.Bound) int64) func(*result.Run) (float64, string) {
 	}
 }
 
-// ofShed is a part of what was shed. Runs of older versions have it by reason in
-// their books alone.
+// Older runs have it only in their books.
 func ofShed(name, title, reason string, v func(result.ShedCounts) int64) Figure {
 	return Figure{
 		Name: name, Title: title, Kind: Records, Better: Lower, fields: []string{"load.shed"},
@@ -140,7 +133,6 @@ func ofShed(name, title, reason string, v func(result.ShedCounts) int64) Figure 
 	}
 }
 
-// gateClosed is the share of the measured window.
 func gateClosed(r *result.Run) (float64, string) {
 	if r.Backpressure == nil {
 		return 0, noBackpressure
@@ -153,8 +145,8 @@ func gateClosed(r *result.Run) (float64, string) {
 	return 0, notMeasured
 }
 
-// settlingTime is the longest of all changes: a controller that follows the consumers
-// upwards and not downwards has not followed them.
+// settlingTime is the longest of all changes, because a controller must follow changes in both
+// directions.
 func settlingTime(r *result.Run) (longest float64, missing string) {
 	switch {
 	case len(r.Lag.Changes) == 0:
@@ -171,12 +163,10 @@ func settlingTime(r *result.Run) (longest float64, missing string) {
 	return longest, ""
 }
 
-// settlingStep is how often a run looks at what is delivered, in seconds: what settled
-// between two looks is seen at the second.
+// settlingStep is the interval of readings of the delivered records, in seconds.
 const settlingStep = 0.1
 
-// Settled is the time in seconds within which a controller that settled had done so
-// after c, in whole steps of the looks.
+// Settled returns the settling time after c in seconds, rounded up to whole settlingSteps.
 func Settled(c result.Change) float64 {
 	return max(1, math.Ceil(*c.SettlingS/settlingStep-0.001)) * settlingStep
 }

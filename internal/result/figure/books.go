@@ -2,7 +2,6 @@ package figure
 
 import "kafkabench.example/kafka-bench/internal/result"
 
-// books are what became of the records of the measured window.
 func books() []Figure {
 	return []Figure{
 		{
@@ -77,7 +76,7 @@ func ofLoad(name string, better Better, field string, count func(result.Load) in
 	}
 }
 
-// ofDelivery is a count of what went wrong, which only stamped records tell.
+// Only stamped records show errors.
 func ofDelivery(name, field string, count func(result.Delivery) int64) Figure {
 	return Figure{
 		Name: name, Title: name, Kind: Records, Better: Lower, fields: []string{field},
@@ -89,14 +88,13 @@ func deliveryRatio(r *result.Run) (float64, string) {
 	if missing := checked(r); missing != "" {
 		return 0, missing
 	}
-	if r.Fill != nil && r.Load.Scheduled == 0 { // it is of what the topic was filled with
+	if r.Fill != nil && r.Load.Scheduled == 0 { // the ratio is of the fill
 		return r.Delivery.Ratio, ""
 	}
 	return r.Delivery.Ratio, produced(r)
 }
 
-// deliveredBytes takes the mean size from the records that were read, or else
-// from those that were written.
+// The mean size is of the records that were read, or else written.
 func deliveredBytes(r *result.Run) (float64, string) {
 	bytes, records := r.Load.Bytes, r.Load.Acked
 	if r.Delivery.Bytes > 0 {
@@ -108,8 +106,7 @@ func deliveredBytes(r *result.Run) (float64, string) {
 	return r.Delivery.DeliveredPerS * float64(bytes) / float64(records), consumed(r)
 }
 
-// when is a figure under a condition, which is "" or why the run has no such
-// figure. A quotient without a divisor is no figure either.
+// missing returns "" or the reason why there is no figure.
 func when(missing func(*result.Run) string, v func(*result.Run) float64) func(*result.Run) (float64, string) {
 	return func(r *result.Run) (float64, string) {
 		if why := missing(r); why != "" {
@@ -128,7 +125,7 @@ func produced(r *result.Run) string {
 
 func openLoop(r *result.Run) string {
 	if r.Load.ClosedLoop {
-		return "a closed loop offers what is taken"
+		return "a closed loop has no offered rate"
 	}
 	return produced(r)
 }
@@ -150,7 +147,6 @@ func checked(r *result.Run) string {
 	return ""
 }
 
-// pointed is a figure that is null where it was not measured.
 func pointed[T int64 | float64](field func(*result.Run) *T) func(*result.Run) (float64, string) {
 	return func(r *result.Run) (float64, string) {
 		p := field(r)

@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// parseBound reads a value as people write one of that kind, and writes it as it
-// should be written. Nothing is nothing in any unit: 0 needs none.
+// 0 needs no unit.
 func (k Kind) parseBound(text string) (v float64, canonical string, err error) {
 	switch text {
 	case "":
@@ -45,7 +44,6 @@ func (k Kind) parseBound(text string) (v float64, canonical string, err error) {
 	return k.parseDecimal(text)
 }
 
-// example is a value of the kind as it is written.
 func (k Kind) example() string {
 	switch k {
 	case Nanoseconds:
@@ -72,7 +70,7 @@ func parseDuration(text string) (v float64, canonical string, err error) {
 	return float64(d), d.String(), nil
 }
 
-// parseRate reads a rate with a sign: a backlog may shrink.
+// A backlog may shrink.
 func parseRate(text string) (v float64, canonical string, err error) {
 	size, negative := strings.CutPrefix(text, "-")
 	r, err := unit.ParseRate(size)
@@ -87,13 +85,12 @@ func parseRate(text string) (v float64, canonical string, err error) {
 	return r.PerSecond(), r.String(), nil
 }
 
-// parseDecimal reads a plain number, or for a ratio one in per cent, exactly
-// until the last step.
+// The result is exact until the final conversion.
 func (k Kind) parseDecimal(text string) (v float64, canonical string, err error) {
 	number, percent := strings.CutSuffix(text, "%")
 	digits := mostDigits
 	if percent {
-		digits -= 10 // dividing by 100 adds some, and the result is to be read back
+		digits -= 10 // division by 100 adds digits, and the result must be readable
 	}
 	exact, ok := decimal(number, digits)
 	if !ok || percent && k != Ratio {
@@ -106,11 +103,8 @@ func (k Kind) parseDecimal(text string) (v float64, canonical string, err error)
 	return v, strconv.FormatFloat(v, 'f', -1, 64), nil
 }
 
-// mostDigits bounds the numbers that are read; no figure needs as many.
 const mostDigits = 30
 
-// decimal reads at most so many digits, with at most one point among them, and a
-// sign.
 func decimal(text string, most int) (*big.Rat, bool) {
 	digits := strings.TrimPrefix(text, "-")
 	if len(digits) > most || strings.Trim(digits, "0123456789.") != "" {
@@ -123,8 +117,7 @@ func decimal(text string, most int) (*big.Rat, bool) {
 	return new(big.Rat).SetString(text)
 }
 
-// near prints v like Format, and exactly where rounding would make it look like
-// the bound that it missed.
+// near is exact if rounding would make v look like the missed bound.
 func (f Figure) near(v, bound float64) string {
 	text := f.Format(v)
 	if v == bound || text != f.Format(bound) || math.IsInf(v, 0) {

@@ -8,8 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// TestBounds: a percentile that too few records ended for is a lower bound. It has a rank
-// and no value, and keeps no expectation.
 func TestBounds(t *testing.T) {
 	undrained := func(p50, p99 int64) *result.Run {
 		r := run()

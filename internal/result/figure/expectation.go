@@ -8,20 +8,20 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Expectation is a bound that a figure of a run is to keep.
+// Expectation is a bound on a figure of a run.
 type Expectation struct {
 	Figure   Figure
 	Operator string  // <=, <, >=, > or =
 	Bound    float64 // in the figure's unit
 
-	bound string // as it is written
+	bound string // as written
 }
 
-// operators, those first that others begin with.
+// Longer ones come first.
 var operators = []string{"<=", ">=", "<", ">", "="}
 
-// ParseExpectation reads a figure, an operator and a bound with its unit, as in
-// "e2e_response_time_p99 <= 50ms", "acked_ratio >= 0.999", "backlog_growth <= 0".
+// ParseExpectation reads a figure, an operator and a bound with its unit, such as
+// "e2e_response_time_p99 <= 50ms", "acked_ratio >= 0.999" or "backlog_growth <= 0".
 func ParseExpectation(text string) (Expectation, error) {
 	fault := func(err error) (Expectation, error) {
 		return Expectation{}, fmt.Errorf("expectation %q: %w", text, err)
@@ -42,7 +42,6 @@ func ParseExpectation(text string) (Expectation, error) {
 	return e, nil
 }
 
-// cutOperator splits text at its first operator.
 func cutOperator(text string) (name, operator, bound string, ok bool) {
 	at := strings.IndexAny(text, "<>=")
 	if at < 0 {
@@ -57,12 +56,12 @@ func cutOperator(text string) (name, operator, bound string, ok bool) {
 	return "", "", "", false
 }
 
-// Check tells whether a run meets the expectation, and says so with the figure:
-// "e2e_response_time_p99 is 61.2 ms, expected <= 50ms". A figure that the run
-// does not have meets nothing, and neither does a bound. One that has an error of its own, as the growth
-// of the backlog has, misses its bound where it is beyond it by more than that
-// error (two standard errors of it). A time that clocks may have shifted misses its bound
-// if it is beyond it with that error added or taken away.
+// Check reports whether a run meets the expectation, with a text such as "e2e_response_time_p99 is
+// 61.2 ms, expected <= 50ms". A missing figure and a lower bound meet nothing.
+//
+// A figure with an error of its own, such as backlog_growth, fails only if it is beyond its bound
+// by more than two standard errors. A time from two clocks fails if it is beyond its bound with
+// that error added or subtracted.
 func (e Expectation) Check(r *result.Run) (met bool, text string) {
 	v, missing := e.Figure.take(r)
 	if missing != "" {
@@ -84,7 +83,7 @@ func (e Expectation) Check(r *result.Run) (met bool, text string) {
 	return e.holds(v-clock, margin) && e.holds(v+clock, margin), fmt.Sprintf("%s is %s, expected %s %s", e.Figure.Name, shown, e.Operator, e.written())
 }
 
-// holds compares what is nearest to the bound within the margin of v.
+// holds compares the value within v ± margin that is nearest to the bound.
 func (e Expectation) holds(v, margin float64) bool {
 	v += math.Copysign(min(margin, math.Abs(e.Bound-v)), e.Bound-v)
 	switch e.Operator {
@@ -109,5 +108,5 @@ func (e Expectation) written() string {
 	return e.bound
 }
 
-// String prints e as ParseExpectation reads it.
+// String returns e as ParseExpectation reads it.
 func (e Expectation) String() string { return e.Figure.Name + " " + e.Operator + " " + e.written() }

@@ -12,7 +12,7 @@ import (
 func TestParseExpectation(t *testing.T) {
 	for text, want := range map[string]struct {
 		bound   float64
-		written string // "" where it is text itself
+		written string // "" if it is text itself
 	}{
 		"e2e_response_time_p99 <= 50ms":       {50e6, ""},
 		"  e2e_response_time_p99<=0.05s ":     {50e6, "e2e_response_time_p99 <= 50ms"},
@@ -216,7 +216,7 @@ func TestExceeded(t *testing.T) {
 	}
 }
 
-// What is read is written as it is read back, and checks without harm.
+// A parsed expectation prints so that it parses again, and Check never panics.
 func FuzzParseExpectation(f *testing.F) {
 	for _, text := range []string{
 		"e2e_response_time_p99 <= 50ms", "backlog_growth <= -1/7s", "acked_ratio >= 99.9%", "failed=0", "rss_peak < 1.5KiB",

@@ -14,21 +14,19 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Better says which side of a figure is the good one.
+// Better says which side of a figure is good.
 type Better int8
 
-// Sides.
 const (
-	Neither Better = iota // it describes, and is no merit
+	Neither Better = iota // it only describes
 	Higher
 	Lower
 )
 
-// Kind is what a figure counts, and how it is written.
+// Kind is what a figure counts; it decides the format.
 type Kind int8
 
-// Kinds, with what Format makes of a value and what an expectation is written
-// with.
+// Kinds, with the output of Format, and the input in an expectation.
 const (
 	Nanoseconds    Kind = iota // 9.49 ms; written 10ms
 	PerSecond                  // of records: 9,924/s; written 10k/s
@@ -37,42 +35,37 @@ const (
 	Bytes                      // 78.3 MB; written 80MB
 	Ratio                      // 99.98 %; written 0.9998 or 99.98%
 	Count                      // of other things than records: 12; written 12
-	Number                     // with decimals, as cores: 1.25; written 1.25
+	Number                     // with decimals, such as cores: 1.25; written 1.25
 )
 
 // Figure is one number of a run.
 type Figure struct {
-	Name   string // as in e2e_response_time_p99
-	Title  string // in the words of a report, as in "e2e response time p99"
+	Name   string // such as e2e_response_time_p99
+	Title  string // in a report, such as "e2e response time p99"
 	Kind   Kind
 	Better Better
-	// Since is the method from which its values compare (see result.Method): what
-	// earlier ones measured under this name was something else. 0 is the first.
+	// Since is the method from which values compare (see result.Method); earlier ones measured
+	// another quantity. 0 is the first method.
 	Since int
 
-	// value takes the figure from a finished run, or says why it has none.
+	// value returns the figure of a finished run, or the reason why it has none.
 	value func(*result.Run) (v float64, missing string)
-	// atLeast tells whether the value is only a lower bound; nil where it never is.
+	// atLeast reports whether the value is only a lower bound; nil if it never is.
 	atLeast func(*result.Run) bool
-	// margin is by how much the value may be off for reasons of its own; nil
-	// where it is exact.
+	// margin is the error of the value; nil if exact.
 	margin func(*result.Run) float64
-	// clock is by how much clocks that differ may have shifted the value; nil where none can.
+	// clock is the error from two clocks; nil if none.
 	clock func(*result.Run) float64
-	// fields are the paths in run.json that it is taken from: an imported run
-	// may not tell them.
+	// fields are the source paths in run.json, which an imported run may lack.
 	fields []string
-	// among is set by Among, and least the lowest method whose values compare then.
+	// among is set by Among; least is the lowest method whose values then compare.
 	among bool
 	least int
 }
 
-// notMeasured is why a run has no figure, where there is no more to say.
 const notMeasured = "it was not measured"
 
-// All are the figures, in the order of a report: what became of the records,
-// what was reached, their times, the lag, what held it back, what it took, what
-// faults did, and what became of the records of a queue.
+// All returns all figures, in the order of a report.
 func All() []Figure {
 	all := slices.Concat(books(), throughput(), times(), lag(), backpressure(), usage(), requests(), availability(),
 		queue())
@@ -82,8 +75,7 @@ func All() []Figure {
 	return all
 }
 
-// Headline are the figures that a comparison shows first, as far as its runs have
-// them: a closed loop has no response times.
+// Headline returns the figures that a comparison shows first.
 func Headline() []Figure {
 	shown := []string{
 		"offered_per_s", "acked_per_s", "delivered_per_s", "shed_ratio", "delivery_ratio",
@@ -94,18 +86,17 @@ func Headline() []Figure {
 	return slices.DeleteFunc(All(), func(f Figure) bool { return !slices.Contains(shown, f.Name) })
 }
 
-// Backpressured are the figures beside those of Headline that a comparison of runs
-// under backpressure shows.
+// Backpressured returns the figures that a comparison of runs with backpressure adds.
 func Backpressured() []Figure {
 	shown := []string{"admitted_ratio", "deferred_peak", "utilisation", "lag_peak_of_max_lag",
 		"e2e_response_time_p90", "settling_time"}
 	return slices.DeleteFunc(All(), func(f Figure) bool { return !slices.Contains(shown, f.Name) })
 }
 
-// known are All, made once: reports ask for each figure by its name.
+// Reports look up many figures.
 var known = sync.OnceValue(All)
 
-// Named finds a figure. Its error says which one was probably meant.
+// Named returns the figure of a name. Its error suggests a name.
 func Named(name string) (Figure, error) {
 	all := known()
 	names := make([]string, len(all))
@@ -118,7 +109,6 @@ func Named(name string) (Figure, error) {
 	return Figure{}, fmt.Errorf("figure %q: %s", name, hint(name, names))
 }
 
-// hint says what would have been right in place of name.
 func hint(name string, names []string) string {
 	const example = "e2e_response_time_p99"
 	word := strings.ToLower(name)
@@ -127,20 +117,20 @@ func hint(name string, names []string) string {
 		return "say from when to when: " + example +
 			" counts from the intended send, e2e_service_time_p99 from the actual one"
 	case slices.Contains(result.TimeMetrics, name):
-		return fmt.Sprintf("say what of it, as in %s_p99; there are %s", name, strings.Join(statisticKeys(), ", "))
+		return fmt.Sprintf("add a statistic, as in %s_p99; there are %s", name, strings.Join(statisticKeys(), ", "))
 	case slices.Contains(statisticKeys(), name):
-		return "say of which time, as in e2e_response_time_" + name
+		return "name the time too, as in e2e_response_time_" + name
 	}
 	if near := spelling.Nearest(name, names); near != "" {
-		return fmt.Sprintf("there is none of that name; did you mean %s?", near)
+		return fmt.Sprintf("there is no figure of that name; did you mean %s?", near)
 	}
 	if longer := slices.DeleteFunc(slices.Clone(names),
 		func(n string) bool { return word == "" || !strings.HasPrefix(n, word) }); len(longer) > 0 {
-		return "there is none of that name; did you mean " +
+		return "there is no figure of that name; did you mean " +
 			strings.TrimPrefix(spelling.OneOf(longer[:min(len(longer), 6)]), "one of ") + "?"
 	}
 	plain := slices.DeleteFunc(slices.Clone(names), isTime)
-	return fmt.Sprintf("there is none of that name; the figures are %s, and of %s those that end as %s does",
+	return fmt.Sprintf("there is no figure of that name; the figures are %s, and of %s those that end as %s does",
 		strings.Join(plain, ", "), strings.Join(result.TimeMetrics, ", "), example)
 }
 
@@ -149,9 +139,8 @@ func isTime(name string) bool {
 		func(metric string) bool { return strings.HasPrefix(name, metric+"_") })
 }
 
-// Value takes the figure from a run. It is not known where the run did not
-// finish, where it was not measured, where its records are too few for the
-// percentile, or where it is only a lower bound (see AtLeast).
+// Value returns the figure of a run. It is unknown if Missing gives a reason or it is only a lower
+// bound (see AtLeast).
 func (f Figure) Value(r *result.Run) (v float64, known bool) {
 	v, missing := f.take(r)
 	if missing != "" || f.isBound(r) {
@@ -160,8 +149,7 @@ func (f Figure) Value(r *result.Run) (v float64, known bool) {
 	return v, true
 }
 
-// Ranked is the figure among those of other runs: Value, or +Inf for a bound, which
-// stands above every value and ties with every other bound. It is for ranks alone.
+// Ranked returns Value, or +Inf for a lower bound, which ranks above every value.
 func (f Figure) Ranked(r *result.Run) (v float64, known bool) {
 	v, missing := f.take(r)
 	switch {
@@ -173,8 +161,7 @@ func (f Figure) Ranked(r *result.Run) (v float64, known bool) {
 	return v, true
 }
 
-// AtLeast is what the figure is in a run at the least: its value, or the lower bound
-// if no more is known of it, which 0 is of every time.
+// AtLeast returns the figure's value, or its lower bound, which may be 0.
 func (f Figure) AtLeast(r *result.Run) (v float64, known bool) {
 	v, missing := f.take(r)
 	return v, missing == ""
@@ -182,8 +169,8 @@ func (f Figure) AtLeast(r *result.Run) (v float64, known bool) {
 
 func (f Figure) isBound(r *result.Run) bool { return f.atLeast != nil && f.atLeast(r) }
 
-// ClockError is by how much the figure of a run may be off, up or down, because it rests on
-// the clocks of two machines; 0 of one clock.
+// ClockError returns the error of the figure, up or down, if it uses the clocks of two machines; 0
+// with one clock.
 func (f Figure) ClockError(r *result.Run) float64 {
 	if f.clock == nil {
 		return 0
@@ -191,7 +178,7 @@ func (f Figure) ClockError(r *result.Run) float64 {
 	return f.clock(r)
 }
 
-// Missing says why a run does not have the figure; "" where it does, or has a bound.
+// Missing returns why a run does not have the figure; "" if it has the figure or a bound.
 func (f Figure) Missing(r *result.Run) string {
 	_, missing := f.take(r)
 	return missing
@@ -218,7 +205,7 @@ func (f Figure) take(r *result.Run) (v float64, missing string) {
 	return v, ""
 }
 
-// Unit is the unit of raw values, as documents name it; "1" of a plain number.
+// Unit returns the unit of raw values in documents; "1" for a plain number.
 func (k Kind) Unit() string {
 	switch k {
 	case Nanoseconds:
@@ -237,11 +224,10 @@ func (k Kind) Unit() string {
 	return "1"
 }
 
-// Format prints a value of the figure for people: 9.49 ms, 9,924/s. It rounds,
-// and is not meant to be read back.
+// Format formats a value for people: 9.49 ms, 9,924/s.
 func (f Figure) Format(v float64) string {
 	if math.IsNaN(v) || math.Abs(v) >= math.MaxInt64 {
-		return unit.NotAvailable // as a whole number it would not fit
+		return unit.NotAvailable // too large for a whole number
 	}
 	switch f.Kind {
 	case Nanoseconds:
@@ -262,8 +248,8 @@ func (f Figure) Format(v float64) string {
 	return unit.NotAvailable
 }
 
-// FormatRanked prints what Ranked and AtLeast are, or a statistic of either over several
-// runs: a value, > and the bound, or a dash where the bound says nothing.
+// FormatRanked formats Ranked and AtLeast, or a statistic of both over several runs: a value, > and
+// the bound, or a dash if the bound is 0.
 func (f Figure) FormatRanked(v, atLeast float64) string {
 	switch {
 	case !math.IsInf(v, 1):
@@ -274,8 +260,8 @@ func (f Figure) FormatRanked(v, atLeast float64) string {
 	return "–"
 }
 
-// FormatClocked is FormatRanked of what clocks may have shifted by so much: 4.21 ms ± 0.13 ms,
-// or a dash for a value that is not above that error.
+// FormatClocked is FormatRanked with an error of clocks: 4.21 ms ± 0.13 ms, or a dash if the value
+// is not above the error.
 func (f Figure) FormatClocked(v, atLeast, clockError float64) string {
 	if clockError == 0 || math.IsInf(v, 1) && atLeast <= 0 {
 		return f.FormatRanked(v, atLeast)
@@ -290,15 +276,15 @@ func (f Figure) FormatClocked(v, atLeast, clockError float64) string {
 	return bound + unit.NanosWithin(int64(math.Round(v)), int64(math.Ceil(clockError)))
 }
 
-// Text prints the figure of a run, as FormatClocked does; known is false where the run
-// does not have it.
+// Text formats the figure of a run as FormatClocked does; known is false if the run does not have
+// it.
 func (f Figure) Text(r *result.Run) (text string, known bool) {
 	v, known := f.Ranked(r)
 	atLeast, _ := f.AtLeast(r)
 	return f.FormatClocked(v, atLeast, f.ClockError(r)), known
 }
 
-// number prints v with two decimals, and what would be lost by that with two digits.
+// number prints two decimals, or two significant digits below 0.01.
 func number(v float64) string {
 	decimals := 2
 	if small := math.Abs(v); small > 0 && small < 0.01 {
@@ -307,14 +293,13 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'f', decimals, 64)
 }
 
-// beyond is how many records must lie above a percentile for it to be a figure.
+// beyond is how many records must be above a percentile.
 const beyond = 10
 
-// Supported tells whether count records are enough for a percentile, from 0 to
-// 100: ten must lie beyond it, so that p99 needs 1,000 of them, p99.9 10,000 and
-// p99.99 100,000.
+// Supported reports whether count records are enough for a percentile, from 0 to 100: ten must be
+// beyond it. So p99 needs 1,000 records, p99.9 10,000 and p99.99 100,000.
 func Supported(percentile float64, count int64) bool {
-	// In millionths of a per cent, so that 100 − 99.99 is exact.
+	// Millionths of a per cent make 100 − 99.99 exact.
 	const scale = 1e6
 	above := math.Round((100 - percentile) * scale)
 	return float64(count)*above >= beyond*100*scale

@@ -13,15 +13,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// stretched is a part of a window with that e2e p99 in milliseconds, and half of it
-// for sending.
+// half of ms for sending
 func stretched(ms int64) *result.Stretch {
 	return &result.Stretch{Time: map[string]result.IntervalTime{
 		"e2e_response_time": {Count: 1000, P99Ns: ms * 1e6}, "send_response_time": {Count: 1000, P99Ns: ms * 5e5},
 	}}
 }
 
-// run is one that has every figure.
 func run() *result.Run {
 	r := &result.Run{Time: map[string]result.Time{}}
 	r.Run.FinishedAt = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -173,7 +171,6 @@ func TestEveryFigure(t *testing.T) {
 	}
 }
 
-// checkPath wants a field of run.json by its names there.
 func checkPath(t *testing.T, name, path string) {
 	t.Helper()
 	v := reflect.TypeFor[result.Run]()
@@ -212,7 +209,7 @@ func TestMissing(t *testing.T) {
 		{"e2e_response_time_p99", func(r *result.Run) { r.Load.ClosedLoop = true }, "in a closed loop nothing has an intended send time to count from"},
 		{"e2e_service_time_p99", func(r *result.Run) { r.Load.ClosedLoop = true }, ""},
 		{"pacer_lateness_max", func(r *result.Run) { r.Load.ClosedLoop = true }, "in a closed loop nothing has an intended send time to count from"},
-		{"offered_per_s", func(r *result.Run) { r.Load.ClosedLoop = true }, "a closed loop offers what is taken"},
+		{"offered_per_s", func(r *result.Run) { r.Load.ClosedLoop = true }, "a closed loop has no offered rate"},
 		{"poll_time_p50", func(r *result.Run) { delete(r.Time, "poll_time") }, "it was not measured"},
 		{"poll_time_p99_9", func(r *result.Run) { r.Time["poll_time"] = result.Time{Count: 9_999} }, "9,999 records are too few for p99.9"},
 		{"poll_time_p99_9", func(r *result.Run) { r.Time["poll_time"] = result.Time{Count: 10_000} }, ""},
@@ -240,7 +237,7 @@ func TestMissing(t *testing.T) {
 		{"p99_of_target", func(r *result.Run) { r.Backpressure.TargetNs = 0 }, "its controller was given no target"},
 		{"refused", func(r *result.Run) { r.Backpressure = nil }, "there was no backpressure"},
 		{"settling_time", func(r *result.Run) { r.Lag.Changes[0].SettlingS = nil }, "it had not settled when the next change or the end came"},
-		{"settling_time", func(r *result.Run) { // one that did is not enough
+		{"settling_time", func(r *result.Run) { // one that settled is not enough
 			r.Lag.Changes = append(r.Lag.Changes, result.Change{What: "work 9ms"})
 		}, "it had not settled when the next change or the end came"},
 		{"settling_time", func(r *result.Run) { r.Lag.Changes = nil }, "the consumers worked the same throughout"},
@@ -290,8 +287,8 @@ func TestNamedSuggests(t *testing.T) {
 		"time_lag":                "did you mean time_lag_peak?",
 		"gc_p":                    "did you mean gc_pause_p99, gc_pause_max or gc_pause_total?",
 		"latency_p99":             "say from when to when: e2e_response_time_p99 counts from the intended send, e2e_service_time_p99 from the actual one",
-		"e2e_response_time":       "say what of it, as in e2e_response_time_p99; there are min, p50,",
-		"p99":                     "say of which time, as in e2e_response_time_p99",
+		"e2e_response_time":       "add a statistic, as in e2e_response_time_p99; there are min, p50,",
+		"p99":                     "name the time too, as in e2e_response_time_p99",
 		"zebra":                   "the figures are offered_per_s,",
 		"":                        "the figures are offered_per_s,",
 	} {
@@ -315,7 +312,6 @@ func TestSupported(t *testing.T) {
 	}
 }
 
-// TestFormatOfMuch: what is long or large for a run is no error.
 func TestFormatOfMuch(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -346,8 +342,6 @@ func TestFormatOfWhatIsNoNumber(t *testing.T) {
 	}
 }
 
-// The copies of a record that several groups read are no further evidence: a
-// percentile of their times rests on the records.
 func TestCopiesAreNotIndependent(t *testing.T) {
 	r := result.Run{Time: map[string]result.Time{}, Delivery: result.Delivery{Copies: 3}}
 	r.Run.FinishedAt = time.Unix(1, 0)
@@ -379,7 +373,6 @@ func must(t *testing.T, name string) Figure {
 	return f
 }
 
-// TestFiguresOfAReader: where nobody produces, the throughput is what was delivered.
 func TestFiguresOfAReader(t *testing.T) {
 	r := run()
 	r.Load = result.Load{}
@@ -397,7 +390,6 @@ func TestFiguresOfAReader(t *testing.T) {
 	}
 }
 
-// A number that two decimals would make nothing of keeps two digits.
 func TestSmallNumbers(t *testing.T) {
 	f, err := Named("queue_requests_per_record")
 	if err != nil {

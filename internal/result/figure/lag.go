@@ -2,7 +2,6 @@ package figure
 
 import "kafkabench.example/kafka-bench/internal/result"
 
-// lag is the backlog as operators and users see it, and how the consumers fared.
 func lag() []Figure {
 	return []Figure{
 		{
@@ -19,8 +18,7 @@ func lag() []Figure {
 			value:  when(consumed, func(r *result.Run) float64 { return float64(r.Lag.BacklogPeakRecords) }),
 		},
 		{
-			// A backlog goes up and down by a poll's worth while it keeps up, so
-			// that its slope is never quite 0.
+			// Even a stable backlog varies with each poll, so its slope is never 0.
 			Name: "backlog_growth", Title: "backlog growth", Kind: PerSecond, Better: Lower,
 			value: pointed(func(r *result.Run) *float64 { return r.Lag.BacklogGrowthPerS }), margin: growthMargin,
 		},
@@ -82,9 +80,7 @@ func growthMargin(r *result.Run) float64 {
 	return 2 * *r.Lag.BacklogGrowthErrorPerS
 }
 
-// timeLagSeen tells whether some look at the time lag found a record waiting. It is
-// looked at where intervals end, so that 0 of records that all waited a moment is
-// that nobody looked then.
+// Without an undelivered record at an interval's end 0 is no measurement.
 func timeLagSeen(r *result.Run) string {
 	if why := consumed(r); why != "" {
 		return why
@@ -105,8 +101,8 @@ func drained(r *result.Run) string {
 	return ""
 }
 
-// recoveryTime is how long after the consumers last began to work otherwise the
-// backlog was back to normal.
+// recoveryTime is the time from the last change of the consumers' work until the backlog was
+// normal.
 func recoveryTime(r *result.Run) (float64, string) {
 	if len(r.Lag.Changes) == 0 {
 		return 0, "the consumers worked the same throughout"

@@ -8,32 +8,29 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// redefined are the figures, beside the statistics of times, that method 2 measures
-// otherwise than method 1 did.
+// redefined are the figures that method 2 defines differently, without statistics of times.
 var redefined = []string{
-	// of first deliveries, without duplicates
+	// first deliveries, without duplicates
 	"delivered_per_s", "delivered_bytes_per_s", "throughput_per_s", "throughput_bytes_per_s", "cpu_per_delivered",
 	"settling_time",
-	// from the window's end, or from when the consumers were let go
+	// from the window's end, or from the end of a hold
 	"drain_time", "drain_per_s",
-	// of every record whose user has no answer
+	// every record that is neither delivered nor failed
 	"time_lag_peak",
 	// over the times of the readings
 	"backlog_growth",
-	// of all records, as the times that it divides
+	// all records, as in the times that it divides
 	"p99_of_target",
-	// of acked records only
+	// only acked records
 	"before_fault_send_response_time_p99", "during_fault_send_response_time_p99", "after_fault_send_response_time_p99",
 }
 
-// ranked are the times whose percentiles are of all records from method 2 on, and
-// not only of those that ended.
+// ranked are the times whose percentiles include records that did not end, since method 2.
 var ranked = []string{
 	"send_delay", "send_service_time", "send_response_time", "e2e_service_time", "e2e_response_time",
 	"processed_response_time",
 }
 
-// since is the method from which the values of a figure compare.
 func since(name string) int {
 	ofAll := slices.ContainsFunc(ranked, func(metric string) bool { return strings.HasPrefix(name, metric+"_") })
 	if ofAll || slices.Contains(redefined, name) {
@@ -42,12 +39,9 @@ func since(name string) int {
 	return 0
 }
 
-// Among is f as runs have it that are held against each other, or put into one
-// median. If some of them were measured from f.Since on, runs that were measured
-// before do not have the figure: theirs is another quantity of the same name. A run
-// that a later method than ours measured has none, because nobody knows here what
-// that method changed. Imported runs have no method, and compare with all; of one
-// run by itself there is nothing to mix.
+// Among returns f for a comparison or a median of several runs. If one of them has at least method
+// f.Since, runs of earlier methods do not have the figure. Nor do runs of a later method than this
+// version's. Imported runs have no method and compare with all.
 func (f Figure) Among(runs []*result.Run) Figure {
 	if len(runs) < 2 {
 		return f
@@ -60,8 +54,7 @@ func (f Figure) Among(runs []*result.Run) Figure {
 	return f
 }
 
-// Otherwise says why a run's value does not compare with those of the runs that f
-// is taken among; "" if it does.
+// Otherwise returns why a run's value does not compare with the runs of Among; "" if it does.
 func (f Figure) Otherwise(r *result.Run) string {
 	switch method := r.Method(); {
 	case !f.among || method == 0:

@@ -7,7 +7,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// measuredWith is a run of that method; 0 is one that was imported.
+// 0 is an imported run.
 func measuredWith(method int) *result.Run {
 	r := run()
 	r.Run.MethodVersion = method
@@ -17,13 +17,11 @@ func measuredWith(method int) *result.Run {
 	return r
 }
 
-// TestAmong: a figure of runs from both sides of the method that changed it is that of
-// the later side. Without its own method it has the runs of all.
 func TestAmong(t *testing.T) {
 	const otherwise, unknown = "measured otherwise before method 2", "measured with method 3, and this kafka-bench compares up to method 2"
 	for _, c := range []struct {
 		figure string
-		runs   []int    // their methods
+		runs   []int
 		want   []string // why each does not have it
 	}{
 		{"e2e_response_time_p99", []int{1, 1}, []string{"", ""}},
@@ -57,8 +55,6 @@ func TestAmong(t *testing.T) {
 	}
 }
 
-// TestReferenceOfAnotherMethod: what consumers delivered is not held against what
-// was counted otherwise.
 func TestReferenceOfAnotherMethod(t *testing.T) {
 	off, on := measuredWith(1), measuredWith(2)
 	off.Backpressure = nil

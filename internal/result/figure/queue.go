@@ -2,7 +2,6 @@ package figure
 
 import "kafkabench.example/kafka-bench/internal/result"
 
-// queue is what became of the records of a queue, and what they cost.
 func queue() []Figure {
 	count := func(of func(*result.Queue) int64) func(*result.Queue) *float64 {
 		return func(q *result.Queue) *float64 { return pointTo(float64(of(q))) }
@@ -79,12 +78,10 @@ func ofCost(name, title string, kind Kind, of func(*result.QueueCost) *float64) 
 	})
 }
 
-// tailLeast is how many deliveries of an attempt are needed for the next to say
-// something of the share that came again.
+// tailLeast is how many deliveries an attempt needs for a comparison with the next.
 const tailLeast = 1000
 
-// pooledTail is the share of deliveries that were followed by another, over the attempts
-// that have enough of them; each alone is in the result.
+// pooledTail is the part of deliveries that were followed by another.
 func pooledTail(q *result.Queue) *float64 {
 	var before, after float64
 	for i := 1; i < len(q.DeliveriesByAttempt); i++ {

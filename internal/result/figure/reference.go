@@ -8,20 +8,17 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Reference is what consumers delivered of a load without backpressure: what they
-// can take of it, and what a controller is held against that held the load back.
+// Reference is what consumers delivered without backpressure, for comparison.
 type Reference struct {
 	Name          string  // of the runs
 	DeliveredPerS float64 // their median
-	// Differs are the settings besides those of backpressure in which they are not
-	// as the runs that they are held against: consume.commit, or none.
+	// Differs are the differing settings outside of backpressure: consume.commit, or none.
 	Differs []string
 }
 
-// References finds for each run of sets of runs the set that offered the same load
-// to the same consumers without backpressure. The runs of a set share a scenario. One
-// whose scenario differs in backpressure alone is preferred to one that commits at
-// another pace as well. A run for which there is none is not in the map.
+// References finds, for each run, the set of runs with the same load and consumers, and without
+// backpressure. The runs of a set share a scenario. A set that differs only in backpressure
+// precedes one that also differs in NotFelt. Runs without a reference are not in the map.
 func References(sets [][]*result.Run) map[*result.Run]Reference {
 	found := map[*result.Run]Reference{}
 	for _, set := range sets {
@@ -41,11 +38,9 @@ func References(sets [][]*result.Run) map[*result.Run]Reference {
 	return found
 }
 
-// NotFelt is the setting in which a reference may differ: consumers work no faster
-// for it.
+// NotFelt is the only other setting that may differ; it does not change the consumers' speed.
 const NotFelt = "consume.commit"
 
-// referenceFor is what runs without backpressure are to others, if they are any.
 func referenceFor(set, off []*result.Run) (Reference, bool) {
 	if len(set) == 0 || len(off) == 0 || off[0].Backpressure != nil {
 		return Reference{}, false
@@ -77,16 +72,14 @@ func referenceFor(set, off []*result.Run) (Reference, bool) {
 	return reference, len(b) > 0 && reference.DeliveredPerS > 0
 }
 
-// median of at least one value.
 func median(values []float64) float64 {
 	slices.Sort(values)
 	n := len(values)
 	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
-// DeliveredOfOff is what a run delivered as a part of what its reference did. Below
-// 1, consumers had nothing to do while load was held back. It has no name that Named
-// knows, as no run has it by itself.
+// DeliveredOfOff is what a run delivered ÷ what its reference delivered. Below 1 consumers were
+// idle while load was held back. Named does not know it, because a single run does not have it.
 func DeliveredOfOff(references map[*result.Run]Reference) Figure {
 	return Figure{
 		Name: "delivered_of_off", Title: "delivered ÷ without backpressure", Kind: Ratio, Better: Higher,

@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// of is a run of a scenario that commits at a pace and works for a time, under a
-// controller, that delivered so much.
 func of(name, controller, commit, work string, perS float64) *result.Run {
 	r := run()
 	r.Run.Name = name
@@ -41,7 +39,7 @@ func TestReferences(t *testing.T) {
 		{off[0], "off", nil, 2700. / 2650},
 		{credit, "off", nil, 0.98},
 		{latency, "off-100ms", nil, 1.06},              // it commits as often
-		{faster, "off", []string{"consume.commit"}, 1}, // the first of those that differ alike
+		{faster, "off", []string{"consume.commit"}, 1}, // the first of those with the same differences
 		{worker, "", nil, math.NaN()},                  // other consumers
 	} {
 		reference := found[c.run]
@@ -55,8 +53,6 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// Runs that nobody consumed, or whose scenario is not told, are no reference, and
-// nothing is one to runs that did not take place.
 func TestNoReference(t *testing.T) {
 	credit := of("credit", "credit", "1s", "4ms", 2600)
 	unread, untold, idle := of("off", "off", "1s", "4ms", 2600), of("off", "off", "1s", "4ms", 2600), of("off", "off", "1s", "4ms", 0)

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Regression is by how much a figure may not become worse from one set of runs
-// to another.
+// Regression is by how much a figure may become worse between two sets of runs.
 type Regression struct {
 	Figure Figure
 	Ratio  float64 // 0.1 is 10 %
@@ -16,8 +15,8 @@ type Regression struct {
 
 const worseBy = " worse by "
 
-// ParseRegression reads "e2e_response_time_p99 worse by 10%". The figure must have
-// a good side, and 0% is any worsening that is shown.
+// ParseRegression reads "e2e_response_time_p99 worse by 10%". The figure must have a good side. 0%
+// is any significant worsening.
 func ParseRegression(text string) (Regression, error) {
 	fault := func(err error) (Regression, error) {
 		return Regression{}, fmt.Errorf("condition %q: %w", text, err)
@@ -48,8 +47,7 @@ func ParseRegression(text string) (Regression, error) {
 	return Regression{Figure: f, Ratio: ratio}, nil
 }
 
-// Worsening turns by how much the figure is higher, as a part of what it was,
-// into by how much it is worse; below 0 it is better.
+// Worsening converts a relative increase to a relative worsening; below 0 it is better.
 func (r Regression) Worsening(difference float64) float64 {
 	if r.Figure.Better == Higher {
 		return -difference
@@ -57,19 +55,17 @@ func (r Regression) Worsening(difference float64) float64 {
 	return difference
 }
 
-// Exceeded tells whether a relative difference is worse by Ratio or more. None is
-// no worsening, and one from 0 to anything is infinite.
+// Exceeded reports whether a relative difference is worse by at least Ratio; 0 never is.
 func (r Regression) Exceeded(difference float64) bool {
 	worse := r.Worsening(difference)
 	return worse > 0 && worse >= r.Ratio
 }
 
-// String prints r as ParseRegression reads it.
+// String returns r as ParseRegression reads it.
 func (r Regression) String() string {
 	return r.Figure.Name + worseBy + percentOf(r.Ratio) + "%"
 }
 
-// percentOf is the shortest number of per cent that is read as ratio.
 func percentOf(ratio float64) string {
 	for digits := 1; digits < 18; digits++ {
 		text := strconv.FormatFloat(ratio*100, 'g', digits, 64)

@@ -2,14 +2,13 @@ package figure
 
 import "kafkabench.example/kafka-bench/internal/result"
 
-// Repeats are a figure of several runs. Ranked and AtLeast differ where a run has a
-// lower bound only; an order statistic of the one is at least that of the other.
+// Repeats are a figure of several runs. Ranked and AtLeast differ if a run has only a lower bound.
 type Repeats struct {
 	Ranked, AtLeast []float64
 	ClockError      float64 // the largest of any run
 }
 
-// Over takes the figure from those of runs that have it.
+// Over returns the figure of those runs that have it.
 func (f Figure) Over(runs []*result.Run) (all Repeats) {
 	for _, r := range runs {
 		if v, known := f.Ranked(r); known {
@@ -21,7 +20,7 @@ func (f Figure) Over(runs []*result.Run) (all Repeats) {
 	return all
 }
 
-// Format prints a statistic of the runs, as their median.
+// Format formats a statistic of the runs, such as their median.
 func (all Repeats) Format(f Figure, statistic func([]float64) float64) string {
 	return f.FormatClocked(statistic(all.Ranked), statistic(all.AtLeast), all.ClockError)
 }

@@ -2,7 +2,6 @@ package figure
 
 import "kafkabench.example/kafka-bench/internal/result"
 
-// requests is how the clients' connections and the brokers' threads were used.
 func requests() []Figure {
 	produce := func(r *result.Run) *result.ClientRequests { return clients(r).Produce }
 	fetch := func(r *result.Run) *result.ClientRequests { return clients(r).Fetch }
@@ -24,7 +23,6 @@ func requests() []Figure {
 	}
 }
 
-// clients are the requests of a run's clients, none where they were not timed.
 func clients(r *result.Run) result.Clients {
 	if r.Clients == nil {
 		return result.Clients{}
@@ -32,7 +30,6 @@ func clients(r *result.Run) result.Clients {
 	return *r.Clients
 }
 
-// millis are milliseconds in nanoseconds.
 func millis(ms *float64) *float64 {
 	if ms == nil {
 		return nil
@@ -41,7 +38,6 @@ func millis(ms *float64) *float64 {
 	return &ns
 }
 
-// atBrokers is the mean time of a type of request at all brokers that tell of any.
 func atBrokers(kind string) func(*result.Run) (float64, string) {
 	return func(r *result.Run) (float64, string) {
 		var n, sum float64
@@ -62,7 +58,6 @@ func atBrokers(kind string) func(*result.Run) (float64, string) {
 	}
 }
 
-// networkIdle is that of the broker whose network threads waited the least.
 func networkIdle(r *result.Run) (least float64, missing string) {
 	missing = notMeasured
 	for _, b := range r.Broker {

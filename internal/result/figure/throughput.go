@@ -2,8 +2,6 @@ package figure
 
 import "kafkabench.example/kafka-bench/internal/result"
 
-// throughput is what a run reached at what it was made for, and what it took on the
-// wire and on disk.
 func throughput() []Figure {
 	return []Figure{
 		{
@@ -61,7 +59,6 @@ func throughput() []Figure {
 	}
 }
 
-// reads tells whether a run is made to read: nobody produces in it.
 func reads(r *result.Run) bool { return r.Load.Scheduled == 0 && r.Consumer.Members > 0 }
 
 func cpuPerDelivered(r *result.Run) (float64, string) {
@@ -71,7 +68,6 @@ func cpuPerDelivered(r *result.Run) (float64, string) {
 	return *r.Process.CPUCores * 1e9 / r.Delivery.DeliveredPerS, consumed(r)
 }
 
-// ofPart is a figure of a part of the result that not every run has.
 func ofPart[Part any](part func(*result.Run) *Part, v func(Part) *float64) func(*result.Run) (float64, string) {
 	return pointed(func(r *result.Run) *float64 {
 		p := part(r)
@@ -92,7 +88,6 @@ func ofConfined(name, title string, kind Kind, v func(result.Confined) *float64)
 		value: ofPart(func(r *result.Run) *result.Confined { return r.Consumer.Confined }, v)}
 }
 
-// seconds are so many nanoseconds, of a figure that may not be known.
 func seconds(s *float64) *float64 {
 	if s == nil {
 		return nil
@@ -101,7 +96,6 @@ func seconds(s *float64) *float64 {
 	return &ns
 }
 
-// leastIdle is how idle the request handlers of the busiest broker were on average.
 func leastIdle(r *result.Run) (float64, string) {
 	least, some := 0.0, false
 	for _, b := range r.Broker {

@@ -11,13 +11,13 @@ import (
 
 // Statistic is one figure of a distribution of times.
 type Statistic struct {
-	Key        string // in the names of figures and files, without _ns
+	Key        string // in names, without _ns
 	Title      string
-	Percentile float64 // 0 for those that any count supports
+	Percentile float64 // 0 if any count supports it
 	Ns         func(result.Time) float64
 }
 
-// Statistics are all of them, from the least to the greatest, mean and deviations last.
+// Statistics has the order statistics in ascending order, then mean and deviations.
 var Statistics = []Statistic{
 	{"min", "min", 0, func(t result.Time) float64 { return float64(t.MinNs) }},
 	{"p50", "p50", 50, func(t result.Time) float64 { return float64(t.P50Ns) }},
@@ -47,7 +47,6 @@ func statisticKeys() []string {
 	return names
 }
 
-// times are the statistics of every time of a record.
 func times() []Figure {
 	var all []Figure
 	for _, metric := range result.TimeMetrics {
@@ -67,7 +66,6 @@ func times() []Figure {
 	return all
 }
 
-// of takes the statistic of a metric.
 func (s Statistic) of(metric string) func(*result.Run) (float64, string) {
 	return func(r *result.Run) (float64, string) {
 		t := r.Time[metric]
@@ -80,7 +78,7 @@ func (s Statistic) of(metric string) func(*result.Run) (float64, string) {
 		case t.NotEnded > 0 && s.OfAll():
 			return 0, fmt.Sprintf("%s of %s records had not ended", unit.Count(t.NotEnded),
 				unit.Count(t.Count+t.NotEnded))
-		// The count of an imported distribution may not be told, only its figures.
+		// An imported distribution may have figures without a count.
 		case s.Percentile > 0 && r.Says("time."+metric+".count") && !Supported(s.Percentile, population):
 			return 0, fmt.Sprintf("%s records are too few for %s", unit.Count(population), s.Title)
 		}
@@ -88,13 +86,12 @@ func (s Statistic) of(metric string) func(*result.Run) (float64, string) {
 	}
 }
 
-// OfEnded reports whether s is of the values that ended.
+// OfEnded reports whether s depends only on values that ended.
 func (s Statistic) OfEnded() bool { return s.Key == "min" || s.OfAll() }
 
-// OfAll reports whether s would be another if all values had ended.
+// OfAll reports whether values that have not ended would change s.
 func (s Statistic) OfAll() bool { return s.Key == "mean" || s.Key == "stddev" || s.Key == mad }
 
-// mad is the key of the median absolute deviation, which older runs and other tools lack.
 const mad = "mad"
 
 // Taken reports whether t has the statistic.
@@ -103,8 +100,8 @@ func (s Statistic) Taken(t result.Time) bool { return s.Key != mad || t.MADNs !=
 // AtLeast reports whether s is only a lower bound in t.
 func (s Statistic) AtLeast(t result.Time) bool { return slices.Contains(t.AtLeast, s.Key+"_ns") }
 
-// ClockError returns by how much s may be off in t, up or down, because clocks differ: as
-// much as each value. A deviation from the median can be off by the median's error too.
+// ClockError returns the error of s in t, up or down, from two clocks. A deviation from the median
+// has it twice, because the median has it too.
 func (s Statistic) ClockError(t result.Time) float64 {
 	if s.Key == mad {
 		return 2 * float64(t.ErrorNs)
@@ -112,15 +109,13 @@ func (s Statistic) ClockError(t result.Time) float64 {
 	return float64(t.ErrorNs)
 }
 
-// fromIntended tells the metrics that count from the intended send time.
 func fromIntended(metric string) bool {
 	return strings.Contains(metric, "response") || metric == "send_delay" || metric == "pacer_lateness"
 }
 
-// Independent is how many of count values of a time a percentile of them can rest on
-// (see Supported). Where several groups read everything, each record is in the times
-// of delivery once for each of them; but its copies were sent and stored together, so
-// that what held it up is in all of them, and is one thing that happened.
+// Independent returns how many of count values support a percentile (see Supported). Copies of a
+// record in several groups share their delays before the broker, so delivery times have one value
+// for all groups.
 func Independent(r *result.Run, metric string, count int64) int64 {
 	if strings.HasPrefix(metric, "e2e_") || strings.HasPrefix(metric, "processed_") {
 		return count / int64(max(1, r.Delivery.Copies))

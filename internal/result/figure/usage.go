@@ -2,7 +2,6 @@ package figure
 
 import "kafkabench.example/kafka-bench/internal/result"
 
-// usage is what the tool, the host and the brokers used in the measured window.
 func usage() []Figure {
 	return []Figure{
 		{Name: "wire_ratio", Title: "bytes sent ÷ bytes acked", Kind: Ratio, Better: Lower,
@@ -72,8 +71,7 @@ func usage() []Figure {
 var brokerCPU = ofBrokers("broker_cpu_cores", "CPU of the brokers, cores", Number,
 	func(b result.Broker) *float64 { return b.CPUCores })
 
-// diskYardstickRatio is the share of the disk's yardstick that was written, of several
-// disks with the brokers' logs of the fullest; nil if one of them was not calibrated.
+// diskYardstickRatio is the highest of the disks with brokers' logs; nil if one was not calibrated.
 func diskYardstickRatio(r *result.Run) (most *float64) {
 	if r.HostUse == nil {
 		return nil
@@ -97,7 +95,7 @@ func ofProcess(name, title string, kind Kind, field string, v func(result.Proces
 	}
 }
 
-// ofBrokers is the sum over all brokers, if all of them have the figure.
+// All brokers must have the figure.
 func ofBrokers[T int64 | float64](name, title string, kind Kind, v func(result.Broker) *T) Figure {
 	return Figure{
 		Name: name, Title: title, Kind: kind, Better: Lower,
@@ -117,7 +115,7 @@ func ofBrokers[T int64 | float64](name, title string, kind Kind, v func(result.B
 	}
 }
 
-// brokerCPUPerRecord is of each record that was acknowledged, or delivered in a run that only reads.
+// brokerCPUPerRecord is per acked record, or per delivered record in a run that only reads.
 func brokerCPUPerRecord(r *result.Run) (float64, string) {
 	perS := r.Load.AckedPerS
 	if reads(r) {
@@ -133,7 +131,7 @@ func brokerCPUPerRecord(r *result.Run) (float64, string) {
 	return cores * 1e9 / perS, ""
 }
 
-// wireRatio is above 1 where framing outweighs compression.
+// Above 1 the overhead is larger than the effect of compression.
 func wireRatio(r *result.Run) (float64, string) {
 	if r.Load.WireBytes == nil || r.Load.Bytes == 0 {
 		return 0, notMeasured
@@ -141,7 +139,6 @@ func wireRatio(r *result.Run) (float64, string) {
 	return float64(*r.Load.WireBytes) / float64(r.Load.Bytes), ""
 }
 
-// compressionRatio is that of the run's own codec on its own records.
 func compressionRatio(r *result.Run) (float64, string) {
 	for _, c := range r.Compression {
 		if c.UsedByThisRun {

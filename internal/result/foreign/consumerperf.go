@@ -12,12 +12,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// readConsumerPerf reads the table of kafka-consumer-perf-test: a header and one
-// row of totals, or with --show-detailed-stats a header and a row for each
-// interval. Before Kafka 2.0 neither had the columns from rebalance.time.ms on.
-//
-// It times nothing but the whole: there is no latency in it. With those columns its
-// measured window begins when it has its partitions, as that of our runs does.
+// readConsumerPerf reads the table of kafka-consumer-perf-test: a header and a row of totals, or
+// with --show-detailed-stats a row for each interval. It has no latencies. Before Kafka 2.0 it had
+// no columns from rebalance.time.ms on; with them the measured window begins when the consumer has
+// its partitions, as in our runs.
 func readConsumerPerf(d *draft, content []byte) error {
 	t, err := d.consumerTable(content)
 	if err != nil {
@@ -40,7 +38,6 @@ func readConsumerPerf(d *draft, content []byte) error {
 	return err
 }
 
-// consumerTable is the table, by the names of its columns.
 type consumerTable struct {
 	detailed bool
 	columns  []string
@@ -53,7 +50,7 @@ type consumerRow struct {
 	cells []string
 }
 
-// The headers, in full; the first six columns alone are the older form.
+// Older versions have only the first six columns.
 var (
 	consumerTotals = []string{"start.time", "end.time", "data.consumed.in.MB", "MB.sec", "data.consumed.in.nMsg",
 		"nMsg.sec", "rebalance.time.ms", "fetch.time.ms", "fetch.MB.sec", "fetch.nMsg.sec"}
@@ -63,10 +60,10 @@ var (
 
 const consumerOlder = 6
 
-// consumerGivesUp is how the tool says that it got fewer records than it was to.
+// The tool got fewer records than requested.
 const consumerGivesUp = "WARNING: Exiting before consuming"
 
-// consumerDate is how a row of the table begins, by the tool's default --date-format.
+// consumerDate matches a row with the default --date-format.
 var consumerDate = regexp.MustCompile(`^\d{4}-\d\d-\d\d `)
 
 const consumerTime = "2006-01-02 15:04:05.000"
@@ -131,15 +128,14 @@ func (t *consumerTable) header(d *draft, number int, cells []string) error {
 	return nil
 }
 
-// cell is a row's figure by the name of its column; zero where there is no such
-// column.
+// zero if there is no such column
 func (t *consumerTable) cell(d *draft, row consumerRow, column string) (float64, error) {
 	at := slices.Index(t.columns, column)
 	if at < 0 {
 		return 0, nil
 	}
 	if text := row.cells[at]; text == "NaN" || text == "Infinity" {
-		return 0, nil // Java's quotient where no time had passed
+		return 0, nil // Java's quotient for a time of zero
 	}
 	v, err := strconv.ParseFloat(row.cells[at], 64)
 	if err != nil || math.IsNaN(v) || math.Abs(v) > 1<<53 {
@@ -148,7 +144,7 @@ func (t *consumerTable) cell(d *draft, row consumerRow, column string) (float64,
 	return v, nil
 }
 
-// when is a time of a row. Java prints the milliseconds after a colon.
+// Java prints milliseconds after a colon.
 func (t *consumerTable) when(d *draft, row consumerRow, column string) (time.Time, error) {
 	text := row.cells[slices.Index(t.columns, column)]
 	if at := strings.LastIndexByte(text, ':'); at >= 0 {
@@ -166,7 +162,6 @@ func (t *consumerTable) when(d *draft, row consumerRow, column string) (time.Tim
 	return v, nil
 }
 
-// consumerFigures are the numbers of a row.
 type consumerFigures struct {
 	records, perSecond, joiningMs, fetchPerSecond float64
 }
@@ -191,7 +186,6 @@ func (t *consumerTable) figures(d *draft, row consumerRow) (f consumerFigures, e
 	return f, errors.Join(faults...)
 }
 
-// totals reads the one row of totals.
 func (t *consumerTable) totals(d *draft) error {
 	row := t.rows[0]
 	start, startErr := t.when(d, row, "start.time")
@@ -228,8 +222,7 @@ func (t *consumerTable) totals(d *draft) error {
 	return nil
 }
 
-// intervals reads a row for each interval. There are no totals in this form: what
-// came after the last row is in none.
+// Records after the last row are missing.
 func (t *consumerTable) intervals(d *draft) error {
 	var faults []error
 	var start, last time.Time

@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// signs are texts that only one format has, in the order in which they are looked
-// for.
+// Only one format has each text; the order is that of the search.
 var signs = []struct {
 	format Format
 	any    []string
@@ -18,11 +17,9 @@ var signs = []struct {
 	{ProducerPerf, []string{" records sent, "}},
 }
 
-// lookedAt bounds what is searched for signs; every format shows itself early,
-// but for a JSON whose first key is a long list.
+// Only a JSON whose first key is a long list needs much.
 const lookedAt = 4 << 20
 
-// detect finds the format of a content.
 func detect(content []byte) (Format, error) {
 	head := content[:min(len(content), lookedAt)]
 	for _, s := range signs {

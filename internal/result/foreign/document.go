@@ -9,20 +9,17 @@ import (
 	"strconv"
 )
 
-// document is a JSON file that knows the line of each of its values, so that
-// what is wrong with a value can be said where it stands.
 type document struct {
 	*draft
-	lines  map[string]int // by path, as in timeline[3].elapsed_s; null values are left out
+	lines  map[string]int // by path, such as timeline[3].elapsed_s; without null values
 	faults []error
 }
 
-// openDocument reads content into v.
 func openDocument(d *draft, content []byte, v any) (*document, error) {
 	if err := json.Unmarshal(content, v); err != nil {
 		line := lineAt(content, jsonOffset(content, err))
 		if mismatch := new(json.UnmarshalTypeError); errors.As(err, &mismatch) {
-			return nil, d.fault(line, "%s is a %s where %v belongs", mismatch.Field, mismatch.Value, mismatch.Type)
+			return nil, d.fault(line, "%s is a %s and must be of type %v", mismatch.Field, mismatch.Value, mismatch.Type)
 		}
 		return nil, d.fault(line, "it is not JSON: %w", err)
 	}
@@ -31,7 +28,6 @@ func openDocument(d *draft, content []byte, v any) (*document, error) {
 	return doc, doc.index("", decoder, content, &lineCounter{line: 1})
 }
 
-// jsonOffset is where in content a JSON error speaks of.
 func jsonOffset(content []byte, err error) int64 {
 	var syntax *json.SyntaxError
 	var mismatch *json.UnmarshalTypeError
@@ -49,7 +45,7 @@ func lineAt(content []byte, offset int64) int {
 	return 1 + bytes.Count(content[:min(max(offset, 0), int64(len(content)))], []byte("\n"))
 }
 
-// lineCounter counts lines along a content, never going back.
+// lineCounter counts lines; offsets must ascend.
 type lineCounter struct {
 	at   int64
 	line int
@@ -61,8 +57,7 @@ func (c *lineCounter) to(content []byte, offset int64) int {
 	return c.line
 }
 
-// index notes the line of the next value and of all within it. The content is
-// known to be JSON, whose nesting encoding/json bounds.
+// The content is valid JSON, whose nesting encoding/json bounds.
 func (doc *document) index(path string, decoder *json.Decoder, content []byte, lines *lineCounter) error {
 	token, err := decoder.Token()
 	if err != nil {
@@ -100,10 +95,8 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// has tells whether there is a value at path that is not null.
 func (doc *document) has(path string) bool { return doc.lines[path] > 0 }
 
-// need notes a fault for each value that is missing.
 func (doc *document) need(paths ...string) {
 	for _, path := range paths {
 		if !doc.has(path) {
@@ -112,12 +105,10 @@ func (doc *document) need(paths ...string) {
 	}
 }
 
-// wrong notes a fault of the value at path.
 func (doc *document) wrong(path, format string, args ...any) {
 	doc.faults = append(doc.faults, doc.fault(doc.lines[path], "%s: %w", path, fmt.Errorf(format, args...)))
 }
 
-// notNegative notes a fault for each value that is below zero or no number.
 func (doc *document) notNegative(values map[string]float64) {
 	for _, path := range sortedKeys(values) {
 		if v := values[path]; v < 0 || math.IsNaN(v) || math.IsInf(v, 0) {
@@ -126,5 +117,4 @@ func (doc *document) notNegative(values map[string]float64) {
 	}
 }
 
-// err is all faults at once.
 func (doc *document) err() error { return errors.Join(doc.faults...) }

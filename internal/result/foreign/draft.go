@@ -10,11 +10,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// draft is a run in the making.
 type draft struct {
 	path    string
 	options Options
-	says    []string // the fields that the source does tell, by path
+	says    []string // paths of the fields that the source has
 	lengthS float64  // of the run, to its end, in seconds
 	Result
 }
@@ -31,26 +30,22 @@ func newDraft(path string, o Options) *draft {
 	return d
 }
 
-// tells notes fields that the source does tell.
 func (d *draft) tells(paths ...string) { d.says = append(d.says, paths...) }
 
-// warn adds a warning of the verdict.
 func (d *draft) warn(format string, args ...any) {
 	d.Run.Verdict.Warnings = append(d.Run.Verdict.Warnings, fmt.Sprintf(format, args...))
 }
 
-// condemn adds a reason why the run is invalid.
 func (d *draft) condemn(format string, args ...any) {
 	d.Run.Verdict.Status = result.Invalid
 	d.Run.Verdict.Reasons = append(d.Run.Verdict.Reasons, fmt.Sprintf(format, args...))
 }
 
-// fault is an error about a line of the source, from 1.
 func (d *draft) fault(line int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", d.path, line, fmt.Errorf(format, args...))
 }
 
-// metric enters a distribution; told are the fields of it that the source has.
+// told are the fields that the source has.
 func (d *draft) metric(name string, t result.Time, told ...string) {
 	d.Run.Time[name] = t
 	for _, field := range told {
@@ -58,28 +53,26 @@ func (d *draft) metric(name string, t result.Time, told ...string) {
 	}
 }
 
-// phase enters a phase, and the event of its start.
 func (d *draft) phase(name string, startNs, endNs int64) {
 	d.Run.Run.Phases = append(d.Run.Run.Phases, result.Phase{Name: name, StartNs: startNs, EndNs: endNs})
 	d.Events = append(d.Events, result.Event{AtNs: startNs, Kind: "phase", What: name})
 }
 
-// finish completes the run with what is the same for all formats.
+// finish adds what all formats share.
 func (d *draft) finish() *Result {
 	d.times()
 	for _, reason := range contradictions(&d.Run) {
 		d.condemn("%s", reason)
 	}
 	d.Run.Verdict.Warnings = slices.Insert(d.Run.Verdict.Warnings, 0, fmt.Sprintf(
-		"imported (%s): not judged by the rules of kafka-bench; the verdict says no more than whether its own figures agree", d.options.Format))
+		"imported (%s): not judged by the rules of kafka-bench; the verdict says only whether its own figures agree", d.options.Format))
 	imported := d.Run.Run.Imported
 	imported.CannotSay = append(imported.CannotSay, unsaid(&d.Run, d.Intervals, d.says)...)
 	slices.SortStableFunc(d.Events, func(a, b result.Event) int { return int(min(max(a.AtNs-b.AtNs, -1), 1)) })
 	return &d.Result
 }
 
-// times fills in when the run was, from the file's time where nothing else is
-// known.
+// times sets the run's times, by default from Options.Modified.
 func (d *draft) times() {
 	info := &d.Run.Run
 	length := time.Duration(nanos(d.lengthS, 1e9))
@@ -94,8 +87,7 @@ func (d *draft) times() {
 	info.FinishedAt = info.StartedAt.Add(length)
 }
 
-// nanos converts a figure to nanoseconds, unit being those of one; what an int64
-// cannot hold becomes its limit.
+// v counts unit nanoseconds; the result is within ±maxNanos.
 func nanos(v, unit float64) int64 {
 	v = math.Round(v * unit)
 	switch {
@@ -109,11 +101,9 @@ func nanos(v, unit float64) int64 {
 	return int64(v)
 }
 
-// maxNanos is a hundred years: far beyond any run, and far enough from the
-// limits of an int64 that times can be added.
+// Times of a hundred years can be added without overflow.
 const maxNanos = 100 * 365 * 24 * 3_600_000_000_000
 
-// count converts a number of records.
 func count(v float64) int64 {
 	if math.IsNaN(v) {
 		return 0
@@ -121,7 +111,6 @@ func count(v float64) int64 {
 	return int64(min(max(math.Round(v), 0), 1<<53))
 }
 
-// contradictions are what figures of one run say against each other.
 func contradictions(r *result.Run) (reasons []string) {
 	for _, name := range sortedKeys(r.Time) {
 		t := r.Time[name]
@@ -134,7 +123,7 @@ func contradictions(r *result.Run) (reasons []string) {
 			{"p99.5", t.P995Ns}, {"p99.9", t.P999Ns}, {"p99.99", t.P9999Ns}, {"the maximum", t.MaxNs},
 		} {
 			if p.ns == 0 {
-				continue // not told, or too short for the source's clock
+				continue // missing, or too short for the source's clock
 			}
 			if p.ns < highest {
 				reasons = append(reasons, fmt.Sprintf("%s of %s is %v, below %s, which is %v",

@@ -1,32 +1,14 @@
-// Package foreign turns the results of other tools into runs of our schema, to be
-// reported and compared with ours.
+// Package foreign converts results of other tools to runs of our schema, to report them and to
+// compare them with ours.
 //
-// The danger of an import is that it lends a foreign figure our meaning. So each
-// reader is told, format by format, what a figure really measures, and gives it the
-// name that this meaning has here: a "latency" that begins when a record is sent is
-// a service time, whatever its tool calls it. What the source does not tell is
-// left null or absent; fields that have no null are named in
-// [result.Imported]'s CannotSay, which is computed from the short list of what a
-// format does say, so that a field that was forgotten counts as not measured. And
-// what is known to be wrong with the source travels as warnings with the run.
+// Each reader gives a figure the name of its real meaning: a "latency" that begins when a record is
+// sent is a service time. Figures that the source lacks are null or absent; fields without a null
+// are named in [result.Imported]'s CannotSay. Known errors of the source become warnings of the
+// run.
 //
-// # The verdict of an imported run
-//
-// The problem: a verdict is "valid" or "invalid" and nothing between. An imported run
-// was not judged by our rules and could not be: no pacer lateness, no sequences, often
-// no schedule. "Invalid" for all of them would say that each is known to be false,
-// and every comparison would turn them away. "Valid" would claim what nobody checked.
-//
-// The choice: an imported run is valid as far as its own figures do not contradict
-// each other and its tool did not say that it failed, and invalid with the reason
-// otherwise. It is never valid silently: its first warning says that our rules have not
-// judged it, run.imported says the same to programs, and the known defects of its
-// source follow as further warnings; and where a person reads, in reports and
-// lists, its word is "imported" and not "valid". The cost is that a program which
-// looks at the status alone takes more for granted than was proven. A third status
-// in the schema would change our mind.
-//
-// Nothing here reads a clock; files are read, and run folders written, and that is all.
+// An imported run is valid if its figures do not contradict each other and its tool did not report
+// a failure; a comparison accepts only valid runs. The first warning and run.imported say that our
+// rules did not judge the run, and reports and lists print "imported" instead of "valid".
 //
 // Files to know: foreign.go, a file for each format.
 package foreign
@@ -44,25 +26,25 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Format is a kind of foreign result.
+// Format is a format of other tools' results.
 type Format string
 
-// The formats, by the names that the command line takes.
+// Formats, by their names on the command line.
 const (
-	Auto         Format = "auto"          // found out from the content
+	Auto         Format = "auto"          // detected from the content
 	SSP          Format = "ssp"           // SSP Kafka Bench's JSON
-	ProducerPerf Format = "producer-perf" // what kafka-producer-perf-test prints
-	ConsumerPerf Format = "consumer-perf" // what kafka-consumer-perf-test prints
+	ProducerPerf Format = "producer-perf" // output of kafka-producer-perf-test
+	ConsumerPerf Format = "consumer-perf" // output of kafka-consumer-perf-test
 	OMB          Format = "omb"           // the OpenMessaging Benchmark's JSON
 	HdrLog       Format = "hlog"          // an HdrHistogram interval log
 )
 
-// Formats are all formats, Auto first.
+// Formats returns all formats, Auto first.
 func Formats() []Format {
 	return []Format{Auto, SSP, ProducerPerf, ConsumerPerf, OMB, HdrLog}
 }
 
-// Check returns an error that names the formats, unless f is one of them.
+// Check returns an error that names the formats unless f is one of them.
 func (f Format) Check() error {
 	if !slices.Contains(Formats(), f) {
 		return fmt.Errorf("there is no format %q; choose one of %s", string(f), names(Formats()))
@@ -70,42 +52,39 @@ func (f Format) Check() error {
 	return nil
 }
 
-// Options say how a result is read. The zero value is usable.
+// Options are the options for a result. The zero value is usable.
 type Options struct {
 	Format Format // empty is Auto
-	Name   string // of the run; empty is the file's name without its ending
-	// HlogUnit is what a histogram log counts in: time.Nanosecond (also when it
-	// is zero), time.Microsecond or time.Millisecond.
+	Name   string // of the run; default: the file's name without extension
+	// HlogUnit is the unit of a histogram log: time.Nanosecond (the default), time.Microsecond or
+	// time.Millisecond.
 	HlogUnit time.Duration
-	// Location is where local times in the output were local; nil is UTC.
+	// Location is the location of local times in the output; nil is UTC.
 	Location *time.Location
-	// Modified stands in for the end of the run where the source does not tell
-	// when it was: the time of the file's last change. Zero is 1970.
+	// Modified is the end of a run without times: the file's modification time. Zero is 1970.
 	Modified time.Time
 	Tool     result.Tool // the importing tool
 
-	merged mergedRun // that the content is of, out of a merged log
+	merged mergedRun // the part of a merged log
 }
 
-// Result is a foreign result in our schema.
+// Result is another tool's result in our schema.
 type Result struct {
 	Run       result.Run
 	Intervals []result.Interval
 	Events    []result.Event
 
-	histograms []hdrEntry // of a histogram log, in the order of their start
+	histograms []hdrEntry // of a histogram log, by start
 }
 
-// ErrFormat is wrapped by errors about a content that is none of the formats.
+// ErrFormat reports a content of an unknown format.
 var ErrFormat = errors.New("not a result that can be imported")
 
-// maxBytes bounds a file. The largest that anybody has seen, a histogram log of
-// a day, has a tenth of it.
+// maxBytes is about ten times a histogram log of a day.
 const maxBytes = 256 << 20
 
-// Read reads a file. It holds one run, but for a histogram log that was merged of
-// several runs of ours, which holds all of these. Faults name the file and the
-// line, and all of a file's are reported at once where one does not hide the next.
+// Read reads a file. It has one run, except for a merged log of several of our runs. Errors name
+// the file and the line; independent errors are reported together.
 func Read(path string, o Options) ([]*Result, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -126,8 +105,7 @@ func Read(path string, o Options) ([]*Result, error) {
 	return ParseAll(path, content, o)
 }
 
-// Parse reads a content that holds one run; path is for its messages and for the
-// name.
+// Parse reads a content with one run; path is for errors and the run's name.
 func Parse(path string, content []byte, o Options) (*Result, error) {
 	all, err := ParseAll(path, content, o)
 	switch {
@@ -139,7 +117,7 @@ func Parse(path string, content []byte, o Options) (*Result, error) {
 	return all[0], nil
 }
 
-// ParseAll reads a content as Read does.
+// ParseAll is Read for a content.
 func ParseAll(path string, content []byte, o Options) ([]*Result, error) {
 	if o.Format == "" || o.Format == Auto {
 		found, err := detect(content)
@@ -173,8 +151,7 @@ func ParseAll(path string, content []byte, o Options) ([]*Result, error) {
 	return all, nil
 }
 
-// named are the options of one of so many runs of a file. A run of a merged log has
-// the name that it had; of several, a name that was asked for comes before it.
+// A merged log's run keeps its name; of several, Options.Name is the prefix.
 func (o Options) named(path string, part mergedRun, of int) Options {
 	own := part.name
 	if own == "" {
@@ -191,7 +168,6 @@ func (o Options) named(path string, part mergedRun, of int) Options {
 	return o
 }
 
-// parse reads the content of one run.
 func parse(path string, part mergedRun, o Options) (*Result, error) {
 	readers := map[Format]func(*draft, []byte) error{
 		SSP: readSSP, ProducerPerf: readProducerPerf, ConsumerPerf: readConsumerPerf, OMB: readOMB, HdrLog: readHdrLog,
@@ -211,8 +187,7 @@ func names(formats []Format) string {
 	return strings.Join(all, ", ")
 }
 
-// Known takes fields off the list of what the run cannot say, for a caller who
-// knows more of it than its file did and has filled them in.
+// Known removes paths from CannotSay, for a caller that filled in these fields.
 func (r *Result) Known(paths ...string) {
 	imported := r.Run.Run.Imported
 	imported.CannotSay = slices.DeleteFunc(imported.CannotSay,
@@ -246,7 +221,7 @@ func (r *Result) write(w *result.Writer) error {
 	for _, e := range r.histograms {
 		h, err := e.histogram()
 		if err != nil {
-			return err // not reached: it was read before
+			return err // not reached: it was decoded before
 		}
 		if err := log.Write(e.start, e.end, e.tag, h); err != nil {
 			return err

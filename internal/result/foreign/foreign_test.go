@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/foreign"
 )
 
-// read reads a sample of testdata.
 func read(t *testing.T, name string, o foreign.Options) *foreign.Result {
 	t.Helper()
 	r, err := foreign.Read(filepath.Join("testdata", name), o)
@@ -24,7 +23,6 @@ func read(t *testing.T, name string, o foreign.Options) *foreign.Result {
 	return r[0]
 }
 
-// samples are one of each format.
 var samples = map[string]foreign.Format{
 	"ssp/results-bp-tight.json": foreign.SSP, "producer-4.txt": foreign.ProducerPerf, "producer-3.txt": foreign.ProducerPerf,
 	"producer-steady.txt": foreign.ProducerPerf, "producer-failed.txt": foreign.ProducerPerf,
@@ -45,7 +43,6 @@ func TestFormatsAreDetected(t *testing.T) {
 	}
 }
 
-// TestSavedRunsAreRead writes each sample as a run's folder and reads it again.
 func TestSavedRunsAreRead(t *testing.T) {
 	for name := range samples {
 		r := read(t, name, foreign.Options{Modified: time.Unix(1_800_000_000, 0)})
@@ -69,8 +66,7 @@ func TestSavedRunsAreRead(t *testing.T) {
 	}
 }
 
-// TestNothingIsClaimedSilently holds the two rules of an import: its first warning
-// says that it was not judged, and each number that is not told is named.
+// The first warning says that the run was not judged; each unknown number is named.
 func TestNothingIsClaimedSilently(t *testing.T) {
 	for name := range samples {
 		run := read(t, name, foreign.Options{}).Run
@@ -94,7 +90,7 @@ func TestNothingIsClaimedSilently(t *testing.T) {
 	}
 }
 
-// realZeros are figures that are zero in a sample because the source says so.
+// realZeros are zero in a sample because the source says so.
 var realZeros = []string{
 	"load.failed", "load.closed_loop", "delivery.checked", "load.acked", "load.acked_per_s", "load.bytes",
 	"time.send_service_time.count", "time.send_service_time.mean_ns", "time.send_service_time.p50_ns", "time.send_service_time.p95_ns",
@@ -126,7 +122,6 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestFaultsNameTheLine gives each reader what is no whole result.
 func TestFaultsNameTheLine(t *testing.T) {
 	sample := func(name string) string {
 		content, err := os.ReadFile(filepath.Join("testdata", name))
@@ -142,7 +137,7 @@ func TestFaultsNameTheLine(t *testing.T) {
 		{"a negative rate", strings.Replace(sample("omb.json"), "4999.5", "-4999.5", 1), "x:9: publishRate[1]: -4999.5 cannot be: it must be 0 or above"},
 		{"no aggregates", `{"publishRate": [1]}`, "x: aggregatedPublishLatencyAvg is missing\nx: aggregatedPublishLatency50pct is missing\nx: aggregatedPublishLatency99pct is missing\nx: aggregatedPublishLatencyMax is missing"},
 		{"time goes back", strings.Replace(sample("ssp/results-bp-tight.json"), "8.000137625", "3.5", 1), "x:86: timeline[1].elapsed_s: 3.5 does not come after 4.0003185"},
-		{"a text for a number", strings.Replace(sample("ssp/results-bp-tight.json"), `"messages_sent": 77626`, `"messages_sent": "many"`, 1), "x:34: final.messages_sent is a string where int64 belongs"},
+		{"a text for a number", strings.Replace(sample("ssp/results-bp-tight.json"), `"messages_sent": 77626`, `"messages_sent": "many"`, 1), "x:34: final.messages_sent is a string and must be of type int64"},
 		{"no totals", sample("producer-4.txt")[:280], `x:3: "12636 records sent, 12022.8 records/sec (2.29 MB/sec), 1420.0 ms avg latency, 16…" is not a whole line of kafka-producer-perf-test`},
 		{"cut between lines", "10 records sent, 5.0 records/sec (0.04 MB/sec), 2.0 ms avg latency, 9.0 ms max latency.\n", "x:2: the output ends without its line of totals (… ms 50th, … ms 99.9th.): the tool did not come to its end"},
 		{"another locale", "10 records sent, 5,0 records/sec (0,04 MB/sec), 2,0 ms avg latency, 9,0 ms max latency.\n", `x:1: "10 records sent, 5,0 records/sec (0,04 MB/sec), 2,0 ms avg latency, 9,0 ms max l…" is not a whole line of kafka-producer-perf-test, with decimal points as in 9984.4`},
@@ -166,7 +161,6 @@ func TestFaultsNameTheLine(t *testing.T) {
 	}
 }
 
-// TestContradictions makes a run invalid whose own figures cannot be true.
 func TestContradictions(t *testing.T) {
 	content, err := os.ReadFile("testdata/producer-4.txt")
 	if err != nil {

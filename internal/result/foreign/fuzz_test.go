@@ -10,8 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/foreign"
 )
 
-// FuzzParse wants every content to be a run that can be saved, or an error that
-// names the file.
 func FuzzParse(f *testing.F) {
 	for name := range samples {
 		content, err := os.ReadFile(filepath.Join("testdata", name))
@@ -42,7 +40,6 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestTruncated reads every sample up to each of its bytes: none may break it.
 func TestTruncated(t *testing.T) {
 	for name, format := range samples {
 		content, err := os.ReadFile(filepath.Join("testdata", name))

@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Units of a histogram log, by the names that the command line takes.
 var hlogUnits = map[string]time.Duration{"ns": time.Nanosecond, "us": time.Microsecond, "ms": time.Millisecond}
 
 // ParseHlogUnit reads ns, us or ms.
@@ -27,15 +26,13 @@ func ParseHlogUnit(text string) (time.Duration, error) {
 	return 0, fmt.Errorf("there is no unit %q; choose ns, us or ms", text)
 }
 
-// readHdrLog reads an HdrHistogram interval log of any geometry and with any tags,
-// such as Tussle's. A tag, or the file's name where there is none, that is one of
-// our metrics by one of its usual names is that metric; any other keeps its own.
+// readHdrLog reads an HdrHistogram interval log of any geometry and with any tags, such as
+// Tussle's. A usual name of one of our metrics, as tag or as the file's name, becomes that metric;
+// other names are kept.
 //
-// The axis begins where a "#[MeasuredStart: …" comment of ours says, and else at
-// the first interval. In a log that was merged of several runs, each begins with
-// its first measured interval. A histogram is re-recorded in nanoseconds, each value as the
-// highest that its slot stands for, as HdrHistogram itself reports percentiles:
-// none comes out below the true one.
+// The time axis begins at our comment "#[MeasuredStart: …", or at the first interval; in a merged
+// log, at each run's first measured interval. Values are recorded again in nanoseconds as the
+// highest value of their bucket, as HdrHistogram reports percentiles, so none is too low.
 func readHdrLog(d *draft, content []byte) error {
 	log, err := d.hdrLines(content)
 	if err != nil {
@@ -66,7 +63,7 @@ func readHdrLog(d *draft, content []byte) error {
 		d.phase("warm-up", int64(first), 0)
 	}
 	d.phase("measure", 0, nanos(d.lengthS, 1e9))
-	d.warn("a histogram log has times and nothing else: no rates, no books, no configuration")
+	d.warn("a histogram log has only times: no rates, no books, no configuration")
 	if of := d.options.merged; of.id != "" {
 		d.warn("it is of the run %s-%s of kafka-bench: its times begin where that run's did", of.name, of.id)
 		return nil
@@ -80,8 +77,8 @@ var timeFields = []string{
 	"p99_5_ns", "p99_9_ns", "p99_99_ns", "max_ns", "out_of_range",
 }
 
-// hdrEntry is one line of a log. Its histogram stays as it is written until it is
-// needed: a long log has more of them than fit into memory.
+// hdrEntry is one line of a log with its encoded histogram, because the decoded ones of a long log
+// do not fit into memory.
 type hdrEntry struct {
 	line       int
 	start, end time.Duration
@@ -90,13 +87,11 @@ type hdrEntry struct {
 	unit       time.Duration
 }
 
-// histogram decodes the line's.
 func (e hdrEntry) histogram() (*latency.Histogram, error) { return decodeHdr(e.text, e.unit) }
 
-// hdrLog is a log as it is read.
 type hdrLog struct {
-	entries    []hdrEntry    // in the order of their start, on the run's axis
-	epoch      time.Time     // of the log's zero, if it tells
+	entries    []hdrEntry    // by start, on the run's axis
+	epoch      time.Time     // of the log's zero, if it has one
 	measuredAt time.Duration // of the run's zero, in the log's time
 }
 
@@ -107,14 +102,12 @@ func (l *hdrLog) startedAt() time.Time {
 	return l.epoch.Add(l.measuredAt)
 }
 
-// Comments of the format that say something.
 const (
 	hdrStartTime     = "#[StartTime: "
 	hdrMeasuredStart = "#[MeasuredStart: "
 )
 
-// hdrAbsolute is where a line's time is taken to be of the clock on the wall, in
-// seconds, and not of the log: 1973.
+// hdrAbsolute is the value from which a line's time is absolute, in Unix seconds: 1973.
 const hdrAbsolute = 100_000_000 * time.Second
 
 func (d *draft) hdrLines(content []byte) (*hdrLog, error) {
@@ -155,8 +148,7 @@ func (d *draft) hdrLines(content []byte) (*hdrLog, error) {
 	return log, errors.Join(faults...)
 }
 
-// firstMeasured is where the first interval begins that is not of the warm-up, or
-// where the last of the warm-up ends.
+// firstMeasured falls back to the end of the warm-up.
 func (l *hdrLog) firstMeasured() (at time.Duration) {
 	at = l.entries[0].end
 	found := false
@@ -171,7 +163,6 @@ func (l *hdrLog) firstMeasured() (at time.Duration) {
 	return at
 }
 
-// settle sorts the entries and puts them on the run's axis.
 func (l *hdrLog) settle(measured bool) {
 	slices.SortStableFunc(l.entries, func(a, b hdrEntry) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), cmp.Compare(a.line, b.line))
@@ -189,7 +180,7 @@ func (l *hdrLog) settle(measured bool) {
 	}
 }
 
-// hdrEntry reads "Tag=tag,start,length,max,histogram"; the tag may be missing.
+// The form is "Tag=tag,start,length,max,histogram"; the tag is optional.
 func (d *draft) hdrEntry(line string) (entry hdrEntry, err error) {
 	tag := ""
 	if rest, tagged := strings.CutPrefix(line, "Tag="); tagged {
@@ -228,7 +219,6 @@ func seconds(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// decodeHdr reads a histogram of any geometry into one of nanoseconds.
 func decodeHdr(text string, unit time.Duration) (*latency.Histogram, error) {
 	decoded, err := hdrhistogram.Decode([]byte(text))
 	if err != nil {
@@ -248,11 +238,9 @@ func decodeHdr(text string, unit time.Duration) (*latency.Histogram, error) {
 	return h, nil
 }
 
-// warmupTag is before the tags of our own warm-up.
 const warmupTag = "warmup_"
 
-// metricNames are what others call our metrics, with words and digits joined by
-// "_".
+// metricNames are other tools' names of our metrics, in the form of plainName.
 var metricNames = map[string]string{
 	"send_service":                     "send_service_time",
 	"send_response":                    "send_response_time",
@@ -270,8 +258,7 @@ var metricNames = map[string]string{
 	"aggregated_publish_delay_latency": "send_delay",
 }
 
-// metricOf is the metric of a tag, or of the file where there is no tag; one that
-// is none of ours keeps its name, as far as a tag can have it.
+// An empty tag means the file's name. An unknown name is kept, as far as a tag may contain it.
 func (d *draft) metricOf(tag string) string {
 	if tag == "" {
 		base := filepath.Base(d.path)
@@ -282,7 +269,7 @@ func (d *draft) metricOf(tag string) string {
 		return plain
 	}
 	for _, metric := range result.TimeMetrics {
-		if strings.HasPrefix(plain, metric+"_") { // Tussle's names go on with percent, rate and step
+		if strings.HasPrefix(plain, metric+"_") { // Tussle appends percent, rate and step
 			return metric
 		}
 	}
@@ -297,8 +284,7 @@ func (d *draft) metricOf(tag string) string {
 	return plain
 }
 
-// plainName writes a name in lower case, with "_" for whatever is between its
-// letters and digits.
+// plainName returns a name in lower case, with "_" between groups of letters and digits.
 func plainName(name string) string {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
@@ -306,11 +292,10 @@ func plainName(name string) string {
 	return strings.Join(words, "_")
 }
 
-// maxTags bounds the tags of a log; each takes a histogram in memory.
+// Each tag needs a histogram in memory.
 const maxTags = 100
 
-// read decodes the histograms one after another. It returns the sum of each tag,
-// and leaves an interval for each stretch of time that there are histograms of.
+// read returns the sum of each tag, and adds an interval for each period.
 func (l *hdrLog) read(d *draft) (totals map[string]*latency.Histogram, err error) {
 	d.tells("intervals.start_ns", "intervals.end_ns",
 		"intervals.time.count", "intervals.time.p50_ns", "intervals.time.p99_ns", "intervals.time.max_ns")
@@ -330,7 +315,7 @@ func (l *hdrLog) read(d *draft) (totals map[string]*latency.Histogram, err error
 			d.Intervals = append(d.Intervals, e.interval())
 			clear(stretch)
 		}
-		// Records of the warm-up that land in an interval are part of it.
+		// An interval includes records of the warm-up that end in it.
 		metric := strings.TrimPrefix(e.tag, warmupTag)
 		mergeInto(totals, e.tag, h)
 		mergeInto(stretch, metric, h)
@@ -343,7 +328,6 @@ func (l *hdrLog) read(d *draft) (totals map[string]*latency.Histogram, err error
 	return totals, errors.Join(faults...)
 }
 
-// interval is an empty one for the entry's stretch of time.
 func (e hdrEntry) interval() result.Interval {
 	phase := "measure"
 	if e.end <= 0 && e.start < 0 {

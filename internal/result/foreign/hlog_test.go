@@ -18,7 +18,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/foreign"
 )
 
-// hdr encodes a histogram as another tool would.
 func hdr(t interface{ Fatal(...any) }, low, high int64, digits int, values ...int64) string {
 	h := hdrhistogram.New(low, high, digits)
 	for _, v := range values {
@@ -61,7 +60,6 @@ func TestHdrLogOfMicroseconds(t *testing.T) {
 	}
 }
 
-// TestHdrLogWithoutTag goes by the file's name.
 func TestHdrLogWithoutTag(t *testing.T) {
 	log := "0.0,1.0,1.0," + hdr(t, 1, 1000, 1, 5) + "\n"
 	for name, metric := range map[string]string{
@@ -78,7 +76,6 @@ func TestHdrLogWithoutTag(t *testing.T) {
 	}
 }
 
-// TestOurOwnLog is read as it was written, warm-up and axis included.
 func TestOurOwnLog(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Int64Range(1, latency.HighestNs), 1, 50).Draw(t, "values")
@@ -114,8 +111,7 @@ func TestOurOwnLog(t *testing.T) {
 	})
 }
 
-// merged is a log as "report --hlog-merge" writes it, of two runs that began ten
-// seconds apart.
+// "report --hlog-merge" writes such a log; the runs began ten seconds apart.
 func merged(t *testing.T) []byte {
 	t.Helper()
 	h := latency.NewHistogram()
@@ -140,8 +136,6 @@ func merged(t *testing.T) []byte {
 	return log.Bytes()
 }
 
-// TestMergedLog makes a run of each run in it, with its name, its metrics and its
-// own time axis.
 func TestMergedLog(t *testing.T) {
 	all, err := foreign.ParseAll("all.hlog", merged(t), foreign.Options{})
 	if err != nil || len(all) != 2 {
@@ -170,8 +164,7 @@ func TestMergedLog(t *testing.T) {
 	}
 }
 
-// TestMergedLogIsNamed by what was asked for, in front of each run's own name where
-// there are several; lines of no run are one more.
+// Lines of no run are one more run.
 func TestMergedLogIsNamed(t *testing.T) {
 	log := merged(t)
 	alone := bytes.Join(slices.Collect(func(yield func([]byte) bool) {
@@ -211,7 +204,6 @@ func TestMergedLogIsNamed(t *testing.T) {
 	}
 }
 
-// TestHdrLogIsSaved in nanoseconds, for whoever reads the run's own log.
 func TestHdrLogIsSaved(t *testing.T) {
 	log := fmt.Sprintf("Tag=ack latency,5.0,1.0,1.0,%s\n", hdr(t, 1, 100_000, 3, 12, 34))
 	r, err := foreign.Parse("x", []byte(log), foreign.Options{HlogUnit: time.Millisecond, Format: foreign.HdrLog})
@@ -227,7 +219,8 @@ func TestHdrLogIsSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, want := again[0].Run.Time["send_service_time"], r.Run.Time["send_service_time"]
-	if got.MinNs = want.MinNs; !reflect.DeepEqual(got, want) || got.Count != 2 { // the format keeps the minimum's slot only
+	// The log keeps only the minimum's bucket.
+	if got.MinNs = want.MinNs; !reflect.DeepEqual(got, want) || got.Count != 2 {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -10,23 +10,20 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// mergedTag is a tag of a log that was merged of several runs' ("report
-// --hlog-merge"): a run's name and id, and the tag that its own log has.
+// mergedTag matches a tag of "report --hlog-merge": a run's name and ID, and the original tag.
 var mergedTag = regexp.MustCompile(`^Tag=([^,]*)-([a-z0-9]{6})_([^,]+),`)
 
-// mergedRun is one run's part of a merged log.
 type mergedRun struct {
 	name, id string
-	shared   bool   // the log has other runs, too, and its head is not of this one
-	content  []byte // with an empty line for each that is another run's
+	shared   bool   // the header is not of this run
+	content  []byte // other runs' lines are empty
 }
 
-// maxMerged bounds the runs of a merged log: each keeps the count of all lines.
+// Each part has as many lines as the log.
 const maxMerged = 1000
 
-// mergedRuns takes a merged log apart; it returns none of a log of another kind.
-// What looks like a run's name and id is one where one of its tags is a metric of
-// ours. Lines that are of no run are another one, without a name.
+// mergedRuns returns none for another log. A name and ID count as a run if one of their tags is our
+// metric. All other lines are a further part, without a name.
 func mergedRuns(content []byte) ([]mergedRun, error) {
 	lines := bytes.SplitAfter(content, []byte("\n"))
 	var runs []mergedRun
@@ -45,7 +42,7 @@ func mergedRuns(content []byte) ([]mergedRun, error) {
 	}
 	rest, anyLeft := mergedRun{}, false
 	for _, line := range lines {
-		owner := -1 // of what is all runs'
+		owner := -1 // -1: all runs
 		m := mergedTag.FindSubmatch(line)
 		if m != nil {
 			owner = runAt(runs, m)
@@ -77,12 +74,11 @@ func mergedRuns(content []byte) ([]mergedRun, error) {
 	return runs, nil
 }
 
-// ourMetric tells whether a tag is one that a run of ours writes.
 func ourMetric(tag string) bool {
 	return slices.Contains(result.TimeMetrics, strings.TrimPrefix(tag, warmupTag))
 }
 
-// runAt is the place of the run that a merged tag names, or -1.
+// -1 is none.
 func runAt(runs []mergedRun, m [][]byte) int {
 	return slices.IndexFunc(runs, func(r mergedRun) bool { return r.name == string(m[1]) && r.id == string(m[2]) })
 }

@@ -9,9 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// ombFile is the JSON of the OpenMessaging Benchmark: a list with an entry for
-// each period, and an aggregate of all, of each of three latencies. It has neither
-// a count of records nor a length: both follow from the period.
+// For each of three latencies it has a list with an entry per period, and an aggregate.
 type ombFile struct {
 	Workload          string `json:"workload"`
 	Driver            string `json:"driver"`
@@ -36,16 +34,15 @@ type ombFile struct {
 	E2EP99     []number `json:"endToEndLatency99pct"`
 	E2EMax     []number `json:"endToEndLatencyMax"`
 
-	// The aggregates, whose names are built from a stem and a suffix.
+	// The keys are a stem and a suffix.
 	aggregates map[string]number
 	quantiles  map[string]map[string]number
 }
 
-// ombPeriodNs is the benchmark's period: it reads its counters every ten seconds.
+// The benchmark reads its counters this often.
 const ombPeriodNs = 10_000_000_000
 
-// number is a JSON number, or one of the words that Java's Jackson writes for
-// what has no digits. It is NaN where nothing was measured.
+// Jackson's words for NaN mean that nothing was measured.
 type number float64
 
 func (n *number) UnmarshalJSON(b []byte) error {
@@ -62,7 +59,6 @@ func (n *number) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ombMetric is one of its three latencies, and what it is here.
 type ombMetric struct {
 	stem   string // of its keys
 	metric string
@@ -71,9 +67,8 @@ type ombMetric struct {
 	lists  func(*ombFile) (p50, p99, max []number)
 }
 
-// ombMetrics: the publish latency begins at the actual send, and the delay between
-// intended and actual send is a series of its own; the end-to-end latency begins
-// at the record's timestamp, in milliseconds.
+// The publish latency begins at the actual send; the delay before it is separate. The end-to-end
+// latency begins at the record's timestamp, in milliseconds.
 var ombMetrics = []ombMetric{
 	{
 		"PublishLatency", "send_service_time", 1e6, func(f *ombFile) []number { return f.PublishRate },
@@ -123,7 +118,6 @@ func (f *ombFile) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// readOMB reads the OpenMessaging Benchmark's JSON.
 func readOMB(d *draft, content []byte) error {
 	var f ombFile
 	doc, err := openDocument(d, content, &f)
@@ -149,7 +143,6 @@ func readOMB(d *draft, content []byte) error {
 	return nil
 }
 
-// check looks for lists of different lengths and for negative rates.
 func (f *ombFile) check(doc *document) {
 	if len(f.PublishRate) == 0 && doc.has("publishRate") {
 		doc.wrong("publishRate", "it is empty: nothing was measured")
@@ -175,7 +168,7 @@ func (f *ombFile) check(doc *document) {
 	}
 }
 
-// books are estimates: rates times the period.
+// The counts are estimates: rates × period.
 func (f *ombFile) books(d *draft) {
 	acked, ackedPerS := overPeriods(f.PublishRate)
 	failed, _ := overPeriods(f.ErrorRate)
@@ -200,7 +193,6 @@ func (f *ombFile) books(d *draft) {
 	}
 }
 
-// overPeriods is how many records a rate comes to, and its mean.
 func overPeriods(rates []number) (records int64, perSecond float64) {
 	sum := 0.0
 	for _, rate := range rates {
@@ -214,8 +206,7 @@ func overPeriods(rates []number) (records int64, perSecond float64) {
 	return count(sum * ombPeriodNs / 1e9), sum / float64(len(rates))
 }
 
-// distribution enters one aggregate. The percentiles that have no key of their own
-// are looked up in the quantiles: the first that is not below.
+// Percentiles without a key come from the quantiles.
 func (f *ombFile) distribution(d *draft, m ombMetric) {
 	var t result.Time
 	var told []string
@@ -248,8 +239,7 @@ func (f *ombFile) distribution(d *draft, m ombMetric) {
 	d.metric(m.metric, t, append(told, "count")...)
 }
 
-// quantile is the smallest value that is told for percent or above: never below
-// the true one.
+// quantile is that for percent, or for the next higher one, so that it is never too low.
 func (f *ombFile) quantile(stem string, percent float64) (v number, found bool) {
 	at := math.Inf(1)
 	for key, value := range f.quantiles[stem] {
@@ -261,7 +251,6 @@ func (f *ombFile) quantile(stem string, percent float64) (v number, found bool) 
 	return v, found
 }
 
-// series enters the periods.
 func (f *ombFile) series(d *draft) {
 	d.tells("intervals.start_ns", "intervals.end_ns", "intervals.acked", "intervals.delivered", "intervals.failed",
 		"intervals.backlog_records", "intervals.time.count", "intervals.time.p50_ns", "intervals.time.p99_ns", "intervals.time.max_ns")
@@ -294,7 +283,6 @@ func (f *ombFile) series(d *draft) {
 	}
 }
 
-// describe says what of the workload is in the file.
 func (f *ombFile) describe(d *draft) {
 	d.Run.Scenario = object{
 		"name": d.options.Name, "description": f.Workload,

@@ -32,8 +32,6 @@ func TestProducerPerf(t *testing.T) {
 	}
 }
 
-// TestProducerPerfTail: what no interval line was printed for is still in the
-// series, so that it adds up.
 func TestProducerPerfTail(t *testing.T) {
 	r := read(t, "producer-4.txt", foreign.Options{})
 	var acked int64
@@ -45,8 +43,7 @@ func TestProducerPerfTail(t *testing.T) {
 	}
 }
 
-// TestProducerPerfSteadyState takes the figures after the warm-up, and puts the
-// line before "In steady state." into the warm-up.
+// Lines before "In steady state." are the warm-up's.
 func TestProducerPerfSteadyState(t *testing.T) {
 	r := read(t, "producer-steady.txt", foreign.Options{})
 	if r.Run.Load.Acked != 25000 || r.Run.Time["send_service_time"].P50Ns != 23e6 {

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// textLines are the lines of a text with their numbers, from 1, without their
-// ends.
+// Lines count from 1 and have no ends.
 func textLines(content []byte) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		number := 0

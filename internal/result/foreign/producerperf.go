@@ -13,11 +13,13 @@ import (
 //
 //	49932 records sent, 9984.4 records/sec (4.88 MB/sec), 1.9 ms avg latency, 215.0 ms max latency.
 //
-// and at the end, with a second such line of the "steady state" where there were
-// warm-up records (of late; "In steady state." then stands where they ended),
+// and at the end
 //
-// 300000 records sent, 9995.002499 records/sec (4.88 MB/sec), 1.42 ms avg latency, 318.00 ms max
-// latency, 1 ms 50th, 3 ms 95th, 21 ms 99th, 90 ms 99.9th.
+//	300000 records sent, 9995.002499 records/sec (4.88 MB/sec), 1.42 ms avg latency, 318.00 ms max
+//	latency, 1 ms 50th, 3 ms 95th, 21 ms 99th, 90 ms 99.9th.
+//
+// With warm-up records there is a second such line of the "steady state", and in newer versions the
+// line "In steady state." where the warm-up ended.
 var (
 	producerLine = regexp.MustCompile(`^(\d+)( steady state)? records sent, ([0-9.]+|NaN) records/sec \(([0-9.]+|NaN) MB/sec\), ([0-9.]+|NaN) ms avg latency, ([0-9.]+) (?:ms )?max latency(.*)$`)
 	producerTail = regexp.MustCompile(`^, (\d+) ms 50th, (\d+) ms 95th, (\d+) ms 99th, (\d+) ms 99\.9th\.$`)
@@ -26,7 +28,6 @@ var (
 	failureLine  = regexp.MustCompile(`^(?:org\.apache\.kafka\.|java\.)[\w.$]*(?:Exception|Error)\b.*$`)
 )
 
-// producerRow is one such line.
 type producerRow struct {
 	line          int
 	steady        bool
@@ -37,7 +38,6 @@ type producerRow struct {
 	isTotal       bool
 }
 
-// lengthNs is how long the row's records took, which follows from their rate.
 func (r producerRow) lengthNs() int64 {
 	if r.perSecond == 0 {
 		return 0
@@ -45,11 +45,9 @@ func (r producerRow) lengthNs() int64 {
 	return nanos(float64(r.records)/r.perSecond, 1e9)
 }
 
-// readProducerPerf reads what kafka-producer-perf-test printed.
-//
-// Its latency runs from the call of send to the callback: a service time, in whole
-// milliseconds. Its throttle sleeps between records, so that a send that blocks
-// delays those after it, which are then sent late and timed from then.
+// readProducerPerf reads the output of kafka-producer-perf-test. Its latency is from the call of
+// send to the callback: a service time, in whole milliseconds. If a send blocks, the tool sends
+// later records late and measures them from then.
 func readProducerPerf(d *draft, content []byte) error {
 	out, err := d.producerOutput(content)
 	if err != nil {
@@ -80,12 +78,11 @@ func readProducerPerf(d *draft, content []byte) error {
 	return nil
 }
 
-// producerOutput is what was found in the lines.
 type producerOutput struct {
 	rows     []producerRow // of intervals
-	total    producerRow   // of what was measured
-	warmup   int64         // records that are in no figure of total
-	steadyAt int           // the line where the warm-up ended; 0 where none says so
+	total    producerRow   // of the measured records
+	warmup   int64         // in no figure of total
+	steadyAt int           // line of the warm-up's end, or 0
 	failures result.Counts
 }
 
@@ -94,7 +91,7 @@ func (d *draft) producerOutput(content []byte) (*producerOutput, error) {
 	var faults []error
 	for number, line := range textLines(content) {
 		if m := warmupLine.FindStringSubmatch(line); m != nil {
-			out.warmup, _ = strconv.ParseInt(m[1], 10, 64) // beyond an int64 it is its limit
+			out.warmup, _ = strconv.ParseInt(m[1], 10, 64) // an int64's limit if larger
 		}
 		if line == steadyLine {
 			out.steadyAt = number
@@ -103,13 +100,13 @@ func (d *draft) producerOutput(content []byte) (*producerOutput, error) {
 			out.failures[line]++
 		}
 		if !strings.Contains(line, "records sent,") {
-			continue // Kafka's own log, and the table of --print-metrics
+			continue // Kafka's log, or the table of --print-metrics
 		}
 		row, err := d.producerRow(number, line)
 		switch {
 		case err != nil:
 			faults = append(faults, err)
-		case row.isTotal: // the last one: that of the steady state follows that of all
+		case row.isTotal: // the last; the steady state's follows
 			out.total = row
 		default:
 			out.rows = append(out.rows, row)
@@ -125,7 +122,6 @@ func (d *draft) producerOutput(content []byte) (*producerOutput, error) {
 	return out, errors.Join(faults...)
 }
 
-// producerRow reads a line.
 func (d *draft) producerRow(number int, line string) (producerRow, error) {
 	m := producerLine.FindStringSubmatch(line)
 	if m == nil {
@@ -163,7 +159,6 @@ func (d *draft) producerRow(number int, line string) (producerRow, error) {
 	return row, nil
 }
 
-// shorten keeps of a line what fits into a message.
 func shorten(line string) string {
 	const most = 80
 	if len(line) <= most {
@@ -172,8 +167,7 @@ func shorten(line string) string {
 	return strings.ToValidUTF8(line[:most], "") + "…"
 }
 
-// series lays the interval lines end to end: the tool does not say when each
-// began. Those of the warm-up end at zero.
+// The tool does not print the intervals' times. The warm-up ends at zero.
 func (out *producerOutput) series(d *draft) {
 	d.tells("intervals.start_ns", "intervals.end_ns", "intervals.acked", "intervals.time.count",
 		"intervals.time.max_ns")
@@ -195,12 +189,12 @@ func (out *producerOutput) series(d *draft) {
 		d.Intervals = append(d.Intervals, row.interval(phase, at, at+row.lengthNs()))
 		at += row.lengthNs()
 	}
-	if at < length && left > 0 { // what no interval line was printed for
+	if at < length && left > 0 { // records without an interval line
 		d.Intervals = append(d.Intervals, result.Interval{StartNs: at, EndNs: length, Phase: "measure", Acked: left})
 	}
 }
 
-// warm is how many of the rows are of the warm-up, and how long they took.
+// warm is the number of rows of the warm-up, and their length.
 func (out *producerOutput) warm() (rows int, ns int64) {
 	var records int64
 	for _, row := range out.rows {
@@ -221,7 +215,7 @@ func (r producerRow) interval(phase string, start, end int64) result.Interval {
 	}
 }
 
-// percentileSamples is how many latencies the tool keeps for its percentiles.
+// percentileSamples is how many latencies the tool keeps.
 const percentileSamples = 500_000
 
 func (d *draft) producerCaveats(out *producerOutput) {
@@ -233,10 +227,10 @@ func (d *draft) producerCaveats(out *producerOutput) {
 			thousands(percentileSamples), thousands(out.total.records))
 	}
 	if out.warmup > 0 {
-		d.warn("the first %s records, its warm-up, are in no figure; its interval lines were laid end to end",
+		d.warn("the first %s records, its warm-up, are in no figure; its interval lines were put one after another",
 			thousands(out.warmup))
 	} else {
-		d.warn("there is no warm-up: connecting, the first batches and the JVM's compiling are in the figures; its interval lines were laid end to end")
+		d.warn("there is no warm-up: connecting, the first batches and the JVM's compiling are in the figures; its interval lines were put one after another")
 	}
 	if len(out.failures) > 0 {
 		d.warn("sends failed: %s exceptions were printed; a failed send has no latency", thousands(d.Run.Load.Failed))

@@ -7,9 +7,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// sspFile is the JSON of SSP Kafka Bench. Of its process figures only the number
-// of garbage collections is read: its CPU comes from a counter that includes
-// idle time, and its memory is what the runtime reserved and not what was resident.
+// Of the process figures only the number of garbage collections is read: the CPU includes idle
+// time, and the memory is reserved, not resident.
 type sspFile struct {
 	Config      sspConfig     `json:"config"`
 	Final       sspFinal      `json:"final"`
@@ -61,7 +60,6 @@ type sspFinal struct {
 	E2E       sspTimes `json:"e2e_latency_ms"`
 }
 
-// sspTimes is a distribution in milliseconds.
 type sspTimes struct {
 	Min, Max, Mean, StdDev                     float64
 	P50, P75, P90, P95, P99, P995, P999, P9999 float64
@@ -106,7 +104,6 @@ type sspCodec struct {
 	EncodeMicros float64 `json:"encode_micros"`
 }
 
-// goTime is a duration as Go prints it.
 type goTime time.Duration
 
 func (t *goTime) UnmarshalText(text []byte) error {
@@ -115,13 +112,9 @@ func (t *goTime) UnmarshalText(text []byte) error {
 	return err
 }
 
-// readSSP reads the JSON of SSP Kafka Bench.
-//
-// Its ack latency begins when a record is handed to the client, after any wait
-// for the gate, and so does its end-to-end latency: both are service times.
-// Its timeline counts from the end of the warm-up, while its samples of lag and
-// process count from before it; they are moved onto our axis by the warm-up's
-// length.
+// Both latencies begin when a record is passed to the client, after any wait for the gate, so they
+// are service times. The timeline begins after the warm-up, but the lag and process samples before
+// it.
 func readSSP(d *draft, content []byte) error {
 	var f sspFile
 	doc, err := openDocument(d, content, &f)
@@ -149,7 +142,6 @@ func readSSP(d *draft, content []byte) error {
 	return nil
 }
 
-// check looks for what cannot be, line by line.
 func (f *sspFile) check(doc *document) {
 	doc.notNegative(map[string]float64{
 		"config.duration_s": f.Config.DurationS, "config.warmup_s": f.Config.WarmupS,
@@ -184,7 +176,6 @@ func (f *sspFile) check(doc *document) {
 	}
 }
 
-// books enters what was sent and received.
 func (f *sspFile) books(d *draft) {
 	sent := f.Final.Sent
 	d.Run.Load = result.Load{
@@ -194,12 +185,11 @@ func (f *sspFile) books(d *draft) {
 	d.tells("load.closed_loop", "load.admitted", "load.acked", "load.failed", "load.acked_per_s", "load.bytes")
 	d.Run.Delivery = result.Delivery{Delivered: f.Final.Received, DeliveredPerS: f.Final.RecvPerS}
 	d.tells("delivery.checked", "delivery.delivered", "delivery.delivered_per_s")
-	// One member, whatever config.consumers says, with a goroutine for each partition.
+	// The tool ignores config.consumers, and has a goroutine for each partition.
 	d.Run.Consumer = result.Consumer{Members: 1, Workers: f.Config.Partitions}
 	d.tells("consumer.members", "consumer.workers")
 }
 
-// times enters the distributions.
 func (f *sspFile) times(d *draft) {
 	for name, t := range map[string]sspTimes{"send_service_time": f.Final.Ack, "e2e_service_time": f.Final.E2E} {
 		if t.Count == 0 {
@@ -215,7 +205,7 @@ func (f *sspFile) times(d *draft) {
 	}
 }
 
-// phases enters the two that there are: it does not drain.
+// The tool has no drain.
 func (f *sspFile) phases(d *draft) {
 	if f.Config.WarmupS > 0 {
 		d.phase("warm-up", -nanos(f.Config.WarmupS, 1e9), 0)
@@ -230,7 +220,6 @@ func (f *sspFile) phases(d *draft) {
 	}
 }
 
-// gate enters what its backpressure did.
 func (f *sspFile) gate(d *draft) {
 	if f.Config.MaxLag == 0 {
 		return
@@ -244,7 +233,6 @@ func (f *sspFile) gate(d *draft) {
 	}
 }
 
-// codecs enters its offline compression of a sample of payloads.
 func (f *sspFile) codecs(d *draft) {
 	raw := f.Compression.RawBytes
 	for _, name := range sortedKeys(f.Compression.Codecs) {

@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/foreign"
 )
 
-// sspResults are the figures of the 29 published results. The peak lag is that of
-// the measured window; times are microseconds.
+// The peak lag is of the measured window; times are microseconds.
 var sspResults = []struct {
 	name                 string
 	sent, received, peak int64
@@ -49,11 +48,10 @@ var sspResults = []struct {
 	{"slow-consumer", 236558, 236588, 7933, 4442, 207975},
 }
 
-// sspCommitted are those of which a reduced copy is beside this test.
+// sspCommitted have a reduced copy in testdata.
 var sspCommitted = []string{"acks0", "bp-tight", "slow-aggr"}
 
-// sspFiles are the results to test with: all that were published, where they lie
-// beside the checkout, and the reduced copies anyway.
+// The published results may be next to the checkout.
 func sspFiles(t *testing.T, name string) (paths []string) {
 	t.Helper()
 	published := filepath.Join("..", "..", "..", "..", "shared", "data", "ssp_kafka")
@@ -98,9 +96,7 @@ func TestSSPFigures(t *testing.T) {
 	}
 }
 
-// checkSSPSeries holds what every series of intervals must: they are one stretch
-// after another from the warm-up on, they add up to the totals, and every lag
-// sample is in one of them, on the same axis.
+// The intervals are consecutive and add up to the totals, with each lag sample in its interval.
 func checkSSPSeries(t *testing.T, path string, r *foreign.Result) {
 	t.Helper()
 	var acked, delivered, gc, at int64
@@ -127,8 +123,7 @@ func checkSSPSeries(t *testing.T, path string, r *foreign.Result) {
 	}
 }
 
-// TestSSPAxis: a sample of the lag at 4.000003667 s of a clock that began three
-// seconds before the measured window was taken 1.000003667 s into it.
+// The samples' clock began three seconds before the measured window.
 func TestSSPAxis(t *testing.T) {
 	r := read(t, "ssp/results-bp-tight.json", foreign.Options{})
 	warmup, first := r.Intervals[0], r.Intervals[1]
@@ -162,8 +157,8 @@ func TestSSPSetup(t *testing.T) {
 	}
 	all := strings.Join(run.Verdict.Warnings, "\n")
 	for _, known := range []string{
-		"a rate of 10k/s was asked for and 1,938/s was sent", "service times", "80,459 records were received of 77,626 sent",
-		"moved by its 3s", "not yet committed", "one member reads all 12 partitions", "the cap of 5,000 is overshot", "one concatenated block",
+		"the requested rate was 10k/s, and 1,938/s was sent", "service times", "80,459 records were received of 77,626 sent",
+		"shifted by its 3s", "not yet committed", "one member reads all 12 partitions", "the cap of 5,000 is exceeded", "one concatenated block",
 	} {
 		if !strings.Contains(all, known) {
 			t.Errorf("no warning says %q:\n%s", known, all)

@@ -7,9 +7,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// series turns the timeline into intervals, with the lag samples that fall into
-// each. The stretch after the last point gets what the totals leave for it; the
-// warm-up is one interval, of which only the lag is known.
+// The time after the last point gets the rest of the totals. The warm-up is one interval with only
+// lag samples.
 func (f *sspFile) series(d *draft) {
 	d.tells("intervals.start_ns", "intervals.end_ns", "intervals.acked", "intervals.delivered", "intervals.gc_cycles",
 		"intervals.time.count", "intervals.time.p50_ns", "intervals.time.p99_ns")
@@ -40,19 +39,17 @@ func (f *sspFile) series(d *draft) {
 	f.processSeries(d)
 }
 
-// addTime enters a distribution of which median and 99th percentile are known, in
-// milliseconds.
+// p50 and p99 are in milliseconds.
 func addTime(i *result.Interval, metric string, n int64, p50, p99 float64) {
 	if n > 0 {
 		i.Time[metric] = result.IntervalTime{Count: n, P50Ns: nanos(p50, 1e6), P99Ns: nanos(p99, 1e6)}
 	}
 }
 
-// onAxis moves a time that counts from before the warm-up.
+// elapsedS counts from before the warm-up.
 func (f *sspFile) onAxis(elapsedS float64) int64 { return nanos(elapsedS-f.Config.WarmupS, 1e9) }
 
-// lagSeries puts each sample into its interval, and the latest known one at the
-// end of each.
+// lagSeries adds each sample to its interval, and the latest one to each interval's end.
 func (f *sspFile) lagSeries(d *draft) {
 	next := 0
 	var latest *result.LagSample
@@ -72,8 +69,7 @@ func (f *sspFile) lagSeries(d *draft) {
 	}
 }
 
-// byPartition is the lag in the order of the partitions, which must be numbered
-// without a gap.
+// ok is false unless the partitions are numbered without a gap.
 func (s sspLag) byPartition() (lag []int64, ok bool) {
 	lag = make([]int64, len(s.Partitions))
 	for key, n := range s.Partitions {
@@ -86,7 +82,6 @@ func (s sspLag) byPartition() (lag []int64, ok bool) {
 	return lag, true
 }
 
-// processSeries gives each interval the garbage collections of the samples in it.
 func (f *sspFile) processSeries(d *draft) {
 	next, before := 0, int64(0)
 	for n := range d.Intervals {
@@ -98,8 +93,7 @@ func (f *sspFile) processSeries(d *draft) {
 	}
 }
 
-// lag enters peak and end of the measured window. The source's own peak is over
-// the warm-up too.
+// The source's own peak includes the warm-up.
 func (f *sspFile) lag(d *draft) {
 	if len(f.LagTimeline) == 0 {
 		return
@@ -117,11 +111,10 @@ func (f *sspFile) lag(d *draft) {
 	}
 }
 
-// sampledLate is how late a sample may be for the moment that it was due at.
+// sampledLate is how late a sample may be.
 const sampledLate = int64(100 * time.Millisecond)
 
-// process enters the garbage collections of the measured window: those counted
-// at the last sample, less those at the last one before the window.
+// The garbage collections are a difference of two samples.
 func (f *sspFile) process(d *draft) {
 	if len(f.Process) == 0 {
 		return

@@ -12,7 +12,6 @@ import (
 
 func thousands(n int64) string { return unit.Count(n) }
 
-// perSecond is a rate as a scenario spells it.
 func perSecond(rate float64) string {
 	parsed, err := unit.ParseRate(strconv.FormatFloat(rate, 'f', -1, 64) + "/s")
 	if err != nil {
@@ -21,18 +20,16 @@ func perSecond(rate float64) string {
 	return parsed.String()
 }
 
-// object is a piece of a scenario, by the keys of its YAML.
 type object map[string]any
 
-// settings are what was run, which are texts and numbers that always marshal.
+// Texts and numbers always marshal.
 func (o object) settings() result.Settings {
 	text, _ := json.Marshal(o)
 	s, _ := result.SettingsOf(json.RawMessage(text))
 	return s
 }
 
-// describe says what was run, in the words of a scenario, so that a comparison
-// finds what was set differently.
+// A comparison must find different settings.
 func (f *sspFile) describe(d *draft) {
 	c := f.Config
 	acks := strconv.Itoa(c.Acks)
@@ -95,11 +92,9 @@ func (f *sspFile) backpressure() object {
 	}
 }
 
-// caveats are what is known to be wrong with the source, each beside the figure
-// that it touches.
 func (f *sspFile) caveats(d *draft) {
 	c, n := f.Config, f.Final
-	d.warn("a rate of %s was asked for%s and %s was sent: ticks that its pacer misses are dropped, and what was due then is counted nowhere",
+	d.warn("the requested rate was %s%s, and %s was sent: its pacer drops ticks that it misses, and their records are not counted",
 		perSecond(c.Rate), f.bursts(), unit.PerSecond(n.SentPerS))
 	d.warn("its latencies begin when a record is sent, after any wait for the gate or the pacer: they are service times, and coordinated omission is not accounted for")
 	received := "left-over records of the warm-up are counted in the run"
@@ -107,17 +102,17 @@ func (f *sspFile) caveats(d *draft) {
 		received = fmt.Sprintf("%s records were received of %s sent: %s", thousands(n.Received), thousands(n.Sent),
 			received)
 	}
-	d.warn("the warm-up warms nothing, as clients are made anew at its end, and %s", received)
-	d.warn("its lag and process samples count time from before the warm-up; they are moved by its %v, and stand late by what making the clients took",
+	d.warn("the warm-up has no effect, because new clients are created at its end, and %s", received)
+	d.warn("its lag and process samples count time from before the warm-up; they are shifted by its %v, and are late by the time to create the clients",
 		time.Duration(nanos(c.WarmupS, 1e9)))
 	d.warn("its lag counts records that were delivered and not yet committed: about a second's worth, without any backlog")
 	if c.Consumers != 1 {
-		d.warn("consumers is %d, and one member reads all %d partitions whatever the setting", c.Consumers,
+		d.warn("consumers is %d, and one member reads all %d partitions regardless of the setting", c.Consumers,
 			c.Partitions)
 	}
 	d.warn("negative latencies were dropped, sequence numbers never checked, and its CPU figures, which count idle time, are left out")
 	if c.MaxLag > 0 {
-		d.warn("the lag that closes its gate is up to a second old, so that the cap of %s is overshot; what the closed gate held back is counted nowhere", thousands(c.MaxLag))
+		d.warn("the lag that closes its gate is up to a second old, so the cap of %s is exceeded; records that the closed gate held back are not counted", thousands(c.MaxLag))
 	}
 	if len(f.Compression.Codecs) > 0 {
 		d.warn("codecs were tried on one concatenated block of %s and not on batches; its payloads hold the time, so that no two runs have the same", unit.Bytes(f.Compression.RawBytes))

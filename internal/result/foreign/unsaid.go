@@ -10,9 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// unsaid names the fields that hold no measurement although they have no null to
-// say it with: all numbers and booleans of the schema but those that the source
-// tells. A block in which there is nothing at all is named as a whole.
+// unsaid returns the fields without a null that the source lacks: all numbers and booleans of the
+// schema except says. A block without any known field is named as a whole.
 func unsaid(r *result.Run, intervals []result.Interval, says []string) []string {
 	told := make(map[string]bool, len(says))
 	for _, path := range says {
@@ -44,13 +43,11 @@ func unsaid(r *result.Run, intervals []result.Interval, says []string) []string 
 	return w.open
 }
 
-// walker collects open fields.
 type walker struct {
 	told map[string]bool
 	open []string
 }
 
-// block adds what is open of the struct v, which is at prefix.
 func (w *walker) block(prefix string, v any) {
 	if open, filled := w.fields(prefix, reflect.ValueOf(v)); filled {
 		w.open = append(w.open, open...)
@@ -59,8 +56,6 @@ func (w *walker) block(prefix string, v any) {
 	}
 }
 
-// fields are the open ones of a struct, and whether there is anything in it that
-// is told.
 func (w *walker) fields(prefix string, v reflect.Value) (open []string, filled bool) {
 	for i := range v.NumField() {
 		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
@@ -78,7 +73,7 @@ func (w *walker) fields(prefix string, v reflect.Value) (open []string, filled b
 				inner = []string{path}
 			}
 			open, filled = append(open, inner...), filled || told
-		default: // what has a null, or is text, speaks for itself
+		default: // has a null, or is text
 			filled = filled || !f.IsZero()
 		}
 	}

@@ -1,6 +1,6 @@
-// Package outcome judges the system that a run measured. The verdict says whether the
-// figures can be believed; the outcome says what became of the records. A run may be a
-// valid measurement of a system that lost half of them.
+// Package outcome judges the system that a run measured. The verdict says whether the figures are
+// valid; the outcome says what happened to the records. A valid run may have measured a system that
+// lost half of them.
 //
 // Files to know: outcome.go, keepingup.go.
 package outcome
@@ -15,24 +15,24 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// The bounds of a system that is unavailable to its users.
+// Bounds of an unavailable system.
 const (
-	longestGap  = time.Second // without an acknowledgement, while a record waits for one
-	mostRefused = 0.005       // of the scheduled records: failed, or of unknown fate
+	longestGap  = time.Second // without an ack, while a record waits for one
+	mostRefused = 0.005       // of the scheduled records: failed or unknown
 )
 
-// statuses are all, from the worst on; one that was not judged is no worse than any.
+// Not judged is no worse than any other.
 var statuses = []string{
 	result.LostRecords, result.Unavailable, result.Overloaded, result.HeldBack, result.KeptUp, result.NotJudged,
 }
 
-// Worse reports whether status a is worse than b. One of a later version is worse than none.
+// Worse reports whether status a is worse than b; an unknown status never is.
 func Worse(a, b string) bool {
 	rank := func(status string) int { return slices.Index(statuses, status) }
 	return rank(a) >= 0 && (rank(b) < 0 || rank(a) < rank(b))
 }
 
-// In is the outcome that a run has recorded; one that is older is judged now.
+// In returns the run's recorded outcome, or judges an older run.
 func In(r *result.Run) result.System {
 	if r.System != nil {
 		return *r.System
@@ -40,8 +40,8 @@ func In(r *result.Run) result.System {
 	return Of(r)
 }
 
-// Of judges the system by a run's figures. The first rule that holds gives the status, and
-// the findings tell of all that hold.
+// Of judges the system by a run's figures. The first matching rule gives the status, all matching
+// rules the findings.
 func Of(r *result.Run) result.System {
 	if why := notJudged(r); why != "" {
 		return result.System{Status: result.NotJudged, Findings: []string{why}}
@@ -69,10 +69,9 @@ func Of(r *result.Run) result.System {
 	return s
 }
 
-// Sentence is an outcome's findings in a line.
+// Sentence returns the findings of an outcome in one line.
 func Sentence(s result.System) string { return strings.Join(s.Findings, "; ") }
 
-// notJudged says why nothing can be said of the system; empty if something can.
 func notJudged(r *result.Run) string {
 	switch {
 	case r.Run.Imported != nil:
@@ -84,12 +83,11 @@ func notJudged(r *result.Run) string {
 	case r.Load.Scheduled == 0:
 		return "nothing was offered"
 	case consumed(r) && !r.Delivery.Checked:
-		return "records without a stamp can't be told apart"
+		return "records without a stamp can't be distinguished"
 	}
 	return ""
 }
 
-// consumed tells whether somebody read what was sent.
 func consumed(r *result.Run) bool { return r.Consumer.Members > 0 }
 
 func lost(r *result.Run) (found []string) {
@@ -113,14 +111,13 @@ func unavailable(r *result.Run) (found []string) {
 	}
 	if refused := r.Load.Failed + r.Load.Unknown; float64(refused) >= mostRefused*float64(r.Load.Scheduled) &&
 		refused > 0 {
-		found = append(found, fmt.Sprintf("%s of the scheduled failed, or nobody knows what became of them",
+		found = append(found, fmt.Sprintf("%s of the scheduled records failed or have an unknown result",
 			share(refused, r.Load.Scheduled)))
 	}
 	return found
 }
 
-// ackGap is the longest time without an acknowledgement; none where a gate held records
-// back, and where an older run does not tell.
+// ackGap is 0 with a gate, and for an older run without it.
 func ackGap(r *result.Run) time.Duration {
 	switch {
 	case r.Backpressure != nil:

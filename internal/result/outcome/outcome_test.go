@@ -10,7 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// kept is a run of 10 s at 1,000/s whose records all came through.
+// kept is a run of 10 s at 1,000/s that kept up.
 func kept() *result.Run {
 	none := int64(0)
 	return &result.Run{
@@ -48,7 +48,7 @@ func TestOf(t *testing.T) {
 		{"a gap of an older run", result.Unavailable, "for 2.00 s", func(r *result.Run) {
 			r.Load.AckGapMaxNs, r.Availability = nil, &result.Availability{AckGapMaxNs: 2e9}
 		}},
-		{"1 in 200 failed", result.Unavailable, "0.50 % of the scheduled failed", func(r *result.Run) { r.Load.Failed, r.Load.Unknown = 25, 25 }},
+		{"1 in 200 failed", result.Unavailable, "0.50 % of the scheduled records failed", func(r *result.Run) { r.Load.Failed, r.Load.Unknown = 25, 25 }},
 		{"fewer failed", result.KeptUp, "", func(r *result.Run) { r.Load.Failed = 49 }},
 		{"not drained", result.Overloaded, "61.12 % of the scheduled was delivered; 3,888 records were still under way when the drain ended", func(r *result.Run) {
 			r.Lag.Drained, r.Delivery.Ratio, r.Delivery.Pending = false, 0.6112, 3888
@@ -64,7 +64,7 @@ func TestOf(t *testing.T) {
 			r.Delivery.DeliveredPerS = 1900
 			r.Groups = []result.Group{{Delivery: result.Delivery{DeliveredPerS: 1000}}, {Delivery: result.Delivery{DeliveredPerS: 900}}}
 		}},
-		// 0.5 % of 1,000/s, and what is offered in the linger and 50 ms: 5/s and 55 ÷ 10 s.
+		// 0.5 % of 1,000/s, and the records of the linger and 50 ms: 5/s and 55 ÷ 10 s.
 		{"on its way at the end", result.KeptUp, "", func(r *result.Run) { r.Delivery.DeliveredPerS = 1000 - 5 - 5.5 }},
 		{"more than that", result.Overloaded, "", func(r *result.Run) { r.Delivery.DeliveredPerS = 1000 - 5 - 5.6 }},
 		{"held until the drain", result.KeptUp, "", func(r *result.Run) {
@@ -75,7 +75,7 @@ func TestOf(t *testing.T) {
 			r.Load.Admitted, r.Load.ShedByReason = 4000, result.Counts{"gate": 5000, "degrade": 1000}
 			r.Load.AckedPerS, r.Delivery.DeliveredPerS = 400, 400
 		}},
-		// The gate lets 1,000 records wait, 100/s over the window.
+		// The gate lets 1,000 records wait, which is 100/s over the window.
 		{"waiting by leave of the gate", result.HeldBack, "50.00 % of the scheduled was shed by the gate", func(r *result.Run) {
 			r.Load.Admitted, r.Load.ShedByReason = 5000, result.Counts{"gate": 5000}
 			r.Load.AckedPerS, r.Delivery.DeliveredPerS, r.Backpressure = 500, 400, &result.Backpressure{MaxLag: 1000}
@@ -108,7 +108,6 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestTheWorstNamesIt: the first rule that holds gives the status, and the sentence has all.
 func TestTheWorstNamesIt(t *testing.T) {
 	r := kept()
 	r.Delivery.Lost, *r.Load.AckGapMaxNs, r.Load.Deferred = 1, 2e9, 1
@@ -119,7 +118,6 @@ func TestTheWorstNamesIt(t *testing.T) {
 	}
 }
 
-// TestIn: a recorded outcome stays; a run of an earlier method is judged when it is read.
 func TestIn(t *testing.T) {
 	r := kept()
 	r.Load.Deferred = 1

@@ -1,9 +1,7 @@
-// Package resulttest makes up runs for tests that read results. The runs are simulated
-// record by record: a pacer that is a little late, a broker that answers in milliseconds,
-// consumers with a fixed capacity, commits once a second and a gate that reads the lag.
-// So their figures hang together as those of a real run do (the books balance, lag is
-// what was acked and not committed, a closed gate shows in the next second's admitted
-// records), and the same plan gives the same run, to the byte, on every machine.
+// Package resulttest simulates runs for tests that read results. It simulates each record, with a
+// slightly late pacer, a broker that answers in milliseconds, consumers with a fixed capacity, and
+// a gate. So the figures are consistent: books balance, and lag is records that were acked and not
+// committed. The same plan gives the same bytes on every machine.
 package resulttest
 
 import (
@@ -12,7 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Plan is what is simulated.
+// Plan describes a simulated run.
 type Plan struct {
 	Name string
 	ID   string
@@ -21,19 +19,19 @@ type Plan struct {
 	RatePerS   int64
 	Partitions int
 	Members    int
-	// Work for each record; Jitter is added uniformly. Zero work makes
-	// consumers that keep up with anything.
+	// Work for each record, to which Jitter is added uniformly; with zero work consumers always
+	// keep up.
 	Work, Jitter time.Duration
 
-	// MaxLag closes the gate and ResumeLag opens it, in records; a MaxLag of
-	// zero is a run without backpressure. Excess is "shed" or "defer".
+	// MaxLag closes the gate and ResumeLag opens it, in records; a MaxLag of zero is no
+	// backpressure. Excess is "shed" or "defer".
 	MaxLag, ResumeLag int64
 	Excess            string
 
 	Warmup, Measure, Drain time.Duration
 }
 
-// Overload offers 10,000/s to consumers that can take 2,667/s.
+// Overload offers 10,000/s to consumers that can process 2,667/s.
 func Overload() Plan {
 	return Plan{
 		Name: "overload", ID: "o7fq2m", Seed: 1,
@@ -59,7 +57,7 @@ func OverloadTight() Plan {
 	return p
 }
 
-// Baseline is a load that the consumers can take.
+// Baseline is a load that the consumers can process.
 func Baseline() Plan {
 	p := Overload()
 	p.Name, p.ID = "baseline", "b2mzr4"
@@ -67,7 +65,7 @@ func Baseline() Plan {
 	return p
 }
 
-// StartedAt is when all made-up runs started.
+// StartedAt is the start of all simulated runs.
 var StartedAt = time.Date(2026, 11, 21, 19, 59, 0, 0, time.UTC)
 
 // Run simulates the plan.

@@ -7,8 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// The made-up runs obey the laws that real ones must obey, or they would be no
-// use as examples.
 func TestBooksOfMadeUpRunsBalance(t *testing.T) {
 	deferring := resulttest.OverloadTight()
 	deferring.Excess = "defer"

@@ -7,7 +7,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Settings are the settings that v, a map or a list of such, marshals to.
+// Settings returns the settings that v marshals to.
 func Settings(v any) result.Settings {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -20,7 +20,7 @@ func Settings(v any) result.Settings {
 	return s
 }
 
-// Set changes one setting, or a whole part, by its path without lists; nil unsets it.
+// Set changes one setting, or a mapping of them, by its path without lists; nil unsets it.
 func Set(s *result.Settings, path string, value any) {
 	text, err := json.Marshal(s)
 	if err != nil {

@@ -14,33 +14,31 @@ const (
 	gatePoll    = 100 * int64(time.Millisecond)
 	lagSample   = 500 * int64(time.Millisecond)
 	commitEvery = second
-	chunkLimit  = 200 // records that one poll hands to a partition's worker
-	batch       = 50  // records, about what lingering for 5 ms gathers
+	chunkLimit  = 200 // records of one poll
+	batch       = 50  // about what a linger of 5 ms collects
 )
 
-// record is one record on its way; its times are on the run's time axis.
+// Times are on the run's time axis.
 type record struct {
 	due, sent, acked int64
 	measured         bool
 }
 
-// partition is a log, and the one worker that reads it.
 type partition struct {
 	log       []record // acked at some time, in order
 	delivered int
 	processed int
 	committed int
-	chunk     []record // handed over, in work
+	chunk     []record // delivered, being processed
 	freeAt    int64    // when the worker takes the next record
 }
 
-// simulation steps through a plan a millisecond at a time.
 type simulation struct {
 	plan       Plan
 	random     *rand.Rand
 	now        int64
 	partitions []partition
-	sent       int // records; each batch goes to the next partition
+	sent       int
 
 	nextPoll   int64 // of the gate
 	closed     bool
@@ -115,7 +113,6 @@ func (s *simulation) phase(name string) {
 	s.events = append(s.events, result.Event{AtNs: s.now, Kind: "phase", What: name})
 }
 
-// decide is the hysteresis: shut above MaxLag, open below ResumeLag.
 func (s *simulation) decide() {
 	if s.plan.MaxLag == 0 {
 		return
@@ -147,8 +144,6 @@ func (s *simulation) turn(closed bool, reason string, lag int64) {
 	}
 }
 
-// offer schedules what is due in this tick, and lets it through, defers or
-// sheds it.
 func (s *simulation) offer() {
 	each := s.plan.RatePerS * tick / second
 	if !s.closed {
@@ -205,7 +200,6 @@ func (s *simulation) send(r record) {
 	s.time("send_response_time", r, r.acked-r.due)
 }
 
-// consume lets every partition's worker do what it can until now.
 func (s *simulation) consume() {
 	for i := range s.partitions {
 		p := &s.partitions[i]
@@ -235,14 +229,12 @@ func (s *simulation) consume() {
 	}
 }
 
-// commitPhase spreads the members' commits over the second, as joining the
-// group one after the other does.
+// commitPhase spreads the members' commits over the second, as if they joined one after another.
 func (s *simulation) commitPhase(member int) int64 {
 	return (311 + int64(member)*commitEvery/int64(s.plan.Members)/tick) * tick
 }
 
-// poll hands the worker what has reached the log, and tells whether there was
-// any.
+// poll reports whether there were any acked records.
 func (s *simulation) poll(p *partition) bool {
 	until := p.delivered
 	for until < len(p.log) && until < p.delivered+chunkLimit && p.log[until].acked <= s.now {
@@ -273,8 +265,7 @@ func (s *simulation) poll(p *partition) bool {
 	return true
 }
 
-// commit commits what a member has processed; it owns every Members-th
-// partition.
+// A member owns every Members-th partition.
 func (s *simulation) commit(member int) {
 	for i := member; i < len(s.partitions); i += s.plan.Members {
 		s.partitions[i].committed = s.partitions[i].processed
@@ -311,8 +302,6 @@ func (s *simulation) readLag() {
 	}
 }
 
-// time books one measured time, in the interval and, for measured records, in
-// the run.
 func (s *simulation) time(metric string, r record, ns int64) {
 	s.current.add(metric, ns)
 	if r.measured {
@@ -320,7 +309,6 @@ func (s *simulation) time(metric string, r record, ns int64) {
 	}
 }
 
-// closeInterval ends the current line of the time series and begins the next.
 func (s *simulation) closeInterval(end int64) {
 	i := &s.interval
 	if i.StartNs >= end {

@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// recorded is the run as its directory would tell it.
 func (s *simulation) recorded() *result.Recorded {
 	s.settle()
 	p := s.plan
@@ -41,8 +40,7 @@ func (s *simulation) recorded() *result.Recorded {
 	}
 }
 
-// open is how many records of the measured window have not ended, though a time belongs
-// to them.
+// floor is the least value of the records.
 func (s *simulation) open(metric string, ended int64) (records, floor int64) {
 	all := s.load.Scheduled - s.load.Shed
 	if metric == "poll_time" || metric == "pacer_lateness" || ended >= all {
@@ -54,7 +52,6 @@ func (s *simulation) open(metric string, ended int64) (records, floor int64) {
 	return all - ended, floor
 }
 
-// settle closes the books.
 func (s *simulation) settle() {
 	window := s.plan.Measure.Seconds()
 	for _, r := range s.deferred {
@@ -102,7 +99,6 @@ func (s *simulation) info() result.Info {
 	}
 }
 
-// scenario is the part of the resolved scenario that reports look into.
 func (s *simulation) scenario() result.Settings {
 	p := s.plan
 	return Settings(map[string]any{
@@ -151,7 +147,7 @@ func (s *simulation) consumer() result.Consumer {
 	ready, first := 3_120*tick, 6*tick
 	c.ReadyNs, c.FirstRecordNs = &ready, &first
 	if p.Work > 0 {
-		// Work that ends after the window is counted in it: a little too much.
+		// This also counts work that ends after the window.
 		used := min(1, float64(s.workedNs)/(float64(p.Measure)*float64(p.Partitions)))
 		capacity := float64(p.Partitions) / (p.Work + p.Jitter/2).Seconds()
 		c.Utilisation, c.CapacityPerS = &used, &capacity
@@ -159,7 +155,6 @@ func (s *simulation) consumer() result.Consumer {
 	return c
 }
 
-// producers are eight that had the same.
 func (s *simulation) producers() (all []result.Share) {
 	first, last := int64(0), int64(s.plan.Measure)
 	for n := range 8 {
@@ -170,7 +165,6 @@ func (s *simulation) producers() (all []result.Share) {
 	return all
 }
 
-// consumers had what was in the log of their partitions.
 func (s *simulation) consumers() (all []result.Share) {
 	first, last := int64(2*tick), s.drainEnd
 	for m := range s.plan.Members {
@@ -187,7 +181,7 @@ func (s *simulation) consumers() (all []result.Share) {
 	return all
 }
 
-// windowEnd is as if nothing had been delivered or committed since.
+// as if there were no later deliveries or commits
 func (s *simulation) windowEnd() *result.WindowEnd {
 	leader := int32(1)
 	g := result.GroupAtEnd{Name: s.info().Group, State: "Stable"}

@@ -7,12 +7,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// times holds every single value of each metric.
 type times map[string][]int64
 
 func (t times) add(metric string, ns int64) { t[metric] = append(t[metric], ns) }
 
-// at is the q quantile of sorted values, by nearest rank.
+// nearest rank
 func at(sorted []int64, q float64) int64 {
 	rank := int(math.Ceil(q * float64(len(sorted))))
 	return sorted[max(rank, 1)-1]
@@ -35,8 +34,7 @@ func (t times) short() map[string]result.IntervalTime {
 	return short
 }
 
-// full are the distributions of times. Of each, some more records than there are values
-// belong to its population; open returns how many, and what each took at the least.
+// open returns how many further records belong to a metric's population, and their least value.
 func (t times) full(open func(metric string, ended int64) (records, floor int64)) map[string]result.Time {
 	full := map[string]result.Time{}
 	for metric, values := range t {

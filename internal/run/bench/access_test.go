@@ -28,7 +28,6 @@ import (
 
 const password = "s3cret-of-alice"
 
-// secured is a run that is as short as a run can be.
 const secured = `
 topic: {partitions: 2}
 load:
@@ -40,8 +39,6 @@ phases: {warmup: 100ms, measure: 400ms, drain: 10s}
 sampling: {interval: 100ms, lag: 50ms}
 `
 
-// securedConfig is that run on a fake cluster in virtual time that lets clients in by
-// settings.
 func securedConfig(t *testing.T, settings []string, brokers ...kfake.Opt) bench.Config {
 	t.Helper()
 	network := &kfake.VirtualNetwork{}
@@ -52,13 +49,11 @@ func securedConfig(t *testing.T, settings []string, brokers ...kfake.Opt) bench.
 	return cfg
 }
 
-// onTheClock is securedConfig outside of a bubble.
 func onTheClock(t *testing.T, settings []string, brokers ...kfake.Opt) bench.Config {
 	t.Helper()
 	return connected(t, accesstest.Access(t, settings...), brokers...)
 }
 
-// connected is that run on a fake cluster that access a opens.
 func connected(t *testing.T, a access.Access, brokers ...kfake.Opt) bench.Config {
 	t.Helper()
 	fake, err := kfake.NewCluster(append([]kfake.Opt{kfake.NumBrokers(2)}, brokers...)...)
@@ -79,8 +74,7 @@ func connected(t *testing.T, a access.Access, brokers ...kfake.Opt) bench.Config
 	return bench.Config{Scenario: s, Cluster: c, Driver: franz.New(), Out: t.TempDir(), Tool: result.Tool{Version: "test"}}
 }
 
-// inBubble runs f in virtual time, with a minute at its end for what still has timers
-// (see package virtual).
+// inBubble waits a minute for remaining timers (see package virtual).
 func inBubble(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -89,7 +83,6 @@ func inBubble(t *testing.T, f func(t *testing.T)) {
 	})
 }
 
-// topics lists the topics that the run's user can see.
 func topics(t *testing.T, c cluster.Cluster) []string {
 	t.Helper()
 	client, err := kgo.NewClient(append(cluster.AccessTo(c).Options(), kgo.SeedBrokers(c.Bootstrap()...))...)
@@ -104,8 +97,6 @@ func topics(t *testing.T, c cluster.Cluster) []string {
 	return listed.Names()
 }
 
-// wantRefused fails the test unless err is the cluster's refusal, in one line
-// with these words.
 func wantRefused(t *testing.T, err error, words ...string) {
 	t.Helper()
 	if !errors.Is(err, cluster.ErrRefused) {
@@ -121,15 +112,13 @@ func wantRefused(t *testing.T, err error, words ...string) {
 	}
 }
 
-// TestSecuredRun: every client of a run is let in (administration, lag, producers,
-// consumers), and its files tell how, but no secret.
 func TestSecuredRun(t *testing.T) {
 	type entry struct {
 		settings       []string
 		brokers        []kfake.Opt
 		protocol, sasl string
 	}
-	// In the bubble's time, certificates are valid if they are issued in it.
+	// The certificates must be valid at the bubble's time.
 	tests := map[string]func(*testing.T, *accesstest.Authority) entry{
 		"PLAIN": func(*testing.T, *accesstest.Authority) entry {
 			return entry{accesstest.Login(access.MechanismPlain, "alice", password), nil, "SASL_PLAINTEXT", "PLAIN"}
@@ -184,8 +173,6 @@ func TestSecuredRun(t *testing.T) {
 	}
 }
 
-// wantNoSecret fails the test if a file in dir holds the password, the user's
-// name or a key.
 func wantNoSecret(t *testing.T, dir string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -205,8 +192,6 @@ func wantNoSecret(t *testing.T, dir string) {
 	}
 }
 
-// TestMissingRights: what the run's user may not do is one sentence, before any
-// load is offered, and nothing is left behind.
 func TestMissingRights(t *testing.T) {
 	const topic, group = kmsg.ACLResourceTypeTopic, kmsg.ACLResourceTypeGroup
 	allow := func(resource kmsg.ACLResourceType, operations ...kmsg.ACLOperation) (acls []kfake.ACL) {
@@ -221,7 +206,7 @@ func TestMissingRights(t *testing.T) {
 	groups := allow(group, read, remove)
 	tests := map[string]struct {
 		acls []kfake.ACL
-		want []string // in the error; none: the run is made
+		want []string
 	}{
 		"all that is needed":   {slices.Concat(groups, allow(topic, read, write, create, remove, describe)), nil},
 		"no CREATE":            {slices.Concat(groups, allow(topic, read, write, remove, describe)), []string{"was not created", "allow this user CREATE", "topic.existing"}},

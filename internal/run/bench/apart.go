@@ -11,15 +11,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// The run's side of producers in processes of their own; worker.go is theirs.
+// The run's side of producers in child processes; worker.go is the child's side.
 
-// apart tells that the producers are in processes of their own.
 func (b *base) apart() bool { return b.cfg.Scenario.Load.Processes > 1 }
 
-// canStart tells that there is a way to start processes.
 func (c Config) canStart() bool { return len(c.Worker) > 0 || c.Here != nil }
 
-// startProcesses starts the processes that the scenario asks for.
 func (r *run) startProcesses(context.Context) (err error) {
 	if !r.apart() {
 		return nil
@@ -47,12 +44,10 @@ func (r *run) startProcesses(context.Context) (err error) {
 	return err
 }
 
-// noteDeath says how a process of a name ended that was not to.
 func (b *base) noteDeath(name string) func(error) {
 	return func(why error) { b.journal.Now("error", name+" ended before the run did", why.Error()) }
 }
 
-// assignments say what each process has to do.
 func (r *run) assignments(ctx context.Context) ([]remote.Assignment, error) {
 	s := r.cfg.Scenario
 	yaml, err := s.Marshal()
@@ -81,8 +76,7 @@ func (r *run) assignments(ctx context.Context) ([]remote.Assignment, error) {
 	return all, nil
 }
 
-// createShares makes the topic in which the processes agree on their parts of the
-// bound, where those follow demand.
+// createShares returns "" if the scenario needs no topic to divide the lag bound by demand.
 func (r *run) createShares(ctx context.Context) (name string, err error) {
 	if !r.cfg.Scenario.Backpressure.Gates() || r.cfg.Scenario.Backpressure.Share != "demand" {
 		return "", nil
@@ -96,9 +90,8 @@ func (r *run) createShares(ctx context.Context) (name string, err error) {
 	return name, nil
 }
 
-// keepGate keeps the gate. Those of other processes read the lag by themselves, as
-// applications do that know nothing of one another: here it is read as often as they do,
-// for the peak, and they are told how far the consumers have come, where they go by that.
+// keepGate runs the gate. Child processes read the lag for theirs themselves; the run then reads it
+// only for its peak, and sends them the delivered positions if they use those.
 func (r *run) keepGate(ctx context.Context) {
 	if r.own != nil {
 		r.own.keep(ctx)

@@ -1,13 +1,12 @@
 // Package bench makes one run: it prepares, warms up, measures, drains, closes
 // the books and writes the result.
 //
-// The same producers, consumers and connections live through all of it; a phase
-// is a part of the time axis, and a record belongs to the phase of its intended
-// send time. What happens on the way is written to the run's directory at once, so
-// that a crash at any moment leaves a run that can be read.
+// The same producers, consumers and connections live through all phases. A record belongs to the
+// phase of its intended send time. The run's directory is written during the run, so a crashed run
+// can still be read.
 //
-// Package observe looks at the run meanwhile, and package judge makes the result of
-// what it leaves.
+// Package observe takes readings during the run, and package judge computes the result from the
+// evidence.
 //
 // Files to know: bench.go, prepare.go, plan.go, fill.go, stored.go, observing.go,
 // evidence.go, faults.go, gatekeeper.go, senders.go, worker.go, queue.go, queuekmq.go.
@@ -31,47 +30,43 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// Config is all that a run needs.
+// Config is the input of a run.
 type Config struct {
 	Scenario   scenario.Scenario
 	Cluster    cluster.Cluster
 	Driver     driver.Driver
-	Out        string // the folder that runs go to
+	Out        string
 	KeepTopics bool
-	// WarmedUp is for how long the cluster was under a load that nobody recorded,
-	// before the first run on it.
+	// WarmedUp is the unrecorded time under load before the cluster's first run.
 	WarmedUp time.Duration
 	Tool     result.Tool
-	// Caveats adds warnings to the verdict of a run whose figures are all there;
-	// nil adds none.
+	// Caveats returns warnings for a complete run's verdict; nil adds none.
 	Caveats func(*result.Run) []string
-	// DiskYardsticks are the bytes/s that disks were found to take, by their names.
+	// DiskYardsticks are measured disk speeds in bytes/s, by disk name.
 	DiskYardsticks map[string]float64
-	// Worker is the command line of a process that calls the function Worker: this
-	// program's own, with what makes it do that. It is for scenarios with processes.
+	// Worker is the command line that makes this program call the function Worker. Scenarios with
+	// processes need it.
 	Worker []string
-	// Here works for the run in this process, in place of the command Worker; nil starts
-	// processes. The method Serve of WorkerConfig is one for tests.
+	// Here replaces Worker by a function in this process, for tests (WorkerConfig.Serve).
 	Here remote.InProcess
-	// Fleet makes the parts of the run on other machines; nil makes all of it here.
+	// Fleet makes the run's parts on other machines; nil makes the whole run here.
 	Fleet Fleet
-	// Probes read the machine; the zero value reads all that there is.
+	// Probes read the machine; the zero value uses all that it offers.
 	Probes probe.Set
-	// Sleep waits for a producer's next due time; nil is the scenario's pacer.
+	// Sleep waits for a producer's next due time; nil uses the scenario's pacer.
 	Sleep func(time.Duration)
-	// Watch is told of the run while it goes on; nil is nobody.
 	Watch observe.Watcher
-	// Interrupt ends the run early when it is closed: nothing more is offered,
-	// what is in flight is settled, the books are closed and the run is saved.
+	// Interrupt ends the run early when it is closed: producers offer no more records, records in
+	// flight complete, and the run is saved.
 	Interrupt <-chan struct{}
 }
 
-// Starting returns a context for what precedes a run, which an interrupt simply
-// ends: there is nothing to save yet.
+// Starting returns a context for the steps before a run, which Interrupt cancels, because there is
+// nothing to save yet.
 func (c Config) Starting(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	select {
-	case <-c.Interrupt: // before there was anything to interrupt
+	case <-c.Interrupt:
 		cancel()
 	default:
 	}
@@ -91,17 +86,15 @@ type Outcome struct {
 	Run result.Run
 }
 
-// ErrNotSaved: a run was made and its result could not be written.
+// ErrNotSaved reports that a run was made but its result could not be written.
 var ErrNotSaved = errors.New("the run's result could not be saved")
 
-// startLead lies between the moment when everything is ready and the start of
-// the warm-up, so that every worker is asleep on its first due time by then.
+// startLead before the warm-up lets every worker sleep until its first due time.
 const startLead = 50 * time.Millisecond
 
-// Run makes one run. An error means that there was none: the scenario could not
-// be set up, and nothing was left behind. A run that went wrong once it had
-// started is an Outcome with an invalid verdict. When ctx ends the run is
-// abandoned; see Config.Interrupt for the gentle way.
+// Run makes one run. If the preparation fails, Run removes what it created and returns an error. A
+// run that fails after its start is an Outcome with an invalid verdict. If ctx ends, the run is
+// abandoned; Config.Interrupt ends it and saves it.
 func Run(ctx context.Context, cfg Config) (*Outcome, error) {
 	if cfg.Fleet != nil {
 		return lead(ctx, cfg)
@@ -122,11 +115,10 @@ func Run(ctx context.Context, cfg Config) (*Outcome, error) {
 	return r.closeBooks()
 }
 
-// warmUp starts the load, and lets it run until the measured window begins.
 func (r *run) warmUp(ctx context.Context) {
 	phases := r.cfg.Scenario.Phases
 	warmup := time.Duration(phases.Warmup)
-	if r.part == nil { // otherwise all parts have one axis
+	if r.part == nil { // the parts of a fleet share an axis
 		r.journal.SetAxis(startLead+warmup, time.Duration(phases.Measure))
 	}
 	r.groups.Begin()
@@ -134,7 +126,7 @@ func (r *run) warmUp(ctx context.Context) {
 	r.journal.KeepFailure(r.writer.Describe(r.info(), r.recorded))
 	r.journal.Event(result.Event{AtNs: r.startedNs, Kind: "phase", What: "warm-up"})
 	r.observe()
-	if r.part != nil { // the start was told long before, and a closed loop would begin at once
+	if r.part != nil { // an agent is ready long before the start, and a closed loop would send at once
 		r.sleepUntil(ctx, r.startedNs-int64(startLead))
 	}
 	r.producers.Start()
@@ -153,8 +145,8 @@ func (r *run) warmUp(ctx context.Context) {
 	}
 }
 
-// letGo lets consumers fetch that were held. If the window begins with that, the counts of
-// their members are taken before: who is let go may have polled before they could be read.
+// letGo lets held consumers fetch. If the measured window begins with it, letGo first reads the
+// members' counts.
 func (r *run) letGo(withTheWindow bool) {
 	r.noteHeld()
 	if withTheWindow {
@@ -164,8 +156,8 @@ func (r *run) letGo(withTheWindow bool) {
 	r.groups.Release()
 }
 
-// fetchingSince returns when the load began, or the consumers were let go, whichever came
-// later. Those that were let go in window or drain were it at inPhaseNs; 0 is none.
+// fetchingSince returns when consumers could fetch: inPhaseNs unless 0, else their earlier release,
+// else the start of the load.
 func (r *run) fetchingSince(inPhaseNs int64) int64 {
 	switch {
 	case inPhaseNs > 0:
@@ -176,7 +168,6 @@ func (r *run) fetchingSince(inPhaseNs int64) int64 {
 	return r.startedNs
 }
 
-// noteHeld notes how much there is to read now, if the topic says that.
 func (r *run) noteHeld() {
 	if !r.plan.noteHeld {
 		return
@@ -189,7 +180,6 @@ func (r *run) noteHeld() {
 	r.held = r.backlogs(reached)
 }
 
-// measure lets the load run through the measured window.
 func (r *run) measure(ctx context.Context) {
 	if r.started {
 		r.journal.Event(result.Event{AtNs: 0, Kind: "phase", What: "measure"})
@@ -202,10 +192,10 @@ func (r *run) measure(ctx context.Context) {
 		r.observer.Go(func(context.Context) { r.brokers.LookAtEnd() })
 	}
 	if r.interrupted {
-		r.producers.EndAt(r.axis.Now()) // in the warm-up, that is below zero
+		r.producers.EndAt(r.axis.Now()) // below zero during the warm-up
 		r.journal.Event(result.Event{AtNs: r.axis.Now(), Kind: "phase", What: "interrupted"})
 	}
-	r.groups.Begin() // the window may have ended early
+	r.groups.Begin()
 	r.atEnd = r.machine.Read()
 	if !r.started {
 		r.atStart = r.atEnd
@@ -214,30 +204,25 @@ func (r *run) measure(ctx context.Context) {
 	r.journal.Event(result.Event{AtNs: r.axis.End(), Kind: "phase", What: "drain"})
 }
 
-// awaitWindow waits for the end of the measured window, which comes early when there
-// is nothing more to offer, or to read.
 func (r *run) awaitWindow(ctx context.Context) {
 	length := int64(r.cfg.Scenario.Phases.Measure)
 	if !r.sleepUnless(ctx, length, r.plan.exhausted()) || r.axis.End() >= length {
 		return
 	}
 	r.journal.Event(result.Event{AtNs: r.axis.End(), Kind: "phase", What: "ended early", Reason: r.plan.exhaustedBy})
-	r.sleepUntil(ctx, r.axis.End()) // the record after the last would have been due then
+	r.sleepUntil(ctx, r.axis.End())
 }
 
-// readPoll is how often it is looked whether the topic is read. The window ends with
-// the last record however late that is found, so that the looks may be few: of
-// consumers in processes of their own each is a question to every process.
+// A late check of whether the topic is read does not lengthen the window, but each asks every child
+// process.
 const readPoll = 100 * time.Millisecond
 
-// readToEnd is closed when the consumers have read what the topic held, which ends
-// the measured window with the last record.
 func (r *run) readToEnd() <-chan struct{} {
 	return r.onceRead(func(last int64) { r.axis.EndAt(last + 1) })
 }
 
-// onceRead is closed when the consumers here have read what the topic held. Before that,
-// then is called with the time of the last record.
+// onceRead closes its channel when consumers have read what the topic held, after it has called then
+// with the last record's time.
 func (r *run) onceRead(then func(last int64)) <-chan struct{} {
 	read := make(chan struct{})
 	r.observer.Go(func(context.Context) {
@@ -246,7 +231,7 @@ func (r *run) onceRead(then func(last int64)) <-chan struct{} {
 				continue
 			}
 			last := snapshot.LastDelivery(r.groups.Stand(remote.Want{}).Reached())
-			if last < 0 { // there is nothing, or the warm-up has read it
+			if last < 0 { // the topic is empty, or the warm-up read it
 				last = r.axis.Now()
 			}
 			then(last)
@@ -257,11 +242,9 @@ func (r *run) onceRead(then func(last int64)) <-chan struct{} {
 	return read
 }
 
-// sleepUntil waits for a point of the axis; it returns false when the run was
-// interrupted or abandoned before.
+// sleepUntil returns false if the run was interrupted or abandoned before the time of the axis.
 func (r *run) sleepUntil(ctx context.Context, at int64) bool { return r.sleepUnless(ctx, at, nil) }
 
-// sleepUnless is sleepUntil with something else that ends it.
 func (r *run) sleepUnless(ctx context.Context, at int64, early <-chan struct{}) bool {
 	timer := time.NewTimer(time.Duration(at - r.axis.Now()))
 	defer timer.Stop()
@@ -279,13 +262,8 @@ func (r *run) sleepUnless(ctx context.Context, at int64, early <-chan struct{}) 
 	}
 }
 
-// interruptedDrain bounds the drain of a run that a person ended: they are
-// waiting at the prompt.
 const interruptedDrain = 2 * time.Second
 
-// drain waits until all that was admitted is settled and all that was acked is
-// delivered, or until the drain's timeout, and then ends producers and
-// consumers.
 func (r *run) drain(ctx context.Context) {
 	limit := time.Duration(r.cfg.Scenario.Phases.Drain)
 	if r.interrupted {
@@ -301,7 +279,7 @@ func (r *run) drain(ctx context.Context) {
 		if r.plan.release == inWindow {
 			r.letGoNs = r.axis.Now()
 		}
-		r.groups.Release() // of a window that ended before they were to be let go
+		r.groups.Release()
 	}
 	select {
 	case <-r.producers.Done():
@@ -317,13 +295,11 @@ func (r *run) drain(ctx context.Context) {
 	r.finishedNs = r.axis.Now()
 	r.lateAtFinish = r.groups.Received().UniqueAfter
 	r.awaitWork(wait)
-	r.lookedAtEnd.Wait() // of members that have left, nobody tells
+	r.lookedAtEnd.Wait() // members that have left report nothing
 	r.stopGroup(ctx)
 	r.observer.Stop()
 }
 
-// secondInterrupt is a channel that never fires when the run was interrupted
-// already, and the interrupt otherwise.
 func (r *run) secondInterrupt(ctx context.Context) <-chan struct{} {
 	if r.interrupted {
 		return ctx.Done()
@@ -331,7 +307,6 @@ func (r *run) secondInterrupt(ctx context.Context) <-chan struct{} {
 	return r.cfg.Interrupt
 }
 
-// interruptDrain notes that a person ended the run while it drained.
 func (r *run) interruptDrain() {
 	if r.interrupted {
 		return
@@ -340,12 +315,10 @@ func (r *run) interruptDrain() {
 	r.journal.Event(result.Event{AtNs: r.axis.Now(), Kind: "phase", What: "interrupted"})
 }
 
-// drainPoll is how often the drain looks whether everything is delivered.
 const drainPoll = 10 * time.Millisecond
 
-// awaitEnds waits until the consumers have reached the end of every partition. It compares
-// positions in the log and not counts, so that a lost record does not make it wait for
-// ever.
+// awaitEnds waits until the consumers reach the end of every partition. It compares offsets, not
+// counts, so that a lost record cannot block it.
 func (r *run) awaitEnds(ctx context.Context) (drained bool) {
 	r.until(ctx, drainPoll, func() bool {
 		if r.groups.Dead() != nil {
@@ -360,8 +333,6 @@ func (r *run) awaitEnds(ctx context.Context) (drained bool) {
 	return drained
 }
 
-// until waits for something to come about, looking so often. It gives up at the end of
-// ctx, and at a second interrupt.
 func (r *run) until(ctx context.Context, every time.Duration, done func() bool) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -376,16 +347,12 @@ func (r *run) until(ctx context.Context, every time.Duration, done func() bool) 
 	}
 }
 
-// awaitWork lets the consumers of a drained run finish what they were handed last,
-// so that every delivered record has its processed time and is committed.
 func (r *run) awaitWork(ctx context.Context) {
 	if r.drained {
 		r.until(ctx, drainPoll, func() bool { return !r.groups.Working() })
 	}
 }
 
-// readEnds asks for the end of every partition, now that nothing is produced
-// any more. Ends that what was acknowledged may still move are asked for again.
 func (r *run) readEnds(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, observe.ReadTimeout)
 	defer cancel()
@@ -403,7 +370,6 @@ func (r *run) readEnds(ctx context.Context) {
 	}
 }
 
-// reachedAll tells whether all groups have come to these offsets.
 func (r *run) reachedAll(ends []int64) bool {
 	ends = r.mine(ends)
 	behind := func(g snapshot.Group) bool { return !snapshot.ReachedAll(g.Reached, ends) }
@@ -418,10 +384,9 @@ func (r *run) stopGroup(ctx context.Context) {
 	defer cancel()
 	r.groups.Stop(stop)
 	r.atStop = r.groups.Stand(remote.Want{Books: true}).Reached()
-	r.lag.Look(stop) // after the last commit
+	r.lag.Look(stop)
 }
 
-// patience shortens a timeout of the clean-up when a person waits for its end.
 func (r *run) patience(timeout time.Duration) time.Duration {
 	if r.interrupted {
 		return min(timeout, interruptedDrain)
@@ -429,6 +394,4 @@ func (r *run) patience(timeout time.Duration) time.Duration {
 	return timeout
 }
 
-// stopTimeout bounds how long consumers may take to make their last commit, and
-// the last lag to be read, when the brokers do not answer.
 const stopTimeout = 5 * time.Second

@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/bottleneck"
 )
 
-// allowed are the limits that the run's figures are held against.
 func (r *run) allowed() bottleneck.Settings {
 	s := r.cfg.Scenario
 	l, c := s.Load, s.Consume
@@ -29,8 +28,6 @@ func (r *run) allowed() bottleneck.Settings {
 	}
 }
 
-// clientCores is how many cores the tool's processes may use: this one's, which are the
-// others' as well.
 func (r *run) clientCores() float64 {
 	if r.apart() || r.cfg.Scenario.Consume.Processes > 1 {
 		return float64(runtime.NumCPU())
@@ -38,15 +35,14 @@ func (r *run) clientCores() float64 {
 	return float64(runtime.GOMAXPROCS(0))
 }
 
-// fetchSetting is what the scenario sets, or what the client reports under its own name
-// for it; 0 where it has another.
+// fetchSetting returns the scenario's value, else the client's own under name, else 0.
 func (r *run) fetchSetting(set int64, name string) int64 {
 	if set > 0 || len(r.groups) == 0 {
 		return set
 	}
 	for _, s := range r.groups[0].Settings() {
 		if s.Name == name {
-			n, _ := strconv.ParseInt(strings.Fields(s.Value + " 0")[0], 10, 64) // 0 is not known
+			n, _ := strconv.ParseInt(strings.Fields(s.Value + " 0")[0], 10, 64)
 			return n
 		}
 	}

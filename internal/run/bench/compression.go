@@ -6,15 +6,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// The codecs are tried on as many batches as hold maxSampleBytes, at least one
-// and at most maxSampleBatches.
 const (
 	maxSampleBatches = 32
 	maxSampleBytes   = 4 << 20
 )
 
-// compression tries every codec on batches of the run's own records, of the mean
-// size that the run's own batches had.
 func (r *run) compression() []result.Compression {
 	wire := r.atEnd.Sending.Wire
 	if !r.atEnd.Sending.Counted || wire.Batches == 0 {
@@ -49,7 +45,6 @@ func megabytesPerS(bytes int64, seconds float64) float64 {
 	return float64(bytes) / 1e6 / seconds
 }
 
-// sample makes records such as the run's.
 type sample struct {
 	corpus  *payload.Corpus
 	keys    *payload.Keys
@@ -57,7 +52,6 @@ type sample struct {
 	run     uint32
 }
 
-// batches makes batches such as the run's producers sent, each of a number of records.
 func (s sample) batches(records int) [][]byte {
 	n := min(maxSampleBatches, max(1, maxSampleBytes/(records*int(s.corpus.MeanBytes()))))
 	batches := make([][]byte, n)

@@ -24,8 +24,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
-// Conclude makes the result of a run from its plan and from what the agents handed in, in a
-// new folder below cfg.Out, because whoever led the run is gone.
+// Conclude makes the result of a run whose coordinator is gone, from the run's plan and the parts
+// that the agents handed in. The new folder is below cfg.Out.
 func Conclude(cfg Config, plan Plan, handed Handed) (_ *Outcome, err error) {
 	if cfg.Scenario, err = scenario.Parse("the run's scenario", plan.Scenario); err != nil {
 		return nil, err
@@ -43,8 +43,8 @@ func Conclude(cfg Config, plan Plan, handed Handed) (_ *Outcome, err error) {
 	return r.conclude(plan, handed)
 }
 
-// Remove deletes the topics and the groups that a run has made on cfg.Cluster whose coordinator
-// is gone. The error names what is left.
+// Remove deletes the topics and groups on cfg.Cluster of a run whose coordinator is gone. The error
+// names those that remain.
 func Remove(ctx context.Context, cfg Config, plan Plan) (err error) {
 	if cfg.Scenario, err = scenario.Parse("the run's scenario", plan.Scenario); err != nil {
 		return err
@@ -76,17 +76,15 @@ func Remove(ctx context.Context, cfg Config, plan Plan) (err error) {
 	return errors.Join(r.leftBehind...)
 }
 
-// left is what one part has left, once it has ended.
 type left struct {
 	judge.Part
 	final snapshot.Snapshot
 	index int // of its agent
 	name  string
 	all   iter.Seq2[snapshot.Snapshot, error]
-	ends  []int64 // of its intervals but the last, ascending
+	ends  []int64 // ascending, without the last
 }
 
-// conclusion makes the result of a run of what its parts handed in.
 type conclusion struct {
 	*run
 	plan  Plan
@@ -94,7 +92,6 @@ type conclusion struct {
 	*judge.Evidence
 }
 
-// conclude judges a run by what its parts have handed in.
 func (r *run) conclude(plan Plan, handed Handed) (*Outcome, error) {
 	parts, missing, err := leftBy(handed)
 	if err != nil {
@@ -125,7 +122,6 @@ func (r *run) conclude(plan Plan, handed Handed) (*Outcome, error) {
 	return r.save(c.Evidence)
 }
 
-// merge adds up what is final of all parts.
 func (c *conclusion) merge() (err error) {
 	finals, names := make([]snapshot.Snapshot, len(c.parts)), make([]string, len(c.parts))
 	lefts := make([]judge.Part, len(c.parts))
@@ -146,7 +142,7 @@ func (c *conclusion) merge() (err error) {
 	if c.hasQueue() {
 		c.takeQueue()
 	}
-	if c.cfg.Scenario.Consume.Parallel == "partition" { // each agent counts all that might be its own
+	if c.cfg.Scenario.Consume.Parallel == "partition" { // each agent counts all partitions that it may be assigned
 		for i := range c.Groups {
 			c.Groups[i].Workers = min(c.Groups[i].Workers, c.topic.Partitions)
 		}
@@ -157,9 +153,8 @@ func (c *conclusion) merge() (err error) {
 	return nil
 }
 
-// describe adds what the run was to do, and what ran.
 func (c *conclusion) describe() error {
-	if c.lag != nil { // who leads the run has read the lag once all had made their last commit
+	if c.lag != nil { // the coordinator has read the lag after all last commits
 		now := c.lag.Seen(c.FinishedNs, c.manual())
 		c.Seen.Lag.Final, c.Seen.Lag.Finals, c.Seen.Lag.FinalPartitions = now.Final, now.Finals, now.FinalPartitions
 	}
@@ -173,7 +168,7 @@ func (c *conclusion) describe() error {
 	c.Setup = c.setup()
 	c.Info.StartedAt, c.Info.Host, c.Info.Cluster, c.Info.Driver = first.StartedAt, first.Host, c.plan.Cluster, first.Driver
 	for _, p := range c.parts {
-		if c.Info.Driver.Consumer == nil { // those that send have none
+		if c.Info.Driver.Consumer == nil {
 			c.Info.Driver.Consumer = p.Info.Driver.Consumer
 		}
 	}
@@ -181,7 +176,6 @@ func (c *conclusion) describe() error {
 	return nil
 }
 
-// takeFill takes what the parts filled the topic with, and where they began to read it.
 func (c *conclusion) takeFill(parts []judge.Part) {
 	if c.Fill != nil {
 		c.filledIn = c.Fill.In(c.topic.Partitions)
@@ -194,7 +188,6 @@ func (c *conclusion) takeFill(parts []judge.Part) {
 	}
 }
 
-// crossed is how many records a part has received that another one had sent.
 func crossed(s snapshot.Snapshot) (records int64) {
 	for _, g := range s.Groups {
 		records += g.Received.Crossed
@@ -202,7 +195,6 @@ func crossed(s snapshot.Snapshot) (records int64) {
 	return records
 }
 
-// agentsOf returns all agents with their parts of the books.
 func agentsOf(handed Handed, parts []left) []result.Agent {
 	all := make([]result.Agent, len(handed.Agents))
 	for i, a := range handed.Agents {
@@ -223,7 +215,6 @@ func agentsOf(handed Handed, parts []left) []result.Agent {
 	return all
 }
 
-// groupsOf returns the groups by the merged snapshots of all parts' ends.
 func (c *conclusion) groupsOf(all snapshot.Snapshot) []judge.Group {
 	groups := make([]judge.Group, len(all.Groups))
 	for i, standing := range all.Groups {
@@ -237,7 +228,6 @@ func (c *conclusion) groupsOf(all snapshot.Snapshot) []judge.Group {
 	return groups
 }
 
-// receivers returns the receiver of each partition; an empty one if nothing came to it.
 func (c *conclusion) receivers(books map[int32]*ledger.Receiver) []*ledger.Receiver {
 	all := make([]*ledger.Receiver, c.topic.Partitions)
 	for p := range all {
@@ -248,8 +238,6 @@ func (c *conclusion) receivers(books map[int32]*ledger.Receiver) []*ledger.Recei
 	return all
 }
 
-// takeQueue adds what the agents' consumers settled. The run is drained if they settled
-// everything.
 func (c *conclusion) takeQueue() {
 	c.Queue = &judge.Queue{Settled: c.receivers(nil), Empty: true}
 	if len(c.Groups) > 0 && c.Groups[0].Standing.Queue != nil {
@@ -261,12 +249,11 @@ func (c *conclusion) takeQueue() {
 	c.Drained = c.Unsettled() == 0
 }
 
-// leftBy reads what is final of each part, and where its intervals end.
 func leftBy(handed Handed) (parts []left, missing []string, err error) {
 	missing = slices.Clone(handed.Missing)
 	for i, all := range handed.Parts {
 		if all == nil {
-			continue // it is among the missing
+			continue
 		}
 		p := left{index: i, name: handed.Agents[i].Name, all: all}
 		var last *snapshot.Snapshot
@@ -289,8 +276,7 @@ func leftBy(handed Handed) (parts []left, missing []string, err error) {
 	return parts, missing, nil
 }
 
-// takeIntervals closes the run's intervals: each ends where all parts have ended one, but
-// the last, which ends with the parts.
+// Each interval ends where all parts ended one; the last ends with the parts.
 func (c *conclusion) takeIntervals() error {
 	handed := &source{}
 	c.collector.AddSource(handed)
@@ -348,14 +334,12 @@ func (c *conclusion) takeIntervals() error {
 	return nil
 }
 
-// commonEnds are the times at which all parts have ended an interval, ascending.
 func commonEnds(parts []left) []int64 {
 	return slices.DeleteFunc(slices.Clone(parts[0].ends), func(end int64) bool {
 		return slices.ContainsFunc(parts[1:], func(p left) bool { return !slices.Contains(p.ends, end) })
 	})
 }
 
-// lagOf is what a part saw of the lag in some of its intervals.
 func lagOf(told []Interval) (lag result.Interval) {
 	for _, t := range told {
 		if iv := t.Interval; iv != nil {
@@ -367,7 +351,7 @@ func lagOf(told []Interval) (lag result.Interval) {
 	return lag
 }
 
-// eventsOf are the events of a part. The phases are those of the first.
+// Only part 0 reports phases.
 func eventsOf(told []Interval, part int) (events []result.Event) {
 	for _, t := range told {
 		for _, e := range t.Events {
@@ -385,7 +369,6 @@ func eventsOf(told []Interval, part int) (events []result.Event) {
 	return events
 }
 
-// agentInterval is what one agent did in an interval.
 func agentInterval(index int, iv result.Interval) result.AgentInterval {
 	of := result.AgentInterval{
 		Index: index, StartNs: iv.StartNs, EndNs: iv.EndNs, Scheduled: iv.Scheduled, Acked: iv.Acked, Delivered: iv.Delivered,
@@ -403,24 +386,22 @@ func agentInterval(index int, iv result.Interval) result.AgentInterval {
 	return of
 }
 
-// source has the histograms of an interval for the collector.
 type source struct {
 	times latency.Encoded
 	err   error
 }
 
-// Recorded implements latency.Source.
 func (s *source) Recorded(merge func(part latency.Encoded) error) {
 	s.err = errors.Join(s.err, merge(s.times))
 	s.times = nil
 }
 
-// reader reads a part's snapshots but for the last, which closes no interval.
+// The last snapshot closes no interval.
 type reader struct {
 	next func() (snapshot.Snapshot, error, bool)
 	stop func()
-	last snapshot.Snapshot // that was read
-	left int               // snapshots
+	last snapshot.Snapshot
+	left int
 }
 
 func newReader(p left) *reader {
@@ -429,8 +410,6 @@ func newReader(p left) *reader {
 	return r
 }
 
-// until reads up to the snapshot of an end, or to the last, and returns that with the
-// histograms of all that were read.
 func (r *reader) until(end int64) (snapshot.Snapshot, []Interval, error) {
 	var times []latency.Encoded
 	var told []Interval

@@ -11,9 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// The words of a scenario become the values that the packages below take.
-
-// stamped tells whether every record is large enough to carry a stamp.
 func stamped(s scenario.Scenario) bool {
 	smallest, _ := s.Load.Record.Size.Bounds()
 	return smallest >= payload.StampSize

@@ -20,12 +20,12 @@ func TestReadable(t *testing.T) {
 		want              bool
 	}{
 		{[]int64{5, 7}, nil, []int64{5, 7}, true},
-		{[]int64{5, 7}, nil, []int64{5, 8}, false}, // one is not below its high watermark yet
+		{[]int64{5, 7}, nil, []int64{5, 8}, false}, // the last record is not below the high watermark yet
 		{[]int64{60, 140}, nil, []int64{100, 100}, false},
 		{[]int64{5, 7}, []int64{2, 3}, []int64{3, 4}, true},
 		{[]int64{5, 7}, []int64{2, 3}, []int64{4, 3}, false},
 		{[]int64{0}, nil, []int64{0}, true},
-		{[]int64{9}, nil, []int64{3}, true}, // others have written too, or a record twice
+		{[]int64{9}, nil, []int64{3}, true}, // another writer, or a duplicate
 	} {
 		if got := readable(c.ends, c.from, c.acked); got != c.want {
 			t.Errorf("%v from %v hold %v: %v", c.ends, c.from, c.acked, got)
@@ -33,17 +33,15 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-// A look of a drain: what it showed, when, and what the leaders had then.
 type endsLook struct {
 	at      time.Duration
-	end     int64 // of the one partition; -1: the look failed
-	logEnd  int64 // -1: nobody tells
-	settled bool  // all that was acknowledged lies before the end
+	end     int64 // of the only partition; -1: the read failed
+	logEnd  int64 // -1: unknown
+	settled bool  // all acked records lie before the end
 }
 
-// Ends are final when the leaders have nothing behind them, and all is there or
-// nothing has moved for long. A follower that has died holds the high watermark for as
-// long as it is in sync by name, which is no loss.
+// Ends are final when the leaders' logs end there too, and all acked records are before them or
+// nothing moves.
 func TestEndsAreFinal(t *testing.T) {
 	const s = time.Second
 	every := func(step, from, to time.Duration, l endsLook) (all []endsLook) {
@@ -55,7 +53,7 @@ func TestEndsAreFinal(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		looks []endsLook
-		at    time.Duration // when they are; -1 is never
+		at    time.Duration // when they are final; -1 is never
 	}{
 		{"all is there", []endsLook{{0, 100, 100, true}}, 0},
 		{"a record came twice, and the last one is not told of", []endsLook{{0, 100, 101, true}, {s, 101, 101, true}}, s},
@@ -92,7 +90,6 @@ func TestEndsAreFinal(t *testing.T) {
 	}
 }
 
-// bereft is a group that loses its process after a second.
 type bereft struct {
 	fakePart
 	began time.Time
@@ -105,7 +102,6 @@ func (b bereft) Err() error {
 	return errors.New("killed")
 }
 
-// TestDrainOfTheBereft: the end of a process ends the wait for what it does not deliver.
 func TestDrainOfTheBereft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)

@@ -19,11 +19,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// closeBooks gathers the evidence, has it judged, and saves the result.
 func (r *run) closeBooks() (*Outcome, error) {
 	setup := r.setup()
-	// What needs the brokers' disks comes before the topic is deleted, and all else when
-	// nothing goes on any more.
+	// Storage needs the brokers' disks, so it comes before release; all else comes when activity
+	// has stopped.
 	peaks := r.intervals.Peaks()
 	brokers := observe.WithMetrics(observe.BrokersBetween(r.atStart, r.atEnd, peaks), r.brokers.Metrics())
 	storage := r.storage()
@@ -40,7 +39,6 @@ func (r *run) closeBooks() (*Outcome, error) {
 	return r.save(e)
 }
 
-// save judges a run and saves its result.
 func (r *run) save(e *judge.Evidence) (*Outcome, error) {
 	out := judge.Run(e)
 	if err := errors.Join(r.writer.Curves(judge.Curves(e, &out)), r.writer.Finish(out)); err != nil {
@@ -50,7 +48,6 @@ func (r *run) save(e *judge.Evidence) (*Outcome, error) {
 	return &Outcome{Dir: r.writer.Dir(), Run: out}, nil
 }
 
-// evidence returns what the run leaves, but for what the machine did.
 func (r *run) evidence(setup judge.Setup) *judge.Evidence {
 	changes, letGoNs := r.changes.Seen()
 	e := &judge.Evidence{
@@ -83,12 +80,11 @@ func (r *run) evidence(setup judge.Setup) *judge.Evidence {
 	return e
 }
 
-// setup returns what the run was to do, and on what. It asks the cluster, so it comes
-// before release.
+// setup asks the cluster, so it comes before release.
 func (r *run) setup() judge.Setup {
 	s, work := r.cfg.Scenario, workPlan(r.cfg.Scenario.Consume)
 	_, local := r.cfg.Cluster.(cluster.Local)
-	local = local && r.cfg.Fleet == nil // then nobody reads what they use
+	local = local && r.cfg.Fleet == nil // else their resource use is not read
 	setup := judge.Setup{
 		Scenario: s, Recorded: r.recorded, Info: r.info(), Limits: r.allowed(), VolumeBoundedBytes: r.volumeBound(),
 		VolumeBoundedRecords: ifBounded(s.Load.Count(), r.asked.Load.Count()),
@@ -102,7 +98,6 @@ func (r *run) setup() judge.Setup {
 	return setup
 }
 
-// groupsAtTheEnd returns the groups once their consumers have ended.
 func (r *run) groupsAtTheEnd() []judge.Group {
 	all := make([]judge.Group, len(r.groups))
 	for i, g := range r.groups {
@@ -120,7 +115,6 @@ func (r *run) groupsAtTheEnd() []judge.Group {
 	return all
 }
 
-// histogramsIn reads the histogram log of a run's folder.
 func histogramsIn(dir string) iter.Seq2[latency.LogEntry, error] {
 	return func(yield func(latency.LogEntry, error) bool) {
 		log, err := os.Open(filepath.Join(dir, result.HistogramsFile))
@@ -133,11 +127,9 @@ func histogramsIn(dir string) iter.Seq2[latency.LogEntry, error] {
 	}
 }
 
-// expected returns how many records the schedule has in the measured window; nil if that
-// is a random variable.
+// expected is nil if the number of records is random or unknown.
 func (r *run) expected() *float64 {
-	// The shares of a volume are of bytes: with records of several sizes some
-	// workers end before others.
+	// A volume is divided by bytes: if sizes differ, some workers end before others.
 	if r.arrivals == nil || r.interrupted || r.cfg.Scenario.Load.Volume > 0 ||
 		r.cfg.Scenario.Load.Arrival.Process == "poisson" {
 		return nil
@@ -146,7 +138,6 @@ func (r *run) expected() *float64 {
 	return &records
 }
 
-// info describes the run, as far as it has come.
 func (r *run) info() result.Info {
 	info := result.Info{
 		Name: r.cfg.Scenario.Name, StartedAt: r.axis.Wall(0), FinishedAt: r.axis.Wall(r.finishedNs),
@@ -173,7 +164,6 @@ func (r *run) info() result.Info {
 	return info
 }
 
-// clusterOf describes the cluster for the result.
 func clusterOf(cfg Config) result.Cluster {
 	c := cfg.Cluster.Info()
 	return result.Cluster{
@@ -182,8 +172,7 @@ func clusterOf(cfg Config) result.Cluster {
 	}
 }
 
-// phases are the parts of the run as they were. A run that was interrupted in
-// its warm-up has a measured window without length, before zero.
+// After an interrupt in the warm-up, the measured window has no length.
 func (r *run) phases() []result.Phase {
 	zero, end := min(0, r.axis.End()), r.axis.End()
 	return []result.Phase{

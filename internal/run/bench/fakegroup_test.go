@@ -6,7 +6,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// fakePart is a part of which only snapshots can be asked.
 type fakePart struct {
 	remote.Part
 	stand func(remote.Want) snapshot.Snapshot
@@ -14,7 +13,6 @@ type fakePart struct {
 
 func (p fakePart) Snapshot(w remote.Want) (snapshot.Snapshot, error) { return p.stand(w), nil }
 
-// groupOf is a group whose members are a part that stands as stand says.
 func groupOf(stand func(remote.Want) snapshot.Group) *remote.Consumers {
 	return remote.ConsumersOf(fakePart{stand: func(w remote.Want) snapshot.Snapshot {
 		return snapshot.Snapshot{Groups: []snapshot.Group{stand(w)}}

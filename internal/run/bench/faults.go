@@ -19,25 +19,22 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// faults injects what the scenario breaks on purpose, and keeps what became of it.
 type faults struct {
 	*base
 	observer *observe.Observer
 	groups   remote.Groups
-	replicas *observe.Replicas // nil if no fault befalls a broker
-	mended   bool              // the brokers are what they were, or given up
+	replicas *observe.Replicas // nil without faults of brokers
+	mended   bool
 
 	mu   sync.Mutex // guards seen
 	seen judge.Faults
 }
 
-// scheduled is a fault with the time that the scenario has for it.
 type scheduled struct {
 	fault.Fault
 	scenario.ScheduledFault
 }
 
-// planned returns the faults of the run's scenario, in the order of their times.
 func (fs *faults) planned() []scheduled {
 	on := fs.stand()
 	all := make([]scheduled, len(fs.cfg.Scenario.Faults))
@@ -47,7 +44,6 @@ func (fs *faults) planned() []scheduled {
 	return all
 }
 
-// stand is what of the run can be broken.
 func (fs *faults) stand() fault.Stand {
 	on := fault.Stand{
 		Cluster: fs.cfg.Cluster, Partitions: fs.topic.Partitions,
@@ -65,7 +61,7 @@ func (fs *faults) stand() fault.Stand {
 	return on
 }
 
-// numbers bounds the numbers of consumers, those included that faults start.
+// numbers counts also consumers that faults start.
 func numbers(s scenario.Scenario) int {
 	bound := s.Consume.Consumers
 	for _, f := range s.Faults {
@@ -76,8 +72,6 @@ func numbers(s scenario.Scenario) int {
 	return bound
 }
 
-// check finds out before the run whether every fault can be injected, and
-// prepares to watch the replicas where one befalls a broker.
 func (fs *faults) check(ctx context.Context) error {
 	for _, f := range fs.planned() {
 		if err := f.Available(); err != nil {
@@ -97,13 +91,10 @@ func (fs *faults) check(ctx context.Context) error {
 	return err
 }
 
-// breaksBrokers tells whether a fault of the scenario befalls a broker.
 func breaksBrokers(s scenario.Scenario) bool { return slices.ContainsFunc(s.Faults, fault.OfBrokers) }
 
-// injectAll injects the faults at their times. A window that ends early ends the
-// faults too, and an interrupt those that are under way. What befalls a broker takes
-// as long as the broker does, and nobody waits for it; what befalls consumers is done
-// in the order of the scenario.
+// An interrupt stops injectAll. Faults of consumers run in the scenario's order, those of brokers
+// concurrently, because a broker may take long.
 func (fs *faults) injectAll(ctx context.Context, all []scheduled) {
 	ctx, giveUp := fs.cfg.Starting(ctx)
 	defer giveUp()
@@ -122,13 +113,11 @@ func (fs *faults) injectAll(ctx context.Context, all []scheduled) {
 	}
 }
 
-// injectFor injects a fault, and undoes it after its time where it has one.
 func (fs *faults) injectFor(ctx context.Context, f fault.Fault, planned scenario.ScheduledFault) {
 	fs.undo(ctx, fs.inject(ctx, f, planned.At.String()), planned.For)
 }
 
-// undo injects what undoes a fault, after a time; nil is nothing to undo. It may come
-// after the measured window, while the run drains.
+// undo injects f after a delay, if necessary during the drain; a nil f undoes nothing.
 func (fs *faults) undo(ctx context.Context, f fault.Fault, after unit.Duration) {
 	if f == nil || after == 0 {
 		return
@@ -140,8 +129,8 @@ func (fs *faults) undo(ctx context.Context, f fault.Fault, after unit.Duration) 
 	fs.inject(ctx, f, unit.Duration(max(0, at)).String())
 }
 
-// inject injects a fault, and returns what undoes it; nil if nothing does. It is told
-// before it is done: what it brings about comes after it in the journal.
+// inject returns the fault that undoes f, or nil. It writes the event first, so that consequences
+// follow it in the journal.
 func (fs *faults) inject(ctx context.Context, f fault.Fault, at string) (undo fault.Fault) {
 	name := f.Name()
 	var err error
@@ -170,8 +159,6 @@ func (fs *faults) inject(ctx context.Context, f fault.Fault, at string) (undo fa
 	return nil
 }
 
-// dataOf returns what the event of a fault has for programs. A start and a resume end what
-// befell their target; a restart has a second event, for its own end.
 func dataOf(f result.Fault) map[string]any {
 	data := map[string]any{"name": f.Name, "target": f.Target, "state": "begin"}
 	if scenario.Mends(f.Name) {
@@ -183,16 +170,12 @@ func dataOf(f result.Fault) map[string]any {
 	return data
 }
 
-// targetOf is what a fault befalls, by its name.
 func targetOf(f fault.Fault) string {
 	_, target, _ := strings.Cut(f.Name(), " ")
 	return target
 }
 
-// notDone notes that a fault, which was to be at a time, was not done or not to its
-// end, unless the run is over. One that belongs into the measured window makes it
-// another run than was asked for. What fails in the drain, as the undoing of a fault,
-// does not touch what was measured, but what is found out by the drain: it is a warning.
+// A failure in the measured window makes the run invalid; one in the drain is a warning.
 func (fs *faults) notDone(ctx context.Context, name, at string, startNs int64, err error) {
 	if ctx.Err() != nil {
 		return
@@ -208,7 +191,6 @@ func (fs *faults) notDone(ctx context.Context, name, at string, startNs int64, e
 	fs.journal.Now("error", name+" was not done", err.Error())
 }
 
-// began notes a fault that is under way, and returns its place.
 func (fs *faults) began(f result.Fault) (place int) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -217,8 +199,7 @@ func (fs *faults) began(f result.Fault) (place int) {
 	return len(fs.seen.Injected) - 1
 }
 
-// failedAt notes why the fault at a place did not succeed. It stays, without an end: a part
-// of it may have happened, and a broker that was stopped on the way to an error is gone.
+// failedAt leaves the fault without an end: it may have taken effect in part.
 func (fs *faults) failedAt(ctx context.Context, place int, err error) {
 	detail := "failed: " + err.Error()
 	if ctx.Err() != nil {
@@ -229,8 +210,7 @@ func (fs *faults) failedAt(ctx context.Context, place int, err error) {
 	fs.seen.Injected[place].Detail = detail
 }
 
-// ended notes that a fault was done, and what that ends: a start or a resume is the
-// end of what it undoes, and a restart of itself. Data is for the event of its detail.
+// A start or resume ends the fault that it undoes, a restart itself.
 func (fs *faults) ended(place int, done result.Fault, f fault.Fault, data map[string]any) {
 	ofConsumer := strings.HasPrefix(done.Target, scenario.ConsumerTarget)
 	if done.Detail != "" {
@@ -242,7 +222,7 @@ func (fs *faults) ended(place int, done result.Fault, f fault.Fault, data map[st
 	}
 	at := fs.axis.Now()
 	if ofConsumer || done.Name == scenario.Resume {
-		at = done.StartNs // the one joins in the background, the other goes on at once
+		at = done.StartNs // a consumer joins in the background; a resumed broker continues at once
 	}
 	if done.Name == scenario.Restart {
 		done.EndNs = &at
@@ -260,8 +240,7 @@ func (fs *faults) ended(place int, done result.Fault, f fault.Fault, data map[st
 	fs.seen.Injected[place] = done
 }
 
-// endFault notes that a target is there again, whatever befell it. The caller holds the
-// lock.
+// fs.mu is held.
 func (fs *faults) endFault(target string, at int64) {
 	for i := range fs.seen.Injected {
 		f := &fs.seen.Injected[i]
@@ -271,9 +250,7 @@ func (fs *faults) endFault(target string, at int64) {
 	}
 }
 
-// deleteGroup deletes a group. Its members that could not leave, because they were killed,
-// or the broker that they would have told it, are put out first: the deletion would have to
-// wait for their sessions to time out. What can't be deleted expires by itself.
+// Otherwise the deletion would wait for the session timeouts of members that could not leave.
 func (b *base) deleteGroup(ctx context.Context, group string) error {
 	if b.couldNotLeave {
 		_ = b.admin.PutOut(ctx, group)

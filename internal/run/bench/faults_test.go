@@ -21,7 +21,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
-// fakeFault takes its time, and may fail.
 type fakeFault struct {
 	name, detail string
 	takes        time.Duration
@@ -35,7 +34,6 @@ func (f fakeFault) Inject(context.Context) (fault.Step, error) {
 	return fault.Step{What: f.detail}, f.err
 }
 
-// listener keeps what a run tells.
 type listener struct {
 	said []string
 	data []map[string]any
@@ -48,7 +46,6 @@ func (l *listener) Event(e result.Event) {
 	l.data = append(l.data, e.Data)
 }
 
-// faulty makes a run of so many seconds that has faults, in virtual time.
 func faulty(t *testing.T, window time.Duration, all ...scheduled) (*faults, *listener) {
 	t.Helper()
 	writer, err := result.Create(t.TempDir(), "faulty", time.Now())
@@ -99,7 +96,6 @@ func TestFaultsAreInjectedAtTheirTimes(t *testing.T) {
 	})
 }
 
-// A fault that fails makes the run another one than was asked for.
 func TestFaultThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _ := faulty(t, 10*time.Second, killAt(2*time.Second, fakeFault{name: "kill consumer 1", err: errors.New("it hides")}))
@@ -109,8 +105,7 @@ func TestFaultThatFails(t *testing.T) {
 	})
 }
 
-// A fault of the window that fails in the drain has failed all the same, and what the
-// window had no time for is said.
+// A fault of the window that fails in the drain is reported; none is injected after the window.
 func TestFaultsOfAWindowThatEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, l := faulty(t, 3*time.Second,
@@ -134,7 +129,6 @@ func TestNumbersOfConsumers(t *testing.T) {
 	}
 }
 
-// undoable is a fault of a broker that its opposite follows.
 type undoable struct{ fakeFault }
 
 func (f undoable) Undo() fault.Fault {
@@ -142,7 +136,6 @@ func (f undoable) Undo() fault.Fault {
 	return fakeFault{name: map[string]string{"kill": "start", "pause": "resume"}[action] + " " + target, takes: f.takes}
 }
 
-// aimedFault finds its broker when it comes.
 type aimedFault struct {
 	fakeFault
 	at fault.Fault
@@ -150,8 +143,7 @@ type aimedFault struct {
 
 func (f aimedFault) Aim(context.Context) (fault.Fault, error) { return f.at, f.err }
 
-// Faults of brokers overlap: none waits for another, and each is undone after its own
-// time, behind the window too.
+// Each is undone after its own time, even after the window.
 func TestFaultsOfBrokersOverlap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broker := func(n int) scenario.Target { return scenario.Target{Kind: scenario.BrokerTarget, Number: n} }
@@ -194,8 +186,6 @@ func TestFaultsOfBrokersOverlap(t *testing.T) {
 	})
 }
 
-// A run that is over leaves a restart unfinished, and says so by an end that is
-// missing.
 func TestRestartThatTheEndCutsShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _ := faulty(t, time.Second)
@@ -208,8 +198,6 @@ func TestRestartThatTheEndCutsShort(t *testing.T) {
 	})
 }
 
-// A fault of a broker that took effect and then failed has broken the broker: it is
-// told, with its error, and the broker is mended.
 func TestFaultThatFailsHalfWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stop := scheduled{
@@ -227,7 +215,6 @@ func TestFaultThatFailsHalfWay(t *testing.T) {
 	})
 }
 
-// A broker that does not come back while the run drains is a warning.
 func TestUndoingThatFailsInTheDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, l := faulty(t, 3*time.Second, scheduled{
@@ -246,7 +233,6 @@ func TestUndoingThatFailsInTheDrain(t *testing.T) {
 	})
 }
 
-// unhealing is a fault that can't be undone, though it should be.
 type unhealing struct{ fakeFault }
 
 func (f unhealing) Undo() fault.Fault {

@@ -16,21 +16,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
-// A run may fill its topic before anything is measured, so that there is something
-// to read, or something that lies there already. The filling producers are those of
-// the scenario's load, in a closed loop, with numbers of their own behind those of
-// the run. Their stamps say no more than that it was before: the run's axis has no
-// zero yet. So the books know each of their records, in the warm-up's book, and no
-// histogram does.
+// A run may fill its topic before the measurement. The filling producers are the load's producers
+// in a closed loop, numbered after the run's own. The run's axis has no zero yet, so the warm-up's
+// book counts the records, and no histogram does.
 
-// readsFill tells that the consumers begin with what the topic was filled with. They
-// are held until the measured window begins.
+// Consumers that begin with the fill are held until the measured window.
 func readsFill(s scenario.Scenario) bool {
 	return s.Filled() && s.Consume.Consumers > 0 && (s.Load.Producers == 0 || s.Consume.From == "start")
 }
 
-// fillTopic fills the run's topic, where the scenario wants that, and waits until
-// what was acknowledged can be read.
 func (r *run) fillTopic(ctx context.Context) error {
 	if !r.cfg.Scenario.Filled() {
 		return nil
@@ -45,14 +39,12 @@ func (r *run) fillTopic(ctx context.Context) error {
 	return early(ctx, r.awaitReadable(ctx), beingFilled)
 }
 
-// noteFill notes that the topic is being filled now.
 func (r *run) noteFill() { r.journal.Now("phase", "fill", "") }
 
-// fillShare fills the topic with what the producers that are here have of the fill.
 func (r *run) fillShare(ctx context.Context) error {
 	cfg := r.fillConfig()
 	if cfg.Only != nil && len(cfg.Only) == 0 {
-		return nil // other parts have them all
+		return nil // other parts have all of them
 	}
 	ps, err := send.Open(cfg)
 	if err != nil {
@@ -71,11 +63,8 @@ func (r *run) fillShare(ctx context.Context) error {
 	return nil
 }
 
-// beingFilled is what an interrupt of the fill came in the middle of.
 const beingFilled = "the topic was being filled"
 
-// fillConfig is what the filling producers are: the scenario's, but for their numbers,
-// their volume and their loop.
 func (r *run) fillConfig() send.Config {
 	s := r.cfg.Scenario
 	l := &s.Load
@@ -91,11 +80,8 @@ func (r *run) fillConfig() send.Config {
 	return cfg
 }
 
-// fillLook is how often the filling is looked at and told of.
 const fillLook = time.Second
 
-// awaitFill waits until everything is settled, or until it is plain that it never will
-// be.
 func (b *base) awaitFill(ctx context.Context, ps *send.Producers) error {
 	tick := time.NewTicker(fillLook)
 	defer tick.Stop()
@@ -128,7 +114,6 @@ func (b *base) awaitFill(ctx context.Context, ps *send.Producers) error {
 	}
 }
 
-// fillAsked is what a topic is to be filled with.
 func fillAsked(s scenario.Scenario) string {
 	if n := s.FillCount(); n > 0 {
 		return unit.Things(n, "record")
@@ -136,31 +121,26 @@ func fillAsked(s scenario.Scenario) string {
 	return unit.Bytes(int64(s.Topic.Fill))
 }
 
-// fillSoFar is how far a fill had come that did not end.
 func fillSoFar(s snapshot.Sent) string {
 	return fmt.Sprintf("%s records were acknowledged, %s failed, %s were in flight", unit.Count(s.Acked),
 		unit.Count(s.Failed+s.Unknown), unit.Count(s.InFlight()))
 }
 
-// fillPatience is how much longer than the delivery timeout nothing may come back: a
-// client may look at a record's age only once it has new metadata, or the answer to a
-// request.
+// A client may check a record's age only after new metadata or a response.
 const fillPatience = 30 * time.Second
 
-// How a fill goes.
 type fillState int
 
 const (
 	fillMoves   fillState = iota
-	fillRefused           // records failed since the last look, and none was acknowledged
-	fillStuck             // no record had its fate for longer than it may be without
+	fillRefused           // since the last look, none was acknowledged
+	fillStuck             // no record completed for longer than the patience
 )
 
-// fillWatch tells how a fill goes from looks at its counts.
 type fillWatch struct {
 	patience time.Duration
 	before   snapshot.Sent
-	moved    time.Time // the last look at which a record had its fate; zero before the first
+	moved    time.Time // last look with newly acked records; zero before
 }
 
 func newFillWatch(deliveryTimeout time.Duration) *fillWatch {
@@ -182,7 +162,6 @@ func (w *fillWatch) look(at time.Time, now snapshot.Sent) fillState {
 	return fillMoves
 }
 
-// refusedFill is why a topic can't be filled.
 func refusedFill(errors map[string]int64) error {
 	most, message := int64(0), "no reason was given"
 	for text, n := range errors {
@@ -193,8 +172,6 @@ func refusedFill(errors map[string]int64) error {
 	return fmt.Errorf("the brokers take no records: %s", message)
 }
 
-// keepFill keeps what the closed producers say of the fill, and warns of what is
-// missing in it.
 func (r *run) keepFill(ps *send.Producers, took time.Duration, beganNs int64) {
 	sent, _ := ps.Sent()
 	r.filledIn = ps.AckedIn(r.topic.Partitions)
@@ -215,7 +192,6 @@ func (r *run) keepFill(ps *send.Producers, took time.Duration, beganNs int64) {
 	}
 }
 
-// fillProducers are what each of the producers did since they began.
 func fillProducers(each []send.Each, beganNs int64) []result.FillProducer {
 	all := make([]result.FillProducer, len(each))
 	for i, e := range each {
@@ -231,13 +207,9 @@ func fillProducers(each []send.Each, beganNs int64) []result.FillProducer {
 	return all
 }
 
-// readableTimeout bounds how long the brokers may take until what they have
-// acknowledged is below the high watermark: with acks 1 the followers are still to
-// come.
+// Followers may still fetch acked records (acks 1).
 const readableTimeout = 30 * time.Second
 
-// awaitReadable waits until the ends of the partitions have come to what was
-// acknowledged in them.
 func (r *run) awaitReadable(ctx context.Context) error {
 	wait, cancel := context.WithTimeout(ctx, readableTimeout)
 	defer cancel()
@@ -259,8 +231,7 @@ func (r *run) awaitReadable(ctx context.Context) error {
 		case err != nil:
 			return fmt.Errorf("the ends of the filled topic: %w", err)
 		}
-		// At acks 0 and 1 a record may be acknowledged and not be there: the books
-		// will say so.
+		// With acks 0 and 1, acked records may be lost, as the books report.
 		r.warnings = append(r.warnings,
 			fmt.Sprintf("%s after the fill the brokers had not all of its acknowledged records to read",
 				readableTimeout))
@@ -268,7 +239,6 @@ func (r *run) awaitReadable(ctx context.Context) error {
 	}
 }
 
-// sentBooks returns the sending sides of all whose records the consumers read.
 func (r *run) sentBooks() []*ledger.Sender {
 	books := r.producers.Last().Books
 	if r.fill != nil && readsFill(r.cfg.Scenario) {

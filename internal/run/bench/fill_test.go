@@ -7,8 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// TestFillWatch: a fill goes on as long as records are acknowledged, ends where the
-// brokers take none, and does not wait for ever for a client that has lost some.
 func TestFillWatch(t *testing.T) {
 	begun := time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC)
 	type look struct {

@@ -16,40 +16,32 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// gateConfig says what a gatekeeper keeps.
 type gateConfig struct {
 	Backpressure scenario.Backpressure
-	Partitions   int // of the topic
-	// Processes is over how many the producers are spread; this one has a gate of
-	// its own, and with it a part of the bound.
+	Partitions   int
+	// Processes is how many processes have producers, each with a gate and a part of the bound.
 	Processes int
-	// Share is that part; nil is the same for each process.
+	// Share is this process's part of the bound; nil divides it equally.
 	Share backpressure.Share
 	// Doubt is how long a record that the client gave up may still reach the log.
 	Doubt time.Duration
 	Axis  *load.Axis
-	// Read asks for the lag. An error means that it is not known now.
+	// Read returns an error if the lag is unknown.
 	Read func(context.Context) (backpressure.Reading, error)
-	// Tell is told what happens to the gate, from any goroutine, until keep ends; nil is
-	// nobody.
+	// Tell receives the gate's events from any goroutine until keep ends; it may be nil.
 	Tell func(result.Event)
 }
 
-// gatekeeper keeps a gate: it makes the controller that a scenario asks for, reads
-// the lag for it, and remembers how the bound moved. It knows nothing of a run, so
-// that a process that has nothing but producers can have one too.
 type gatekeeper struct {
-	cfg gateConfig
-	// One of the two: a gate for the topic, or one for each of its partitions.
+	cfg         gateConfig
 	gate        *backpressure.Gate
 	partitioned *backpressure.Partitioned
 
-	ended  atomic.Bool // nobody keeps the gate any more
+	ended  atomic.Bool // keep has ended
 	mu     sync.Mutex  // guards bounds
 	bounds *snapshot.Bound
 }
 
-// newGatekeeper makes the gate that a scenario asks for; without one, it is nil.
 func newGatekeeper(cfg gateConfig) (_ *gatekeeper, err error) {
 	b := cfg.Backpressure
 	if b.Controller == "off" {
@@ -62,12 +54,11 @@ func newGatekeeper(cfg gateConfig) (_ *gatekeeper, err error) {
 		Source:   backpressure.SourceFunc(k.read),
 		OnChange: k.tell,
 	}
-	// On/off control has no bound to divide: each gate looks at the whole lag.
 	if cfg.Processes > 1 && b.Controller != "hysteresis" {
 		if gate.Share = cfg.Share; gate.Share == nil {
 			gate.Share = backpressure.Fixed(1 / float64(cfg.Processes))
 		}
-		gate.Inherit = backpressure.NoInherit // a run's group is new, and nothing is restarted
+		gate.Inherit = backpressure.NoInherit // a run's group is new
 	}
 	if b.Per == "partition" {
 		k.partitioned, err = backpressure.NewPartitioned(backpressure.PartitionedConfig{
@@ -83,7 +74,6 @@ func newGatekeeper(cfg gateConfig) (_ *gatekeeper, err error) {
 	return k, nil
 }
 
-// newController makes the controller of a scenario that has one.
 func newController(b scenario.Backpressure) (backpressure.Controller, error) {
 	target := time.Duration(b.Target)
 	switch b.Controller {
@@ -102,7 +92,6 @@ func newController(b scenario.Backpressure) (backpressure.Controller, error) {
 	}
 }
 
-// admission puts the gate into what the producers are made of.
 func (k *gatekeeper) admission(cfg *send.Config) {
 	if k == nil {
 		return
@@ -117,25 +106,22 @@ func (k *gatekeeper) admission(cfg *send.Config) {
 	}
 }
 
-// keep keeps the gate until ctx ends, as an application does: by Watch.
 func (k *gatekeeper) keep(ctx context.Context) {
 	watch := k.gate.Watch
 	if k.partitioned != nil {
 		watch = k.partitioned.Watch
 	}
-	_ = watch(ctx) // there is a source
+	_ = watch(ctx) // it fails only without a source
 	k.ended.Store(true)
 	k.noteBound()
 }
 
-// read asks for the lag, and notes what the reading before has led to.
 func (k *gatekeeper) read(ctx context.Context) (backpressure.Reading, error) {
 	k.noteBound()
 	return k.cfg.Read(ctx)
 }
 
-// poll reads the lag once and tells the gate, while nobody keeps it. The mark comes
-// first, so that what it has for settled is in the reading.
+// The mark comes first, so that the reading includes all records that it counts as complete.
 func (k *gatekeeper) poll(ctx context.Context) {
 	if k.partitioned != nil {
 		mark := k.partitioned.Mark()
@@ -155,7 +141,6 @@ func (k *gatekeeper) poll(ctx context.Context) {
 	k.noteBound()
 }
 
-// stats are what the gate did so far; of gates for each partition, the sum.
 func (k *gatekeeper) stats() backpressure.Stats {
 	if k.partitioned != nil {
 		return k.partitioned.Stats()
@@ -163,7 +148,6 @@ func (k *gatekeeper) stats() backpressure.Stats {
 	return k.gate.Stats()
 }
 
-// standing is how the gate stands.
 func (k *gatekeeper) standing() snapshot.Gate {
 	s := k.stats()
 	return snapshot.Gate{
@@ -172,8 +156,7 @@ func (k *gatekeeper) standing() snapshot.Gate {
 	}
 }
 
-// bound is the lag that the controller allows now, in each partition where each has
-// a gate; nil is any.
+// bound is of each partition if each has a gate; nil is unlimited.
 func (k *gatekeeper) bound() *int64 {
 	bound := k.stats().Bound
 	if bound == backpressure.Unlimited {
@@ -185,7 +168,6 @@ func (k *gatekeeper) bound() *int64 {
 	return &bound
 }
 
-// noteBound remembers the bound in force, in the measured window.
 func (k *gatekeeper) noteBound() {
 	bound := k.bound()
 	if bound == nil || !k.cfg.Axis.InWindow(k.cfg.Axis.Now()) {
@@ -199,18 +181,17 @@ func (k *gatekeeper) noteBound() {
 	k.bounds.Min, k.bounds.Max, k.bounds.Last = min(k.bounds.Min, *bound), max(k.bounds.Max, *bound), *bound
 }
 
-// inWindow is how the bound moved in the measured window; nil where there was none.
+// inWindow returns nil if there was no bound.
 func (k *gatekeeper) inWindow() *snapshot.Bound {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.bounds == nil {
 		return nil
 	}
-	bounds := *k.bounds // which goes on moving
+	bounds := *k.bounds
 	return &bounds
 }
 
-// gateWords are what events call that which happens to a gate.
 var gateWords = map[backpressure.ChangeKind]string{
 	backpressure.Opened:  "gate opened",
 	backpressure.Closed:  "gate closed",
@@ -223,9 +204,6 @@ var gateWords = map[backpressure.ChangeKind]string{
 	backpressure.Unread:  "partitions not read",
 }
 
-// tell makes an event of what happened to the gate. It is of this moment: the gate
-// has an axis of its own, for it is there before that of the run begins. What it finds
-// once nobody keeps it any more, that the lag is not known, is nobody's concern.
 func (k *gatekeeper) tell(c backpressure.Change) {
 	if k.cfg.Tell == nil || k.ended.Load() {
 		return

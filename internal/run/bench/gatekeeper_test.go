@@ -21,7 +21,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
-// pressureOf is a scenario's backpressure with a controller that needs nothing more.
 func pressureOf(controller string) scenario.Backpressure {
 	b := scenario.Defaults().Backpressure
 	b.Controller, b.MaxLag, b.ResumeLag, b.Target, b.Keep = controller, 1000, 500, unit.Duration(250*time.Millisecond), 10
@@ -43,7 +42,6 @@ func TestEveryControllerOfAScenarioCanBeMade(t *testing.T) {
 	}
 }
 
-// What the scenario says of excess, partitions and processes reaches the producers.
 func TestAdmissionIsWhatTheScenarioSays(t *testing.T) {
 	b := pressureOf("credit")
 	b.Per, b.Excess = "partition", "degrade"
@@ -66,8 +64,6 @@ func TestAdmissionIsWhatTheScenarioSays(t *testing.T) {
 	}
 }
 
-// Two processes have a half of the bound each, from their first reading on: a run has no
-// predecessor, whose records a lag could be. The bound that is told is what is in force.
 func TestBoundIsTheProcessesPart(t *testing.T) {
 	axis := load.NewAxis(nil)
 	k, err := newGatekeeper(gateConfig{
@@ -95,8 +91,6 @@ func TestBoundIsTheProcessesPart(t *testing.T) {
 	}
 }
 
-// A lag that is not known for the grace time is an event, and closes the gate or opens
-// it, as the scenario says; so is its return.
 func TestGateThatCannotSee(t *testing.T) {
 	for blind, admits := range map[string]bool{"closed": false, "open": true} {
 		synctest.Test(t, func(t *testing.T) {

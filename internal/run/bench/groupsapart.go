@@ -17,29 +17,25 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// The run's side of consumers in processes of their own; worker.go is theirs.
+// The run's side of consumers in child processes; worker.go is the child's side.
 
-// consumersApart tells that the consumers are in processes of their own.
 func (b *base) consumersApart() bool {
 	c := b.cfg.Scenario.Consume
 	return c.Consumers > 0 && (c.Processes > 1 || !b.limits().None())
 }
 
-// limits are what each process of the consumers is confined to.
 func (b *base) limits() confine.Limits {
 	c := b.cfg.Scenario.Consume
 	return confine.Limits{CPU: c.CPU, MemoryBytes: int64(c.Memory)}
 }
 
-// Reap removes what runs have left on this machine whose process died, beside clusters
-// (cluster.Home.Reap): the control groups of their consumers. It says what it removed.
+// Reap removes the control groups that dead runs left on this machine, and reports each to tell.
 func Reap(tell func(string)) {
 	for _, name := range confine.Reap() {
 		tell("removed what was left of a confined process whose owner died: " + name)
 	}
 }
 
-// openGroup opens the group of a number, wherever its members are to be.
 func (r *run) openGroup(ctx context.Context, number int) (*remote.Consumers, error) {
 	if r.hasQueue() || !r.consumersApart() {
 		return r.consumeHere(ctx, number)
@@ -54,8 +50,6 @@ func (r *run) openGroup(ctx context.Context, number int) (*remote.Consumers, err
 	})
 }
 
-// startConsumers starts a process for the consumers that are at a place of a group,
-// in a cell of its own where it is to be confined, and has it followed.
 func (r *run) startConsumers(group, place int) (*remote.Child, error) {
 	name := fmt.Sprintf("process %d of the consumers", place)
 	if len(r.groupIDs) > 1 {
@@ -93,7 +87,6 @@ func (r *run) startConsumers(group, place int) (*remote.Child, error) {
 	return child, nil
 }
 
-// openGroup opens this process' part of a consumer group.
 func (w *worker) openGroup(a remote.GroupAssignment, client driver.Driver, let access.Access,
 	axis *load.Axis) (remote.Load, error) {
 	cfg := a.Config()
@@ -104,7 +97,6 @@ func (w *worker) openGroup(a remote.GroupAssignment, client driver.Driver, let a
 	return openGroup(cfg)
 }
 
-// openGroup opens a group, or some of its members, in this process.
 func openGroup(cfg receive.Config) (remote.Load, error) {
 	g, err := receive.Start(cfg)
 	if err != nil {
@@ -118,7 +110,6 @@ func openGroup(cfg receive.Config) (remote.Load, error) {
 	return l, nil
 }
 
-// consumeHere opens the group of a number in this process.
 func (r *run) consumeHere(ctx context.Context, number int) (*remote.Consumers, error) {
 	cfg := r.groupConfig(number)
 	here := remote.NewHere(r.cfg.Probes, func(ctx context.Context, _ remote.Assignment) (remote.Load, error) {
@@ -135,10 +126,9 @@ func (r *run) consumeHere(ctx context.Context, number int) (*remote.Consumers, e
 	return remote.ConsumersOf(here, cfg, opened), nil
 }
 
-// cells are what processes are confined in. It may be used from several goroutines.
 type cells struct {
 	mu       sync.Mutex
-	by, note string // of the first of them
+	by, note string // of the first cell
 	all      []*confine.Cell
 }
 
@@ -157,7 +147,6 @@ func (c *cells) list() []*confine.Cell {
 	return slices.Clone(c.all)
 }
 
-// throttled is for how long the operating system has held processes back so far.
 func (c *cells) throttled() (sum time.Duration, known bool) {
 	for _, cell := range c.list() {
 		if u, tells := cell.Usage(); tells {
@@ -167,7 +156,6 @@ func (c *cells) throttled() (sum time.Duration, known bool) {
 	return sum, known
 }
 
-// close removes the cells, whose processes have ended.
 func (c *cells) close() (failed error) {
 	for _, cell := range c.list() {
 		failed = errors.Join(failed, cell.Close())

@@ -12,31 +12,30 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Fleet is the agents that make the parts of runs. A run with a fleet offers and receives
-// nothing by itself: it prepares topic and groups, has the agents make their parts, and
-// concludes the run from what they hand in.
+// Fleet has agents make the parts of a run. The run itself only prepares topic and groups, and
+// computes the result.
 type Fleet interface {
-	// Session is the name by which they found each other.
+	// Session returns the name under which the agents meet.
 	Session() string
-	// Parts is how many agents there are, and Placement how they share the work: with Apart,
-	// the first so many Senders send.
+	// Parts returns how many agents there are, and Placement how they divide producers and
+	// consumers. With Apart, the first Senders parts send.
 	Parts() int
 	Placement() string
 	Senders() int
-	// Make has the agents make the run, and returns what they handed in. An error means
-	// that the run did not start.
+	// Make has the agents make the run, and returns what they handed in. An error means that the
+	// run did not start.
 	Make(ctx context.Context, plan Plan, watch FleetWatch) (Handed, error)
 }
 
-// FleetWatch is told how the agents get on.
+// FleetWatch follows the agents during a run.
 type FleetWatch struct {
-	// Started tells in which time the measured window begins.
+	// Started reports in what time the measured window begins.
 	Started func(in time.Duration)
 	Event   func(result.Event)
-	// Filled is called when the agents have filled the topic, with how many records were
-	// acknowledged in each partition. It returns what the agents are told of it.
+	// Filled receives, once the agents have filled the topic, the acked records of each partition.
+	// Its result is for the agents.
 	Filled func(ctx context.Context, ackedIn []int64) (Filled, error)
-	// Pulse tells what the agents count while the load runs.
+	// Pulse reports the agents' counts while the load runs.
 	Pulse func(result.Pulse)
 	// Interrupt asks the agents to end the run early when it is closed.
 	Interrupt <-chan struct{}
@@ -44,30 +43,29 @@ type FleetWatch struct {
 
 // Handed is what the agents have handed in.
 type Handed struct {
-	// Parts yields the snapshots of each part in their order, as often as it is called:
-	// those of the intervals, and last that of the end.
+	// Parts yields the snapshots of each part in order, on every call: one per interval, then that
+	// of the end.
 	Parts []iter.Seq2[snapshot.Snapshot, error]
-	// Agents are the agents themselves, as far as they are known without their snapshots.
+	// Agents describes all agents, without what is in their snapshots.
 	Agents []Agent
-	// Missing says what is missing of which part; empty is nothing.
+	// Missing says what is missing of each part; empty if nothing is.
 	Missing []string
 }
 
-// Agent is who made a part.
+// Agent describes the agent that made a part.
 type Agent struct {
-	Name     string // as a person is told of it
+	Name     string // for people
 	Instance uint64
 	HostName string
-	// Partitions is how many its consumers had at the start. ClockErrorNs is how far its clock
-	// may have been off then; nil is not known.
+	// Partitions is how many its consumers had at the start. ClockErrorNs bounds its clock's error
+	// then; nil is unknown.
 	Partitions   int
 	ClockErrorNs *int64
 	Host         result.Host
-	// Reasons are why the run is invalid because of it, as far as it is known without its part.
+	// Reasons make the run invalid, as far as known without the part.
 	Reasons []string
 }
 
-// lead makes a run whose parts a fleet makes.
 func lead(ctx context.Context, cfg Config) (*Outcome, error) {
 	r := newRun(cfg)
 	starting, cancel := cfg.Starting(ctx)
@@ -96,20 +94,18 @@ func lead(ctx context.Context, cfg Config) (*Outcome, error) {
 		r.discard()
 		return nil, errors.Join(append([]error{err}, r.leftBehind...)...)
 	}
-	r.lag.Look(ctx) // after the last commit of all
+	r.lag.Look(ctx) // after all last commits
 	return r.conclude(plan, handed)
 }
 
-// openDeadLetters makes the topic of a queue's dead letters for all agents.
 func (r *run) openDeadLetters(ctx context.Context) error {
 	if !r.hasQueue() {
 		return nil
 	}
-	r.queue = newQueue(&r.base) // release takes away what its engine makes
+	r.queue = newQueue(&r.base) // release removes its engine's topics and groups
 	return r.queue.openDeadLetters(ctx)
 }
 
-// beginUnlessFilled is beginReading, unless the topic is yet to be filled.
 func (r *run) beginUnlessFilled(ctx context.Context) error {
 	if r.cfg.Scenario.Filled() {
 		r.noteFill()
@@ -118,7 +114,6 @@ func (r *run) beginUnlessFilled(ctx context.Context) error {
 	return r.beginReading(ctx)
 }
 
-// filledByAgents has the groups begin in a topic that the agents have filled.
 func (r *run) filledByAgents(ctx context.Context, ackedIn []int64) (Filled, error) {
 	r.filledIn = ackedIn
 	if err := r.awaitReadable(ctx); err != nil {
@@ -135,7 +130,6 @@ func (r *run) filledByAgents(ctx context.Context, ackedIn []int64) (Filled, erro
 	return Filled{AckedIn: ackedIn, From: r.from, ReadTo: r.readTo}, nil
 }
 
-// pulse writes and reports what the agents count.
 func (r *run) pulse(p result.Pulse) {
 	r.journal.KeepFailure(r.writer.Pulse(p))
 	if w, follows := r.cfg.Watch.(PulseWatcher); follows {
@@ -143,11 +137,10 @@ func (r *run) pulse(p result.Pulse) {
 	}
 }
 
-// PulseWatcher is an observe.Watcher that also follows the agents of a run. Pulse is called
-// from another goroutine than the other methods.
+// PulseWatcher is an observe.Watcher that also follows the agents. Pulse is called from another
+// goroutine than the other methods.
 type PulseWatcher interface{ Pulse(result.Pulse) }
 
-// makePlan returns what all agents are told.
 func (r *run) makePlan(ctx context.Context) (Plan, error) {
 	shares, err := r.createShares(ctx)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// workerWord makes the test binary a process that works for a run.
 const workerWord = "worker"
 
 func TestMain(m *testing.M) {

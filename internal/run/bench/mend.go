@@ -9,11 +9,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
-// mendTimeout bounds how long brokers may take to be what they were.
 const mendTimeout = 90 * time.Second
 
-// mend has the brokers that were broken on purpose be what they were, for the next run of
-// the same cluster. A person who ended the run does not wait for that, and has no next run.
+// After an interrupt there is no next run on the cluster.
 func (fs *faults) mend(interrupted bool) error {
 	if fs.replicas == nil {
 		return nil
@@ -35,8 +33,7 @@ func (fs *faults) mend(interrupted bool) error {
 	return kafka.Heal(ctx)
 }
 
-// thaw has paused brokers go on if a person ended the run, who does not wait for brokers
-// that can't answer.
+// thaw resumes paused brokers, so that nothing waits for them.
 func (fs *faults) thaw() {
 	if kafka, own := fs.cfg.Cluster.(*cluster.Kafka); own && fs.replicas != nil {
 		kafka.Thaw()

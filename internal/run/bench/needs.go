@@ -10,18 +10,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fault"
 )
 
-// A Need is something that a scenario asks of the client under test beyond producing,
-// consuming and committing, which not every client has.
+// A Need is something that a scenario asks of the client under test, and that some clients lack.
 type Need struct {
 	Capability driver.Capability
-	Key        string // of the scenario, that asks for it
-	Remedy     string // what would do without
+	Key        string // of the scenario
+	Remedy     string // how to do without it
 }
 
-// NeedsOf are what a run of s needs of its client, in the order of the scenario's
-// keys. Of a client that lacks one of them the run would fail, or measure something
-// else than it was asked to. What only takes figures away is none: they are not
-// measured, and the result says so.
+// NeedsOf returns what s needs of its client, in the order of the scenario's keys. Without one of
+// them a run would fail or measure something else. What only costs figures is no need.
 func NeedsOf(s scenario.Scenario) (needs []Need) {
 	add := func(needed bool, n Need) {
 		if needed {
@@ -56,8 +53,8 @@ func NeedsOf(s scenario.Scenario) (needs []Need) {
 	return needs
 }
 
-// CheckClients returns what the driver, or its client, has against the settings that s gives the
-// client by its own names; nil if it gives none. No connection is opened.
+// CheckClients returns the mistakes in the settings that s gives the client by the client's own
+// names; nil if there are none. It opens no connection.
 func CheckClients(s scenario.Scenario, d driver.Driver) error {
 	l, c := s.Load, s.Consume
 	tuner, able := d.(driver.Tuner)
@@ -89,9 +86,8 @@ func CheckClients(s scenario.Scenario, d driver.Driver) error {
 	return errors.Join(faults...)
 }
 
-// CheckFaults says why the faults of s can't befall the brokers of a cluster of a kind
-// (cluster.KindKafka and so on), or of one that is kept up after the run; nil if they can,
-// or befall none.
+// CheckFaults returns why the broker faults of s cannot hit a cluster of this kind
+// (cluster.KindKafka and so on), or one that is kept after the run; nil if they can.
 func CheckFaults(s scenario.Scenario, kind string, kept bool) error {
 	for _, f := range s.Faults {
 		if !fault.OfBrokers(f) {
@@ -104,7 +100,6 @@ func CheckFaults(s scenario.Scenario, kind string, kept bool) error {
 	return nil
 }
 
-// kills tells whether a consumer is to vanish.
 func kills(s scenario.Scenario) bool {
 	for _, f := range s.Faults {
 		if f.Action() == scenario.Kill && f.Target().Kind == scenario.ConsumerTarget {

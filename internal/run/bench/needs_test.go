@@ -49,8 +49,7 @@ func TestNeedsOf(t *testing.T) {
 	}
 }
 
-// TestCheckClients: settings by the client's own names are judged with their place in the scenario,
-// all at once, and what the client itself has against a value comes last.
+// All mistakes are reported at once, the client's own error last.
 func TestCheckClients(t *testing.T) {
 	for text, want := range map[string]string{
 		"load: {client: {RecordRetries: 3}}\nconsume: {client: {Rack: a, DisableFetchSessions: true}}": "",
@@ -79,12 +78,10 @@ consume.client.Balancers: a key of the scenario sets it; write consume.assignor`
 	}
 }
 
-// client is a driver that passes no settings on.
 type client struct{ driver.Driver }
 
 func (client) Name() string { return "client" }
 
-// No preset of the suites asks for what a client may lack, but to be paused.
 func TestDriversPresetAsksForLittle(t *testing.T) {
 	suite, err := scenario.ReadSuite("drivers", scenario.Options{})
 	if err != nil {

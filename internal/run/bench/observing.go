@@ -10,8 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// openObservers makes what looks at the run from the side, once everything that it looks at
-// is open.
 func (r *run) openObservers(context.Context) error {
 	s := r.cfg.Scenario
 	interval := time.Duration(s.Sampling.Interval)
@@ -52,7 +50,6 @@ func (r *run) openObservers(context.Context) error {
 	return nil
 }
 
-// observe starts what looks at the run from the side.
 func (r *run) observe() {
 	s := r.cfg.Scenario
 	r.intervals.Begin(r.startedNs)
@@ -83,8 +80,7 @@ func (r *run) observe() {
 	}
 }
 
-// backlogs returns how far each group is behind that has come so far, of what is
-// acknowledged by now, or of what the topic held.
+// backlogs counts the records not yet reached, of those acked by now or that the topic held.
 func (r *run) backlogs(reached [][]snapshot.Reached) []snapshot.Backlog {
 	var ackedIn []int64
 	if r.readTo == nil {
@@ -93,8 +89,6 @@ func (r *run) backlogs(reached [][]snapshot.Reached) []snapshot.Backlog {
 	return r.backlogsOf(reached, ackedIn)
 }
 
-// backlogsOf is backlogs if it is known how many records were acknowledged in each
-// partition.
 func (r *run) backlogsOf(reached [][]snapshot.Reached, ackedIn []int64) []snapshot.Backlog {
 	if r.readTo != nil {
 		return snapshot.Unread(reached, r.readTo)

@@ -21,34 +21,34 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// Plan is what all agents are told of the run that they make together, each its part. It
-// holds no address and no credential.
+// Plan describes a run to all agents, each of which makes a part. It holds no address and no
+// credential.
 type Plan struct {
 	RunID    string
 	Session  string
-	Scenario []byte // resolved, as YAML; as it runs
-	Asked    []byte // as it was asked for, before the disk bounded it
+	Scenario []byte // resolved, in YAML
+	Asked    []byte // before the disk bounded it
 	Driver   string
 
 	Topic      string
 	Partitions int
-	Existing   bool // the topic was there before
+	Existing   bool // the run did not create the topic
 	Groups     []string
-	From       []int64 // where the groups start in each partition; nil is at zero
-	ReadTo     []int64 // how far a run without producers reads; nil if it has producers
+	From       []int64 // where the groups start, by partition; nil is zero
+	ReadTo     []int64 // how far a run without producers reads; nil with producers
 
-	Shares string // the topic in which the agents divide the bound; "": they don't
+	Shares string // the topic in which the agents divide the bound; "" if they do not
 
 	Parts     int
 	Placement string
-	Senders   int // with Apart, the first so many parts send; otherwise 0
+	Senders   int // with Apart, the first Senders parts send; otherwise 0
 	Cluster   result.Cluster
 	Tool      result.Tool
 	Warnings  []string
 }
 
-// Placed returns the placement of a scenario's producers and consumers on agents that were asked
-// for one. Partitions of a queue have no owner, so instead of Own it has Any.
+// Placed returns the placement of a scenario on agents asked for one: Own becomes Any for a queue,
+// whose partitions have no owner.
 func Placed(s scenario.Scenario, placement string) string {
 	if placement == Own && s.Consume.Queue.Used() {
 		return Any
@@ -56,18 +56,17 @@ func Placed(s scenario.Scenario, placement string) string {
 	return placement
 }
 
-// The placements of producers and consumers on agents.
 const (
-	// Own has agents send only to the partitions that their own consumers have, so that
-	// each record's times are read from one clock.
+	// Own lets agents send only to their own consumers' partitions, so that one clock times each
+	// record.
 	Own = "own"
-	// Any has every agent send to all partitions, which the group shares out as it likes.
+	// Any lets every agent send to all partitions.
 	Any = "any"
-	// Apart has some agents send and the others receive.
+	// Apart lets some agents send and the others receive.
 	Apart = "apart"
 )
 
-// Workers returns the numbers of the producers, and the members of each group, that a part has.
+// Workers returns the numbers of a part's producers, and of its members in each group.
 func (p Plan) Workers(s scenario.Scenario, part int) (producers, members []int) {
 	if p.Placement != Apart {
 		return remote.Split(s.Load.Producers, s.Load.Clients, p.Parts)[part],
@@ -79,8 +78,6 @@ func (p Plan) Workers(s scenario.Scenario, part int) (producers, members []int) 
 	return nil, remote.Split(s.Consume.Consumers, 0, p.Parts-p.Senders)[part-p.Senders]
 }
 
-// senders are the numbers of the parts that have producers, and receivers of those that have
-// consumers.
 func (p Plan) senders(s scenario.Scenario) (of []int) {
 	for n := range p.Parts {
 		if producers, _ := p.Workers(s, n); len(producers) > 0 {
@@ -99,8 +96,7 @@ func (p Plan) receivers(s scenario.Scenario) (of []int) {
 	return of
 }
 
-// fillers returns the numbers of the filling producers that a part has. Those fill that send;
-// if none does, all.
+// If no part sends, all fill.
 func (p Plan) fillers(s scenario.Scenario, part int) []int {
 	senders := p.senders(s)
 	if len(senders) == 0 {
@@ -113,72 +109,71 @@ func (p Plan) fillers(s scenario.Scenario, part int) []int {
 	return remote.Split(s.Fillers(), 0, len(senders))[i]
 }
 
-// Link is how a part of a run talks to the other parts, and to who concludes the run.
+// Link connects a part with the other parts and the coordinator.
 type Link interface {
-	// Ready tells which partitions the part's consumers have. It is called again after
-	// each change, until the run starts.
+	// Ready reports the partitions of the part's consumers, again after each change until the run
+	// starts.
 	Ready(owned []int32)
-	// Started tells when the run starts.
+	// Started receives the start of the run; it closes if the run does not start.
 	Started() <-chan Started
-	// Filled tells how many records of the fill the part's producers had acknowledged in each
-	// partition, and returns what came of the fill once all have told.
+	// Filled reports the part's acked fill records by partition, and returns the outcome once all
+	// parts have reported.
 	Filled(ctx context.Context, ackedIn []int64) (Filled, error)
-	// Spent tells how the part's share of the load came to its end, unless own is nil, and
-	// returns how all of these parts came to theirs, as soon as all have told.
+	// Spent reports how the part's load ended, unless own is nil, and returns the sum once all of
+	// parts have reported.
 	Spent(ctx context.Context, own *snapshot.Spending, parts []int) (all snapshot.Spending, err error)
-	// Sent tells how many records the part's producers had acknowledged in each partition,
-	// once they have ended, and returns those of all parts as soon as all have told.
+	// Sent reports the part's acked records by partition, after its producers have ended, and
+	// returns the sum once all parts have reported.
 	Sent(ctx context.Context, ackedIn []int64) (all []int64, err error)
-	// HandIn takes a snapshot of the part: one at the end of each interval, and one of the
-	// end, whose Told is a judge.Part.
+	// HandIn takes a snapshot of the part: one for each interval, then that of the end, whose Told
+	// is a judge.Part.
 	HandIn(snapshot.Snapshot) error
-	// Clocks waits until it is known how well the clocks were known from the start until
-	// now, or until it is not to be found out any more.
+	// Clocks waits for the clocks' errors from the start until now, or until they cannot be found
+	// out.
 	Clocks(ctx context.Context) judge.Clocks
 }
 
-// Started is what a part is told when its run starts.
+// Started is the start of a run for one part.
 type Started struct {
 	Zero load.Zero // on the clock of the part's machine
 	Into []int32   // the partitions that its producers send to; nil is all
-	// ShiftsNs is, by part, what to add to a time of its axis so that it is the same moment
-	// on the axis of this part. Parts that send nothing have any.
+	// ShiftsNs has, by part, what to add to a time of that part's axis to get a time of this
+	// part's. Values of parts that send nothing have no meaning.
 	ShiftsNs []int64
-	// Stop has the time at which the load ends early, on the run's axis and ahead of it, if it does.
+	// Stop receives a future time on the run's axis at which the load is to end early.
 	Stop <-chan int64
 }
 
-// Filled is what all parts are told once the topic is filled.
+// Filled describes the filled topic to all parts.
 type Filled struct {
-	AckedIn []int64 // by partition, of the whole fill
-	From    []int64 // where the groups start in each partition; nil without consumers
-	ReadTo  []int64 // how far a run without producers reads; nil if it has producers
+	AckedIn []int64 // by partition, of all parts
+	From    []int64 // where the groups start, by partition; nil without consumers
+	ReadTo  []int64 // how far a run without producers reads; nil with producers
 }
 
-// Interval is what a snapshot of an interval has beside its counts, as JSON in Told.
+// Interval is the JSON in the Told of an interval's snapshot.
 type Interval struct {
 	Interval *result.Interval // as the part saw it; nil where counting begins
 	Events   []result.Event   // since the snapshot before
 }
 
-// part is the run's side of being a part.
 type part struct {
 	plan   Plan
 	number int
 	link   Link
 	events eventLog
-	handed uint64          // snapshots
-	total  []int64         // what all parts had acknowledged in each partition, once it is known
-	shifts []*atomic.Int64 // by part: see Started
+	handed uint64
+	total  []int64 // acked records of all parts by partition, once known
+	shifts []*atomic.Int64
 	held   *judge.Held
 }
 
-// first reports whether the part sees for all what only one has to see.
+// first reports whether the part reads what only one part has to read.
 func (p *part) first() bool { return p.number == 0 }
 
-// RunPart makes one part of a run and hands in what it leaves. The run's folder is kept
-// below cfg.Out as that of any run, without a result. An error means that the part did not
-// hand in everything; what it did before the start has left nothing behind.
+// RunPart makes one part of a run and hands in its snapshots. The run's folder stays below cfg.Out,
+// without a result. An error means that not everything was handed in; a part that fails before the
+// start leaves nothing behind.
 func RunPart(ctx context.Context, cfg Config, plan Plan, number int, link Link) error {
 	p := &part{plan: plan, number: number, link: link, shifts: make([]*atomic.Int64, plan.Parts)}
 	for i := range p.shifts {
@@ -191,7 +186,7 @@ func RunPart(ctx context.Context, cfg Config, plan Plan, number int, link Link) 
 		}
 		cfg.Scenario = s
 	}
-	cfg.KeepTopics = true // they are the coordinator's
+	cfg.KeepTopics = true // the coordinator deletes them
 	p.events.next, cfg.Watch = cfg.Watch, &p.events
 	r := newRun(cfg)
 	r.part = p
@@ -212,7 +207,7 @@ func RunPart(ctx context.Context, cfg Config, plan Plan, number int, link Link) 
 	return r.handIn(ctx)
 }
 
-// offsets are those of the producers of all other parts; nil if there are none.
+// offsets returns the clock shift of each producer in other parts; nil without parts.
 func (b *base) offsets() load.Offsets {
 	if b.part == nil {
 		return nil
@@ -230,7 +225,6 @@ func (b *base) offsets() load.Offsets {
 	return all
 }
 
-// useTopic uses the topic and the groups that the plan names.
 func (r *run) useTopic(context.Context) (err error) {
 	if r.admin, err = cluster.NewAdmin(r.cfg.Cluster.Bootstrap(), r.access()); err != nil {
 		return err
@@ -241,7 +235,6 @@ func (r *run) useTopic(context.Context) (err error) {
 	return nil
 }
 
-// fillPart fills the part's share of the topic, and waits until all parts have filled theirs.
 func (r *run) fillPart(ctx context.Context) error {
 	if !r.cfg.Scenario.Filled() {
 		return nil
@@ -259,10 +252,8 @@ func (r *run) fillPart(ctx context.Context) error {
 	return nil
 }
 
-// readyEvery is how often it is looked whether a part's consumers have other partitions.
 const readyEvery = 100 * time.Millisecond
 
-// awaitStart tells of the part's partitions until the run starts, and puts its axis.
 func (r *run) awaitStart(ctx context.Context) error {
 	told, once := []int32(nil), false
 	tick := time.NewTicker(readyEvery)
@@ -296,7 +287,6 @@ func (r *run) awaitStart(ctx context.Context) error {
 	}
 }
 
-// heed ends the load early if the parts are told to, for all of them at the same time.
 func (r *run) heed(ctx context.Context, stop <-chan int64) {
 	select {
 	case at := <-stop:
@@ -305,8 +295,6 @@ func (r *run) heed(ctx context.Context, stop <-chan int64) {
 	}
 }
 
-// partitionsHere are those that the consumers of the first group have here. Of a queue nobody
-// has any.
 func (r *run) partitionsHere() []int32 {
 	if len(r.groups) == 0 || r.queue != nil {
 		return nil
@@ -314,8 +302,7 @@ func (r *run) partitionsHere() []int32 {
 	return r.groups[0].Held()
 }
 
-// mine returns the offsets of partitions up to which consumers are to read here: 0 of a
-// partition that another part's have.
+// mine sets the ends of other parts' partitions to 0.
 func (r *run) mine(ends []int64) []int64 {
 	if r.part == nil {
 		return ends
@@ -327,7 +314,6 @@ func (r *run) mine(ends []int64) []int64 {
 	return mine
 }
 
-// awaitSent waits until it is known what all parts had acknowledged.
 func (r *run) awaitSent(ctx context.Context) bool {
 	total, err := r.part.link.Sent(ctx, r.producers.Snapshot(remote.Want{Fresh: true}).Behind.AckedIn)
 	if err != nil {
@@ -338,13 +324,10 @@ func (r *run) awaitSent(ctx context.Context) bool {
 	return true
 }
 
-// spentByAll is closed when the parts have offered the whole volume, which ends the measured
-// window of all of them.
 func (r *run) spentByAll() <-chan struct{} {
 	return r.exhaustedByAll(r.part.plan.senders(r.cfg.Scenario), r.producers.Spent(), r.producers.Spending)
 }
 
-// readByAll is closed when the parts have read what the topic held, likewise.
 func (r *run) readByAll() <-chan struct{} {
 	var last int64
 	var read <-chan struct{}
@@ -355,8 +338,8 @@ func (r *run) readByAll() <-chan struct{} {
 		func() snapshot.Spending { return snapshot.Spending{LastNs: last, NextNs: last + 1} })
 }
 
-// exhaustedByAll is closed when nothing is left to these parts. Nothing is left to this one, if
-// it is among them, once own is closed; spending is then how that came about.
+// exhaustedByAll closes its channel when these parts have nothing left. If this part is one of
+// them, it reports spending once own is closed.
 func (r *run) exhaustedByAll(parts []int, own <-chan struct{}, spending func() snapshot.Spending) <-chan struct{} {
 	exhausted := make(chan struct{})
 	r.observer.Go(func(ctx context.Context) {
@@ -372,7 +355,7 @@ func (r *run) exhaustedByAll(parts []int, own <-chan struct{}, spending func() s
 		}
 		all, err := r.part.link.Spent(ctx, told, parts)
 		if err != nil {
-			return // the window ends with its length
+			return // the window keeps its length
 		}
 		r.producers.EndAt(all.End())
 		close(exhausted)
@@ -380,22 +363,19 @@ func (r *run) exhaustedByAll(parts []int, own <-chan struct{}, spending func() s
 	return exhausted
 }
 
-// noteHeld keeps how far groups and producers had come when the window began.
 func (p *part) noteHeld(reached [][]snapshot.Reached, ackedIn []int64) {
 	for _, of := range reached {
 		for i := range of {
-			of[i].Awaited = nil // which is much, and of which nothing is asked
+			of[i].Awaited = nil // large, and not needed
 		}
 	}
 	p.held = &judge.Held{Reached: reached, AckedIn: ackedIn}
 }
 
-// handOver hands in the counts at the end of an interval.
 func (r *run) handOver(s snapshot.Snapshot, iv *result.Interval) {
 	r.journal.KeepFailure(r.hand(s, Interval{Interval: iv, Events: r.part.events.take()}))
 }
 
-// hand hands in a snapshot with what else there is to it.
 func (r *run) hand(s snapshot.Snapshot, rest any) (err error) {
 	r.part.handed++
 	s.Version, s.Part, s.Seq = snapshot.Version, r.part.number, r.part.handed
@@ -405,7 +385,6 @@ func (r *run) hand(s snapshot.Snapshot, rest any) (err error) {
 	return r.part.link.HandIn(s)
 }
 
-// handIn hands in what is final.
 func (r *run) handIn(ctx context.Context) error {
 	peaks := r.intervals.Peaks()
 	e := r.evidence(judge.Setup{})
@@ -447,7 +426,6 @@ func (r *run) handIn(ctx context.Context) error {
 	return r.hand(s, left)
 }
 
-// eventLog keeps the events of a part until they are handed over.
 type eventLog struct {
 	next observe.Watcher
 
@@ -455,21 +433,18 @@ type eventLog struct {
 	all []result.Event
 }
 
-// Began implements observe.Watcher, as do the others.
 func (l *eventLog) Began(dir string) {
 	if l.next != nil {
 		l.next.Began(dir)
 	}
 }
 
-// Interval is not kept: it is handed over by itself.
 func (l *eventLog) Interval(iv result.Interval) {
 	if l.next != nil {
 		l.next.Interval(iv)
 	}
 }
 
-// Event keeps what is written.
 func (l *eventLog) Event(e result.Event) {
 	if e.Kind != "progress" {
 		l.mu.Lock()

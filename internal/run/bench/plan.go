@@ -6,39 +6,32 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// plan is how a run of its kind goes. It is chosen once, when everything is prepared.
 type plan struct {
-	// release is when consumers begin to fetch.
 	release moment
-	// exhausted returns a channel that is closed when there is nothing more to offer, or to
-	// read: then the measured window ends early, for the reason exhaustedBy.
+	// exhausted returns a channel that closes when nothing is left to send or read; the window then
+	// ends early, for the reason exhaustedBy.
 	exhausted   func() <-chan struct{}
 	exhaustedBy string
-	// hasRead reports whether the consumers have read what the topic held. It is there if
-	// the window can end with that.
-	hasRead func() bool
-	// awaitDelivery waits until the consumers have everything, and reports whether they have.
+	// hasRead is nil if having read all records cannot end the window.
+	hasRead       func() bool
 	awaitDelivery func(ctx context.Context) (drained bool)
-	// noteHeld is that it is to be noted how much the topic holds when the window begins.
-	noteHeld bool
-	// endless is that there is nothing to reach, because others go on writing.
+	noteHeld      bool
+	// endless is set if other writers keep the topic from having an end.
 	endless bool
-	// unknown names the fields of the result that hold no measurement.
+	// unknown names the result's fields that are not measured.
 	unknown []string
 }
 
-// moment is when consumers begin to fetch.
 type moment int
 
 const (
-	atOnce     moment = iota // as soon as they have partitions
-	withWarmUp               // when the warm-up begins
-	withWindow               // when the measured window begins
-	inWindow                 // at a time of the measured window
-	withDrain                // when the drain begins
+	atOnce moment = iota
+	withWarmUp
+	withWindow
+	inWindow
+	withDrain
 )
 
-// choosePlan chooses how the run goes.
 func (r *run) choosePlan(context.Context) error {
 	p := &r.plan
 	p.endless = r.readOnly() && r.readTo == nil
@@ -63,7 +56,7 @@ func (r *run) choosePlan(context.Context) error {
 		p.hasRead, p.awaitDelivery = r.queue.isOver, r.awaitOver
 	case r.queue != nil:
 		p.hasRead, p.awaitDelivery = func() bool { return r.unsettled() == 0 }, r.awaitSettled
-	case p.endless: // nothing of the run's own is on its way
+	case p.endless: // none of the run's own records is in flight
 		p.awaitDelivery = func(context.Context) bool { return false }
 	case r.readOnly():
 		p.hasRead = func() bool { return r.reachedAll(r.readTo) }
@@ -71,7 +64,7 @@ func (r *run) choosePlan(context.Context) error {
 	default:
 		p.awaitDelivery = r.awaitEnds
 	}
-	if r.readOnly() { // the records of others do not say when they were due
+	if r.readOnly() { // other writers' records have no due time
 		p.unknown = []string{"lag.time_lag_peak_ns", "intervals.time_lag_ns"}
 	}
 	if p.endless {
@@ -84,7 +77,6 @@ func (r *run) choosePlan(context.Context) error {
 	return nil
 }
 
-// releaseAt returns when the consumers begin to fetch.
 func (r *run) releaseAt() moment {
 	hold := r.cfg.Scenario.Consume.Hold
 	switch {

@@ -29,11 +29,10 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// base is what a run stands on: what it was asked for, and what it has on the cluster.
 type base struct {
 	cfg      Config
-	asked    scenario.Scenario // what cfg has, before the disk bounded it
-	recorded result.Settings   // of asked
+	asked    scenario.Scenario // before the disk bounded it
+	recorded result.Settings
 	axis     *load.Axis
 	writer   *result.Writer
 	journal  *observe.Journal
@@ -41,17 +40,16 @@ type base struct {
 	admin    *cluster.Admin
 	topic    cluster.Topic
 	groupIDs []string
-	from     []int64 // where the groups start in each partition; nil is at zero
-	// readTo is how far a run without producers reads in each partition; nil if it has
-	// producers, or others go on writing.
+	from     []int64 // where the groups start, by partition; nil is zero
+	// readTo is where a run without producers stops in each partition; nil with producers, or if
+	// others keep writing.
 	readTo []int64
 
-	couldNotLeave bool // members may have ended without leaving their group
+	couldNotLeave bool // members may have ended without leaving the group
 
-	part *part // which part of a run this is, if others make the rest; nil: it is whole
+	part *part // of a fleet's run; nil if the run is whole
 }
 
-// id is the run's, which all of its parts have.
 func (b *base) id() string {
 	if b.part != nil {
 		return b.part.plan.RunID
@@ -59,74 +57,67 @@ func (b *base) id() string {
 	return b.writer.ID()
 }
 
-// run is one run under way. The fields of a block belong to the goroutine of
-// Run unless the block says otherwise.
+// Only the goroutine of Run uses the fields of run, unless a block says otherwise.
 type run struct {
 	base
-	shares    cluster.Topic // where the processes divide the bound, if they do
+	shares    cluster.Topic // where processes divide the bound, if they do
 	lagReader *probe.LagReader
-	own       *gatekeeper      // the gate of this process; nil where it has none
-	share     *sharelog.Member // the part of the bound that the gate has by demand; nil: a fixed one
+	own       *gatekeeper      // of this process; nil if it has none
+	share     *sharelog.Member // of the bound by demand; nil if fixed
 	arrivals  arrival.Process
 	corpus    *payload.Corpus
 	keys      *payload.Keys
 	corpusNs  int64
-	fill      *judge.Fill // what the topic was filled with; nil: nothing
-	filledIn  []int64     // likewise, by partition
+	fill      *judge.Fill // nil if the run fills nothing
+	filledIn  []int64     // by partition
 	stamped   bool
-	children  remote.Children // the processes that the producers are in; none: this one
-	cells     cells           // what the consumers' processes are confined in
+	children  remote.Children // of the producers
+	cells     cells           // of the consumers' processes
 	producers *remote.Producers
 	groups    remote.Groups
-	queue     *queue // what the consumers take records from; nil if that is no queue
+	queue     *queue
 	collector *latency.Collector
 	plan      plan
 
-	// What looks at the run from the side.
 	observer  *observe.Observer
 	lag       *observe.Lag
-	brokers   *observe.Brokers // nil if no broker has metrics
+	brokers   *observe.Brokers // nil without metrics
 	faults    *faults
 	machine   *observe.Machine
 	intervals *observe.Intervals
 	changes   *observe.Changes
 	looks     *observe.Looks
 
-	started               bool // the measured window began
+	started               bool
 	interrupted           bool
 	startedNs, finishedNs int64
-	beganNs               int64 // when the producers were started
+	beganNs               int64
 	lateAtFinish          int64 // first deliveries from the window's end until finishedNs
 	drained               bool
-	ends                  []int64                 // of the partitions, once nothing is produced any more
-	seen                  seenEnds                // before they were final
+	ends                  []int64                 // of the partitions, final
+	seen                  seenEnds                // before they are final
 	atStop                [][]snapshot.Reached    // when the drain ended, by group
 	atStart, atEnd        observe.Reading         // of the measured window
-	membersBefore         []snapshot.MemberCounts // before consumers were let go with the window; nil if they were not
-	readyNs               int64                   // how long the consumers took to have their partitions
-	letGoNs               int64                   // held consumers were, with a phase; 0: they were not
-	lookedAtEnd           sync.WaitGroup          // windowEnd is being read
+	membersBefore         []snapshot.MemberCounts // before consumers were released with the window; else nil
+	readyNs               int64                   // how long consumers took to get their partitions
+	letGoNs               int64                   // when a phase released held consumers; 0 if none did
+	lookedAtEnd           sync.WaitGroup
 	windowEnd             *result.WindowEnd
-	// held is how much the topic held for each group when the window began; nil if the
-	// groups do not read what it held.
+	// held is each group's backlog when the measured window began; nil if the groups read no
+	// earlier records.
 	held       []snapshot.Backlog
 	warnings   []string
-	grouped    bool    // the groups may exist on the brokers
-	leftBehind []error // what could not be taken away again
+	grouped    bool    // may exist on the brokers
+	leftBehind []error // what could not be removed
 }
 
-// readOnly tells that nobody produces: the run reads what others have written, and
-// their records are as good as any.
 func (b *base) readOnly() bool { return b.cfg.Scenario.Load.Producers == 0 }
 
-// manual tells that the consumers have no group.
 func (b *base) manual() bool { return b.cfg.Scenario.Consume.Assignment == "manual" }
 
-// readyTimeout bounds how long the consumers may take to get their partitions.
 const readyTimeout = 60 * time.Second
 
-// prepare sets up everything that a run needs and waits until the consumers
-// have their partitions. On an error nothing is left behind.
+// After an error nothing is left behind.
 func prepare(ctx context.Context, cfg Config) (*run, error) {
 	r := newRun(cfg)
 	return r, r.prepare(ctx, r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.boundStored, r.openTopic,
@@ -144,7 +135,6 @@ func newRun(cfg Config) *run {
 	return r
 }
 
-// prepare takes steps one after the other. On an error nothing is left behind.
 func (r *run) prepare(ctx context.Context, steps ...func(context.Context) error) (err error) {
 	defer func() {
 		if err != nil {
@@ -161,8 +151,7 @@ func (r *run) prepare(ctx context.Context, steps ...func(context.Context) error)
 	return nil
 }
 
-// earlyEnd is the end of a run that a person interrupted before there was anything to
-// save. To who goes by errors it is that of its context.
+// earlyEnd unwraps to context.Canceled.
 type earlyEnd struct{ while string }
 
 func (e *earlyEnd) Error() string {
@@ -171,8 +160,6 @@ func (e *earlyEnd) Error() string {
 
 func (e *earlyEnd) Unwrap() error { return context.Canceled }
 
-// early says of an error that it is an interrupt, where it is, and what it came in the
-// middle of.
 func early(ctx context.Context, err error, while string) error {
 	if told := (*earlyEnd)(nil); ctx.Err() == nil || !errors.Is(err, context.Canceled) || errors.As(err, &told) {
 		return err
@@ -234,7 +221,6 @@ func (r *run) openTopic(ctx context.Context) (err error) {
 		r.cfg.Scenario.Consume.Consumers > 0)
 }
 
-// chosenTopics are the topics that the run makes under a name that the scenario chose.
 func (b *base) chosenTopics() (names []string) {
 	name, queue := b.cfg.Scenario.Topic.Name, b.cfg.Scenario.Consume.Queue
 	if name == "" {
@@ -250,7 +236,6 @@ func (b *base) chosenTopics() (names []string) {
 	return names
 }
 
-// chosenGroups are likewise the groups.
 func (b *base) chosenGroups() []string {
 	c := b.cfg.Scenario.Consume
 	switch {
@@ -262,14 +247,11 @@ func (b *base) chosenGroups() []string {
 	return b.groupIDs
 }
 
-// createTimeout bounds the creation of the run's topic.
 const createTimeout = 30 * time.Second
 
-// createTopic makes the run's topic. It is not to be interrupted: a request that
-// was sent may be carried out though nobody waits for its answer, and a topic
-// whose ID is not known can't be deleted. If the answer does not come, the topic
-// is looked for by its name, which is the run's alone. A name that the scenario chose is not:
-// then the error says that the topic may be there.
+// An interrupt does not cancel createTopic, because a topic whose ID is unknown cannot be deleted.
+// Without an answer, it looks for the topic by its name. A name that the scenario chose may be
+// another's topic, so the error only says that it may exist.
 func (b *base) createTopic(ctx context.Context, name string) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
 	defer cancel()
@@ -290,10 +272,8 @@ func (b *base) createTopic(ctx context.Context, name string) (err error) {
 	return err
 }
 
-// access is how the cluster lets the run's clients in.
 func (b *base) access() access.Access { return cluster.AccessTo(b.cfg.Cluster) }
 
-// denied says of an error that it is the cluster's refusal, where it is.
 func (b *base) denied(who string, err error) error { return cluster.Denied(b.cfg.Cluster, who, err) }
 
 func (r *run) openProbes(ctx context.Context) (err error) {
@@ -321,8 +301,6 @@ func (r *run) openProbes(ctx context.Context) (err error) {
 	return nil
 }
 
-// beginReading has the groups begin where the scenario says, in a topic that holds
-// something.
 func (r *run) beginReading(ctx context.Context) error {
 	if !r.topic.Existing && !r.cfg.Scenario.Filled() || r.cfg.Scenario.Consume.Consumers == 0 {
 		return nil
@@ -331,16 +309,13 @@ func (r *run) beginReading(ctx context.Context) error {
 		return r.denied("the run's group", err)
 	}
 	if r.hasQueue() {
-		return nil // it begins with the first record of the run's topic, as it must
+		return nil // a queue begins with the first record of the run's topic
 	}
-	// The groups of this run start there by a commit of their own, so that no
-	// record can slip between.
+	// A commit fixes the start.
 	r.grouped = !r.manual()
 	return r.denied("the run's group", r.lagReader.Commit(ctx, r.from))
 }
 
-// makeGate makes the gate that the scenario asks for, unless other processes have
-// theirs.
 func (r *run) makeGate(ctx context.Context) (err error) {
 	s := r.cfg.Scenario
 	if r.apart() || r.part != nil && len(r.workersHere()) == 0 {
@@ -362,7 +337,6 @@ func (r *run) makeGate(ctx context.Context) (err error) {
 	return err
 }
 
-// joinShares takes part in the bound that the agents share by demand.
 func (r *run) joinShares(ctx context.Context) (*sharelog.Member, error) {
 	return joinShares(ctx, r.cfg.Scenario, sharelog.Config{
 		Brokers: r.cfg.Cluster.Bootstrap(), Client: r.access().Options(), Topic: r.part.plan.Shares,
@@ -370,7 +344,6 @@ func (r *run) joinShares(ctx context.Context) (*sharelog.Member, error) {
 	}, r.journal.Stamp)
 }
 
-// leaveShares gives the part of the bound back, once nothing more is sent.
 func (r *run) leaveShares() {
 	if r.share == nil {
 		return
@@ -378,13 +351,12 @@ func (r *run) leaveShares() {
 	leave, cancel := context.WithTimeout(context.Background(), leaveTimeout)
 	defer cancel()
 	if r.own != nil {
-		r.own.poll(leave) // for the last time: what is committed by now is not outstanding
+		r.own.poll(leave) // a last time: committed records are not outstanding
 	}
-	_ = r.share.Leave(leave) // otherwise the others find out
+	_ = r.share.Leave(leave) // on an error the others notice it later
 	r.share = nil
 }
 
-// senders is over how many processes the producers are spread, each with a gate.
 func (r *run) senders() int {
 	if r.part != nil {
 		return len(r.part.plan.senders(r.cfg.Scenario))
@@ -392,17 +364,15 @@ func (r *run) senders() int {
 	return r.cfg.Scenario.Load.Processes
 }
 
-// readFirstLag has the gate told the lag once before anything is due: until then one
-// with a bound admits nothing.
+// A bounded gate admits nothing before its first reading.
 func (r *run) readFirstLag(ctx context.Context) error {
-	if r.own != nil { // the others have read it when they were made
+	if r.own != nil { // child processes do so themselves
 		r.own.poll(ctx)
 	}
 	return nil
 }
 
-// findBeginning asks where reading a topic begins that holds something: behind that,
-// or with it. Where it is all there is to read, its end is known too.
+// From the topic's start, a read-only run ends at the present end.
 func (r *run) findBeginning(ctx context.Context) (err error) {
 	if r.from, err = r.lagReader.Ends(ctx); err != nil || r.cfg.Scenario.Consume.From == "end" ||
 		r.cfg.Scenario.Filled() && !readsFill(r.cfg.Scenario) {
@@ -415,7 +385,6 @@ func (r *run) findBeginning(ctx context.Context) (err error) {
 	return err
 }
 
-// openLoad opens the consumers first and waits for them, then the producers.
 func (r *run) openLoad(ctx context.Context) (err error) {
 	if r.consumes() {
 		if err := r.openGroups(ctx); err != nil {
@@ -425,7 +394,6 @@ func (r *run) openLoad(ctx context.Context) (err error) {
 	return r.openSenders(ctx)
 }
 
-// consumes reports whether there are consumers here.
 func (r *run) consumes() bool {
 	if r.part == nil {
 		return r.cfg.Scenario.Consume.Consumers > 0
@@ -434,10 +402,9 @@ func (r *run) consumes() bool {
 	return len(members) > 0
 }
 
-// consumed reports whether the run has consumers, here or in another part of it.
+// consumed reports whether any part of the run has consumers.
 func (r *run) consumed() bool { return r.cfg.Scenario.Consume.Consumers > 0 }
 
-// openGroups opens the consumers of all groups and waits for them.
 func (r *run) openGroups(ctx context.Context) error {
 	r.grouped = !r.manual()
 	began := time.Now()
@@ -465,13 +432,11 @@ func (r *run) openGroups(ctx context.Context) error {
 	return nil
 }
 
-// prepareFaults finds out whether every fault can be injected.
 func (r *run) prepareFaults(ctx context.Context) error {
 	r.faults = &faults{base: &r.base, observer: r.observer, groups: r.groups}
 	return r.faults.check(ctx)
 }
 
-// groupConfig is what a group is, the one of that number.
 func (r *run) groupConfig(number int) receive.Config {
 	c := r.cfg.Scenario.Consume
 	clientID, prefix := "kafka-bench-"+r.id(), ""
@@ -481,7 +446,6 @@ func (r *run) groupConfig(number int) receive.Config {
 	client := consumerConfig(c)
 	client.Brokers, client.Access, client.ClientID = r.cfg.Cluster.Bootstrap(), r.access(), clientID
 	client.Topic, client.Group = r.topic.Name, r.groupIDs[number]
-	// Nobody else writes to the run's own topic.
 	client.ControlRecords = r.topic.Existing && !driver.Lacks(r.cfg.Driver, driver.ReadControl)
 	var only []int
 	if r.part != nil {
@@ -503,7 +467,6 @@ func (r *run) groupConfig(number int) receive.Config {
 	}
 }
 
-// consumerConfig is what a scenario says of its consuming clients.
 func consumerConfig(c scenario.Consume) driver.ConsumerConfig {
 	return driver.ConsumerConfig{
 		Protocol:      c.Protocol,
@@ -513,8 +476,7 @@ func consumerConfig(c scenario.Consume) driver.ConsumerConfig {
 	}
 }
 
-// release closes whatever is open and takes the run's topic and groups away again.
-// It may be called at any stage, and more than once.
+// release may be called at any stage, and more than once.
 func (r *run) release() {
 	if r.producers != nil {
 		r.producers.Close()
@@ -543,8 +505,6 @@ func (r *run) release() {
 	r.removeTopic()
 }
 
-// removeTimeout bounds how long the clean-up may take when the cluster does not
-// answer.
 const removeTimeout = 10 * time.Second
 
 func (r *run) removeTopic() {
@@ -574,14 +534,13 @@ func (r *run) removeTopic() {
 	if r.grouped && !r.cfg.KeepTopics {
 		for _, id := range r.groupIDs {
 			err := r.deleteGroup(ctx, id)
-			if err != nil && r.cfg.Scenario.Consume.Group != "" { // the next run of this scenario would be refused
+			if err != nil && r.cfg.Scenario.Consume.Group != "" { // it would refuse the scenario's next run
 				r.leftBehind = append(r.leftBehind, fmt.Errorf("the run's group %s was not deleted: %w", id, err))
 			}
 		}
 	}
 }
 
-// discard removes the directory of a run that never started.
 func (r *run) discard() {
 	if r.writer != nil {
 		_ = r.writer.Discard()

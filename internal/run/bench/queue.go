@@ -20,24 +20,21 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// queue is what a run has beside its consumers where they take records from a queue: the
-// topics that the queue writes to, who redelivers where that is nobody's of them, and
-// who reads the dead letters.
 type queue struct {
 	*base
 	group   *queued.Group
-	of      kmq.Config // of a member, but for its clients
+	of      kmq.Config // of a member, without its client options
 	traffic traffic
 	tell    queueLog
 
-	dead    cluster.Topic // of the dead letters; none without a name
+	dead    cluster.Topic // the name is empty without a dead-letter topic
 	reader  *probe.TopicReader
-	tracker *kmq.Tracker // of all members, where they have none themselves
+	tracker *kmq.Tracker // of all members; nil if they have their own
 
 	trackerEnded bool
 
-	empty bool // the drain found that it has nothing left to deliver
-	// Of a part: when it last asked whether the queue is empty, and how often in a row it was.
+	empty bool
+	// In a part: the last inspection, and how many in a row found the queue empty.
 	askedAt time.Time
 	empties int
 }
@@ -46,21 +43,19 @@ func newQueue(b *base) *queue {
 	return &queue{base: b, tell: queueLog{axis: b.axis, journal: b.journal}}
 }
 
-// leads reports whether this process has what there is one of for all members: the tracker, the
-// reader of the dead letters, and the offsets where partitions start.
+// leads reports whether this process runs what all members share.
 func (q *queue) leads() bool {
 	return q.part == nil || q.part.plan.receivers(q.cfg.Scenario)[0] == q.part.number
 }
 
-// The topics and the group that a queue has beside those of the run.
 const (
 	markersSuffix = "-markers"
 	deadSuffix    = "-dead"
 	trackerSuffix = "-tracker"
 )
 
-// CheckQueue says why the queue of s can't be what consumers take records from, beyond
-// what the scenario's own validation knows; nil if it can, or there is none.
+// CheckQueue returns why consumers cannot use the queue of s, beyond the scenario's own validation;
+// nil if they can, or without a queue.
 func CheckQueue(s scenario.Scenario) error {
 	if s.Consume.Queue.Used() && !stamped(s) {
 		return fmt.Errorf("load.record.size: the books of a queue need records of at least %d bytes, which carry a stamp: make them larger, or leave consume.queue out", payload.StampSize)
@@ -68,21 +63,16 @@ func CheckQueue(s scenario.Scenario) error {
 	return nil
 }
 
-// hasQueue tells that the consumers take records from a queue.
 func (b *base) hasQueue() bool { return b.cfg.Scenario.Consume.Queue.Used() }
 
-// commitsNothing tells that no group commits offsets that could be read.
 func (b *base) commitsNothing() bool {
 	return b.manual() || b.cfg.Scenario.Consume.Queue.Engine == string(kmq.Share)
 }
 
-// checkQueue refuses a queue that can't be.
 func (r *run) checkQueue(context.Context) error { return CheckQueue(r.cfg.Scenario) }
 
-// queueTimeout bounds how long a queue may take to open, or a tracker to close.
 const queueTimeout = 30 * time.Second
 
-// open opens the queue with its consumers.
 func (q *queue) open(ctx context.Context) (l remote.Load, err error) {
 	if err := q.openDeadLetters(ctx); err != nil {
 		return l, err
@@ -103,8 +93,6 @@ func (q *queue) open(ctx context.Context) (l remote.Load, err error) {
 	return l, q.readDeadLetters()
 }
 
-// openDeadLetters makes the topic of the dead letters, if there is to be one. A part uses the
-// one that was made for all.
 func (q *queue) openDeadLetters(ctx context.Context) (err error) {
 	if !q.cfg.Scenario.Consume.Queue.Dead() {
 		return nil
@@ -120,7 +108,6 @@ func (q *queue) openDeadLetters(ctx context.Context) (err error) {
 	return err
 }
 
-// readDeadLetters has the dead letters taken into the books as they come.
 func (q *queue) readDeadLetters() (err error) {
 	if q.dead.Name == "" || !q.leads() {
 		return nil
@@ -130,7 +117,6 @@ func (q *queue) readDeadLetters() (err error) {
 	return err
 }
 
-// config returns what each member of the queue is.
 func (q *queue) config() kmq.Config {
 	c := q.cfg.Scenario.Consume
 	set := c.Queue
@@ -144,7 +130,6 @@ func (q *queue) config() kmq.Config {
 	}
 }
 
-// markersTopic is the topic of the markers; none where there are no markers.
 func (b *base) markersTopic() string {
 	if b.cfg.Scenario.Consume.Queue.Engine != string(kmq.Markers) {
 		return ""
@@ -152,7 +137,6 @@ func (b *base) markersTopic() string {
 	return b.topic.Name + markersSuffix
 }
 
-// clientOptions are those of the clients of one member, whose connections hang on a line.
 func (q *queue) clientOptions(name string, line *meter.Line) []kgo.Opt {
 	dial := line.Hang(q.access().Dialer(dialTimeout))
 	options := append(q.access().Login(),
@@ -174,10 +158,8 @@ func (q *queue) clientOptions(name string, line *meter.Line) []kgo.Opt {
 	return options
 }
 
-// dialTimeout bounds the opening of a connection.
 const dialTimeout = 5 * time.Second
 
-// openMember opens the member of a number.
 func (q *queue) openMember(number int) (queued.Queue, error) {
 	line := &meter.Line{}
 	cfg := q.of
@@ -192,7 +174,6 @@ func (q *queue) openMember(number int) (queued.Queue, error) {
 	return &kmqQueue{queue: opened, order: kmq.Order(q.cfg.Scenario.Consume.Queue.Order), line: line}, nil
 }
 
-// openTracker opens the one tracker of all members.
 func (q *queue) openTracker(ctx context.Context) (err error) {
 	cfg := q.of
 	cfg.Client = q.clientOptions("tracker", &meter.Line{})
@@ -203,7 +184,6 @@ func (q *queue) openTracker(ctx context.Context) (err error) {
 	return err
 }
 
-// groupConfig returns what the consumers of the queue are.
 func (q *queue) groupConfig() queued.Config {
 	s := q.cfg.Scenario
 	c, set := s.Consume, s.Consume.Queue
@@ -228,7 +208,7 @@ func (q *queue) groupConfig() queued.Config {
 	}
 }
 
-// locksOf says what ends the locks of an engine beside the clock.
+// locksOf returns what ends an engine's locks before their time.
 func locksOf(engine string) queued.Locks {
 	switch kmq.Engine(engine) {
 	case kmq.Markers:
@@ -240,7 +220,6 @@ func locksOf(engine string) queued.Locks {
 	}
 }
 
-// queueSettings are what a member's queue is, by the keys of the scenario.
 func queueSettings(q scenario.Queue) []driver.Setting {
 	all := []driver.Setting{
 		{Name: "engine", Value: q.Engine}, {Name: "threads", Value: strconv.Itoa(q.Threads)},
@@ -264,11 +243,8 @@ func queueSettings(q scenario.Queue) []driver.Setting {
 	return all
 }
 
-// ownedPoll is how often it is asked whether the group has its partitions.
 const ownedPoll = 50 * time.Millisecond
 
-// awaitOwned waits until the members of the queue have all partitions, and the tracker
-// has those of the markers.
 func (q *queue) awaitOwned(ctx context.Context) error {
 	if err := q.awaitGroup(ctx, q.groupIDs[0], q.topic.Name, q.cfg.Scenario.Consume.Consumers,
 		q.groupKind()); err != nil {
@@ -280,8 +256,6 @@ func (q *queue) awaitOwned(ctx context.Context) error {
 	return q.awaitGroup(ctx, q.groupIDs[0]+trackerSuffix, q.markersTopic(), 1, cluster.ClassicGroup)
 }
 
-// awaitGroup waits until a group has so many members at the least and all partitions of a
-// topic.
 func (q *queue) awaitGroup(ctx context.Context, group, topic string, members int,
 	kind cluster.GroupKind) error {
 	tick := time.NewTicker(ownedPoll)
@@ -303,7 +277,6 @@ func (q *queue) awaitGroup(ctx context.Context, group, topic string, members int
 	}
 }
 
-// failed returns what ended a consumer of the queue, if anything did.
 func (q *queue) failed() error {
 	if q.group == nil {
 		return nil

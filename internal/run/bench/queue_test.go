@@ -20,8 +20,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// A queue is asked whether it is empty when nothing has happened for long, and then again
-// after as long.
 func TestQuiet(t *testing.T) {
 	q := newQuiet(10 * time.Second)
 	at := func(s int, delivered, acked int64) bool {
@@ -57,7 +55,6 @@ func TestCheckQueue(t *testing.T) {
 	}
 }
 
-// The clients' requests are counted by type.
 func TestTraffic(t *testing.T) {
 	var tr traffic
 	for key, n := range []int{1, 3} {
@@ -71,8 +68,6 @@ func TestTraffic(t *testing.T) {
 	}
 }
 
-// What a queue logs is an event with what it says of it, and not more often than a person
-// would read.
 func TestQueueLog(t *testing.T) {
 	w, err := result.Create(t.TempDir(), "log", time.Now())
 	if err != nil {
@@ -109,7 +104,6 @@ func (*eventsSeen) Began(string)             {}
 func (*eventsSeen) Interval(result.Interval) {}
 func (s *eventsSeen) Event(e result.Event)   { s.all = append(s.all, e) }
 
-// The words of the queue's errors are the load's, whatever is around them.
 func TestErrorsOfAQueue(t *testing.T) {
 	for from, to := range map[error]error{kmq.ErrExpired: queued.ErrLockExpired, kmq.ErrLost: queued.ErrLockLost, nil: nil} {
 		if got := inLoadsWords(from); !errors.Is(got, to) || !errors.Is(got, from) {
@@ -118,7 +112,6 @@ func TestErrorsOfAQueue(t *testing.T) {
 	}
 }
 
-// Work that is said by its tail has the moments that the tail gives it.
 func TestTailsOfWork(t *testing.T) {
 	w := work(scenario.Work{Median: unit.Duration(time.Millisecond), Sigma: 1, Distribution: "lognormal"})
 	if want := time.Duration(1e6 * math.Exp(0.5)); (w.Time-want).Abs() > time.Microsecond || w.Distribution != "lognormal" || w.Jitter < w.Time {

@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
-// close ends the tracker and the reader of the dead letters, once the consumers have ended.
-// Patience bounds how long the tracker may take.
 func (q *queue) close(patience time.Duration) {
 	if q.tracker != nil && !q.trackerEnded {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -26,8 +24,7 @@ func (q *queue) close(patience time.Duration) {
 	}
 }
 
-// remove deletes the topics and the group that the queue has made, once it is closed. It
-// returns why something is left.
+// remove returns why topics or the group remain.
 func (q *queue) remove(ctx context.Context) (left []error) {
 	topics := []cluster.Topic{q.dead}
 	if name := q.markersTopic(); name != "" {
@@ -35,7 +32,7 @@ func (q *queue) remove(ctx context.Context) (left []error) {
 		made.Existing = false // the engine made it for this run
 		if err == nil {
 			topics = append(topics, made)
-		} else if !errors.Is(err, cluster.ErrInput) { // or it never came to that
+		} else if !errors.Is(err, cluster.ErrInput) { // or it was never made
 			left = append(left, fmt.Errorf("the queue's topic %s was not deleted: %w", name, err))
 		}
 		if err := q.deleteGroup(ctx, q.groupIDs[0]+trackerSuffix); err != nil && q.cfg.Scenario.Consume.Group != "" {

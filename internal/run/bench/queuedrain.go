@@ -11,18 +11,15 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// unsettled returns how many acknowledged records are not settled.
 func (r *run) unsettled() int64 {
 	return judge.Undelivered(judge.CloseQueue(r.sentBooks(), r.queue.group.Settled()))
 }
 
-// settlePoll is how often the drain looks whether everything is settled: that costs more
-// than a look at positions.
+// A look for unsettled records costs more than one at positions.
 const settlePoll = 50 * time.Millisecond
 
-// awaitSettled waits until every record that the brokers have acknowledged is
-// acknowledged by the application or a dead letter, or until the queue has nothing any
-// more.
+// awaitSettled waits until every acked record is acknowledged or a dead letter, or until the queue
+// is empty.
 func (r *run) awaitSettled(ctx context.Context) (drained bool) {
 	quiet := newQuiet(r.queue.quietFor())
 	r.until(ctx, settlePoll, func() bool {
@@ -34,18 +31,16 @@ func (r *run) awaitSettled(ctx context.Context) (drained bool) {
 	return drained
 }
 
-// emptyPoll is how often a part asks whether the queue is empty, which costs several requests.
+// Each inspection costs several requests.
 const emptyPoll = 500 * time.Millisecond
 
-// awaitOver waits until the queue has nothing left for any part of the run.
 func (r *run) awaitOver(ctx context.Context) (drained bool) {
 	r.until(ctx, drainPoll, func() bool { return r.queue.isOver() })
 	return r.queue.empty
 }
 
-// isOver reports whether the queue has nothing left for any part of the run. No part knows what
-// the others have settled, so the queue itself is asked, and has to be empty twice in a row.
-// The dead letters are read then.
+// No part knows what others have settled, so the queue must be empty twice in a row, with its dead
+// letters read.
 func (q *queue) isOver() bool {
 	if q.empty || time.Since(q.askedAt) < emptyPoll {
 		return q.empty
@@ -62,7 +57,6 @@ func (q *queue) isOver() bool {
 	return q.empty
 }
 
-// readDead reports whether all dead letters are in the books, as far as this part reads them.
 func (q *queue) readDead(ctx context.Context) bool {
 	if q.reader == nil {
 		return true
@@ -74,8 +68,8 @@ func (q *queue) readDead(ctx context.Context) bool {
 	return read
 }
 
-// quietFor is how long nothing may happen before it is asked whether the queue is empty:
-// what was lent has to be due again, and some more.
+// quietFor is how long nothing may happen before the queue is inspected: until every lock has
+// expired, and quietMore.
 func (q *queue) quietFor() time.Duration {
 	set := q.cfg.Scenario.Consume.Queue
 	lent := time.Duration(set.Visibility)
@@ -86,13 +80,11 @@ func (q *queue) quietFor() time.Duration {
 }
 
 const (
-	// lockOfBrokers is how long a broker lends a record of a share group unless it is told
-	// otherwise (group.share.record.lock.duration.ms).
+	// lockOfBrokers is Kafka's default of group.share.record.lock.duration.ms.
 	lockOfBrokers = 30 * time.Second
 	quietMore     = 5 * time.Second
 )
 
-// quiet finds out that nothing happens.
 type quiet struct {
 	length time.Duration
 	before [2]int64
@@ -101,8 +93,8 @@ type quiet struct {
 
 func newQuiet(length time.Duration) *quiet { return &quiet{length: length} }
 
-// look tells whether nothing was delivered and nothing acknowledged for the length; then
-// it begins anew.
+// look reports whether nothing was delivered or acknowledged for the length, which then starts
+// again.
 func (q *quiet) look(at time.Time, received snapshot.Received, totals snapshot.QueueTotal) bool {
 	now := [2]int64{received.Delivered, totals.Acked}
 	if q.since.IsZero() || now != q.before {
@@ -116,8 +108,7 @@ func (q *quiet) look(at time.Time, received snapshot.Received, totals snapshot.Q
 	return true
 }
 
-// isEmpty asks whether the queue has nothing that it could still deliver; false where
-// nobody knows.
+// isEmpty returns false if it is unknown.
 func (q *queue) isEmpty(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, observe.ReadTimeout)
 	defer cancel()

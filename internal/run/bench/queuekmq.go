@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// kmqQueue is a member of a queue of package kmq, as the load takes it.
 type kmqQueue struct {
 	queue *kmq.Queue
 	order kmq.Order
@@ -41,7 +40,6 @@ func (q *kmqQueue) Kill() { q.line.Cut() }
 
 func (q *kmqQueue) Close(ctx context.Context) error { return q.queue.Close(ctx) }
 
-// kmqLot are the deliveries of one receive.
 type kmqLot []kmq.Delivery
 
 func (l kmqLot) Len() int { return len(l) }
@@ -60,14 +58,13 @@ func (l kmqLot) Nack(ctx context.Context, i int, delay time.Duration) error {
 	return inLoadsWords(l[i].Nack(ctx, delay))
 }
 
-// inLoadsWords says of an error whether the lock has ended.
 func inLoadsWords(err error) error {
 	switch {
 	case errors.Is(err, kmq.ErrExpired):
 		return errors.Join(queued.ErrLockExpired, err)
 	case errors.Is(err, kmq.ErrLost):
 		return errors.Join(queued.ErrLockLost, err)
-	case errors.Is(err, kmq.ErrClosed): // which has given it back
+	case errors.Is(err, kmq.ErrClosed): // Close gave the record back
 		return errors.Join(context.Canceled, err)
 	default:
 		return err

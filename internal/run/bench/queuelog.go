@@ -10,20 +10,18 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
-// queueLog puts what a queue logs onto the run's axis, as events.
 type queueLog struct {
 	axis    *load.Axis
 	journal *observe.Journal
 	mu      sync.Mutex
-	told    map[string]int // how often each message was told
+	told    map[string]int
 }
 
-// maxTold bounds how often one message of a queue is told: it may be told of each record.
+// A message may come with each record.
 const maxTold = 20
 
 func (l *queueLog) logger() *slog.Logger { return slog.New(&queueHandler{log: l}) }
 
-// tell tells a message, unless it was told too often.
 func (l *queueLog) tell(what string, data map[string]any) {
 	l.mu.Lock()
 	if l.told == nil {
@@ -42,19 +40,16 @@ func (l *queueLog) tell(what string, data map[string]any) {
 	}
 }
 
-// queueHandler is a slog.Handler of a queue's log.
 type queueHandler struct {
 	log   *queueLog
 	attrs []slog.Attr
 	group string
 }
 
-// Enabled leaves out what is for debugging.
 func (h *queueHandler) Enabled(_ context.Context, level slog.Level) bool {
 	return level >= slog.LevelInfo
 }
 
-// Handle writes one event.
 func (h *queueHandler) Handle(_ context.Context, r slog.Record) error {
 	data := make(map[string]any)
 	for _, a := range h.attrs {
@@ -71,7 +66,6 @@ func (h *queueHandler) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// plainValue is a value as JSON has it: errors and durations as their texts.
 func plainValue(v slog.Value) any {
 	switch v = v.Resolve(); v.Kind() {
 	case slog.KindInt64, slog.KindUint64, slog.KindFloat64, slog.KindBool:
@@ -81,14 +75,12 @@ func plainValue(v slog.Value) any {
 	}
 }
 
-// WithAttrs is slog.Handler's.
 func (h *queueHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	with := *h
 	with.attrs = append(with.attrs[:len(with.attrs):len(with.attrs)], attrs...)
 	return &with
 }
 
-// WithGroup is slog.Handler's.
 func (h *queueHandler) WithGroup(name string) slog.Handler {
 	with := *h
 	with.group += name + "."

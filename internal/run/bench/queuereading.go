@@ -2,8 +2,7 @@ package bench
 
 import "kafkabench.example/kafka-bench/internal/measure/snapshot"
 
-// trackerCounts returns how to read the counters of the tracker that serves all members; nil
-// if each member has its own, or another process has it.
+// trackerCounts is nil unless this process has the shared tracker.
 func (q *queue) trackerCounts() func() snapshot.QueueCounts {
 	if q.tracker == nil {
 		return nil

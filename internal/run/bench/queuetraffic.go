@@ -9,16 +9,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
-// maxKey bounds the keys of requests that are counted apart; all of Kafka's are below.
+// maxKey is above all API keys of Kafka.
 const maxKey = 128
 
-// traffic counts the requests of a queue's clients by what they are.
 type traffic struct {
 	requests      [maxKey]atomic.Int64
 	written, read atomic.Int64
 }
 
-// OnBrokerE2E is called once for each request that had an answer, or an error.
+// OnBrokerE2E is called once for each request, after its response or error.
 func (t *traffic) OnBrokerE2E(_ kgo.BrokerMetadata, key int16, e2e kgo.BrokerE2E) {
 	if key >= 0 && key < maxKey {
 		t.requests[key].Add(1)
@@ -27,7 +26,6 @@ func (t *traffic) OnBrokerE2E(_ kgo.BrokerMetadata, key int16, e2e kgo.BrokerE2E
 	t.read.Add(int64(e2e.BytesRead))
 }
 
-// reading returns what was counted up to now.
 func (t *traffic) reading() judge.QueueTraffic {
 	r := judge.QueueTraffic{Requests: make(map[string]int64)}
 	for key := range t.requests {

@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// The end of what there is to read is found by the positions alone, in few looks, and
-// the window ends with the last record all the same.
+// A few requests find the end of a topic from positions.
 func TestReadToEndAsksLittle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0

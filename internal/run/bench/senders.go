@@ -16,8 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// sending is all that the workers on the sending side are made of, whichever
-// process they are in.
 type sending struct {
 	scenario   scenario.Scenario
 	driver     driver.Driver
@@ -27,17 +25,16 @@ type sending struct {
 	topic      string
 	partitions int
 	consumed   bool
-	only       []int // the numbers of the workers that are made here; nil is all
+	only       []int // the workers' numbers; nil is all
 
 	axis     *load.Axis
 	arrivals arrival.Process
 	corpus   *payload.Corpus
 	keys     *payload.Keys
-	gate     *gatekeeper // nil: no backpressure
+	gate     *gatekeeper
 	sleep    func(time.Duration)
 }
 
-// config is what the workers are opened with.
 func (s sending) config() send.Config {
 	l, b := s.scenario.Load, s.scenario.Backpressure
 	client := producerConfig(s.scenario, s.driver)
@@ -56,7 +53,6 @@ func (s sending) config() send.Config {
 	return cfg
 }
 
-// producerConfig is what a scenario says of its producing clients.
 func producerConfig(s scenario.Scenario, d driver.Driver) driver.ProducerConfig {
 	l := s.Load
 	return driver.ProducerConfig{
@@ -67,8 +63,7 @@ func producerConfig(s scenario.Scenario, d driver.Driver) driver.ProducerConfig 
 	}
 }
 
-// inFlight is the limit of requests in flight, or none for a client that has no such
-// limit: the scenario, too, has its default then (see NeedsOf).
+// inFlight returns 0 for a client without such a limit (see NeedsOf).
 func inFlight(d driver.Driver, limit int) int {
 	if _, lacking := d.Lacks()[driver.InFlightLimit]; lacking {
 		return 0
@@ -76,11 +71,9 @@ func inFlight(d driver.Driver, limit int) int {
 	return limit
 }
 
-// runNumber is a run's number in the stamps of its records: a checksum of the run's
-// ID.
+// runNumber is the run's number in stamps.
 func runNumber(runID string) uint32 { return crc32.ChecksumIEEE([]byte(runID)) }
 
-// payloads are the values and keys of a scenario's records.
 func payloads(s scenario.Scenario) (*payload.Corpus, *payload.Keys, error) {
 	corpus, err := payload.NewCorpus(payloadSpec(s))
 	if err != nil {
@@ -93,8 +86,7 @@ func payloads(s scenario.Scenario) (*payload.Corpus, *payload.Keys, error) {
 	return corpus, keys, nil
 }
 
-// schedule is when a scenario's records are due, warm-up included; nil for a closed
-// loop.
+// schedule includes the warm-up; nil for a closed loop.
 func schedule(s scenario.Scenario) (arrival.Process, error) {
 	if s.Load.Rate.IsMax() || s.Load.Producers == 0 {
 		return nil, nil //nolint:nilnil // there is none
@@ -106,7 +98,6 @@ func schedule(s scenario.Scenario) (arrival.Process, error) {
 	return arrival.WithWarmup(time.Duration(s.Phases.Warmup), measured), nil
 }
 
-// open opens the workers.
 func (s sending) open() (l remote.Load, err error) {
 	l = remote.Load{Axis: s.axis, Partitions: s.partitions}
 	if l.Producers, err = send.Open(s.config()); err != nil {
@@ -119,7 +110,6 @@ func (s sending) open() (l remote.Load, err error) {
 	return l, nil
 }
 
-// openSenders opens the sending side, wherever it is to be.
 func (r *run) openSenders(ctx context.Context) (err error) {
 	parts, assignments := []remote.Part{r.sendHere()}, []remote.Assignment{{Version: remote.Version}}
 	if r.apart() {
@@ -137,7 +127,6 @@ func (r *run) openSenders(ctx context.Context) (err error) {
 	return nil
 }
 
-// sendHere is the sending side in this process.
 func (r *run) sendHere() *remote.Here {
 	return remote.NewHere(r.cfg.Probes, func(context.Context, remote.Assignment) (remote.Load, error) {
 		return sending{
@@ -148,7 +137,7 @@ func (r *run) sendHere() *remote.Here {
 	})
 }
 
-// workersHere are the numbers of the workers that a part has; nil is all.
+// A nil result means all workers.
 func (r *run) workersHere() []int {
 	if r.part == nil {
 		return nil
@@ -157,7 +146,6 @@ func (r *run) workersHere() []int {
 	return append([]int{}, producers...)
 }
 
-// fillersHere are the numbers of the filling producers that a part has; nil is all.
 func (r *run) fillersHere() []int {
 	if r.part == nil {
 		return nil

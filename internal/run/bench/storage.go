@@ -10,9 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// storage is what the run's topic takes on the brokers' disks; nil where they don't
-// tell. What one record takes in its leader's log is only known where all that the topic holds is the run's
-// own, and the topic still holds all of it.
+// storage returns nil if unknown. A record's size is known only if the topic holds all records of
+// the run and no others.
 func (r *run) storage() *result.Storage {
 	if r.lagReader == nil || r.interrupted {
 		return nil
@@ -46,15 +45,14 @@ func (r *run) storage() *result.Storage {
 	return s
 }
 
-// replicatedTimeout bounds how long followers may take to have what their leaders have:
-// with acks 0 and 1 nobody has waited for them.
+// With acks 0 and 1 no producer has waited for the followers.
 const (
 	replicatedTimeout = 5 * time.Second
 	replicatedPoll    = 100 * time.Millisecond
 )
 
-// replicated looks at the size of a topic until all replicas have the same, or for as
-// long as they may take, and tells how many bytes were still to be copied at first.
+// replicated waits until all replicas are equal, or for the timeout. behind is how many bytes were
+// missing at first.
 func replicated(ctx context.Context, look func(context.Context) (probe.TopicSize, error)) (size probe.TopicSize,
 	behind int64, err error) {
 	if size, err = look(ctx); err != nil {
@@ -70,7 +68,7 @@ func replicated(ctx context.Context, look func(context.Context) (probe.TopicSize
 			return size, behind, nil
 		}
 		later, err := look(wait)
-		if err != nil { // what was seen stays true
+		if err != nil { // the earlier size stays true
 			return size, behind, nil //nolint:nilerr // see above
 		}
 		size = later
@@ -78,8 +76,6 @@ func replicated(ctx context.Context, look func(context.Context) (probe.TopicSize
 	return size, behind, nil
 }
 
-// holdsOwnAlone tells that the topic holds what the run has written, all of it and
-// nothing else.
 func (r *run) holdsOwnAlone(ctx context.Context) bool {
 	if r.topic.Existing {
 		return false

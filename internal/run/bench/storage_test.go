@@ -10,14 +10,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 )
 
-// TestReplicated: a topic's size is that of replicas which have the same; what they had
-// not at first is told, and who never comes after holds nobody up for long.
 func TestReplicated(t *testing.T) {
 	lag := func(bytes int64) probe.TopicSize {
 		return probe.TopicSize{Bytes: 300 - bytes, Replicas: 3, LeadBytes: 100}
 	}
 	for name, c := range map[string]struct {
-		looks  []probe.TopicSize // the last stays; an empty one is an error
+		looks  []probe.TopicSize // the last repeats; an empty one is an error
 		size   probe.TopicSize
 		behind int64
 		took   time.Duration

@@ -12,20 +12,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// framingBytes is what a record takes in the log beside its value, at the most and
-// without a long key: the framing of the record, its part of the batch's, its index
-// entries.
+// framingBytes bounds a record's bytes in the log besides key and value: its framing, and its parts
+// of the batch's and of the index.
 const framingBytes = 20
 
-// leastStored is how much has to be left of what a run wants to store: with less there
-// is nothing to see.
+// leastStored is the least size of a reduced run, in bytes.
 const leastStored = 10_000_000
 
-// boundStored sees to it that what the run stores, all replicas of a local cluster
-// together, is never more than half of the free disk: it takes the fill and the volume
-// down, and says so. The scenario stays what was asked for, so that the run stays a
-// repeat of its like; what it came to is in the result beside what was stored. Nobody can tell what
-// disk other clusters have.
+// boundStored lets all replicas of a local cluster take at most half of the free disk, and warns.
+// The recorded scenario stays as asked, so that the run stays a repeat of its set.
 func (r *run) boundStored(context.Context) error {
 	if err := r.boundToDisk(); err != nil {
 		return err
@@ -33,7 +28,6 @@ func (r *run) boundStored(context.Context) error {
 	return keepsFill(r.cfg.Scenario, r.cfg.Cluster.Info().Settings)
 }
 
-// boundToDisk is boundStored, but for what the brokers keep.
 func (r *run) boundToDisk() error {
 	s := r.cfg.Scenario
 	stored := s.Load.Bytes() + s.FillBytes()
@@ -69,8 +63,7 @@ func (r *run) boundToDisk() error {
 	return nil
 }
 
-// volumeBound is what the volume was taken down to, and fillBound the fill; 0 where the
-// disk had room for what was asked.
+// volumeBound returns 0 if the disk has space for the volume; fillBound likewise.
 func (b *base) volumeBound() int64 {
 	return ifBounded(b.cfg.Scenario.Load.Volume, b.asked.Load.Volume)
 }
@@ -86,8 +79,6 @@ func ifBounded[amount int64 | unit.Size](stored, asked amount) int64 {
 	return int64(stored)
 }
 
-// leastFree is what is free where the brokers keep their logs, of several disks on the
-// fullest.
 func leastFree(local cluster.Local) (least int64, err error) {
 	first := true
 	for _, p := range local.Processes() {
@@ -104,10 +95,8 @@ func leastFree(local cluster.Local) (least int64, err error) {
 	return least, nil
 }
 
-// withinDisk is s with a fill and a volume that take no more than half of the free
-// bytes, each taken down by the same part, and then to two digits: what is free differs
-// a little from run to run, and repeats of a run are to store the same. Compression is not
-// counted on.
+// withinDisk reduces fill and volume by one factor, to at most half of the free bytes without
+// compression. It rounds down to two digits: free space varies, but repeats must store the same.
 func withinDisk(s scenario.Scenario, free int64) scenario.Scenario {
 	mean := max(1, s.Load.Record.Size.Mean())
 	each := (mean + framingBytes) / mean * float64(max(1, s.Topic.Replication))
@@ -121,12 +110,12 @@ func withinDisk(s scenario.Scenario, free int64) scenario.Scenario {
 	return s
 }
 
-// partOf is a part of a number of records: at least one, because 0 would be no bound.
+// partOf is at least 1, because 0 means no bound.
 func partOf(records int64, part float64) int64 {
 	return max(min(records, 1), int64(twoDigits(float64(records)*part)))
 }
 
-// twoDigits rounds down to two digits: 39 GB of 39.8.
+// twoDigits rounds down: 39.8 GB to 39.
 func twoDigits(n float64) float64 {
 	if n < 100 {
 		return n
@@ -135,16 +124,15 @@ func twoDigits(n float64) float64 {
 	return math.Floor(n/step) * step
 }
 
-// keepsFill refuses a fill of which brokers with these settings would delete the oldest
-// records before anybody has read them, as those do that keep them in memory: they
-// would be missed in the books as if they were lost.
+// keepsFill refuses a fill that retention would delete before it is read: the books would count it
+// as lost.
 func keepsFill(s scenario.Scenario, settings map[string]string) error {
 	setting := s.Topic.Config["retention.bytes"]
 	if setting == "" {
 		setting = settings["log.retention.bytes"]
 	}
 	keeps, err := strconv.ParseInt(setting, 10, 64)
-	if err != nil || keeps < 0 { // not set, or no bound
+	if err != nil || keeps < 0 { // unset, or unlimited
 		return nil //nolint:nilerr // what a broker does not tell, it does not do
 	}
 	mean := max(1, s.Load.Record.Size.Mean())

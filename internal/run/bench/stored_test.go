@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// TestWithinDisk: what is stored takes no more than half of what is free, is what was
-// asked for wherever that is so already, and is otherwise as much as fits.
 func TestWithinDisk(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := scenario.Defaults()
@@ -37,8 +35,7 @@ func TestWithinDisk(t *testing.T) {
 	})
 }
 
-// TestRecordsWithinDisk: what is asked for in records is taken down as bytes are, and never to
-// none, which would be no bound.
+// 0 would mean no bound.
 func TestRecordsWithinDisk(t *testing.T) {
 	s := scenario.Defaults()
 	s.Load.Record.Size, s.Load.Producers = scenario.FixedSize(80), 5
@@ -52,8 +49,6 @@ func TestRecordsWithinDisk(t *testing.T) {
 	}
 }
 
-// TestKeepsFill: a fill of which the brokers would delete something before it is read is
-// refused; what the topic says of its retention goes before what the brokers say.
 func TestKeepsFill(t *testing.T) {
 	const kept = "67108864"
 	for name, c := range map[string]struct {
@@ -88,8 +83,6 @@ func TestKeepsFill(t *testing.T) {
 	}
 }
 
-// TestBoundsAreInTheResult: what the disk made of a volume is in the load of the
-// result, and is not where the volume is what was asked for.
 func TestBoundsAreInTheResult(t *testing.T) {
 	asked := scenario.Defaults()
 	asked.Load.Volume, asked.Topic.Fill = 20*unit.GB, 2*unit.GB

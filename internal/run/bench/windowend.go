@@ -10,9 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// readWindowEnd asks how groups and topic stand, once the measured window has ended. It
-// goes on beside the drain: nothing that is measured waits for brokers that don't answer.
-// What they don't tell is nil.
+// readWindowEnd runs during the drain. Values that brokers do not return are nil.
 func (r *run) readWindowEnd() *result.WindowEnd {
 	ctx, cancel := context.WithTimeout(context.Background(), r.patience(observe.ReadTimeout))
 	defer cancel()
@@ -53,7 +51,6 @@ func (r *run) readWindowEnd() *result.WindowEnd {
 	return end
 }
 
-// groupKind is how the brokers call the kind of the run's groups.
 func (b *base) groupKind() cluster.GroupKind {
 	c := b.cfg.Scenario.Consume
 	switch {
@@ -65,7 +62,7 @@ func (b *base) groupKind() cluster.GroupKind {
 	return cluster.ClassicGroup
 }
 
-// groupAtEnd lays a group's members and its offsets together; lag is nil if it is not known.
+// A nil lag is unknown.
 func groupAtEnd(name, state string, members []cluster.Member, lag *probe.Lag, ends []int64) result.GroupAtEnd {
 	g := result.GroupAtEnd{Name: name, State: state, Members: make([]result.Member, len(members))}
 	for i, m := range members {

@@ -21,18 +21,18 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// Worker is a process that works for a run: it does what it is asked on in, answers
-// on out, and returns when in ends. driverNamed opens the client under test.
+// Worker answers a run's requests on in with responses on out, and returns when in ends.
+// driverNamed opens the client under test.
 func Worker(ctx context.Context, in io.Reader, out io.WriteCloser,
 	driverNamed func(string) (driver.Driver, error)) error {
 	return WorkerConfig{Driver: driverNamed}.Serve(ctx, "", in, out)
 }
 
-// WorkerConfig is how a worker is set up that runs in the process of a test.
+// WorkerConfig configures a worker in a test's process.
 type WorkerConfig struct {
 	Driver func(name string) (driver.Driver, error)
 	Probes probe.Set
-	Dial   access.Dial // of the access; nil is net.Dialer
+	Dial   access.Dial // nil is net.Dialer
 }
 
 // Serve is Worker. It is a remote.InProcess.
@@ -41,18 +41,17 @@ func (c WorkerConfig) Serve(ctx context.Context, _ string, in io.Reader, out io.
 	w := &worker{WorkerConfig: c, ctx: ctx}
 	w.service = remote.NewService(ctx, remote.NewHere(c.Probes, w.open))
 	defer w.close()
-	defer cancel() // first of all: what is under way then ends by itself
+	defer cancel() // first, so that work under way ends
 	return remote.Serve(in, out, map[string]any{remote.PartName: w.service})
 }
 
-// worker is the process' own state.
 type worker struct {
 	WorkerConfig
 	ctx     context.Context
 	service *remote.Service
 
-	// mu guards what open makes. It is never held while a broker is waited for: whoever
-	// closes must not have to wait for that.
+	// mu guards what open makes. It is not held during waits for a broker, because close must not
+	// wait for those.
 	mu     sync.Mutex
 	gate   *gatekeeper
 	lag    *workerLag
@@ -60,14 +59,12 @@ type worker struct {
 	keeper sync.WaitGroup
 }
 
-// access is what was handed over.
 func (w *worker) access(h access.Handover) (access.Access, error) {
 	let, err := h.Access()
 	let.Dial = w.Dial
 	return let, err
 }
 
-// open makes what an assignment says.
 func (w *worker) open(_ context.Context, a remote.Assignment) (remote.Load, error) {
 	let, err := w.access(w.service.Access())
 	if err != nil {
@@ -85,7 +82,6 @@ func (w *worker) open(_ context.Context, a remote.Assignment) (remote.Load, erro
 	return w.openProducers(a, client, let, axis)
 }
 
-// openProducers opens this process' producers, with a gate of their own.
 func (w *worker) openProducers(a remote.Assignment, client driver.Driver, let access.Access,
 	axis *load.Axis) (remote.Load, error) {
 	s, err := scenario.Parse("the run's scenario", a.Scenario)
@@ -110,8 +106,7 @@ func (w *worker) openProducers(a remote.Assignment, client driver.Driver, let ac
 	return l, err
 }
 
-// makeGate makes this process' gate, with a reader of the lag of its own, and has it
-// told the lag once: until then one with a bound admits nothing.
+// A bounded gate admits nothing before its first reading.
 func (w *worker) makeGate(s scenario.Scenario, a remote.Assignment, let access.Access, axis *load.Axis) (*gatekeeper,
 	error) {
 	if !s.Backpressure.Gates() {
@@ -148,8 +143,8 @@ func (w *worker) makeGate(s scenario.Scenario, a remote.Assignment, let access.A
 	return gate, w.hold(func() { w.gate = gate })
 }
 
-// hold keeps what close is to end, unless that has begun: then it is an error, and
-// whoever made it ends it.
+// hold calls keep. After close has begun it returns an error, and the caller closes what it has
+// made.
 func (w *worker) hold(keep func()) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -160,11 +155,9 @@ func (w *worker) hold(keep func()) error {
 	return nil
 }
 
-// joinTimeout bounds joining the shares, so that its reason comes before the run's
-// patience ends.
+// The reason must arrive before the run's request times out.
 const joinTimeout = remote.OpenTimeout / 2
 
-// joinShares takes part in the bound that the processes share by demand.
 func (w *worker) joinShares(s scenario.Scenario, a remote.Assignment, let access.Access,
 	lag *workerLag) (*sharelog.Member, error) {
 	member, err := joinShares(w.ctx, s, sharelog.Config{
@@ -183,7 +176,6 @@ func (w *worker) joinShares(s scenario.Scenario, a remote.Assignment, let access
 	return member, nil
 }
 
-// joinShares takes part in the bound of a scenario. tell is told what becomes of the part.
 func joinShares(ctx context.Context, s scenario.Scenario, cfg sharelog.Config, tell func(result.Event)) (*sharelog.Member,
 	error) {
 	joining, cancel := context.WithTimeout(ctx, joinTimeout)
@@ -200,7 +192,6 @@ func joinShares(ctx context.Context, s scenario.Scenario, cfg sharelog.Config, t
 	return member, nil
 }
 
-// deliver tells the gate how far the consumers have come in each partition.
 func (w *worker) deliver(positions []int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -209,7 +200,6 @@ func (w *worker) deliver(positions []int64) {
 	}
 }
 
-// keepGate keeps the gate from the start of the load on.
 func (w *worker) keepGate() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -218,8 +208,7 @@ func (w *worker) keepGate() {
 	}
 }
 
-// close ends what open has made beside the producers. It comes when nobody is left
-// to ask for anything and the context has ended, so that nothing is added any more.
+// After the end of ctx nothing is added any more.
 func (w *worker) close() {
 	w.mu.Lock()
 	gate, lag, share := w.gate, w.lag, w.share
@@ -228,9 +217,9 @@ func (w *worker) close() {
 	if share != nil {
 		leave, cancel := context.WithTimeout(context.Background(), leaveTimeout)
 		if gate != nil {
-			gate.poll(leave) // for the last time: what is committed by now is not outstanding
+			gate.poll(leave) // a last time: committed records are not outstanding
 		}
-		_ = share.Leave(leave) // otherwise the others find out
+		_ = share.Leave(leave) // on an error the others notice it later
 		cancel()
 	}
 	if lag != nil {
@@ -238,25 +227,20 @@ func (w *worker) close() {
 	}
 }
 
-// leaveTimeout bounds how long a process that ends may take to give its part of the
-// bound back.
 const leaveTimeout = time.Second
 
-// workerLag reads the lag for a gate of this process.
 type workerLag struct {
 	reader *probe.LagReader
 	axis   *load.Axis
 	topic  string
 	tell   func(result.Event)
-	// delivered is how far the consumers have come in each partition, as the run
-	// last told; nil where it does not.
+	// delivered has the positions that the run last sent; nil if it sends none.
 	delivered atomic.Pointer[[]int64]
 
 	mu   sync.Mutex
-	seen map[string]bool // errors that were told of
+	seen map[string]bool // reported errors
 }
 
-// read asks for the lag.
 func (l *workerLag) read(ctx context.Context) (backpressure.Reading, error) {
 	limited, cancel := context.WithTimeout(ctx, observe.ReadTimeout)
 	defer cancel()

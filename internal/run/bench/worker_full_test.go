@@ -26,7 +26,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// spy looks at what anybody can see of a run's processes once they work.
 type spy struct {
 	pids []int
 	seen []byte
@@ -50,8 +49,7 @@ func (s *spy) Event(e result.Event) {
 	}
 }
 
-// TestSecuredProcesses: the producers of other processes are let in too, with a gate
-// that reads the lag, and nobody can see the password on its way.
+// Other users cannot see the password.
 func TestSecuredProcesses(t *testing.T) {
 	ca := accesstest.NewAuthority(t)
 	settings := slices.Concat([]string{"security.protocol=SASL_SSL"}, ca.Trust(t), accesstest.Login(access.MechanismScram512, "alice", password))
@@ -82,14 +80,12 @@ func TestSecuredProcesses(t *testing.T) {
 	wantNoSecret(t, outcome.Dir)
 }
 
-// pipes are two pipes as one connection.
 type pipes struct {
 	io.Reader
 	io.WriteCloser
 }
 
-// TestProcessWhoseRunIsGone: a process ends with its standard input, whatever it waits
-// for; here a broker that takes connections and says nothing.
+// A worker ends with its standard input, even while it waits for a broker.
 func TestProcessWhoseRunIsGone(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -35,9 +35,8 @@ func made(rates map[int]float64) *Calibration {
 	return c
 }
 
-// TestHighest: the search finds the rate that a cluster of known capacity keeps up with. Of 4,000/s
-// it tries 95, 85, 70, 55 and 40 %, and then bisects twice. The cluster takes 98.4 % of the last
-// rate, 2,031/s, which holds.
+// Of 4,000/s the search tries 95, 85, 70, 55 and 40 %, and then bisects twice. The cluster takes
+// 98.4 % of the last rate, 2,031/s, which holds.
 func TestHighest(t *testing.T) {
 	virtual.Test(t, virtual.Options{ProducePerSecond: 2000}, func(t *testing.T, c *virtual.Cluster) {
 		m := &measurer{
@@ -123,7 +122,7 @@ func TestQuote(t *testing.T) {
 			Run:  result.Info{Host: c.Host},
 			Load: result.Load{OfferedPerS: 100_001, Acked: 10, Bytes: 5120},
 		}
-		r.Run.Host.MemoryBytes = 1 // does not matter
+		r.Run.Host.MemoryBytes = 1
 		change(r)
 		return r
 	}

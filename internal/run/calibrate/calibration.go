@@ -28,8 +28,7 @@ type Calibration struct {
 	ClockNs       float64     `json:"clock_ns"`        // one reading of the run's clock
 	Costs         []Cost      `json:"costs"`           // by record size
 	Disks         []Disk      `json:"disks,omitempty"` // each measured disk once
-	// Notes are reasons to distrust the calibration.
-	Notes []string `json:"notes,omitempty"`
+	Notes         []string    `json:"notes,omitempty"` // reasons to distrust it
 }
 
 // Offer is the load that the machine can offer with one record size and one pacer.
@@ -40,7 +39,7 @@ type Offer struct {
 	// HighestPerS is the highest tried open-loop rate that held, records/s; null if none held.
 	HighestPerS *float64 `json:"highest_per_s"`
 	// FailedPerS is the lowest tried rate above HighestPerS that did not hold, records/s; null if
-	// none was tried. The true limit lies between the two.
+	// none was tried.
 	FailedPerS *float64 `json:"failed_per_s,omitempty"`
 	// LatenessP50Ns and LatenessP99Ns are the pacer's lateness at HighestPerS.
 	LatenessP50Ns int64 `json:"lateness_p50_ns"`
@@ -65,8 +64,8 @@ type Cost struct {
 	RecordNs    float64 `json:"record_ns"`   // recording the sender's times in histograms
 }
 
-// Step returns by how much FailedPerS is above HighestPerS, as a ratio: the answer may be too low
-// by that. Known is false if either is null.
+// Step is by what ratio FailedPerS is above HighestPerS: the answer may be too low by that. Known
+// is false if either is null.
 func (o Offer) Step() (ratio float64, known bool) {
 	if o.HighestPerS == nil || o.FailedPerS == nil {
 		return 0, false
@@ -96,7 +95,7 @@ func (c *Calibration) HighestPerS(bytes float64) (perS float64, known bool) {
 	return 1 / seconds, true
 }
 
-// held returns the offers with a rate, ordered by size, with the better pacer of each size.
+// held is ordered by size.
 func (c *Calibration) held() (held []Offer) {
 	for _, o := range c.Offers {
 		if o.HighestPerS != nil && *o.HighestPerS > 0 {
@@ -128,7 +127,7 @@ func (c *Calibration) isOf(h result.Host) bool {
 	return c.Host.OS == h.OS && c.Host.Arch == h.Arch && c.Host.CPUModel == h.CPUModel && c.Host.CPUs == h.CPUs
 }
 
-// Caveats returns the warning of Quote as a list. On a nil Calibration it returns nil.
+// Caveats returns Quote's warning as a list; on a nil Calibration nil.
 func (c *Calibration) Caveats(r *result.Run) []string {
 	if c == nil {
 		return nil

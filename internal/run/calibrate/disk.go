@@ -15,7 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 )
 
-// Disk is the measured speed of sequential writes to one disk, to compare brokers' writes with.
+// Disk is the measured speed of sequential writes to one disk.
 type Disk struct {
 	Name   string    `json:"name"` // as in runs, for example vda; "" if the system does not report it
 	Folder string    `json:"folder"`
@@ -27,7 +27,7 @@ type Disk struct {
 	FsyncBytesPerS float64 `json:"fsync_bytes_per_s"`
 }
 
-// DiskPlan bounds each of the two measurements. A measurement ends at the first bound.
+// DiskPlan bounds each of the two measurements: the first bound ends it.
 type DiskPlan struct {
 	Bytes  int64
 	Length time.Duration
@@ -71,7 +71,6 @@ func MeasureDisk(ctx context.Context, folder string, plan DiskPlan) (d Disk, err
 	return d, nil
 }
 
-// writes writes blocks into a new file and returns the time until the last one was on the disk.
 func writes(ctx context.Context, folder string, plan DiskPlan, block int, each bool) (written int64, fsyncs int,
 	took time.Duration, err error) {
 	file, err := os.CreateTemp(folder, "kafka-bench-calibrate-")
@@ -120,8 +119,7 @@ func (c *Calibration) SetDisk(d Disk) {
 	c.Disks = append(slices.DeleteFunc(c.Disks, same), d)
 }
 
-// DiskYardsticks returns the write rate of each named disk in bytes/s. On a nil Calibration it
-// returns nil.
+// DiskYardsticks returns the write rate of each named disk in bytes/s; on a nil Calibration nil.
 func (c *Calibration) DiskYardsticks() map[string]float64 {
 	if c == nil {
 		return nil

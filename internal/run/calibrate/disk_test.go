@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
-// TestMeasureDisk: the measurement keeps its bound and removes its file.
 func TestMeasureDisk(t *testing.T) {
 	dir := t.TempDir()
 	d, err := MeasureDisk(t.Context(), dir, DiskPlan{Bytes: 3 << 20, Length: time.Hour})

@@ -6,13 +6,9 @@
 // rather too low than too high. For each size, a closed loop gives the capacity. An open loop then
 // tries falling parts of it until one holds: every record is offered and acked in time, and the
 // pacer keeps its bound. Bisection ends when a rate that holds and one that fails are a tenth
-// apart, or when its tries are used up; the rest of the step is stored with the rate. The
-// calibration also has the cost of each part: how late a sleep ends, a reading of the clock, and
-// making, stamping and recording a record.
+// apart, or when its tries are used up.
 //
-// A disk is measured on request, by sequential writes.
-//
-// A run that offers more than the calibration allows gets a warning.
+// A run that offers more than the calibration allows gets a warning. A disk is measured on request.
 //
 // Files to know: calibration.go, measure.go, disk.go.
 package calibrate

@@ -20,21 +20,16 @@ import (
 
 // Plan says what to measure, and for how long.
 type Plan struct {
-	Quick       bool
-	RecordBytes []int // the sizes, ascending
-	// Halvings is the greatest number of bisections between a rate that holds and one that fails.
-	Halvings int
-	// Warmup and Measure are the phases of each run.
-	Warmup, Measure time.Duration
-	// Micro is how long each of the small costs is measured.
-	Micro time.Duration
+	Quick           bool
+	RecordBytes     []int         // ascending
+	Halvings        int           // most steps between a rate that holds and one that does not
+	Warmup, Measure time.Duration // of each run
+	Micro           time.Duration // for each of the small costs
 }
 
-// recordSizes range from small records, where the record is the cost, to large ones, where the
-// bytes are.
+// In small records the record is the cost, in large ones the bytes are.
 var recordSizes = []int{100, 512, 1 << 10, 10 << 10}
 
-// quickSizes are the fewest sizes that separate both costs.
 var quickSizes = []int{100, 1 << 10, 10 << 10}
 
 // Full returns a plan that takes about a minute.
@@ -58,22 +53,19 @@ type Config struct {
 	Progress func(string)
 }
 
-// A typical load.
 const (
 	producers  = 4
 	partitions = 6
 	drain      = 10 * time.Second
 	// retention keeps unread records from filling the memory of the embedded broker.
 	retention = 16 << 20
-	// maxBufferedBytes bounds the bytes in flight of one producer. A producer never waits for it,
-	// and the broker takes as much in a part of the shortest run.
+	// maxBufferedBytes bounds the bytes in flight of one producer. A producer never waits for it.
 	maxBufferedBytes = 4 << 20
 )
 
 var pacers = []string{"frugal", "precise"}
 
-// maxLateness bounds the pacer's lateness at p99 for a rate that holds. A run with more gets a
-// warning.
+// maxLateness bounds the pacer's lateness at p99 for a rate that holds.
 const maxLateness = 5 * time.Millisecond
 
 // keptUp is the part of the offered rate that must be acked in the measured window.
@@ -124,11 +116,9 @@ type measurer struct {
 	cluster cluster.Cluster
 	out     string
 	probes  probe.Set
-	host    result.Host // as the runs describe it
-	others  float64     // the most of the processors that other processes used
-	// held is the index in shares of the last one that held, by pacer. It differs little between
-	// record sizes.
-	held map[string]int
+	host    result.Host
+	others  float64 // highest part of the processors
+	held    map[string]int
 }
 
 func (m *measurer) tell(format string, args ...any) {
@@ -137,7 +127,6 @@ func (m *measurer) tell(format string, args ...any) {
 	}
 }
 
-// offers searches the highest rate for one record size, with each pacer.
 func (m *measurer) offers(ctx context.Context, bytes int) (offers []Offer, err error) {
 	m.tell("records of %v: as fast as it goes", unit.Size(bytes))
 	closed, err := m.run(ctx, bytes, unit.MaxRate, pacers[0])
@@ -154,7 +143,6 @@ func (m *measurer) offers(ctx context.Context, bytes int) (offers []Offer, err e
 	return offers, nil
 }
 
-// highest searches the highest share of the closed loop that holds, beginning at the last one.
 func (m *measurer) highest(ctx context.Context, o *Offer) error {
 	rate := func(share float64) float64 { return math.Floor(share * o.ClosedLoopPerS) }
 	f, err := highestShare(m.held[o.Pacer], m.cfg.Plan.Halvings, func(share float64) (bool, error) {

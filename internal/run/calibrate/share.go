@@ -2,22 +2,20 @@ package calibrate
 
 import "math"
 
-// shares are the parts of the closed loop's rate that are tried first.
 var shares = []float64{0.95, 0.85, 0.7, 0.55, 0.4, 0.25, 0.1}
 
-// fine is the ratio of a share that failed to one that held at which the search ends. Closer
-// results of such short runs differ by chance.
+// At this ratio of a share that failed to one that held, the search ends. Closer results of such
+// short runs differ by chance.
 const fine = 1.1
 
-// found is the result of a search. The answer lies between held and failed.
 type found struct {
 	held   float64 // highest that held; 0 if none did
 	failed float64 // lowest tried above held that failed; 0 if none
-	at     int     // index in shares of the highest that held
+	at     int
 }
 
 // highestShare tries shares from an index until one holds and the next higher one fails. It then
-// bisects at most halvings times, at the geometric mean, because the relative error counts.
+// bisects at most halvings times, at the geometric mean.
 func highestShare(from, halvings int, try func(share float64) (holds bool, err error)) (f found, err error) {
 	f.at = from
 	tell := func(share float64) (bool, error) {

@@ -7,8 +7,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestHighestShare: from any start, the search finds the edge: held holds, failed fails, and they
-// are as close as requested.
 func TestHighestShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		edge := rapid.Float64Range(0, 1).Draw(t, "edge")

@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// sleeps are the requested times: those of a worker at a high and at a low rate.
 var sleeps = []time.Duration{50 * time.Microsecond, time.Millisecond, 10 * time.Millisecond}
 
 func (m *measurer) small(ctx context.Context, c *Calibration) error {
@@ -53,8 +52,7 @@ func oversleep(ctx context.Context, asked, length time.Duration) (Sleep, error) 
 	return Sleep{AskedNs: int64(asked), P50Ns: h.Percentile(50), P99Ns: h.Percentile(99)}, nil
 }
 
-// costOf returns the mean time of a call of work in nanoseconds. It calls work 1,000 times per
-// reading of the clock, so that the reading costs little.
+// costOf is in nanoseconds.
 func costOf(length time.Duration, work func(i uint64)) float64 {
 	const batch = 1000
 	began := time.Now()
@@ -68,18 +66,17 @@ func costOf(length time.Duration, work func(i uint64)) float64 {
 	return float64(time.Since(began)) / float64(calls)
 }
 
-// clockCost returns the cost of a reading of the clock for stamps, in nanoseconds.
+// clockCost is in nanoseconds.
 func clockCost(length time.Duration) float64 {
 	axis := load.NewAxis(nil)
 	axis.Set(0, time.Hour)
 	var sum int64
 	cost := costOf(length, func(uint64) { sum += axis.Now() })
-	runtime.KeepAlive(sum) // so that the compiler keeps the loop
+	runtime.KeepAlive(sum)
 	return cost
 }
 
-// recordingCost returns the cost of recording the sender's four times of a record, in nanoseconds.
-// The lock is taken once for many records.
+// recordingCost is for the sender's four times, in nanoseconds.
 func recordingCost(length time.Duration) float64 {
 	metrics := []latency.Metric{latency.PacerLateness, latency.SendDelay, latency.SendServiceTime,
 		latency.SendResponseTime}
@@ -87,7 +84,7 @@ func recordingCost(length time.Duration) float64 {
 	r.Lock()
 	defer r.Unlock()
 	return costOf(length, func(i uint64) {
-		ns := int64(i%1000) * 1000 // spread over the slots of a millisecond
+		ns := int64(i%1000) * 1000
 		for _, m := range metrics {
 			r.Record(true, m, ns)
 		}

@@ -13,7 +13,6 @@ import (
 // ErrNone is wrapped by Load if this machine was never calibrated.
 var ErrNone = errors.New("this machine was never calibrated; kafka-bench calibrate does it")
 
-// path returns the file of a machine in dir. Several machines may share dir.
 func path(dir, hostName string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.' {
@@ -42,7 +41,7 @@ func (c *Calibration) Save(dir string) (file string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("the calibration could not be saved: %w", err)
 	}
-	// In one step, because another tool may read it.
+	// In one step, because another process may read it.
 	fresh := file + ".new"
 	if err := os.WriteFile(fresh, append(text, '\n'), 0o644); err != nil {
 		return "", fmt.Errorf("the calibration could not be saved: %w", err)

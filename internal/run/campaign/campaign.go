@@ -3,9 +3,6 @@
 // machine affects all alike. An Engine makes one run. A Journal saves the result of each run, so
 // that a stopped or killed campaign can continue.
 //
-// A search, which chooses the next run by the last result, has no Plan. Runs of other tools have no
-// Engine. Both use the Journal.
-//
 // Files to know: plan.go, campaign.go, journal.go, search.go, searchjudge.go, searchanswer.go.
 package campaign
 
@@ -18,16 +15,15 @@ import (
 )
 
 // Maker makes one run. It calls began with the run's folder as soon as the folder exists. An error
-// means that there was no run. Engine is the Maker that measures.
+// means that there was no run.
 type Maker interface {
 	Make(ctx context.Context, s scenario.Scenario, began func(dir string)) (*bench.Outcome, error)
 }
 
 // Config configures a campaign.
 type Config struct {
-	Maker Maker
-	// Scenarios are the scenarios of the cells, by index.
-	Scenarios []scenario.Scenario
+	Maker     Maker
+	Scenarios []scenario.Scenario // by the index of the cell
 	// Began is called before each run and Ended after it, with the run's index in the journal. An
 	// error of Ended ends the campaign.
 	Began func(place int)
@@ -35,8 +31,8 @@ type Config struct {
 }
 
 // Run makes the pending runs of the journal in their order, and finishes the journal after the
-// last. It returns an error for a run that cannot be started. After an interrupted run it returns
-// nil early; the journal says so. An invalid run does not end the campaign.
+// last. It returns an error for a run that cannot be started, and nil after an interrupted run. An
+// invalid run does not end the campaign.
 func Run(ctx context.Context, j *Journal, cfg Config) error {
 	for _, place := range j.Pending() {
 		cfg.Began(place)

@@ -16,17 +16,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// maker makes runs without measuring, and ends each as the test asks.
 type maker struct {
 	out string
 	// next returns how the next run ends; "" is valid.
 	next    func() string
-	noFiles bool     // its runs write no files
-	made    []string // names of the scenarios of finished runs, in order
+	noFiles bool
+	made    []string
 }
 
 const (
-	killed      = "killed"       // the tool dies during the run
+	killed      = "killed"
 	killedLater = "killed later" // after the run was saved, before the campaign was
 )
 
@@ -64,7 +63,6 @@ func (m *maker) Make(ctx context.Context, s scenario.Scenario, began func(string
 	return &bench.Outcome{Dir: dir, Run: run}, nil
 }
 
-// save writes a run, unless the tool dies before its end.
 func (m *maker) save(name string, run result.Run, began func(string), dies bool) (dir string, err error) {
 	if m.noFiles {
 		dir = filepath.Join(m.out, name)
@@ -82,8 +80,7 @@ func (m *maker) save(name string, run result.Run, began func(string), dies bool)
 	return w.Dir(), w.Finish(run)
 }
 
-// carryOut runs a journal and survives a "kill" of the tool. It then closes only what the kernel
-// would close.
+// carryOut survives a "kill" of the tool. It then closes only what the kernel would close.
 func carryOut(t interface{ Fatal(...any) }, j *Journal, m Maker) (err error) {
 	defer func() {
 		if recover() != nil {
@@ -131,8 +128,6 @@ func resume(t interface{ Fatal(...any) }, dir string) *Journal {
 	return j
 }
 
-// However often and in whatever way a campaign is stopped, it makes each planned run once, in
-// order, and every run that it names exists.
 func TestResumedCampaignMakesEveryRunOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		out, err := os.MkdirTemp("", "campaign-")
@@ -187,14 +182,13 @@ func TestResumedCampaignMakesEveryRunOnce(t *testing.T) {
 	})
 }
 
-// An invalid run does not end a campaign; a run that cannot be started does, and earlier runs are
-// kept.
+// An invalid run does not end a campaign; a run that cannot be started does.
 func TestHowACampaignEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		ends  []string
-		want  []string // statuses
+		want  []string
 		err   error
-		count int // finished runs
+		count int
 	}{
 		"all valid":     {[]string{result.Valid, result.Valid, result.Valid}, []string{result.Valid, result.Valid, result.Valid}, nil, 3},
 		"one invalid":   {[]string{result.Valid, result.Invalid, result.Valid}, []string{result.Valid, result.Invalid, result.Valid}, nil, 3},
@@ -225,7 +219,6 @@ func TestHowACampaignEnds(t *testing.T) {
 	}
 }
 
-// A run that was cancelled before it began does not count as failed.
 func TestAbandonedRun(t *testing.T) {
 	out := t.TempDir()
 	j := create(t, out, suiteOf("s", 2, "a"))
@@ -243,7 +236,6 @@ func TestAbandonedRun(t *testing.T) {
 	}
 }
 
-// Only one process may run a campaign.
 func TestOneTool(t *testing.T) {
 	j := create(t, t.TempDir(), suiteOf("s", 2, "a"))
 	if _, err := Resume(j.Dir()); !errors.Is(err, result.ErrCampaignBusy) {

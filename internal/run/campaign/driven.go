@@ -13,10 +13,10 @@ import (
 const driverAxis = "driver"
 
 // LeaveOut removes the cells of a suite whose driver is not available. missing returns why a driver
-// is missing, or "". The result has one note for each missing driver. If no cell is left, LeaveOut
+// is missing, or "". The result has one note for each missing driver. If no cell is left, it
 // returns an error.
 func LeaveOut(suite scenario.Suite, missing func(driver string) string) (scenario.Suite, []string, error) {
-	gone := map[string]int{} // driver → cells
+	gone := map[string]int{}
 	var names []string
 	var kept []scenario.Cell
 	for _, cell := range suite.Cells {
@@ -83,7 +83,7 @@ func Unmet(scenarios []scenario.Scenario, secured bool, open func(name string) (
 						s.Name, n.Key, n.Capability, s.Driver, why, n.Remedy))
 			}
 		}
-		if len(unmet) == 0 { // otherwise the client would be created with settings that it lacks
+		if len(unmet) == 0 { // a client needs all its settings
 			if err := bench.CheckClients(s, d); err != nil {
 				unmet = append(unmet, fmt.Errorf("scenario %s: %w", s.Name, err))
 			}

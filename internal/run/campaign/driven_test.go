@@ -45,7 +45,7 @@ func TestLeaveOut(t *testing.T) {
 	}
 }
 
-// lacking is a driver without an idempotent producer and without TLS.
+// lacking has no idempotent producer and no TLS.
 type lacking struct{ driver.Driver }
 
 func (lacking) Lacks() map[driver.Capability]string {

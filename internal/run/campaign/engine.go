@@ -23,7 +23,7 @@ type Engine struct {
 	Source Source
 	// Open returns the driver of a name. If it is nil, all runs use the driver of Bench.
 	Open func(name string) (driver.Driver, error)
-	// Bench is the configuration of every run, except its scenario, driver and cluster.
+	// Bench configures every run, except its scenario, driver and cluster.
 	Bench bench.Config
 	// Ready is called before each run, when its cluster exists; nil is not called.
 	Ready func(s scenario.Scenario, c cluster.Info)
@@ -66,7 +66,6 @@ func (e Engine) Make(ctx context.Context, s scenario.Scenario, began func(dir st
 	return bench.Run(ctx, cfg)
 }
 
-// watcher reports the run's folder, and passes everything on to next, which may be nil.
 type watcher struct {
 	began func(dir string)
 	next  observe.Watcher

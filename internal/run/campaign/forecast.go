@@ -2,18 +2,16 @@ package campaign
 
 import "time"
 
-// firstGuess is the assumed time of a run beyond its phases, before any was made: topic, group,
-// short drain, clean-up.
 const firstGuess = 3 * time.Second
 
-// Forecast estimates the rest of a campaign by the mean time of each cell's runs. A cell without
-// runs has the time of its scenario plus what other runs took beyond theirs.
+// Forecast estimates by the mean time of each cell's runs. A cell without runs has the time of its
+// scenario plus what other runs took beyond theirs.
 type Forecast struct {
 	plan Plan
-	took map[int]time.Duration // by cell, sum of its runs
+	took map[int]time.Duration
 	runs map[int]int
 
-	beyond time.Duration // sum of all runs
+	beyond time.Duration
 	made   int
 }
 

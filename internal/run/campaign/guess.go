@@ -7,20 +7,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// These constants guess the time of a run before any was made. They assume a small machine, because
-// a guess that is too long is better than one that is too short.
+// These constants assume a small machine: too long a guess is better than one that is too short.
 const (
 	// A client as fast as it can, with brokers on the same two cores, and how much faster it reads.
-	writtenRecordsPerS = 400_000
-	writtenBytesPerS   = 100e6
-	readsFaster        = 3
-	// aPartition is the time to create and delete each partition beyond the first hundred.
-	aPartition = 10 * time.Millisecond
-	// Start of a local cluster, and of each further broker.
+	writtenRecordsPerS         = 400_000
+	writtenBytesPerS           = 100e6
+	readsFaster                = 3
+	aPartition                 = 10 * time.Millisecond
 	firstBroker, anotherBroker = 6 * time.Second, 3 * time.Second
 )
 
-// guess returns the time of one run of s: its fill, its phases, and its drain if that is long.
 func guess(s scenario.Scenario) time.Duration {
 	measure := time.Duration(s.Phases.Measure)
 	switch volume := s.Load.Bytes(); {
@@ -33,7 +29,6 @@ func guess(s scenario.Scenario) time.Duration {
 	return asFast(s, s.FillBytes()) + time.Duration(s.Phases.Warmup) + measure + drain(s) + partitions
 }
 
-// asFast returns how long a producer needs for this many bytes of values.
 func asFast(s scenario.Scenario, bytes float64) time.Duration {
 	mean := s.Load.Record.Size.Mean()
 	if mean <= 0 {
@@ -42,8 +37,7 @@ func asFast(s scenario.Scenario, bytes float64) time.Duration {
 	return inTime(max(bytes/mean/writtenRecordsPerS, bytes/writtenBytesPerS))
 }
 
-// share returns the speed of consumers limited to this many cores, relative to one core, at most 1;
-// 0 cores is no limit.
+// share is the speed relative to one core, at most 1; 0 cores is no limit.
 func share(cores float64) float64 {
 	if cores == 0 {
 		return 1
@@ -51,8 +45,6 @@ func share(cores float64) float64 {
 	return min(1, cores)
 }
 
-// drain returns the time that the consumers need after the window, because their work takes longer
-// than the load or they were held. With backpressure it is 0.
 func drain(s scenario.Scenario) time.Duration {
 	most := time.Duration(s.Phases.Drain)
 	e := s.Expected()
@@ -81,7 +73,6 @@ func drain(s scenario.Scenario) time.Duration {
 	}
 }
 
-// inTime converts seconds to a duration; infinity is a long time.
 func inTime(seconds float64) time.Duration {
 	return time.Duration(min(seconds, math.MaxInt32) * float64(time.Second))
 }

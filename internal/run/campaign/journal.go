@@ -11,15 +11,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// Journal keeps the runs of a campaign and their results. It saves every change, so that a crash
-// loses only the current run. A Journal belongs to one goroutine, and its folder to one Journal.
+// Journal keeps the runs of a campaign and their results. It saves every change. A Journal belongs
+// to one goroutine, and its folder to one Journal.
 type Journal struct {
 	writer *result.CampaignWriter
 	c      result.Campaign
 }
 
-// Create makes the folder of a new campaign in out and saves c in it. A search begins without cells
-// and runs, and adds them.
+// Create saves c in a new folder in out. A search begins without cells and runs, and adds them.
 func Create(out string, c result.Campaign) (*Journal, error) {
 	c.Campaign.StartedAt = time.Now().UTC()
 	w, err := result.CreateCampaign(out, c)
@@ -44,14 +43,13 @@ func Resume(dir string) (*Journal, error) {
 	return j, nil
 }
 
-// adopt sets the status of a run that has a folder and no status.
 func (j *Journal) adopt(run *result.CampaignRun, place int) {
 	if run.Dir == "" || run.Status != "" {
 		return
 	}
 	recorded, err := result.Read(j.c.RunDir(j.Dir(), place))
 	if err != nil {
-		return // it is made again
+		return
 	}
 	run.Status = status(&recorded.Run)
 }
@@ -148,7 +146,7 @@ func (j *Journal) Finish() error {
 
 func (j *Journal) save() error { return j.writer.Save(j.c) }
 
-// Close releases the campaign's folder. If the campaign is empty, it removes the folder.
+// Close releases the campaign's folder, and removes it if the campaign is empty.
 func (j *Journal) Close() error {
 	if j.Empty() {
 		return j.writer.Discard()

@@ -53,12 +53,12 @@ func (p Plan) Needs(runs []PlannedRun, keepTopics bool) Needs {
 
 func sameCluster(a, b scenario.Scenario) bool { return reflect.DeepEqual(a.Cluster, b.Cluster) }
 
-// disk returns the most bytes on disk at the end of one of the runs: kept topics, and deleted ones
-// whose data still exists.
+// disk returns the most bytes on disk at the end of a run, including deleted topics whose data
+// still exists.
 func (p Plan) disk(runs []PlannedRun, keepTopics bool) int64 {
 	type held struct {
 		bytes float64
-		ended time.Duration // since the first run began, without long drains
+		ended time.Duration
 	}
 	var deleted []held
 	var kept, waiting, most float64
@@ -81,7 +81,6 @@ func (p Plan) disk(runs []PlannedRun, keepTopics bool) int64 {
 	return int64(min(most, math.MaxInt64/2))
 }
 
-// add returns a + b, at most math.MaxInt64.
 func add(a, b int64) int64 {
 	if b > math.MaxInt64-a {
 		return math.MaxInt64

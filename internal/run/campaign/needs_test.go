@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// plain returns a suite of one scenario: 100 records of 1 kB per second for 10 s of warm-up and 20
-// s of measured window, on 3 replicas.
+// plain sends 100 records of 1 kB per second for 10 s of warm-up and 20 s of measured window, on 3
+// replicas.
 func plain(name string) scenario.Suite {
 	s := suiteOf(name, 1, name)
 	one := &s.Cells[0].Scenario
@@ -32,7 +32,7 @@ func TestNeeds(t *testing.T) {
 	closed := changed(plain("closed"), func(s *scenario.Scenario) { s.Load.Rate = unit.MaxRate })
 	bounded := changed(plain("bounded"), func(s *scenario.Scenario) { s.Load.Rate, s.Load.Volume = unit.MaxRate, 5*unit.MB })
 	larger := changed(plain("larger"), func(s *scenario.Scenario) { s.Cluster.Brokers = 5 })
-	const run = 3000 * 1000 // bytes of one run
+	const run = 3000 * 1000
 	for name, c := range map[string]struct {
 		suites []scenario.Suite
 		repeat int
@@ -71,7 +71,6 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// The forecast begins with the times of the scenarios and learns from each run.
 func TestForecast(t *testing.T) {
 	longer := changed(plain("b"), func(s *scenario.Scenario) { s.Phases.Measure = unit.Duration(50 * time.Second) })
 	p := mustPlan(t, PlanOptions{Repeat: 3}, plain("a"), longer) // a b a b a b
@@ -120,7 +119,6 @@ func TestPresetsTakeTwoMinutes(t *testing.T) {
 	}
 }
 
-// The guess includes a fill, a window that ends with the last record, and a long drain.
 func TestGuess(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"load: {rate: 1k/s}": 33 * time.Second,

@@ -10,9 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Origin is the method, cluster and versions with which a campaign began, as its first run recorded
-// them. Its runs may differ only by their scenarios. The zero value is the origin of a campaign
-// without runs; every check passes.
+// Origin is the method, cluster and versions of the campaign's first run. The zero value is the
+// origin of a campaign without runs; every check passes.
 type Origin struct {
 	run *result.Info
 }
@@ -42,8 +41,8 @@ func (o Origin) CheckMethod() error {
 }
 
 // CheckCluster returns an error if the cluster has another kind than the campaign's, or is another
-// existing cluster. It gets the cluster from the engine, which may start it. The error wraps
-// ErrOtherOrigin, or says why there is no cluster.
+// existing cluster. The engine may start it. The error wraps ErrOtherOrigin, or says why there is
+// no cluster.
 func (o Origin) CheckCluster(ctx context.Context, e Engine, s scenario.Cluster) error {
 	if o.run == nil {
 		return nil
@@ -70,8 +69,7 @@ func (o Origin) compare(now cluster.Info) error {
 		place(was.Kind, was.ID), place(now.Kind, now.ID), ErrOtherOrigin, remedy)
 }
 
-// place names a cluster in a message. The ID of a started cluster is left out, because it is new
-// each time.
+// place omits the ID of a started cluster, which is new each time.
 func place(kind, id string) string {
 	switch kind {
 	case cluster.KindExisting:

@@ -20,20 +20,20 @@ const maxRuns = 10_000
 type Plan struct {
 	Name     string
 	Question string
-	Answer   string          // how the question is answered; see scenario.Answers
-	By       string          // the figure to judge by; "" leaves that to the answer
-	Notes    []string        // what readers of the results must know about the plan
+	Answer   string // how the question is answered; see scenario.Answers
+	By       string // the figure to judge by; "" leaves that to the answer
+	Notes    []string
 	Axes     []scenario.Axis // of a single suite's matrix and variants
 	Cells    []scenario.Cell // with unique names
 	Runs     []PlannedRun    // in the order in which they are made
 	Order    string          // interleaved or blocked
 	Seed     uint64          // of the order within each round; 0 keeps the written order
-	Repeat   int             // the most runs of a cell
+	Repeat   int             // most runs of a cell
 }
 
 // PlannedRun is one run of a plan.
 type PlannedRun struct {
-	Cell  int // index in Cells
+	Cell  int // index in Plan.Cells
 	Round int // from 0
 }
 
@@ -49,7 +49,7 @@ func Rounds(runs []PlannedRun, cell int) (n int) {
 
 // PlanOptions override what the suites say.
 type PlanOptions struct {
-	Repeat int    // runs of each cell; 0 keeps the suites' number
+	Repeat int    // 0 keeps the suites' number
 	Order  string // interleaved or blocked; "" keeps the suite's order
 	Notes  []string
 }
@@ -108,7 +108,6 @@ func NewPlan(suites []scenario.Suite, o PlanOptions) (Plan, error) {
 	return p, nil
 }
 
-// judgedBy returns an error if a figure is better neither high nor low.
 func judgedBy(name string) error {
 	if name == "" {
 		return nil
@@ -170,7 +169,7 @@ func blocks(repeats []int, seed uint64) []PlannedRun {
 	return all
 }
 
-// shuffle shuffles list by seed and round; seed 0 keeps the order.
+// Seed 0 keeps the order.
 func shuffle[T any](list []T, seed, round uint64) {
 	if seed == 0 {
 		return
@@ -221,8 +220,7 @@ func (p Plan) Campaign(tool result.Tool) (result.Campaign, error) {
 	return c, nil
 }
 
-// Saved returns the plan of a campaign that was read, with the scenarios as they were resolved when
-// it began.
+// Saved returns the plan of a campaign that was read, with the scenarios as resolved at its begin.
 func Saved(c *result.Campaign) (Plan, error) {
 	if c.Campaign.Kind != result.KindRuns {
 		return Plan{}, fmt.Errorf("campaign %s is a %s, which cannot be resumed; start a new one",
@@ -250,7 +248,6 @@ func Saved(c *result.Campaign) (Plan, error) {
 	return p, nil
 }
 
-// savedScenario reads a cell's scenario. JSON is YAML.
 func savedScenario(cell result.Cell) (scenario.Scenario, error) {
 	text, err := json.Marshal(cell.Scenario)
 	if err != nil {

@@ -98,8 +98,6 @@ func drawSuites(t *rapid.T) []scenario.Suite {
 	return suites
 }
 
-// Each cell has all its rounds in order, and the same suites give the same plan. Interleaved, a
-// round begins after the last one has ended; blocked, a cell's runs follow each other.
 func TestPlanLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		suites := drawSuites(t)

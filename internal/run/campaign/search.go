@@ -17,15 +17,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/search"
 )
 
-// ErrInterrupted reports that the user interrupted a probe. The journal has the finding so far.
+// ErrInterrupted reports that the user interrupted a probe.
 var ErrInterrupted = errors.New("interrupted")
 
 // SearchConfig says what to search, and with which runs.
 type SearchConfig struct {
 	Maker Maker
-	// Scenario is the scenario of every probe, except the rate and the lengths of the phases. A
-	// volume, a number of records and rounds are ignored, because a probe has a rate and ends at a
-	// time.
+	// Scenario is that of every probe, except the rate and the lengths of the phases. A volume, a
+	// number of records and rounds are ignored.
 	Scenario scenario.Scenario
 	// Expect is what a rate must meet to pass. Its run must also be valid and keep up.
 	Expect  []figure.Expectation
@@ -43,8 +42,8 @@ type SearchConfig struct {
 	Ended func(result.Probe)
 }
 
-// DefaultExpectations returns the expectations of a search without --expect: times that users call
-// fast, and no record refused or left behind.
+// DefaultExpectations are those of a search without --expect: times that users call fast, and no
+// record refused or left behind.
 func DefaultExpectations(s scenario.Scenario) []string {
 	if s.Consume.Consumers == 0 {
 		return []string{"send_response_time_p99 <= 50ms", "acked_ratio >= 0.999"}
@@ -121,9 +120,9 @@ func (c SearchConfig) begin() *result.Search {
 	return s
 }
 
-// Search makes the probes of a search as runs of the journal, saves the finding after each, and
-// returns it. The error is that of a run that could not be made, or ErrInterrupted; the finding so
-// far is returned with it.
+// Search makes the probes of a search as runs of the journal, and saves the finding after each. The
+// error is that of a run that could not be made, or ErrInterrupted; the finding so far is returned
+// with it.
 func Search(ctx context.Context, j *Journal, cfg SearchConfig) (result.Search, error) {
 	p := &prober{journal: j, cfg: cfg, found: cfg.begin(), cells: make(map[string]int)}
 	var finding search.Finding
@@ -149,13 +148,12 @@ func Search(ctx context.Context, j *Journal, cfg SearchConfig) (result.Search, e
 	return *p.found, errors.Join(err, saveErr)
 }
 
-// prober makes each probe as a run of the journal.
 type prober struct {
 	journal *Journal
 	cfg     SearchConfig
 	found   *result.Search
-	cells   map[string]int // index of each configuration, by name
-	caveat  string         // note about the cluster, in every run
+	cells   map[string]int
+	caveat  string
 }
 
 // Probe implements search.Prober.
@@ -186,8 +184,7 @@ func (p *prober) Probe(ctx context.Context, step search.Step) (search.Outcome, e
 	return o, p.journal.Search(*p.found)
 }
 
-// cell returns the index of a probe's configuration among the campaign's cells. Probes with one
-// rate and length are runs of one cell.
+// Probes with one rate and length are runs of one cell.
 func (p *prober) cell(s scenario.Scenario) (place int, err error) {
 	place, known := p.cells[s.Name]
 	if !known {
@@ -229,9 +226,9 @@ func (c SearchConfig) window(step search.Step) time.Duration {
 	return min(max(c.Probe, c.enough(step.PerS)), c.Confirm)
 }
 
-// enough returns the window, in whole seconds, in which a rate has enough records for the highest
-// expected percentile: ten above it. A random number of arrivals with mean n is short by more than
-// 4 × √n only once in 30,000.
+// enough returns the window, in whole seconds, with ten records above the highest expected
+// percentile. A random number of arrivals with mean n is short by more than 4 × √n only once in
+// 30,000.
 func (c SearchConfig) enough(perS float64) time.Duration {
 	const beyond, deviations = 10, 4
 	needed := 0.0
@@ -246,8 +243,7 @@ func (c SearchConfig) enough(perS float64) time.Duration {
 
 const longest = 365 * 24 * time.Hour
 
-// percentileOf returns the time and the percentile, from 0 to 100, of a figure such as
-// e2e_response_time_p99_9; 0 if the figure has none.
+// The percentile is from 0 to 100; 0 if the figure has none.
 func percentileOf(f figure.Figure) (metric string, percentile float64) {
 	at := strings.LastIndex(f.Name, "_p")
 	if at < 0 || !slices.Contains(result.TimeMetrics, f.Name[:at]) {
@@ -261,18 +257,15 @@ func percentileOf(f figure.Figure) (metric string, percentile float64) {
 }
 
 const (
-	// minDrain is the shortest drain, if the scenario allows it, because a group that keeps up
-	// needs some time too.
+	// A group that keeps up needs some time too.
 	minDrain = unit.Duration(5 * time.Second)
-	// minIntervals is how many intervals the growth of a backlog needs; shortestInterval is the
-	// shortest that a scenario may have.
+	// minIntervals is how many intervals the growth of a backlog needs.
 	minIntervals     = 10
 	shortestInterval = unit.Duration(100 * time.Millisecond)
-	// maxName is the longest name of a scenario.
-	maxName = 63
+	maxName          = 63
 )
 
-// rate returns a rate of four digits exactly.
+// rate is exact for rates of four digits.
 func rate(perS float64) unit.Rate {
 	if perS == search.ClosedLoop {
 		return unit.MaxRate
@@ -284,10 +277,8 @@ func rate(perS float64) unit.Rate {
 	return r
 }
 
-// maxCurveTries bounds the tries of a stalled point of the curve.
 const maxCurveTries = 2
 
-// curve makes runs at 10 % to 110 % of a rate. The confirmed rate has a run already.
 func (p *prober) curve(ctx context.Context, of, confirmed float64) error {
 	for _, perS := range search.CurveRates(of) {
 		if perS == confirmed {

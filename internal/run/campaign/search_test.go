@@ -25,8 +25,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/search"
 )
 
-// searched returns a scenario with small batches, each of which takes a slow broker some
-// milliseconds.
+// A slow broker takes some milliseconds for each small batch.
 func searched(t *testing.T, overrides ...string) scenario.Scenario {
 	t.Helper()
 	s, err := scenario.Parse("searched.yaml", []byte(`
@@ -61,7 +60,6 @@ func engineOn(t *testing.T, c cluster.Cluster) Engine {
 	return Engine{Source: on{c}, Bench: bench.Config{Driver: franz.New(), Out: t.TempDir(), Probes: probe.Unknown()}}
 }
 
-// doSearch makes a search in a new journal, and returns the finding as returned and as saved.
 func doSearch(t *testing.T, out string, cfg SearchConfig) (found result.Search, saved *result.Campaign, err error) {
 	t.Helper()
 	if err := cfg.Check(); err != nil {
@@ -87,13 +85,11 @@ func told(s result.Search) string {
 	return b.String()
 }
 
-// capacity is the records/s of the cluster of TestSearchFindsTheCapacity and
-// TestSearchRecoversFromAStall.
+// records/s
 const capacity = 2000
 
-// TestSearchFindsTheCapacity: a search with real runs finds the known capacity of a Kafka. At a
-// ratio x above it, the last record of three quarters of a probe waits 0.75·x of its length: 30 ms
-// of two seconds at 2 %.
+// At a ratio x above the capacity, the last record of three quarters of a probe waits 0.75·x of its
+// length: 30 ms of two seconds at 2 %.
 func TestSearchFindsTheCapacity(t *testing.T) {
 	virtual.Test(t, virtual.Options{ProducePerSecond: capacity}, func(t *testing.T, c *virtual.Cluster) {
 		engine := engineOn(t, c)
@@ -116,8 +112,6 @@ func TestSearchFindsTheCapacity(t *testing.T) {
 	})
 }
 
-// TestSearchRecoversFromAStall: a Kafka that refuses everything for one probe does not change the
-// answer.
 func TestSearchRecoversFromAStall(t *testing.T) {
 	virtual.Test(t, virtual.Options{ProducePerSecond: capacity}, func(t *testing.T, c *virtual.Cluster) {
 		engine := engineOn(t, c)
@@ -326,8 +320,6 @@ func TestSearchAnswers(t *testing.T) {
 	}
 }
 
-// TestSearchCampaign: a search leaves a cell for each rate and length, and a run for each probe at
-// the index that the probe names.
 func TestSearchCampaign(t *testing.T) {
 	p := &plant{}
 	found, saved, err := doSearch(t, p.out, madeUp(t, p))
@@ -444,7 +436,6 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// TestCurveAnswer: only the last probe of each rate counts.
 func TestCurveAnswer(t *testing.T) {
 	passed := func(perS float64) result.Probe { return result.Probe{OfferedPerS: perS, Passed: true} }
 	failed := func(perS float64) result.Probe { return result.Probe{OfferedPerS: perS} }
@@ -462,7 +453,6 @@ func TestCurveAnswer(t *testing.T) {
 	}
 }
 
-// TestEnough: a probe is lengthened for an expected percentile, at most to the confirmation.
 func TestEnough(t *testing.T) {
 	for _, c := range []struct {
 		expected string
@@ -487,7 +477,6 @@ func TestEnough(t *testing.T) {
 	}
 }
 
-// TestProbeQuotesFigures: a probe has a percentile only if it has enough records for it.
 func TestProbeQuotesFigures(t *testing.T) {
 	cfg := madeUp(t, &plant{})
 	for count, want := range map[int64][2]bool{10: {}, 500: {true, false}, 1000: {true, true}} {

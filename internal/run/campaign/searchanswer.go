@@ -64,7 +64,6 @@ func (c SearchConfig) answer(f search.Finding, found *result.Search, err error) 
 	return b.String()
 }
 
-// why returns what the last failed probe of a rate did not meet.
 func why(found *result.Search, perS float64) []string {
 	for _, p := range slices.Backward(found.Probes) {
 		if p.OfferedPerS == perS && !p.Passed {
@@ -104,7 +103,7 @@ func (c SearchConfig) curveAnswer(found *result.Search, err error) string {
 	return early + fmt.Sprintf("the expectations are met up to %s.", unit.PerSecond(highest))
 }
 
-// lastOfEach returns the last probe of each rate, ordered by rate. Earlier ones were repeated.
+// lastOfEach is ordered by rate.
 func lastOfEach(probes []result.Probe) []result.Probe {
 	last := make(map[float64]result.Probe)
 	for _, p := range probes {

@@ -42,8 +42,7 @@ func (c SearchConfig) judge(step search.Step, r *result.Run) (result.Probe, sear
 	}
 }
 
-// nanos returns a time of a run by the figure's name; nil if the run does not have it, for example
-// for too few records.
+// nanos returns nil if the run does not have the figure.
 func nanos(r *result.Run, name string) *int64 {
 	f, err := figure.Named(name)
 	if err != nil {
@@ -57,7 +56,6 @@ func nanos(r *result.Run, name string) *int64 {
 	return &ns
 }
 
-// doubtful reports whether a run is invalid only because the tool was not able to measure.
 func doubtful(r *result.Run) bool {
 	limits := judge.ToolLimits(r)
 	return r.Verdict.Status == result.Invalid && !slices.ContainsFunc(r.Verdict.Reasons, func(reason string) bool {
@@ -65,8 +63,7 @@ func doubtful(r *result.Run) bool {
 	})
 }
 
-// failures returns why a run's rate does not pass. tooFew is how many of the failures are
-// percentiles with too few records.
+// tooFew is how many of the failures are percentiles with too few records.
 func (c SearchConfig) failures(r *result.Run, reached float64) (failures []string, tooFew int) {
 	if reached == 0 {
 		failures = append(failures, "nothing came through")

@@ -12,11 +12,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// Warmer loads the brokers of a local Kafka before the first run on them, if its scenario asks for
-// that, because a JVM first has to compile its code. It keeps no result of that load. It warms up
-// each cluster once for each kind of run.
+// Warmer loads the brokers of a local Kafka before the first run on them, because a JVM first has
+// to compile its code. It warms up each cluster once for each kind of run.
 type Warmer struct {
-	// Tell receives each step that takes time.
 	Tell func(string)
 	// Planned are the known scenarios of runs to come. Their kinds are warmed up before the first
 	// run.
@@ -27,12 +25,10 @@ type Warmer struct {
 	took time.Duration   // total time of the warm-ups of on
 }
 
-// kind returns the kind of requests of a scenario: the engine of its queue, or "" for ordinary
-// consumers.
+// kind is the engine of a scenario's queue, or "" for ordinary consumers.
 func kind(s scenario.Scenario) string { return s.Consume.Queue.Engine }
 
-// prepare warms up the cluster of the next run unless it is warm, and returns the total time of its
-// warm-ups. A nil Warmer does nothing.
+// prepare returns the total time of the cluster's warm-ups. A nil Warmer does nothing.
 func (w *Warmer) prepare(ctx context.Context, run bench.Config) (time.Duration, error) {
 	if w == nil || !startedHere(run.Cluster) {
 		return 0, nil
@@ -58,8 +54,7 @@ func (w *Warmer) prepare(ctx context.Context, run bench.Config) (time.Duration, 
 	return w.took, nil
 }
 
-// busiest returns, for each kind among first and the planned scenarios on the same cluster, the
-// scenario with the most producers. The kinds are in the order in which they appear.
+// busiest returns the scenario with the most producers for each kind, in the order of the kinds.
 func busiest(first scenario.Scenario, planned []scenario.Scenario) (all []scenario.Scenario) {
 	place := map[string]int{}
 	for _, s := range append([]scenario.Scenario{first}, planned...) {
@@ -84,8 +79,6 @@ func with(engine string) string {
 	return " with the queue's engine " + engine
 }
 
-// startedHere reports whether the brokers are JVMs that were started for these runs. The embedded
-// broker has nothing to compile.
 func startedHere(c cluster.Cluster) bool {
 	_, named := c.(*cluster.Named)
 	return !named && c.Info().Kind == cluster.KindKafka
@@ -109,12 +102,10 @@ func putUnderLoad(ctx context.Context, run bench.Config) error {
 	return nil
 }
 
-// warmupDrain is the longest drain of a warm-up.
 const warmupDrain = 5 * time.Second
 
-// warmup returns the scenario that warms up the brokers of s: one producer as fast as it can, or
-// those of s if they go as fast as they can, and one consumer, or the queue of s without drops. It
-// has the records, settings and replicas of s, in a topic in which each broker leads a partition.
+// warmup returns a scenario of one producer as fast as it can, or those of s if they go as fast as
+// they can, and one consumer, or the queue of s without drops. Each broker leads a partition.
 func warmup(s scenario.Scenario) scenario.Scenario {
 	w := scenario.Defaults()
 	w.Name, w.Driver, w.Cluster = "warm-up", s.Driver, s.Cluster

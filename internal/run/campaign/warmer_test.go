@@ -22,7 +22,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// asKafka claims to be an Apache Kafka that was started here.
 type asKafka struct{ *cluster.Embedded }
 
 func (k *asKafka) Info() cluster.Info {
@@ -31,7 +30,7 @@ func (k *asKafka) Info() cluster.Info {
 	return info
 }
 
-// brokers takes some time for each record, which a closed loop needs.
+// A closed loop needs brokers that take some time for each record.
 var brokers = virtual.Options{ProducePerSecond: 20_000}
 
 func moreBrokers(t *testing.T) *cluster.Embedded {
@@ -54,7 +53,6 @@ func coldStart(warmup time.Duration) scenario.Scenario {
 	return s
 }
 
-// TestWarmer: new brokers are warmed up once before the first run, and only the runs show it.
 func TestWarmer(t *testing.T) {
 	out, aside := t.TempDir(), t.TempDir()
 	t.Setenv("TMPDIR", aside)
@@ -73,7 +71,7 @@ func TestWarmer(t *testing.T) {
 			want   float64
 		}{
 			{first, length, 1, 0.3}, {first, length, 1, 0.3}, {second, length, 2, 0.3},
-			{first, 0, 2, 0}, {first, length, 2, 0}, // already warm
+			{first, 0, 2, 0}, {first, length, 2, 0},
 			{moreBrokers(t), length, 2, 0}, // the embedded broker needs no warm-up
 		} {
 			e.Source = on{run.on}
@@ -97,8 +95,6 @@ func TestWarmer(t *testing.T) {
 	})
 }
 
-// TestWarmerOfQueues: new brokers are warmed up before the first run for each planned kind, and for
-// an unplanned kind before its first run.
 func TestWarmerOfQueues(t *testing.T) {
 	virtual.Test(t, brokers, func(t *testing.T, c *virtual.Cluster) {
 		const length = 200 * time.Millisecond
@@ -161,7 +157,6 @@ func TestWarmerInterrupted(t *testing.T) {
 	})
 }
 
-// TestWarmup: the warm-up of every preset is a valid scenario, and every broker takes part.
 func TestWarmup(t *testing.T) {
 	for _, name := range scenario.Names() {
 		suite, err := scenario.ReadSuite(name, scenario.Options{})
@@ -171,7 +166,7 @@ func TestWarmup(t *testing.T) {
 		for _, cell := range suite.Cells {
 			s := cell.Scenario
 			if s.Topic.Existing != "" {
-				continue // new brokers have no existing topics
+				continue
 			}
 			s.Cluster.Warmup = unit.Duration(8 * time.Second)
 			w := warmup(s)
@@ -205,7 +200,6 @@ func TestWarmupIsForeseen(t *testing.T) {
 	}
 }
 
-// TestBy: a campaign has the figure that judges its suite, and that figure exists.
 func TestBy(t *testing.T) {
 	for _, name := range scenario.Names() {
 		suite, err := scenario.ReadSuite(name, scenario.Options{})

@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// brokers returns the brokers of a cluster that this process started, ordered by ID from 1. The
-// error says why a run may not break them.
+// brokers returns the brokers that this process started, ordered by ID from 1.
 func brokers(c cluster.Cluster) ([]*cluster.Broker, error) {
 	if own, mine := c.(*cluster.Kafka); mine {
 		return own.Brokers(), nil
@@ -22,7 +21,7 @@ func brokers(c cluster.Cluster) ([]*cluster.Broker, error) {
 }
 
 // Refusal returns why no run may break the brokers of a cluster of this kind (cluster.KindKafka and
-// so on), or of one that stays up after the run; nil if a run may. It needs no cluster.
+// so on), or of one that stays up after the run; nil if a run may.
 func Refusal(kind string, kept bool) error {
 	switch {
 	case kept:
@@ -78,7 +77,6 @@ func (f brokerFault) Inject(ctx context.Context) (done Step, err error) {
 	return done, nil
 }
 
-// act does an action to a broker, and reports when the broker is gone.
 func (s Stand) act(ctx context.Context, b *cluster.Broker, action string) error {
 	switch action {
 	case scenario.Kill:
@@ -105,8 +103,7 @@ func (s Stand) act(ctx context.Context, b *cluster.Broker, action string) error 
 	return fmt.Errorf("unknown action for a broker: %s", action)
 }
 
-// stop stops a broker in order. If it does not stop in time, it is killed and stop returns an
-// error.
+// A broker that does not stop in time is killed, and stop returns an error.
 func (s Stand) stop(ctx context.Context, b *cluster.Broker) error {
 	ran := b.Alive()
 	err := b.Stop(ctx)
@@ -127,7 +124,6 @@ func (f brokerFault) Undo() Fault {
 	return f
 }
 
-// leaderFault is a fault of the broker that leads a partition.
 type leaderFault struct {
 	on        Stand
 	action    string
@@ -138,8 +134,7 @@ func (f leaderFault) Name() string {
 	return fmt.Sprintf("%s %s %d", f.action, scenario.LeaderTarget, f.partition)
 }
 
-// Available requires that the partition exists, and that a leader can suffer the action: a stopped
-// or paused broker leads nothing.
+// A stopped or paused broker leads nothing.
 func (f leaderFault) Available() error {
 	if _, err := brokers(f.on.Cluster); err != nil {
 		return err
@@ -172,7 +167,6 @@ func (f leaderFault) Inject(ctx context.Context) (Step, error) {
 	return aimed.Inject(ctx)
 }
 
-// rollingRestart restarts the brokers one after the other.
 type rollingRestart struct {
 	on     Stand
 	action string
@@ -188,16 +182,13 @@ func (f rollingRestart) Available() error {
 	return err
 }
 
-// inSyncTimeout bounds the wait for replicas in a rolling restart, inSyncPoll is the period of its
-// readings.
 const (
 	inSyncTimeout = 60 * time.Second
 	inSyncPoll    = 100 * time.Millisecond
 )
 
 // Inject restarts each broker. Before each restart and after the last, it waits until all replicas
-// of the topic are in sync, because two brokers down at a time are an outage. It returns an error
-// if they are not in sync in time.
+// of the topic are in sync, because two brokers down at a time are an outage.
 func (f rollingRestart) Inject(ctx context.Context) (done Step, err error) {
 	all, err := brokers(f.on.Cluster)
 	if err != nil {

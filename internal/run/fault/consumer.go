@@ -10,17 +10,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// consumerFault is a fault of the consumer with this number in every group.
 type consumerFault struct {
 	groups []Consumers
-	names  []string // names of the groups; nil for one group
+	names  []string // nil for one group
 	action string
 	number int
 }
 
 func (f consumerFault) Name() string { return fmt.Sprintf("%s consumer %d", f.action, f.number) }
 
-// Available requires, for a kill, a driver that can kill.
 func (f consumerFault) Available() error {
 	if f.action != scenario.Kill {
 		return nil
@@ -82,8 +80,6 @@ func (f consumerFault) dataOf(losses []snapshot.Loss) map[string]any {
 	return data
 }
 
-// injectInto does the action to the consumer of one group. lost counts the records of a killed
-// consumer that it received and had not committed or settled.
 func (f consumerFault) injectInto(g Consumers) (detail string, lost snapshot.Loss, err error) {
 	switch f.action {
 	case scenario.Start:

@@ -2,10 +2,9 @@
 // Fault has a Name, knows whether it is Available in this run, and is done by Inject. The run
 // decides when.
 //
-// A fault hits a process as in production: a kill is SIGKILL, after which the process flushes and
-// sends nothing. A stop is an orderly shutdown. A pause is SIGSTOP, which looks like a machine that
-// hangs: connections stay open and do not answer. The target "leader of partition 0" is resolved
-// when the fault happens (Aimed), because the leader may have changed since the run began.
+// A kill is SIGKILL. A stop is an orderly shutdown. A pause is SIGSTOP, which looks like a machine
+// that hangs: connections stay open and do not answer. The target "leader of partition 0" is
+// resolved when the fault happens (Aimed).
 //
 // Files to know: fault.go, broker.go, consumer.go.
 package fault
@@ -27,8 +26,8 @@ type Fault interface {
 	// everything is open and before the load begins.
 	Available() error
 	// Inject does the fault and returns when it is done; starting a broker takes until it serves.
-	// The step describes the result; it may be empty. Inject may be called from any goroutine, and
-	// several faults may be injected at a time.
+	// The step may be empty. Inject may be called from any goroutine, and several faults may be
+	// injected at a time.
 	Inject(ctx context.Context) (Step, error)
 }
 
@@ -50,7 +49,7 @@ const (
 // Aimed is a Fault whose target is only known when the fault happens.
 type Aimed interface {
 	Fault
-	// Aim finds the target, and returns the fault of exactly that target.
+	// Aim returns the fault of the present target.
 	Aim(ctx context.Context) (Fault, error)
 }
 
@@ -66,16 +65,13 @@ type Consumers interface {
 	Kill(number int) (snapshot.Loss, error)
 	Leave(number int) error
 	Start(number int) error
-	// Pause returns how the consumer was paused.
 	Pause(number int) (how string, err error)
 	Resume(number int) error
-	// CanKill returns why Kill can't be done, or nil.
-	CanKill() error
+	CanKill() error // nil, or why Kill is not possible
 }
 
 // Topic reads the state of the run's topic from the brokers.
 type Topic interface {
-	// Leader returns the broker that leads a partition.
 	Leader(ctx context.Context, partition int) (broker int32, err error)
 	// InSync reports whether all replicas of every partition are in sync.
 	InSync(ctx context.Context) (bool, error)

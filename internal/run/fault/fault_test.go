@@ -107,7 +107,6 @@ func TestConsumersThatCannotBeKilled(t *testing.T) {
 	}
 }
 
-// Brokers that the run may not break are reported before the run, with a remedy.
 func TestBrokersThatCannotBeBroken(t *testing.T) {
 	embedded, err := cluster.StartEmbedded(cluster.EmbeddedOptions{})
 	if err != nil {

@@ -15,40 +15,37 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 )
 
-// AgentConfig says who an agent is.
+// AgentConfig configures an agent.
 type AgentConfig struct {
 	Session   Session
-	Index, Of int // the agent of that index, from 0, of so many
-	// Bench is the configuration of each part, but for scenario and driver. Its Out is
-	// where snapshots and the folders of the parts go; its Interrupt ends a part early,
-	// and then the agent.
-	Bench bench.Config
-	Open  func(name string) (driver.Driver, error)
-	// HostName and Host say where it runs.
+	Index, Of int // from 0 to Of-1
+	// Bench configures each part, except for scenario and driver. Snapshots and the parts' folders
+	// go to its Out. Its Interrupt ends a part early, and then the agent.
+	Bench    bench.Config
+	Open     func(name string) (driver.Driver, error)
 	HostName string
 	Host     result.Host
 	Clock    Clock
-	Tell     func(string) // is told how the agent gets on
-	// Plans is told of each plan that the agent makes its part of; nil is nobody.
+	Tell     func(string) // receives progress; may be nil
+	// Plans receives each plan that the agent makes a part of; it may be nil.
 	Plans func(bench.Plan)
 }
 
-// Why an agent ends.
 var (
-	// ErrReplaced is that the agent's index is another process's.
+	// ErrReplaced reports that another process has claimed the agent's index.
 	ErrReplaced      = errors.New("another process has the index of this agent")
 	errRefused       = errors.New("the coordinator refuses this agent")
 	errOtherKey      = errors.New("the coordinator has another key")
 	errNoCoordinator = errors.New("no coordinator")
-	// ErrNotHandedIn is that a part was made and could not be handed in, or not be made.
+	// ErrNotHandedIn reports that a part could not be made or handed in.
 	ErrNotHandedIn = errors.New("the part was not handed in")
 )
 
-// NoCoordinator reports whether an agent ended because nobody coordinates it.
+// NoCoordinator reports whether an agent ended because it has no coordinator.
 func NoCoordinator(err error) bool { return errors.Is(err, errNoCoordinator) }
 
-// RunAgent makes the parts of an agent in all runs of its session, and returns when the
-// session is over, or when no plan came for long after the last part.
+// RunAgent makes an agent's part of each run of its session, until the session is over or no plan
+// comes for nextWithin after the last part.
 func RunAgent(ctx context.Context, cfg AgentConfig) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -115,16 +112,15 @@ func (a *agent) interrupted() bool {
 	}
 }
 
-// planned is a run that the log has a plan for.
 type planned struct {
 	run    int
 	record control.Plan
 	plan   bench.Plan
 }
 
-// next waits for the plan of a run after the last one; nil is that the session is over.
+// next returns nil if the session is over.
 func (a *agent) next(ctx context.Context, last int) (*planned, error) {
-	if last > 0 { // otherwise it waits for as long as people take to start the coordinator
+	if last > 0 { // else it waits until people start the coordinator
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, nextWithin)
 		defer cancel()
@@ -168,7 +164,6 @@ func (a *agent) next(ctx context.Context, last int) (*planned, error) {
 	return p, nil
 }
 
-// makePart makes the agent's part of a run and hands it in.
 func (a *agent) makePart(ctx context.Context, p planned) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -210,7 +205,7 @@ func (a *agent) makePart(ctx context.Context, p planned) error {
 		err = bench.RunPart(ctx, cfg, p.plan, a.Index, l)
 	}
 	if err != nil {
-		outer := context.WithoutCancel(ctx) // the agent may have been abandoned
+		outer := context.WithoutCancel(ctx)
 		if ctx.Err() == nil {
 			cancel()
 		}
@@ -227,7 +222,6 @@ func (a *agent) makePart(ctx context.Context, p planned) error {
 	return a.handIn(ctx, p.run, spool)
 }
 
-// handIn hands in all that was spooled.
 func (a *agent) handIn(ctx context.Context, run int, spool *spool) error {
 	number := 0
 	for data, err := range spool.encoded() {

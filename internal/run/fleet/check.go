@@ -8,11 +8,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// maxLanes bounds the lanes of a run, each of which takes 192 bytes on every agent that receives.
+// Each lane takes 192 bytes on every agent that receives.
 const maxLanes = 1 << 20
 
-// Check returns what of a scenario so many agents cannot do, all of it, with the remedy of
-// each; nil if they can make it. With bench.Apart so many of them are senders.
+// Check returns everything in a scenario that this many agents cannot do, with remedies; nil if
+// they can do it all. With bench.Apart, senders of them send.
 func Check(s scenario.Scenario, of, senders int, placement string) error {
 	placement = bench.Placed(s, placement)
 	var faults []error

@@ -9,13 +9,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet"
 )
 
-// What agents cannot make is refused, all of it at once, each with what to write instead.
 func TestCheck(t *testing.T) {
 	const ample = "topic: {partitions: 8}\nload: {producers: 8}\nconsume: {consumers: 8}\n"
 	for _, of := range []struct {
 		yaml      string
 		placement string
-		want      []string // parts of the refusals, in order; none is no refusal
+		want      []string
 	}{
 		{ample, bench.Own, nil},
 		{ample + "faults: [{at: 1s, kill: consumer 0}]", bench.Own, []string{"faults: ", "leave one of the two out"}},

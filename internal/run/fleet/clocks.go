@@ -15,31 +15,29 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
-// Clock says how an agent compares its clock, which its Probes read, with those of others.
+// Clock says how an agent compares its clock with the clocks of other agents.
 type Clock struct {
-	// Boot is whose clock it is. Agents of one boot know their offset exactly; those without
-	// an ID ask.
+	// Boot identifies the clock, whose offset agents of one boot know exactly.
 	Boot echo.Boot
-	// Conn is where others ask for the clock, and Addr what they are told of it; empty is the
-	// address of Conn. Nil is none: then they ask over the log, and the error is some ms.
+	// Conn answers questions for the time at Addr; empty is Conn's address. Without Conn others ask
+	// over the log, and the error is some milliseconds.
 	Conn net.PacketConn
 	Addr string
-	// Resolve finds the address of another agent; nil resolves UDP.
+	// Resolve returns the address of another agent; nil resolves UDP addresses.
 	Resolve func(addr string) (net.Addr, error)
-	// NowNs is the clock that others are told; nil is the axis of the agent's Probes.
+	// NowNs is the agent's clock; nil is the axis of its Probes.
 	NowNs func() int64
-	// SlewNs is by how much the clock was slewed, see echo.Clock; nil is never.
+	// SlewNs returns by how much the clock was slewed (echo.Clock); nil is never.
 	SlewNs func() int64
 }
 
 const (
-	readyAgain = 2 * time.Second // after which an agent's offset is told again
+	readyAgain = 2 * time.Second // between repetitions of an agent's offset
 	logEvery   = 500 * time.Millisecond
 	settleFor  = 10 * time.Second // for clocks that do not answer after the run
-	mostEchoes = 64               // questions and answers over the log that wait
+	mostEchoes = 64
 )
 
-// clocks is what an agent knows of the clocks of others.
 type clocks struct {
 	cfg   Clock
 	index int
@@ -48,25 +46,23 @@ type clocks struct {
 	m     *member
 
 	end     func()
-	answers chan answer // those that find no room are asked for again
+	answers chan answer // what exceeds its capacity is asked again
 
 	mu      sync.Mutex
 	peers   map[int]peerClock
-	number  int64           // of the last question over the log
-	asked   map[int64]asked // questions over the log without all answers
+	number  int64
+	asked   map[int64]asked
 	lastAsk int64
 	running sync.WaitGroup
 }
 
-// peerClock is an agent whose clock is needed.
 type peerClock struct {
 	instance uint64
-	exact    *int64 // its offset, if it has the clock of this agent
+	exact    *int64 // offset if both share a clock; else nil
 }
 
 type asked struct{ sentNs, slewNs int64 }
 
-// answer is an answer that is to be written to the log.
 type answer struct {
 	run  int
 	echo control.Echo
@@ -91,7 +87,6 @@ func openClocks(cfg AgentConfig, now func() int64) (*clocks, error) {
 	return c, err
 }
 
-// addr is where the agent is asked for its clock.
 func (c *clocks) addr() string {
 	if c.cfg.Addr == "" && c.cfg.Conn != nil {
 		return c.cfg.Conn.LocalAddr().String()
@@ -99,7 +94,6 @@ func (c *clocks) addr() string {
 	return c.cfg.Addr
 }
 
-// start answers what others ask over the log, until ctx ends.
 func (c *clocks) start(ctx context.Context, m *member) {
 	ctx, c.end = context.WithCancel(ctx)
 	c.mu.Lock()
@@ -111,7 +105,7 @@ func (c *clocks) start(ctx context.Context, m *member) {
 			case a := <-c.answers:
 				a.echo.SlewNs = c.clock.SlewNs()
 				a.echo.AnsweredNs = c.clock.NowNs()
-				_ = m.writer.Write(ctx, a.run, a.echo) // who asked asks again
+				_ = m.writer.Write(ctx, a.run, a.echo) // on an error the asker asks again
 			case <-ctx.Done():
 				return
 			}
@@ -125,7 +119,6 @@ func (c *clocks) close() {
 	_ = c.node.Close()
 }
 
-// heard takes in what the log says of clocks.
 func (c *clocks) heard(change control.Change) {
 	e, now := change.Echo, c.clock.NowNs()
 	switch {
@@ -140,7 +133,6 @@ func (c *clocks) heard(change control.Change) {
 	}
 }
 
-// prove takes in an answer over the log.
 func (c *clocks) prove(from control.Record, e control.Echo, now int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,14 +140,13 @@ func (c *clocks) prove(from control.Record, e control.Echo, now int64) {
 	if !is || c.m == nil || e.Asker != c.m.instance || c.peers[from.Agent].instance != from.Instance {
 		return
 	}
-	_ = c.node.Add(uint32(from.Agent), clock.Echo{ // what proves nothing is asked again
+	_ = c.node.Add(uint32(from.Agent), clock.Echo{ // on an error it is asked again
 		SentNs: q.sentNs, HeardNs: e.HeardNs, AnsweredNs: e.AnsweredNs, ReceivedNs: now,
 		OwnSlewNs: q.slewNs, PeerSlewNs: e.SlewNs,
 	})
 }
 
-// wanted are the agents whose clocks a part needs: agent 0's, and those of all that send what
-// it receives.
+// wanted returns the agents whose clocks a part needs: agent 0, and all that send if it receives.
 func wanted(plan bench.Plan, s scenario.Scenario, index int) (agents []int) {
 	_, members := plan.Workers(s, index)
 	for i := range plan.Parts {
@@ -167,7 +158,6 @@ func wanted(plan bench.Plan, s scenario.Scenario, index int) (agents []int) {
 	return agents
 }
 
-// ask asks agents from now on, as they are in the log.
 func (c *clocks) ask(agents []int, s *control.State) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -184,24 +174,22 @@ func (c *clocks) ask(agents []int, s *control.State) {
 		} else {
 			peer := echo.Peer{Number: uint32(i)}
 			if a.Hello.ClockAddr != "" {
-				if at, err := c.cfg.Resolve(a.Hello.ClockAddr); err == nil { // otherwise it is silent
+				if at, err := c.cfg.Resolve(a.Hello.ClockAddr); err == nil { // else it counts as silent
 					peer.Addr = at
 				}
 			}
-			_ = c.node.Ask(peer) // it was forgotten
+			_ = c.node.Ask(peer) // cannot fail after Forget
 		}
 		c.peers[i] = p
 	}
 }
 
-// exact reports whether an agent's offset is known without an error.
 func (c *clocks) exact(agent int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return agent == c.index || c.peers[agent].exact != nil
 }
 
-// at returns the offset of an agent's clock to use at a time on the own clock.
 func (c *clocks) at(agent int, ns int64) (clock.Bound, bool) {
 	if agent == c.index {
 		return clock.Bound{}, true
@@ -218,7 +206,7 @@ func (c *clocks) at(agent int, ns int64) (clock.Bound, bool) {
 	return c.node.At(uint32(agent), ns)
 }
 
-// over returns how wrong an offset was over a time on the own clock.
+// over returns the error of a used offset, between two times of this agent's clock.
 func (c *clocks) over(agent int, from, to, used int64) (clock.Bound, bool) {
 	if c.exact(agent) {
 		b, _ := c.at(agent, to)
@@ -227,8 +215,7 @@ func (c *clocks) over(agent int, from, to, used int64) (clock.Bound, bool) {
 	return c.node.Over(uint32(agent), from, to, used)
 }
 
-// know reports whether the clocks of agents are known, and asks those over the log that give
-// no answer otherwise.
+// know asks over the log those that do not answer by UDP.
 func (c *clocks) know(ctx context.Context, run int, agents []int, now int64) bool {
 	unknown := slices.DeleteFunc(slices.Clone(agents), func(i int) bool {
 		_, known := c.at(i, now)
@@ -238,7 +225,6 @@ func (c *clocks) know(ctx context.Context, run int, agents []int, now int64) boo
 	return !slices.ContainsFunc(unknown, func(i int) bool { _, known := c.at(i, now); return !known })
 }
 
-// askLog asks those of some agents over the log that are silent, now and then.
 func (c *clocks) askLog(ctx context.Context, run int, agents []int) {
 	agents = slices.DeleteFunc(slices.Clone(agents), func(i int) bool { return !c.node.Silent(uint32(i)) })
 	now := c.clock.NowNs()
@@ -253,39 +239,36 @@ func (c *clocks) askLog(ctx context.Context, run int, agents []int) {
 	number, instance := c.number, c.m.instance
 	c.asked[number] = asked{slewNs: c.clock.SlewNs(), sentNs: c.clock.NowNs()}
 	c.mu.Unlock()
-	_ = c.m.writer.Write(ctx, run, control.Echo{Of: agents, Asker: instance, Number: number}) // the next is asked soon
+	_ = c.m.writer.Write(ctx, run, control.Echo{Of: agents, Asker: instance, Number: number}) // the next question follows soon
 }
 
-// seenClocks is how well clocks were known from the start of a run on.
 type seenClocks struct {
 	clocks  *clocks
-	zeroNs  int64 // the start, on the own clock
-	implied int64 // agent 0's offset at the start, if that is the same moment on both clocks
+	zeroNs  int64 // the start on this agent's clock
+	implied int64 // agent 0's offset, if the start is the same moment on both clocks
 
 	mu    sync.Mutex
-	start *int64 // the error of the start; nil until it is known
+	start *int64 // error at the start; nil until known
 	all   []*seenClock
 }
 
-// seenClock is how well one was known.
 type seenClock struct {
 	agent            int
-	used             int64 // its offset
-	sinceNs, errorNs int64 // the error until sinceNs, from when on it is not known yet
+	used             int64 // by the part
+	sinceNs, errorNs int64 // the error until sinceNs
 }
 
-// see chooses the offsets that are used from now on. The start is at zeroNs on the own clock.
+// zeroNs is the start on this agent's clock.
 func (c *clocks) see(agents []int, zeroNs, implied int64) *seenClocks {
 	s := &seenClocks{clocks: c, zeroNs: zeroNs, implied: implied}
 	now := c.clock.NowNs()
 	for _, i := range agents {
-		b, _ := c.at(i, zeroNs) // known, or the agent were not ready
+		b, _ := c.at(i, zeroNs) // known, or the agent would not be ready
 		s.all = append(s.all, &seenClock{agent: i, used: b.OffsetNs, sinceNs: now})
 	}
 	return s
 }
 
-// tell says which offsets were chosen that are not exact.
 func (s *seenClocks) tell(say func(format string, args ...any)) {
 	for _, w := range s.all {
 		if b, _ := s.clocks.at(w.agent, s.zeroNs); !s.clocks.exact(w.agent) {
@@ -294,7 +277,7 @@ func (s *seenClocks) tell(say func(format string, args ...any)) {
 	}
 }
 
-// watch looks at the proofs before they are forgotten.
+// watch reads the proofs before package echo forgets them.
 func (s *seenClocks) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		s.look(s.clocks.clock.NowNs() - int64(time.Second))
@@ -305,7 +288,7 @@ func (s *seenClocks) watch(ctx context.Context) {
 	}
 }
 
-// look takes in what is proved of the time until now. It returns the agents that it is not for.
+// look returns the agents whose errors are not proved up to untilNs.
 func (s *seenClocks) look(untilNs int64) (unknown []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -329,8 +312,8 @@ func (s *seenClocks) look(untilNs int64) (unknown []int) {
 	return unknown
 }
 
-// conclude waits until it is known how well the clocks were known until now, or until a
-// clock was stepped, or has not answered for long.
+// conclude waits for the errors up to now. It gives up if a clock was stepped or does not answer
+// for settleFor.
 func (s *seenClocks) conclude(ctx context.Context, run int) (known judge.Clocks) {
 	now := s.clocks.clock.NowNs()
 	ctx, cancel := context.WithTimeout(ctx, settleFor)
@@ -339,7 +322,7 @@ func (s *seenClocks) conclude(ctx context.Context, run int) (known judge.Clocks)
 	for len(unknown) > 0 && ctx.Err() == nil {
 		pending := slices.DeleteFunc(unknown, func(i int) bool {
 			_, proved := s.clocks.over(i, now, now, 0)
-			return proved // so no later answer says more
+			return proved // no later answer says more
 		})
 		if len(pending) == 0 {
 			break

@@ -18,7 +18,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/echo/echotest"
 )
 
-// shifted is the clock of an agent that is ahead of the bubble's, and may be stepped.
 type shifted struct {
 	mu    sync.Mutex
 	ahead time.Duration
@@ -30,7 +29,6 @@ func (s *shifted) now() int64 {
 	return time.Now().UnixNano() + int64(s.ahead)
 }
 
-// began notes when an agent's measured window began, in the bubble's time.
 type began struct {
 	mu sync.Mutex
 	at []time.Time
@@ -47,14 +45,12 @@ func (b *began) Event(e result.Event) {
 	}
 }
 
-// skew is how the agents of a test have their clocks.
 type skew struct {
-	udp   bool // they reach one another by UDP: 3 ms one way, 1 ms the other
+	udp   bool // by UDP, 3 ms one way and 1 ms the other
 	ahead func(agent int) time.Duration
 	step  func(agent int, c *shifted) // may step the clock later
 }
 
-// apart makes a run with two senders and two receivers.
 func (w *world) apart(s skew) (result.Run, []time.Time) {
 	var wires echotest.Network
 	wires.Set(func(from, to string, packet []byte, arrive func([]byte, time.Duration)) {
@@ -98,13 +94,11 @@ func (w *world) apart(s skew) (result.Run, []time.Time) {
 	return o.Run, starts.at
 }
 
-// hours are far apart, as the clocks of machines are that were booted at different times.
 func hours(agent int) time.Duration {
 	return []time.Duration{0, -7 * time.Hour, 100 * time.Hour, 13 * time.Minute}[agent]
 }
 
-// Senders and receivers whose clocks are far apart measure, within the error that they
-// report, what those with one clock measure; and their runs start at the same moment.
+// They measure what agents with one clock measure, within the reported error.
 func TestApartWithShiftedClocks(t *testing.T) {
 	var truth result.Run
 	within(t, 4, func(w *world) { truth, _ = w.apart(skew{}) })
@@ -149,14 +143,14 @@ func TestApartWithShiftedClocks(t *testing.T) {
 	}
 }
 
-// A clock that is stepped in the run leaves e2e times that nobody can rely on, and says so.
+// The e2e times then count as not measured.
 func TestSteppedClock(t *testing.T) {
 	within(t, 4, func(w *world) {
 		r, _ := w.apart(skew{udp: true, ahead: hours, step: func(agent int, c *shifted) {
 			if agent != 1 {
 				return
 			}
-			time.AfterFunc(7*time.Second, func() { // the load takes 4 s to begin, and then 5
+			time.AfterFunc(7*time.Second, func() { // the load begins after 4 s and lasts 5 s
 				c.mu.Lock()
 				defer c.mu.Unlock()
 				c.ahead += 100 * time.Millisecond

@@ -10,12 +10,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 )
 
-// Collect reads from a session's log what the agents have handed in of its last run so far,
-// and keeps it in a folder. The plan and what it returns are what bench.Conclude takes.
+// Collect reads the parts of a session's last run from its log, and keeps them in folder, for
+// bench.Conclude.
 func Collect(ctx context.Context, s Session, folder string) (plan bench.Plan, handed bench.Handed, err error) {
 	c := &Coordinator{cfg: Config{Spool: folder}}
-	// A record of this process is where reading ends. It counts for nobody, because the
-	// session has a coordinator.
+	// Readers ignore this record; it marks the end of the log.
 	mine := random()
 	if err := control.NewWriter(s.Log, s.Key, s.Topic, control.Coordinator, mine).Write(ctx, 0, control.End{}); err != nil {
 		return plan, handed, err
@@ -29,7 +28,7 @@ func Collect(ctx context.Context, s Session, folder string) (plan bench.Plan, ha
 		for _, e := range entries {
 			change, err := c.m.state.Apply(e)
 			if err != nil && c.m.state.Plan() == nil {
-				return plan, handed, err // another key, or another release
+				return plan, handed, err // another key or release
 			}
 			if change.Record.Kind == control.KindPlan && change.Effect == control.Applied {
 				if err := c.expect(*c.m.state.Plan(), c.m.state.Run(), &plan); err != nil {
@@ -52,7 +51,6 @@ func Collect(ctx context.Context, s Session, folder string) (plan bench.Plan, ha
 	return plan, handed, err
 }
 
-// expect makes room for what the agents hand in of a run.
 func (c *Coordinator) expect(record control.Plan, run int, plan *bench.Plan) error {
 	*plan = bench.Plan{}
 	if err := json.Unmarshal(record.Assignment, plan); err != nil {

@@ -18,17 +18,17 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 )
 
-// Config says what a coordinator coordinates.
+// Config configures a coordinator.
 type Config struct {
 	Session     Session
 	Of          int    // agents
 	Placed      string // bench.Own, bench.Any or bench.Apart
-	Senders     int    // with bench.Apart, how many of the agents send: the first ones
+	Senders     int    // with bench.Apart, how many agents send: the first ones
 	Tool        result.Tool
-	ClusterID   string        // of the cluster under test; agents with another one are refused
+	ClusterID   string        // agents of another cluster are refused
 	JoinTimeout time.Duration // for all agents to join
-	Spool       string        // the folder for what is handed in, until the run is concluded
-	Tell        func(string)  // is told what is waited for
+	Spool       string        // keeps snapshots until the run is concluded
+	Tell        func(string)  // receives progress; may be nil
 }
 
 // Coordinator is a bench.Fleet.
@@ -39,19 +39,18 @@ type Coordinator struct {
 	run    int
 	first  firstReady
 
-	refused map[int]string // why agents do not fit, by index
+	refused map[int]string // by index
 
 	mu     sync.Mutex
 	spools []*spool // of the run under way, by agent
-	failed error    // the first failure to keep what was handed in
+	failed error    // first failed write to a spool
 
-	ended map[int]error // why the processes of agents have ended; the member's lock guards it
+	ended map[int]error // guarded by the member's lock
 }
 
-// ErrAgents is that agents do not make the run, because they are not there or not ready.
+// ErrAgents reports missing or unready agents, so that there is no run.
 var ErrAgents = errors.New("no run")
 
-// firstReady is the last record by which agent 0 said that it is ready, and when it was read.
 type firstReady struct {
 	record *control.Ready
 	at     time.Time
@@ -69,14 +68,13 @@ func Open(cfg Config) *Coordinator {
 	return c
 }
 
-// Close tells the agents that the session is over.
+// Close ends the session.
 func (c *Coordinator) Close(ctx context.Context, reason string) error {
 	defer c.cancel()
 	return c.m.writer.Write(ctx, c.run, control.End{Reason: reason, Refused: c.refused})
 }
 
-// Ended tells that the process of an agent has ended, and why: it will not come again. It may
-// be called from any goroutine.
+// Ended reports that an agent's process has ended for good. It is safe for concurrent use.
 func (c *Coordinator) Ended(index int, why error) {
 	c.m.mu.Lock()
 	defer c.m.mu.Unlock()
@@ -84,7 +82,7 @@ func (c *Coordinator) Ended(index int, why error) {
 	c.m.wake()
 }
 
-// gone says why the processes of agents have ended. The member's lock is held.
+// The member's lock is held.
 func (c *Coordinator) gone(of []int) (texts []string) {
 	for _, i := range of {
 		if why, ended := c.ended[i]; ended {
@@ -94,7 +92,7 @@ func (c *Coordinator) gone(of []int) (texts []string) {
 	return texts
 }
 
-// RunID is that of the last run that was begun; "" without one.
+// RunID returns the ID of the last run that began, or "".
 func (c *Coordinator) RunID() (id string) {
 	c.m.look(func(s *control.State) {
 		if plan := s.Plan(); plan != nil {
@@ -104,19 +102,18 @@ func (c *Coordinator) RunID() (id string) {
 	return id
 }
 
-// Session implements bench.Fleet.
+// Session is the session's name.
 func (c *Coordinator) Session() string { return c.cfg.Session.Name }
 
-// Parts implements bench.Fleet.
+// Parts is Config.Of.
 func (c *Coordinator) Parts() int { return c.cfg.Of }
 
-// Placement implements bench.Fleet.
+// Placement is Config.Placed.
 func (c *Coordinator) Placement() string { return c.cfg.Placed }
 
-// Senders implements bench.Fleet.
+// Senders is Config.Senders.
 func (c *Coordinator) Senders() int { return c.cfg.Senders }
 
-// take keeps what an agent has handed in.
 func (c *Coordinator) take(agent int, whole []byte, run int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,7 +154,7 @@ func (c *Coordinator) Make(ctx context.Context, plan bench.Plan, watch bench.Fle
 	limit := lead + time.Duration(s.Phases.Warmup+s.Phases.Measure+s.Phases.Drain)
 	go c.interrupt(ctx, lead+time.Duration(s.Phases.Warmup), watch.Interrupt)
 	missing := c.gather(ctx, limit, lead+time.Duration(s.Phases.Warmup))
-	if err := ctx.Err(); err != nil { // the agents are to end before their topic does
+	if err := ctx.Err(); err != nil { // agents end before their topic is deleted
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 		defer cancel()
 		return bench.Handed{}, errors.Join(err, c.m.writer.Write(last, c.run, control.End{Reason: "the run was abandoned"}))
@@ -165,7 +162,6 @@ func (c *Coordinator) Make(ctx context.Context, plan bench.Plan, watch bench.Fle
 	return c.handed(missing)
 }
 
-// awaitAgents waits until all agents have joined, and refuses those that do not fit.
 func (c *Coordinator) awaitAgents(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.JoinTimeout)
 	defer cancel()
@@ -211,7 +207,6 @@ func (c *Coordinator) awaitAgents(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// indexes are those of so many agents.
 func indexes(of int) []int {
 	all := make([]int, of)
 	for i := range all {
@@ -220,7 +215,6 @@ func indexes(of int) []int {
 	return all
 }
 
-// check returns why an agent does not fit.
 func (c *Coordinator) check(index int, h control.Hello) (faults []error) {
 	refuse := func(format string, args ...any) {
 		faults = append(faults, fmt.Errorf("agent %d (%s): "+format, append([]any{index, h.HostName}, args...)...))
@@ -237,7 +231,6 @@ func (c *Coordinator) check(index int, h control.Hello) (faults []error) {
 	return faults
 }
 
-// agents names agents by their indexes.
 func agents(indexes []int) string {
 	words := make([]string, len(indexes))
 	for i, n := range indexes {
@@ -249,7 +242,6 @@ func agents(indexes []int) string {
 	return "agents " + strings.Join(words, ", ")
 }
 
-// makeRoom makes room for what the agents hand in of a run.
 func (c *Coordinator) makeRoom(run int) error {
 	spools := make([]*spool, c.cfg.Of)
 	for i := range spools {
@@ -267,7 +259,7 @@ func (c *Coordinator) makeRoom(run int) error {
 	return nil
 }
 
-// begin tells the agents the plan.
+// begin fails if another process coordinates the session.
 func (c *Coordinator) begin(ctx context.Context, plan bench.Plan) error {
 	if err := c.makeRoom(c.run + 1); err != nil {
 		return err
@@ -294,7 +286,6 @@ func (c *Coordinator) begin(ctx context.Context, plan bench.Plan) error {
 	return err
 }
 
-// fill waits until the agents have filled the topic, and tells them where reading begins.
 func (c *Coordinator) fill(ctx context.Context, plan bench.Plan, watch bench.FleetWatch) error {
 	var unfilled []int
 	var failed []string
@@ -324,10 +315,10 @@ func (c *Coordinator) fill(ctx context.Context, plan bench.Plan, watch bench.Fle
 	return c.m.writer.Write(ctx, c.run, control.Reading{From: filled.From, ReadTo: filled.ReadTo})
 }
 
-// settle is for how long the agents' partitions are to stay the same before the run starts.
+// settle is how long the agents' partitions must stay the same before the start.
 const settle = 300 * time.Millisecond
 
-// start waits until all agents are ready and writes the start.
+// start writes another start if one names a replaced instance.
 func (c *Coordinator) start(ctx context.Context, plan bench.Plan, s scenario.Scenario, watch bench.FleetWatch) error {
 	ready, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
@@ -372,8 +363,6 @@ func (c *Coordinator) start(ctx context.Context, plan bench.Plan, s scenario.Sce
 	}
 }
 
-// awaitReady waits until every agent is ready and every partition has one owner. It returns
-// the owners.
 func (c *Coordinator) awaitReady(ctx context.Context, plan bench.Plan, s scenario.Scenario) (owners []int, err error) {
 	consumes := s.Consume.Consumers > 0 && !s.Consume.Queue.Used()
 	var failed, unready []string
@@ -410,7 +399,6 @@ func (c *Coordinator) awaitReady(ctx context.Context, plan bench.Plan, s scenari
 	return owners, err
 }
 
-// owned returns the agent that has each partition; Coordinator is none.
 func owned(s *control.State, plan bench.Plan) []int {
 	owners := slices.Repeat([]int{control.Coordinator}, plan.Partitions)
 	for i, a := range s.Agents() {
@@ -426,7 +414,6 @@ func owned(s *control.State, plan bench.Plan) []int {
 	return owners
 }
 
-// interrupt asks the agents to end early when a person interrupts the run.
 func (c *Coordinator) interrupt(ctx context.Context, in time.Duration, interrupt <-chan struct{}) {
 	began := time.Now()
 	select {
@@ -436,15 +423,14 @@ func (c *Coordinator) interrupt(ctx context.Context, in time.Duration, interrupt
 	}
 }
 
-// stop asks the agents to end early, at a moment that all of them know beforehand. The measured
-// window begins in a time after the start.
+// stop ends the load at a future time that all agents know. The measured window begins in after
+// began.
 func (c *Coordinator) stop(ctx context.Context, began time.Time, in time.Duration) {
 	_ = c.m.writer.Write(ctx, c.run, control.Stop{AtNs: int64(time.Since(began) - in + lead)})
 }
 
-// gather waits until all agents have handed in, or can't do so any more, or are silent for long
-// after the limit of the drain. If one fails, the others are asked to end early: the run is
-// invalid. It returns what is missing.
+// gather returns what is missing once all agents have handed in or cannot, or are silent for
+// handInWithin after limit. If one fails, the load of the others ends.
 func (c *Coordinator) gather(ctx context.Context, limit, in time.Duration) (missing []string) {
 	began := time.Now()
 	deadline := began.Add(limit + handInWithin)
@@ -474,17 +460,16 @@ func (c *Coordinator) gather(ctx context.Context, limit, in time.Duration) (miss
 		if silence := time.Now().Add(handInWithin); silence.After(deadline) && !last {
 			deadline = silence
 		}
-		if len(lost) == len(incomplete) && !last { // what they wrote last may not be read yet
+		if len(lost) == len(incomplete) && !last { // their last records may not be read yet
 			last, deadline = true, time.Now().Add(lastWords)
 		}
 	}
 }
 
-// lastWords is how long a record of a process that has ended may take to be read.
 const lastWords = 5 * time.Second
 
-// failing returns which agents have ended early, or will not do their part, and those of them
-// that will not hand in. The member's lock is held.
+// failing returns the agents that failed or ended early, and those of them that will not hand in.
+// The member's lock is held.
 func (c *Coordinator) failing(s *control.State, incomplete []int) (failed, lost []int) {
 	for i := range c.cfg.Of {
 		a, _ := s.Agent(i)
@@ -501,7 +486,6 @@ func (c *Coordinator) failing(s *control.State, incomplete []int) (failed, lost 
 	return failed, lost
 }
 
-// missing says which agents have not handed in all, and why.
 func (c *Coordinator) missing() (missing []string) {
 	c.m.look(func(s *control.State) {
 		for _, i := range s.Incomplete(c.cfg.Of) {
@@ -521,7 +505,6 @@ func (c *Coordinator) missing() (missing []string) {
 	return missing
 }
 
-// handed is what the agents have handed in.
 func (c *Coordinator) handed(missing []string) (h bench.Handed, err error) {
 	h.Missing, h.Parts = missing, make([]iter.Seq2[snapshot.Snapshot, error], c.cfg.Of)
 	complete := make([]bool, c.cfg.Of)

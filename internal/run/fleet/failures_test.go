@@ -20,10 +20,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 )
 
-// failing is a log that one process sees otherwise than the others.
 type failing struct {
 	control.Log
-	append func(record []byte) (drop bool, err error) // nil is never
+	append func(record []byte) (drop bool, err error) // may be nil
 	read   func(all []control.Entry) ([]control.Entry, error)
 }
 
@@ -44,7 +43,6 @@ func (l *failing) Read(ctx context.Context, from int64) ([]control.Entry, error)
 	return l.read(all)
 }
 
-// kindOf is a record's kind.
 func kindOf(record []byte) control.Kind {
 	r, err := control.Open(nil, [16]byte{1}, record)
 	if err != nil {
@@ -57,7 +55,6 @@ func hasKind(all []control.Entry, kind control.Kind) bool {
 	return slices.ContainsFunc(all, func(e control.Entry) bool { return kindOf(e.Record) == kind })
 }
 
-// with has an agent see the log through l.
 func (l *failing) with(w *world) func(context.CancelFunc, *fleet.AgentConfig) {
 	return func(_ context.CancelFunc, cfg *fleet.AgentConfig) {
 		l.Log = w.log
@@ -65,7 +62,6 @@ func (l *failing) with(w *world) func(context.CancelFunc, *fleet.AgentConfig) {
 	}
 }
 
-// invalid fails the test unless the run is invalid because of what the words name.
 func (w *world) invalid(o *bench.Outcome, err error, words ...string) {
 	w.t.Helper()
 	if err != nil {
@@ -79,12 +75,12 @@ func (w *world) invalid(o *bench.Outcome, err error, words ...string) {
 	}
 }
 
-// An agent that reads the start too late does not begin. The others are stopped 3 s later.
+// The others stop.
 func TestStartIsReadTooLate(t *testing.T) {
 	within(t, 2, func(w *world) {
 		late := &failing{read: func(all []control.Entry) ([]control.Entry, error) {
 			if hasKind(all, control.KindStart) {
-				time.Sleep(2600 * time.Millisecond) // T is 3 s and the warm-up after the start
+				time.Sleep(2600 * time.Millisecond) // the load begins 3 s after the start is written
 			}
 			return all, nil
 		}}
@@ -102,7 +98,6 @@ func TestStartIsReadTooLate(t *testing.T) {
 	})
 }
 
-// An agent that stands still during the load is late, and by that the run is invalid.
 func TestAgentStandsStill(t *testing.T) {
 	within(t, 2, func(w *world) {
 		var stood atomic.Bool
@@ -121,7 +116,6 @@ func TestAgentStandsStill(t *testing.T) {
 	})
 }
 
-// A gap in an agent's sequence makes the run invalid, and names the agent.
 func TestGapInASequence(t *testing.T) {
 	within(t, 2, func(w *world) {
 		dropped := false
@@ -137,7 +131,6 @@ func TestGapInASequence(t *testing.T) {
 	})
 }
 
-// Records of a process that another one has replaced, forged ones, and copies change nothing.
 func TestForeignRecords(t *testing.T) {
 	within(t, 2, func(w *world) {
 		s := w.session()
@@ -150,7 +143,7 @@ func TestForeignRecords(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			for _, e := range entries { // all again, and with a bit that is flipped
+			for _, e := range entries { // again, and with a flipped bit
 				forged := slices.Clone(e.Record)
 				forged[len(forged)/2] ^= 1
 				for _, record := range [][]byte{e.Record, forged, []byte("nonsense")} {
@@ -180,7 +173,6 @@ func TestForeignRecords(t *testing.T) {
 	})
 }
 
-// The second coordinator of a session makes no run, and the run of the first goes on.
 func TestSecondCoordinator(t *testing.T) {
 	within(t, 1, func(w *world) {
 		w.agents(1)
@@ -198,7 +190,6 @@ func TestSecondCoordinator(t *testing.T) {
 	})
 }
 
-// plan is one that only names a scenario.
 func (w *world) plan() bench.Plan {
 	yaml, err := w.scenario(small).Marshal()
 	if err != nil {
@@ -207,7 +198,6 @@ func (w *world) plan() bench.Plan {
 	return bench.Plan{Scenario: yaml, Parts: w.of, Placement: bench.Own, Partitions: 8}
 }
 
-// A log that is lost ends the agents, which can't hand in, and the coordinator has no run.
 func TestLogIsLost(t *testing.T) {
 	within(t, 1, func(w *world) {
 		gone, gate := false, sync.Mutex{}
@@ -243,7 +233,7 @@ func TestLogIsLost(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), control.ErrGone.Error()) || time.Since(began) > 10*time.Second {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
-		_ = lead.Close(w.t.Context(), "") // it can't be told
+		_ = lead.Close(w.t.Context(), "")
 		w.running.Wait()
 		if !errors.Is(w.ended["node-0"], fleet.ErrNotHandedIn) || !errors.Is(w.ended["node-0"], control.ErrGone) {
 			t.Errorf("the agent ended with %v", w.ended["node-0"])
@@ -251,8 +241,6 @@ func TestLogIsLost(t *testing.T) {
 	})
 }
 
-// After a coordinator that died once the run had started, the agents finish and hand in. What is
-// collected says meanwhile what is missing, and then has all.
 func TestCollectAfterTheCoordinator(t *testing.T) {
 	within(t, 2, func(w *world) {
 		w.agents(2)
@@ -268,7 +256,7 @@ func TestCollectAfterTheCoordinator(t *testing.T) {
 		if _, err := bench.Run(ctx, cfg); err == nil {
 			t.Fatal("the coordinator lives")
 		}
-		_ = lead.Close(ctx, "") // which says nothing: ctx has ended
+		_ = lead.Close(ctx, "") // writes nothing: ctx has ended
 		_, handed, err := fleet.Collect(w.t.Context(), w.session(), t.TempDir())
 		if err != nil || len(handed.Missing) != 2 || !strings.Contains(handed.Missing[1], "agent 1 (node-1) did not hand in") {
 			t.Errorf("meanwhile: %v, %q", err, handed.Missing)
@@ -301,7 +289,7 @@ func TestCollectAfterTheCoordinator(t *testing.T) {
 	})
 }
 
-// An agent that is interrupted hands in, and ends the run early for all.
+// It ends the run for all.
 func TestAgentIsInterrupted(t *testing.T) {
 	within(t, 2, func(w *world) {
 		interrupt := make(chan struct{})
@@ -321,7 +309,7 @@ func TestAgentIsInterrupted(t *testing.T) {
 	})
 }
 
-// An interrupt of the coordinator ends all agents 3 s later; a second one abandons the run.
+// The second interrupt abandons the run.
 func TestCoordinatorIsInterrupted(t *testing.T) {
 	for name, twice := range map[string]bool{"once": false, "twice": true} {
 		t.Run(name, func(t *testing.T) {
@@ -338,7 +326,7 @@ func TestCoordinatorIsInterrupted(t *testing.T) {
 				cfg := w.base()
 				cfg.Scenario = w.scenario(strings.Replace(small, "measure: 4s", "measure: 1h", 1))
 				cfg.Fleet, cfg.Driver, cfg.Interrupt = lead, franz.New(), interrupt
-				cfg.KeepTopics = twice // what is in flight to a topic that is gone takes long to fail
+				cfg.KeepTopics = twice // records in flight to a deleted topic take long to fail
 				o, err := bench.Run(ctx, cfg)
 				if err := lead.Close(w.t.Context(), ""); err != nil {
 					t.Error(err)
@@ -361,8 +349,6 @@ func TestCoordinatorIsInterrupted(t *testing.T) {
 	}
 }
 
-// An agent of another cluster, or of another release, is refused by the coordinator and learns why,
-// and so does one with another key. The coordinator says all at once.
 func TestAgentsThatDoNotFit(t *testing.T) {
 	within(t, 3, func(w *world) {
 		w.agent("node-0", 0, nil)
@@ -393,7 +379,7 @@ func TestAgentsThatDoNotFit(t *testing.T) {
 	})
 }
 
-// The pulses of all agents are told together, and what happens to each of them.
+// Each agent's events are reported once.
 func TestPulses(t *testing.T) {
 	within(t, 3, func(w *world) {
 		w.agents(3)
@@ -401,7 +387,7 @@ func TestPulses(t *testing.T) {
 		var pulses []result.Pulse
 		lead := w.coordinator()
 		cfg := w.base()
-		cfg.Scenario, cfg.Fleet, cfg.Driver = w.scenario(strings.Replace(small, "measure: 4s", "measure: 12s", 1)), lead, franz.New()
+		cfg.Scenario, cfg.Fleet, cfg.Driver = w.scenario(strings.NewReplacer("measure: 4s", "measure: 12s", "100B", "1KiB").Replace(small)), lead, franz.New()
 		cfg.Watch = pulseWatcher(func(p result.Pulse) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -435,6 +421,9 @@ func TestPulses(t *testing.T) {
 		if sum != last || last == 0 {
 			t.Errorf("the pulses add up to %d records, the last says %d", sum, last)
 		}
+		if written := w.writtenUnderLoad(); written == 0 || 1000*written > o.Run.Load.Bytes {
+			t.Errorf("under the load, %d bytes of control records for %d of load: more than a thousandth", written, o.Run.Load.Bytes)
+		}
 		text, err := os.ReadFile(o.Dir + "/" + result.EventsFile)
 		for _, want := range []string{"agent 2 (node-2) joined", "agent 2 (node-2) is ready", "3 agents were started", "agent 2 (node-2) handed in"} {
 			if strings.Count(string(text), want) != 1 {
@@ -444,7 +433,28 @@ func TestPulses(t *testing.T) {
 	})
 }
 
-// pulseWatcher is an observe.Watcher that follows only agents.
+// writtenUnderLoad returns the bytes of the control records from the start to the first agent that
+// has closed its producers.
+func (w *world) writtenUnderLoad() (bytes int64) {
+	entries, err := w.log.Read(w.t.Context(), 0)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	running := false
+	for _, e := range entries {
+		switch kindOf(e.Record) {
+		case control.KindStart:
+			running = true
+		case control.KindSent:
+			running = false
+		}
+		if running {
+			bytes += int64(len(e.Record))
+		}
+	}
+	return bytes
+}
+
 type pulseWatcher func(result.Pulse)
 
 func (pulseWatcher) Began(string)             {}

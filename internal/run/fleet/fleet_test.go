@@ -27,7 +27,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/echo"
 )
 
-// small is a run that every agent of a few can have a part of.
 const small = `
 name: small
 topic: {partitions: 8}
@@ -38,19 +37,17 @@ sampling: {interval: 500ms, lag: 1s}
 cluster: {metrics: none}
 `
 
-// world is a cluster and a session in virtual time.
 type world struct {
 	t       *testing.T
 	cluster *virtual.Cluster
 	log     *control.Memory
 	of      int
-	placed  string // "" is bench.Own
+	placed  string
 	running sync.WaitGroup
 	mu      sync.Mutex
-	ended   map[string]error // agents by name
+	ended   map[string]error
 }
 
-// within runs f with a session of so many agents.
 func within(t *testing.T, of int, f func(*world)) {
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
 		w := &world{t: t, cluster: c, log: &control.Memory{}, of: of, ended: make(map[string]error)}
@@ -63,12 +60,10 @@ func (w *world) session() fleet.Session {
 	return fleet.Session{Name: "test", Log: w.log, Topic: [16]byte{1}}
 }
 
-// base is the configuration of a run, or of a part.
 func (w *world) base() bench.Config {
 	return bench.Config{Cluster: w.cluster, Out: w.t.TempDir(), Tool: result.Tool{Version: "1"}, Probes: probe.Unknown()}
 }
 
-// agent has an agent work until it ends.
 func (w *world) agent(name string, index int, with func(context.CancelFunc, *fleet.AgentConfig)) {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	cfg := fleet.AgentConfig{
@@ -101,7 +96,6 @@ func (w *world) coordinator() *fleet.Coordinator {
 	})
 }
 
-// scenario reads YAML.
 func (w *world) scenario(yaml string) scenario.Scenario {
 	s, err := scenario.Parse("test", []byte(yaml))
 	if err != nil {
@@ -110,7 +104,6 @@ func (w *world) scenario(yaml string) scenario.Scenario {
 	return s
 }
 
-// run makes a run with the agents, and ends the session.
 func (w *world) run(yaml string) (*bench.Outcome, error) {
 	lead := w.coordinator()
 	defer func() {
@@ -123,71 +116,50 @@ func (w *world) run(yaml string) (*bench.Outcome, error) {
 	return bench.Run(w.t.Context(), cfg)
 }
 
-// Four agents make what one process makes: the same records are due, and all of them are
-// acknowledged and delivered once.
 func TestAgentsAreOneLoad(t *testing.T) {
-	var whole result.Run
-	within(t, 1, func(w *world) {
+	one, dueOfOne := oneLoad(t, 1)
+	four, dueOfFour := oneLoad(t, 4)
+	type books struct{ scheduled, admitted, acked, unique, duplicates, warmup int64 }
+	of := func(r result.Run) books {
+		return books{
+			r.Load.Scheduled, r.Load.Admitted, r.Load.Acked, r.Delivery.Unique, r.Delivery.Duplicates, r.Warmup.Load.Acked,
+		}
+	}
+	if of(four) != of(one) {
+		t.Errorf("the agents have the books %+v, one process %+v", of(four), of(one))
+	}
+	if got, want := four.Time["e2e_response_time"].Count, one.Time["e2e_response_time"].Count; got != want {
+		t.Errorf("%d e2e response times, want %d", got, want)
+	}
+	if len(dueOfOne) < 9000 || !maps.Equal(dueOfOne, dueOfFour) {
+		t.Errorf("one process has %d due times, four agents %d, and they are not the same", len(dueOfOne), len(dueOfFour))
+	}
+}
+
+// oneLoad makes the small run with so many agents, without any if that is 1. It returns also how
+// many records were due at each time.
+func oneLoad(t *testing.T, agents int) (r result.Run, due map[int64]int) {
+	within(t, agents, func(w *world) {
 		cfg := w.base()
-		cfg.Scenario, cfg.Driver = w.scenario(small), franz.New()
+		cfg.Scenario, cfg.Driver, cfg.KeepTopics = w.scenario(small), franz.New(), true
+		if agents > 1 {
+			w.agents(agents)
+			lead := w.coordinator()
+			cfg.Fleet = lead
+			defer func() { _ = lead.Close(w.t.Context(), "") }()
+		}
 		o, err := bench.Run(w.t.Context(), cfg)
 		if err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
-		whole = o.Run
+		if r = o.Run; r.Verdict.Status != result.Valid {
+			w.t.Errorf("verdict %+v", r.Verdict)
+		}
+		due = w.due(r.Run.Topic, r.Load.Scheduled+r.Warmup.Load.Scheduled)
 	})
-	within(t, 4, func(w *world) {
-		w.agents(4)
-		o, err := w.run(small)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := o.Run
-		if r.Verdict.Status != result.Valid {
-			t.Errorf("verdict %+v", r.Verdict)
-		}
-		type books struct{ scheduled, admitted, acked, unique, duplicates, warmup int64 }
-		of := func(r result.Run) books {
-			return books{
-				r.Load.Scheduled, r.Load.Admitted, r.Load.Acked, r.Delivery.Unique, r.Delivery.Duplicates, r.Warmup.Load.Acked,
-			}
-		}
-		if of(r) != of(whole) {
-			t.Errorf("the agents have the books %+v, one process %+v", of(r), of(whole))
-		}
-		if got, want := r.Time["e2e_response_time"].Count, whole.Time["e2e_response_time"].Count; got != want {
-			t.Errorf("%d e2e response times, want %d", got, want)
-		}
-	})
+	return r, due
 }
 
-// The records of four agents are due exactly when those of one process are.
-func TestAgentsKeepOneSchedule(t *testing.T) {
-	due := func(agents int) (of map[int64]int) {
-		within(t, agents, func(w *world) {
-			cfg := w.base()
-			cfg.Scenario, cfg.Driver, cfg.KeepTopics = w.scenario(small), franz.New(), true
-			if agents > 1 {
-				w.agents(agents)
-				lead := w.coordinator()
-				cfg.Fleet = lead
-				defer func() { _ = lead.Close(w.t.Context(), "") }()
-			}
-			o, err := bench.Run(w.t.Context(), cfg)
-			if err != nil {
-				w.t.Fatal(err)
-			}
-			of = w.due(o.Run.Run.Topic, o.Run.Load.Scheduled+o.Run.Warmup.Load.Scheduled)
-		})
-		return of
-	}
-	one, four := due(1), due(4)
-	if len(one) < 9000 || !maps.Equal(one, four) {
-		t.Errorf("one process has %d due times, four agents %d, and they are not the same", len(one), len(four))
-	}
-}
-
-// due returns how many records of a topic were due at each time of the run's axis.
 func (w *world) due(topic string, records int64) map[int64]int {
 	client := w.cluster.NewClient(w.t, kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	of := make(map[int64]int)
@@ -201,7 +173,6 @@ func (w *world) due(topic string, records int64) map[int64]int {
 	return of
 }
 
-// With placement any, agents send to all partitions, and receive what others sent.
 func TestAgentsAnywhere(t *testing.T) {
 	within(t, 4, func(w *world) {
 		w.placed = bench.Any
@@ -221,7 +192,6 @@ func TestAgentsAnywhere(t *testing.T) {
 	})
 }
 
-// Two processes that claim an index before the start: the later one has it.
 func TestLaterClaimCounts(t *testing.T) {
 	within(t, 2, func(w *world) {
 		w.agent("old", 0, nil)
@@ -238,7 +208,6 @@ func TestLaterClaimCounts(t *testing.T) {
 	})
 }
 
-// A process that claims an index once the run has started has come too late.
 func TestClaimAfterTheStart(t *testing.T) {
 	within(t, 2, func(w *world) {
 		w.agents(2)
@@ -253,7 +222,6 @@ func TestClaimAfterTheStart(t *testing.T) {
 	})
 }
 
-// An agent that dies under the load makes the run invalid, which names it; the others hand in.
 func TestAgentDies(t *testing.T) {
 	within(t, 2, func(w *world) {
 		w.agent("node-0", 0, nil)
@@ -273,7 +241,6 @@ func TestAgentDies(t *testing.T) {
 	})
 }
 
-// Without all agents there is no run, and the error names those that are missing.
 func TestAgentsMissing(t *testing.T) {
 	within(t, 3, func(w *world) {
 		w.agent("node-1", 1, nil)
@@ -284,7 +251,6 @@ func TestAgentsMissing(t *testing.T) {
 	})
 }
 
-// A coordinator that dies before the start leaves agents that end, because there is none.
 func TestCoordinatorDiesBeforeTheStart(t *testing.T) {
 	within(t, 1, func(w *world) {
 		w.agent("node-0", 0, nil)
@@ -299,7 +265,7 @@ func TestCoordinatorDiesBeforeTheStart(t *testing.T) {
 	})
 }
 
-// deaf is a coordinator that dies as soon as it has told the plan.
+// deaf dies after it has written the plan.
 type deaf struct{ w *world }
 
 func (d deaf) Session() string   { return "test" }
@@ -319,7 +285,6 @@ func (d deaf) Make(ctx context.Context, plan bench.Plan, _ bench.FleetWatch) (be
 	return bench.Handed{}, errors.Join(err, errors.New("it has died"))
 }
 
-// Several runs have the same agents.
 func TestAgentsStayBetweenRuns(t *testing.T) {
 	within(t, 2, func(w *world) {
 		w.agents(2)

@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/topic"
 )
 
-// A hundred agents make one run. Their log is a topic of the cluster under test.
 func TestHundredAgents(t *testing.T) {
 	const of = 100
 	within(t, of, func(w *world) {

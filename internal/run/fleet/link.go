@@ -18,7 +18,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
-// link is how an agent's part of a run talks to the others. It is a bench.Link.
 type link struct {
 	ctx    context.Context
 	m      *member
@@ -26,35 +25,33 @@ type link struct {
 	index  int
 	of     int
 	warmup time.Duration
-	fills  bool         // the agents fill the topic
-	own    bool         // producers send to the partitions of the agent's own consumers
-	clock  func() int64 // the machine's, in nanoseconds
+	fills  bool
+	own    bool         // producers send only to own consumers' partitions
+	clock  func() int64 // of the machine, in ns
 
 	started chan bench.Started
 	spool   *spool
 	tell    func(format string, args ...any)
 	clocks  *clocks
-	wanted  []int        // the agents whose clocks the part needs
-	owns    chan []int32 // its partitions, the newest
-	seen    *seenClocks  // from the start on
+	wanted  []int
+	owns    chan []int32 // newest partitions of the part
+	seen    *seenClocks
 
-	interrupt chan struct{} // is closed to end the part early
+	interrupt chan struct{} // closing it ends the part early
 	once      sync.Once
 	early     atomic.Bool // the agent itself was interrupted
-	abandon   func()      // ends the part at once
-	why       error       // why it did not start, or was abandoned; once follow has returned
+	abandon   func()
+	why       error // the reason if the part did not start or was abandoned; read it after follow
 }
 
-// Ready implements bench.Link.
 func (l *link) Ready(owned []int32) {
-	select { // it knows nothing newer yet
+	select { // drop an older value
 	case <-l.owns:
 	default:
 	}
 	l.owns <- owned
 }
 
-// Filled implements bench.Link.
 func (l *link) Filled(ctx context.Context, ackedIn []int64) (all bench.Filled, err error) {
 	if err := l.m.writer.Write(ctx, l.run, control.Filled{AckedIn: ackedIn}); err != nil {
 		return all, err
@@ -71,7 +68,6 @@ func (l *link) Filled(ctx context.Context, ackedIn []int64) (all bench.Filled, e
 	return all, err
 }
 
-// filledIn adds up what the agents have said of the fill, by partition.
 func filledIn(s *control.State, of, partitions int) []int64 {
 	sum := make([]int64, partitions)
 	for i := range of {
@@ -84,7 +80,6 @@ func filledIn(s *control.State, of, partitions int) []int64 {
 	return sum
 }
 
-// Spent implements bench.Link.
 func (l *link) Spent(ctx context.Context, own *snapshot.Spending, parts []int) (all snapshot.Spending, err error) {
 	if own != nil {
 		if err := l.m.writer.Write(ctx, l.run, control.Spent(*own)); err != nil {
@@ -105,12 +100,10 @@ func (l *link) Spent(ctx context.Context, own *snapshot.Spending, parts []int) (
 	return all, err
 }
 
-// Started implements bench.Link.
 func (l *link) Started() <-chan bench.Started { return l.started }
 
-// follow waits for the start, and then for an early end of the run.
 func (l *link) follow(deadline time.Duration) {
-	if l.fills { // which takes as long as it takes, and is told of meanwhile
+	if l.fills { // a fill may take long, but its agents write meanwhile
 		_ = l.m.awaitTalk(l.ctx, deadline, func(s *control.State) bool {
 			return s.Run() != l.run || s.End() != nil || s.Reading() != nil || s.Stop() != nil
 		})
@@ -132,7 +125,7 @@ func (l *link) follow(deadline time.Duration) {
 	}
 	if l.why != nil {
 		close(l.started)
-		l.end() // if the topic is still being filled
+		l.end() // the topic may still be being filled
 		return
 	}
 	zero := start.ClocksNs[l.index]
@@ -175,7 +168,6 @@ func (l *link) follow(deadline time.Duration) {
 	}
 }
 
-// notStarted says why the start did not come.
 func (l *link) notStarted(err error) error {
 	switch {
 	case l.ctx.Err() != nil: // the part has ended by itself
@@ -193,12 +185,10 @@ func (l *link) sleepUntil(clockNs int64) {
 	}
 }
 
-// end ends the part early.
 func (l *link) end() { l.once.Do(func() { close(l.interrupt) }) }
 
-// Sent implements bench.Link.
 func (l *link) Sent(ctx context.Context, ackedIn []int64) ([]int64, error) {
-	// The drain may be over: it is told all the same.
+	// Others need this record even after the drain's time.
 	sent := control.Sent{AckedIn: ackedIn}
 	if l.early.Load() {
 		sent.Failed = "it was interrupted, and ended its load early"
@@ -222,14 +212,13 @@ func (l *link) Sent(ctx context.Context, ackedIn []int64) ([]int64, error) {
 	return all, err
 }
 
-// HandIn implements bench.Link.
 func (l *link) HandIn(s snapshot.Snapshot) error {
 	s.Instance = l.m.instance
 	return l.spool.add(s)
 }
 
-// getReady tells that the part is ready: once it has its partitions and knows the clocks, and
-// again when that changes, until the run starts. Clocks that drift change all the time.
+// getReady writes again after changes, until the run starts. Inexact clocks count as changed after
+// readyAgain.
 func (l *link) getReady() {
 	var owned []int32
 	var last time.Time
@@ -259,21 +248,17 @@ func (l *link) getReady() {
 			continue
 		}
 		ready := control.Ready{Partitions: owned, ClockNs: now, ClockOffsetNs: offset.OffsetNs, ClockErrorNs: offset.ErrorNs}
-		told = l.m.writer.Write(l.ctx, l.run, ready) == nil // or the deadline ends the run
+		told = l.m.writer.Write(l.ctx, l.run, ready) == nil // on an error the deadline ends the run
 		last = time.Now()
 	}
 }
 
-// Clocks implements bench.Link.
 func (l *link) Clocks(ctx context.Context) judge.Clocks {
 	return l.seen.conclude(ctx, l.run)
 }
 
-// pulseEvery is how often an agent tells of its counts while the load runs.
 const pulseEvery = 5 * time.Second
 
-// pulses tells the log how a part gets on, and hands everything on. It is an
-// observe.Watcher.
 type pulses struct {
 	link *link
 	next observe.Watcher
@@ -282,14 +267,12 @@ type pulses struct {
 	last time.Time
 }
 
-// Began implements observe.Watcher, as do the others.
 func (p *pulses) Began(dir string) {
 	if p.next != nil {
 		p.next.Began(dir)
 	}
 }
 
-// Interval offers a pulse, unless the last one is under way.
 func (p *pulses) Interval(iv result.Interval) {
 	p.sum.Scheduled += iv.Scheduled
 	p.sum.Acked += iv.Acked
@@ -302,15 +285,15 @@ func (p *pulses) Interval(iv result.Interval) {
 	}
 }
 
-// offer offers a pulse, unless the last one is fresh.
+// offer writes at most one pulse per pulseEvery, and none during another write.
 func (p *pulses) offer(sum control.Pulse) {
 	if now := time.Now(); now.Sub(p.last) >= pulseEvery {
 		p.last = now
-		go func() { _, _ = p.link.m.writer.Offer(p.link.ctx, p.link.run, sum) }() // the next says more
+		go func() { _, _ = p.link.m.writer.Offer(p.link.ctx, p.link.run, sum) }() // on an error the next one follows
 	}
 }
 
-// Event hands the event on. What is told of the fill's progress shows that the agent is alive.
+// Event offers a pulse for the fill's progress, which shows that the agent is alive.
 func (p *pulses) Event(e result.Event) {
 	if e.Kind == "progress" {
 		p.offer(control.Pulse{Phase: "fill"})

@@ -18,9 +18,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
-// BenchmarkMerge reports what concluding a run of 100 agents costs, as a part of its measured
-// window of 60 s: from the snapshots that they have handed in, to the result on disk. Each
-// interval has 8 metrics of 10,000 lognormal values. The goal is at most 0.25.
+// BenchmarkMerge reports the time to conclude a run of 100 agents, as a part of its measured window
+// of 60 s. Each interval has 8 metrics of 10,000 lognormal values. The goal is at most 0.25.
 func BenchmarkMerge(b *testing.B) {
 	const of, windowS = 100, 60
 	s, err := scenario.Parse("merged", []byte(`
@@ -67,7 +66,6 @@ phases: {warmup: 0s, measure: 60s, drain: 10s}
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/windowS, "of-the-window")
 }
 
-// lognormal returns the histograms of one interval.
 func lognormal() latency.Encoded {
 	var metrics []latency.Metric
 	for m := range latency.Metric(8) {
@@ -86,8 +84,7 @@ func lognormal() latency.Encoded {
 	return c.Collect().Encode()
 }
 
-// interval returns the snapshot of an agent at the end of a second; that of the second 0 is where
-// counting begins.
+// Counting begins at second 0.
 func interval(b *testing.B, agent, second int, times latency.Encoded) snapshot.Snapshot {
 	told := bench.Interval{}
 	if second > 0 {
@@ -100,7 +97,6 @@ func interval(b *testing.B, agent, second int, times latency.Encoded) snapshot.S
 	return s
 }
 
-// end returns the last snapshot of an agent, which has sent to its own partition.
 func end(b *testing.B, agent, of, windowS int) snapshot.Snapshot {
 	s := counted(agent, windowS)
 	sender, receiver := ledger.NewSender(agent, of), ledger.NewReceiver(int32(agent), of)
@@ -119,10 +115,8 @@ func end(b *testing.B, agent, of, windowS int) snapshot.Snapshot {
 	return s
 }
 
-// perSecond is how many records an agent sends a second.
 const perSecond = 10_000
 
-// counted returns what an agent of 100 has counted until a second.
 func counted(agent, second int) snapshot.Snapshot {
 	n := int64(second) * perSecond
 	s := snapshot.Snapshot{Version: snapshot.Version, Part: agent, Instance: uint64(agent + 1), Usage: &snapshot.Usage{}}

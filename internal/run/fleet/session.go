@@ -15,25 +15,23 @@ import (
 type Session struct {
 	Name  string
 	Log   control.Log
-	Topic [16]byte    // the ID of the log's topic
+	Topic [16]byte
 	Key   control.Key // nil only if all processes are on one machine
 }
 
-// member is a process that follows a session's log and writes to it.
 type member struct {
 	writer   *control.Writer
 	instance uint64
 
 	mu      sync.Mutex
 	state   *control.State
-	changed chan struct{} // closed at the next change
-	lost    error         // why the log is not read any more
-	key     error         // why a record was refused that has another key, or none; nil if there was none
-	foreign bool          // it was the coordinator's
+	changed chan struct{} // by the next change
+	lost    error         // why the log is no longer read
+	key     error         // first refusal because of the key
+	foreign bool          // the coordinator wrote such a record
 }
 
-// join has a process follow the log until ctx ends. What each record changes goes
-// to heard, which may be nil and must not wait.
+// join follows the log until ctx ends. heard may be nil and must not block.
 func join(ctx context.Context, s Session, agent int, heard func(control.Change)) *member {
 	m := &member{instance: random(), state: control.NewState(s.Key, s.Topic), changed: make(chan struct{})}
 	m.writer = control.NewWriter(s.Log, s.Key, s.Topic, agent, m.instance)
@@ -41,10 +39,10 @@ func join(ctx context.Context, s Session, agent int, heard func(control.Change))
 	return m
 }
 
-// random draws an instance, which is never 0.
+// random never returns 0.
 func random() uint64 {
 	var b [8]byte
-	_, _ = rand.Read(b[:]) // it never fails
+	_, _ = rand.Read(b[:]) // never fails
 	return binary.BigEndian.Uint64(b[:]) | 1
 }
 
@@ -69,8 +67,6 @@ func (m *member) follow(ctx context.Context, log control.Log, heard func(control
 	}
 }
 
-// note keeps why a record was refused, if its writer has another key. All that was refused is
-// counted by the state.
 func (m *member) note(record []byte, refused error) {
 	if !errors.Is(refused, control.ErrOtherKey) && !errors.Is(refused, control.ErrNoKey) && !errors.Is(refused, control.ErrUnsealed) {
 		return
@@ -81,14 +77,14 @@ func (m *member) note(record []byte, refused error) {
 	m.foreign = m.foreign || control.Claimed(record) == control.Coordinator
 }
 
-// wake has who awaits something look again, with the lock held.
+// m.mu is held.
 func (m *member) wake() {
 	close(m.changed)
 	m.changed = make(chan struct{})
 }
 
-// await waits until the log says something, which look finds: it is called with the state
-// after each change. It returns the reason if ctx ends, or the log is lost, before.
+// await calls look after each change, until it returns true. It returns an error if ctx ends or the
+// log is lost before.
 func (m *member) await(ctx context.Context, look func(*control.State) bool) error {
 	for {
 		m.mu.Lock()
@@ -108,7 +104,7 @@ func (m *member) await(ctx context.Context, look func(*control.State) bool) erro
 	}
 }
 
-// awaitTalk is await for as long as the log is not silent for a time.
+// awaitTalk is await that gives up when the log is silent for that time.
 func (m *member) awaitTalk(ctx context.Context, silence time.Duration, look func(*control.State) bool) error {
 	for {
 		var before int64
@@ -126,14 +122,12 @@ func (m *member) awaitTalk(ctx context.Context, silence time.Duration, look func
 	}
 }
 
-// look reads the state as it is now.
 func (m *member) look(read func(*control.State)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	read(m.state)
 }
 
-// Deadlines of a session.
 const (
 	readyWithin  = 60 * time.Second // from the plan
 	handInWithin = 60 * time.Second // of silence, after the drain's limit

@@ -11,13 +11,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// spool keeps snapshots in a file, each behind its length, in their order.
+// spool keeps snapshots in a file, each after its length.
 type spool struct {
 	file   *os.File
-	number int // of snapshots
+	number int
 }
 
-// newSpool makes a spool in a folder, which is made if it is not there.
 func newSpool(dir string) (*spool, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("the spool: %w", err)
@@ -29,7 +28,6 @@ func newSpool(dir string) (*spool, error) {
 	return &spool{file: file}, nil
 }
 
-// add appends a snapshot.
 func (s *spool) add(snap snapshot.Snapshot) error {
 	data, err := snap.MarshalBinary()
 	if err != nil {
@@ -38,7 +36,6 @@ func (s *spool) add(snap snapshot.Snapshot) error {
 	return s.write(data)
 }
 
-// write appends a snapshot that is encoded.
 func (s *spool) write(data []byte) error {
 	if _, err := s.file.Write(binary.AppendUvarint(nil, uint64(len(data)))); err != nil {
 		return fmt.Errorf("the spool: %w", err)
@@ -50,7 +47,6 @@ func (s *spool) write(data []byte) error {
 	return nil
 }
 
-// encoded yields the snapshots as they were written, and stops after an error.
 func (s *spool) encoded() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		in := bufio.NewReader(io.NewSectionReader(s.file, 0, 1<<62))
@@ -68,7 +64,6 @@ func (s *spool) encoded() iter.Seq2[[]byte, error] {
 	}
 }
 
-// snapshots yields the snapshots.
 func (s *spool) snapshots() iter.Seq2[snapshot.Snapshot, error] {
 	return func(yield func(snapshot.Snapshot, error) bool) {
 		for data, err := range s.encoded() {
@@ -83,7 +78,6 @@ func (s *spool) snapshots() iter.Seq2[snapshot.Snapshot, error] {
 	}
 }
 
-// close removes the file.
 func (s *spool) close() {
 	_ = s.file.Close()
 	_ = os.Remove(s.file.Name())

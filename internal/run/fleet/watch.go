@@ -10,18 +10,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 )
 
-// pulseGather is how long the pulses of other agents are waited for when one comes: they are
-// shown together.
+// pulseGather collects more pulses, to report them together.
 const pulseGather = 500 * time.Millisecond
 
-// told is what was told of an agent.
 type told struct {
 	instance               uint64
 	ready, handed, missing bool
 	pulse                  *control.Pulse
 }
 
-// watch tells how the agents get on until ctx ends. The channel is closed then.
 func (c *Coordinator) watch(ctx context.Context, w bench.FleetWatch) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
@@ -55,7 +52,7 @@ func (c *Coordinator) watch(ctx context.Context, w bench.FleetWatch) <-chan stru
 	return done
 }
 
-// news returns what is new of the agents, and notes that it was told. The member's lock is held.
+// news marks in seen what it returns. The member's lock is held.
 func (c *Coordinator) news(s *control.State, seen []told, started *bool) (events []result.Event, pulse *result.Pulse) {
 	tell := func(i int, a control.Agent, what string) {
 		events = append(events, result.Event{
@@ -96,7 +93,7 @@ func (c *Coordinator) news(s *control.State, seen []told, started *bool) (events
 	return events, pulse
 }
 
-// pulse returns what the agents have told, and notes that it was told. The member's lock is held.
+// pulse marks in seen what it returns. The member's lock is held.
 func (c *Coordinator) pulse(s *control.State, seen []told) *result.Pulse {
 	p := &result.Pulse{RunID: s.Plan().RunID}
 	for i := range seen {

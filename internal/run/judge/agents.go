@@ -11,14 +11,12 @@ import (
 )
 
 const (
-	// maxClockError is the greatest clock error of an agent at the start of a valid run. With a
-	// greater error, the agents did not offer one load.
+	// maxClockError is the greatest clock error of an agent at the start of a valid run.
 	maxClockError = 50 * time.Millisecond
 	// warnClockError is the clock error above which the shape of the load may change.
 	warnClockError = 5 * time.Millisecond
 )
 
-// agents returns the agents with their reasons and warnings. Those of the coordinator come first.
 func (v verdict) agents() []result.Agent {
 	all := slices.Clone(v.Evidence.Agents)
 	for i, a := range all {
@@ -57,9 +55,8 @@ func warningsOfTheClock(a result.Agent) []string {
 	return []string{fmt.Sprintf("its clock may have been off by %s at the start", unit.Nanos(*a.ClockErrorNs))}
 }
 
-// alone returns a run that holds only the figures by which the verdict judges one agent as a load
-// generator. Load is of the whole run, because an agent without producers also times scheduled
-// records.
+// alone has only the figures by which the verdict judges one agent. Load is of the whole run,
+// because an agent without producers also times scheduled records.
 func alone(out *result.Run, a result.Agent) *result.Run {
 	own := &result.Run{Load: out.Load, Time: map[string]result.Time{}}
 	if a.PacerLatenessP99Ns != nil {
@@ -71,7 +68,6 @@ func alone(out *result.Run, a result.Agent) *result.Run {
 	return own
 }
 
-// partMissing reports whether the part of an agent is missing. The books cannot balance then.
 func (e *Evidence) partMissing() bool {
 	return slices.ContainsFunc(e.Agents, func(a result.Agent) bool { return !a.HandedIn })
 }
@@ -84,8 +80,7 @@ func ofAgent(a result.Agent, texts []string) []string {
 	return named
 }
 
-// unsaid removes the texts that an agent has too. The run's figures are those of its busiest agent,
-// so the same text would appear twice.
+// unsaid removes the texts that an agent has too: the run's figures are those of its busiest agent.
 func unsaid(texts []string, agents []result.Agent) []string {
 	return slices.DeleteFunc(texts, func(text string) bool {
 		return slices.ContainsFunc(agents, func(a result.Agent) bool {

@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Each agent is judged separately by the bounds for a load generator, and the texts name it.
 func TestEachAgentIsJudged(t *testing.T) {
 	good := func() result.Agent {
 		return result.Agent{
@@ -62,8 +61,6 @@ func TestEachAgentIsJudged(t *testing.T) {
 	}
 }
 
-// A missing part is the only reason that the verdict gives, and a text of the worst agent appears
-// once.
 func TestAgentsInTheVerdict(t *testing.T) {
 	late := int64(maxLateness) + 1
 	lateAgent := result.Agent{Index: 1, HandedIn: true, ClockErrorNs: new(int64(0)), PacerLatenessP99Ns: &late}

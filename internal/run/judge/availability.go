@@ -17,28 +17,27 @@ import (
 // Tally holds the counts of one interval of the measured window.
 type Tally struct {
 	StartNs, EndNs              int64
-	Seconds                     float64 // between the two readings of the counts
+	Seconds                     float64 // between the readings of the counts
 	Scheduled, Acked, Delivered int64
 	// OldestDueNs is the due time of the oldest record that had not arrived at the end of the
-	// interval; snapshot.NothingDue if all had arrived.
+	// interval; snapshot.NothingDue if none.
 	OldestDueNs int64
 }
 
 // Replicas describes the replicas of the run's topic in the measured window.
 type Replicas struct {
-	Under, UnderMin, Leaderless time.Duration // while a partition is under-replicated, below min ISR, leaderless
+	Under, UnderMin, Leaderless time.Duration // any partition lacked a replica in sync, min.insync.replicas, its leader
 	LeaderChanges               int64
 	Every                       time.Duration // planned time between two readings
 	SparsestNs                  int64         // longest time between two readings; 0 if there was no reading
-	// SyncedNs is the last time at which all replicas came back in sync; math.MinInt64 if none ever
-	// was out of sync.
+	// SyncedNs is the last time at which all replicas came back in sync; math.MinInt64 if never.
 	SyncedNs  int64
 	InSync    bool // at the last reading
 	MinInSync int  // the topic's min.insync.replicas; 0 if unknown
 }
 
-// availability returns the effect of broker faults; nil if no fault hit a broker. Err says why the
-// times before, during and after the faults are not known.
+// availability returns nil if no fault hit a broker. Err says why the times before, during and
+// after the faults are unknown.
 func (e *Evidence) availability() (_ *result.Availability, err error) {
 	shown := e.Seen.Replicas
 	if shown == nil {
@@ -73,8 +72,6 @@ func (e *Evidence) ackGaps(counts func(snapshot.Gap) bool) []result.AckGap {
 
 func anyGap(snapshot.Gap) bool { return true }
 
-// worstGaps returns, for each partition that has one, the longest gap before end that counts
-// accepts.
 func worstGaps(partitions []snapshot.Gaps, end int64, counts func(snapshot.Gap) bool) []result.AckGap {
 	all := []result.AckGap{}
 	for p, gaps := range partitions {
@@ -91,10 +88,9 @@ func worstGaps(partitions []snapshot.Gaps, end int64, counts func(snapshot.Gap) 
 	return all
 }
 
-// addDeliveryGaps adds the longest times without a delivery from the first fault to the recovery.
-// It counts every gap that begins in this period, until the delivery that ends it, even if that
-// comes in the drain: a group that lost its coordinator may receive nothing for some time after all
-// brokers serve again.
+// addDeliveryGaps counts every gap that begins between the first fault and the recovery, until the
+// delivery that ends it, even in the drain: a group that lost its coordinator may receive nothing
+// for some time after all brokers serve again.
 func (e *Evidence) addDeliveryGaps(a *result.Availability, from, to int64) {
 	counts := func(g snapshot.Gap) bool { return g.FromNs <= to && g.ToNs > from && g.FromNs < e.EndNs }
 	groups, known := e.deliveryGaps()
@@ -116,8 +112,8 @@ func (e *Evidence) addDeliveryGaps(a *result.Availability, from, to int64) {
 	a.DeliveryGapMaxNs, a.DeliveryGaps = &longestNs, all
 }
 
-// waitedInVain returns a group's gaps after a drain that gave up. Partitions in which the group is
-// behind get a gap since their last delivery.
+// After a drain that gave up, waitedInVain adds a gap since the last delivery to partitions in
+// which the group is behind.
 func waitedInVain(gaps []snapshot.Gaps, behind []int64) []snapshot.Gaps {
 	gaps = slices.Clone(gaps)
 	for p := range gaps {
@@ -128,7 +124,6 @@ func waitedInVain(gaps []snapshot.Gaps, behind []int64) []snapshot.Gaps {
 	return gaps
 }
 
-// longest returns the longest gap; nil if there is none.
 func longest(gaps []result.AckGap) (worst *result.AckGap) {
 	for i, g := range gaps {
 		if worst == nil || g.ToNs-g.FromNs > worst.ToNs-worst.FromNs {
@@ -170,8 +165,6 @@ func (e *Evidence) broken() (from, to int64, known bool) {
 	return from, min(again, end), true
 }
 
-// repaired returns when the broker served again after the fault; end if it never did. The
-// controller may not have noticed the fault by then.
 func repaired(f result.Fault, end int64) int64 {
 	switch {
 	case f.EndNs != nil:
@@ -192,16 +185,15 @@ func (e *Evidence) addPeriods(a *result.Availability, from, to int64) error {
 	}
 	a.Before, a.During, a.After = period(parts[0], times[0]), period(parts[1], times[1]), period(parts[2], times[2])
 	for _, p := range []*result.Stretch{a.Before, a.During, a.After} {
-		if p != nil { // an interrupted run's last interval extends into the drain
+		if p != nil {
 			p.EndNs = min(p.EndNs, e.EndNs)
 		}
 	}
 	return nil
 }
 
-// divide returns the index of the first interval during the faults, and of the first after them. An
-// interval that overlaps the faults is "during", and so is one in which records arrived that became
-// due before the end of the faults.
+// An interval that overlaps the faults is "during", and so is one in which records arrived that
+// became due before the end of the faults.
 func divide(all []Tally, from, to int64) (first, after int) {
 	first = slices.IndexFunc(all, func(t Tally) bool { return t.EndNs > from })
 	if first < 0 {
@@ -232,10 +224,8 @@ func period(part []Tally, times map[string]result.IntervalTime) *result.Stretch 
 	return p
 }
 
-// timesOf adds up the histograms of each part's intervals, because percentiles cannot be added. It
-// leaves out the warm-up's records. Measured records that arrived after the window belong to the
-// last part: they are the slowest, and without them a fault that lasts to the end would look better
-// the worse it was.
+// timesOf leaves out the warm-up's records. Measured records that arrived after the window belong
+// to the last part: they are the slowest.
 func timesOf(log iter.Seq2[latency.LogEntry, error], parts ...[]Tally) ([]map[string]result.IntervalTime, error) {
 	sums := make([]map[string]*latency.Histogram, len(parts))
 	for i := range sums {
@@ -264,8 +254,7 @@ func timesOf(log iter.Seq2[latency.LogEntry, error], parts ...[]Tally) ([]map[st
 	return times, nil
 }
 
-// partAt returns the last part that began at or before a time, or the first part; -1 if all are
-// empty.
+// partAt returns -1 if all parts are empty.
 func partAt(at int64, parts [][]Tally) int {
 	in := -1
 	for i, part := range parts {
@@ -276,14 +265,12 @@ func partAt(at int64, parts [][]Tally) int {
 	return in
 }
 
-// warmupTag is the prefix of the warm-up's histograms in the log.
 var warmupTag = strings.TrimSuffix(latency.Tag(false, 0), latency.Tag(true, 0))
 
-// longGap is the time without an ack that is worth a warning in a run without broker faults.
+// longGap gives a warning in a run without broker faults.
 const longGap = time.Second
 
-// warningsOfTheAcks warns of a partition that had no ack for long although no fault hit a broker. A
-// gate holds records back on purpose, so it gives no warning.
+// A gate holds records back on purpose.
 func (v verdict) warningsOfTheAcks() []string {
 	if v.Seen.Replicas != nil || v.Scenario.Backpressure.Gates() {
 		return nil

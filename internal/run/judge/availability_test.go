@@ -13,7 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// "After" begins only when every record has arrived that became due during the faults.
+// "After" begins when every record has arrived that became due during the faults.
 func TestDividedAtTheFaults(t *testing.T) {
 	const s = int64(time.Second)
 	window := func(oldest ...int64) (all []Tally) {
@@ -42,8 +42,6 @@ func TestDividedAtTheFaults(t *testing.T) {
 	}
 }
 
-// The times of a period exclude the warm-up's records; the last period includes records that
-// arrived after the window.
 func TestTimesOfTheStretches(t *testing.T) {
 	var file bytes.Buffer
 	log := latency.NewLogWriter(&file, time.Now())
@@ -91,7 +89,7 @@ func acknowledged(gaps ...snapshot.Gaps) snapshot.Snapshot {
 	return snapshot.Snapshot{Last: &snapshot.Last{AckGaps: gaps}}
 }
 
-// Only gaps that overlap the fault count as its cost; the longest other gap is reported separately.
+// Only gaps that overlap the fault count as its cost.
 func TestGapsOfTheFaults(t *testing.T) {
 	const s = int64(time.Second)
 	back := 9 * s
@@ -196,7 +194,6 @@ func TestLostRecordsHaveACause(t *testing.T) {
 	}
 }
 
-// A long ack gap is a warning if the scenario has no faults and no gate.
 func TestLongGapIsAWarning(t *testing.T) {
 	const s = int64(time.Second)
 	gap := snapshot.Gap{FromNs: 3 * s, ToNs: 3*s + 1_500e6}

@@ -7,7 +7,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// clients returns nil if the clients under test made no requests between the two readings.
+// clients returns nil if the clients under test made no requests.
 func (e *Evidence) clients() *result.Clients {
 	length := time.Duration(e.End.AtNs - e.Start.AtNs)
 	if length <= 0 {

@@ -8,9 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// Curves returns the percentiles of the times of measured records, of those that ended. judged is
-// the result of the run. Each curve ends before the first percentile that its count does not
-// support.
+// Curves returns the percentiles of the times of measured records; times that did not end are left
+// out. Each curve ends before the first percentile that its number of values does not support.
 func Curves(e *Evidence, judged *result.Run) result.Curves {
 	curves := result.Curves{Percentiles: result.CurvePercentiles(), Ns: make(map[string][]int64)}
 	for m := range latency.Metric(latency.NumMetrics) {
@@ -22,8 +21,7 @@ func Curves(e *Evidence, judged *result.Run) result.Curves {
 	return curves
 }
 
-// supported returns how many of the ascending percentiles a count of values supports. The last is
-// the maximum, which is supported if all others are.
+// The last percentile is the maximum, which is supported if all others are.
 func supported(ascending []float64, count int64) int {
 	others := ascending[:len(ascending)-1]
 	n := slices.IndexFunc(others, func(p float64) bool { return !figure.Supported(p, count) })

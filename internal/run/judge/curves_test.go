@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// Each value of a curve equals the percentile of the measured values that ended, and the curve ends
-// before the first percentile that they do not support; copies of one record support none.
+// A curve ends before the first percentile that its values do not support; copies of one record
+// support none.
 func TestCurves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		recorder, alone := latency.NewRecorder(latency.E2EResponseTime, latency.SendDelay), latency.NewHistogram()
@@ -21,7 +21,7 @@ func TestCurves(t *testing.T) {
 		for range rapid.IntRange(0, 8).Draw(t, "distinct values") {
 			ns, n := rapid.Int64Range(0, 1e10).Draw(t, "ns"), rapid.Int64Range(1, 1_500_000).Draw(t, "n")
 			recorder.RecordN(true, latency.E2EResponseTime, ns, n)
-			recorder.RecordN(false, latency.E2EResponseTime, ns/2, n) // a value of the warm-up
+			recorder.RecordN(false, latency.E2EResponseTime, ns/2, n)
 			alone.RecordN(ns, n)
 		}
 		recorder.RecordN(true, latency.SendDelay, 5, 9) // too few for the lowest percentile

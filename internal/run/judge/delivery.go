@@ -8,8 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// books compares each group's deliveries with what was sent. Without a group there is one entry
-// without deliveries.
+// Without a group, books has one entry without deliveries.
 func (e *Evidence) books() []ledger.Books {
 	sent := e.sentBooks()
 	if len(e.Groups) == 0 {
@@ -26,18 +25,16 @@ func (e *Evidence) books() []ledger.Books {
 	return books
 }
 
-// nowhere is the position of a reader without an order, so that no record counts as passed over.
+// In a queue no record counts as passed over, because it has no order.
 func nowhere(int32) int64 { return -1 }
 
-// CloseQueue compares the records that came out of a queue, in any order, with those that were
-// sent.
+// CloseQueue compares the records that came out of a queue, in any order, with those sent.
 func CloseQueue(sent []*ledger.Sender, received []*ledger.Receiver) ledger.Books {
 	return ledger.Close(sent, received, nowhere)
 }
 
-// position returns the position of a group in a partition. If the group read the log to its end,
-// that is ledger.ReadToEnd: with acks 0 no offsets are acknowledged, and after a truncation they
-// are wrong.
+// position returns ledger.ReadToEnd if the group read the log to its end: with acks 0 no offsets
+// are acknowledged, and after a truncation they are wrong.
 func (e *Evidence) position(g Group, partition int32) int64 {
 	at := g.AtStop[partition].Position
 	if e.Drained || e.PartitionEnds != nil && at >= e.PartitionEnds[partition] {
@@ -46,8 +43,7 @@ func (e *Evidence) position(g Group, partition int32) int64 {
 	return at
 }
 
-// measuredDeliveries returns the deliveries of the measured window. If the run reads only the fill,
-// they are those of the fill, which is in the warm-up's book.
+// If the run reads only the fill, measuredDeliveries are those of the fill, in the warm-up's book.
 func (e *Evidence) measuredDeliveries(books []ledger.Books, scheduled int64) result.Delivery {
 	if !e.measuresFill() || !e.Stamped {
 		return e.deliveries(books, true, scheduled)
@@ -57,7 +53,6 @@ func (e *Evidence) measuredDeliveries(books []ledger.Books, scheduled int64) res
 	return d
 }
 
-// deliveries returns the deliveries of all groups together, of the warm-up or the measured window.
 func (e *Evidence) deliveries(books []ledger.Books, measured bool, scheduled int64) result.Delivery {
 	var sum ledger.Book
 	for _, b := range books {
@@ -77,7 +72,6 @@ func (e *Evidence) deliveries(books []ledger.Books, measured bool, scheduled int
 	return d
 }
 
-// unread returns how many records before ReadTo the groups have not read; 0 without ReadTo.
 func (e *Evidence) unread(groups []Group) (sum int64) {
 	if e.ReadTo == nil {
 		return 0
@@ -88,7 +82,6 @@ func (e *Evidence) unread(groups []Group) (sum int64) {
 	return sum
 }
 
-// maxLostRanges is how many ranges of lost records the result of all groups has at most.
 const maxLostRanges = 100
 
 func withAnother(sum, b ledger.Book) ledger.Book {
@@ -115,8 +108,7 @@ func (e *Evidence) delivery(b ledger.Book, scheduled int64, received snapshot.Re
 	deliveredPerS := e.perS(received.UniqueInWindow)
 	duplicatesPerS := e.perS(received.DeliveredInWindow - received.UniqueInWindow)
 	if !e.Stamped {
-		// Without a stamp, the phase of a record is unknown. Only the number of deliveries in the
-		// window is known.
+		// Without a stamp, the phase of a record is unknown.
 		d := result.Delivery{
 			Delivered: received.DeliveredInWindow, DeliveredPerS: deliveredPerS, DuplicatesPerS: &duplicatesPerS,
 		}
@@ -182,7 +174,6 @@ func (e *Evidence) consumer(groups []Group, before, after []snapshot.MemberCount
 	return c
 }
 
-// eachGroup returns nil for fewer than two groups.
 func (e *Evidence) eachGroup(out *result.Run, books []ledger.Books) []result.Group {
 	if len(e.Groups) < 2 {
 		return nil

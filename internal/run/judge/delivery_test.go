@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// TestTimesAreOfAllRecords: of 1,000 records due in a second, 210 arrive after 1, 2, … 210 ms, then
-// a drain of 100 ms gives up. The percentiles rank the other records behind these.
+// Of 1,000 records due in a second, 210 arrive after 1, 2, … 210 ms, then a drain of 100 ms gives
+// up. The percentiles rank the other records behind these.
 func TestTimesAreOfAllRecords(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	recorder := latency.NewRecorder(latency.SendDelay, latency.SendServiceTime, latency.E2EServiceTime, latency.E2EResponseTime)
@@ -54,7 +54,7 @@ func TestTimesAreOfAllRecords(t *testing.T) {
 			t.Errorf("%s, which is no time of these records, is %+v", none, d)
 		}
 	}
-	e.Groups = append(e.Groups, Group{}) // it received nothing
+	e.Groups = append(e.Groups, Group{})
 	if both := e.times(snapshot.Sent{Scheduled: 1000})["e2e_response_time"]; both.Count != 210 || both.NotEnded != 1790 {
 		t.Errorf("of two groups the response times are %+v", both)
 	}
@@ -64,7 +64,6 @@ func TestTimesAreOfAllRecords(t *testing.T) {
 	}
 }
 
-// TestFirstDeliveriesAreTheRate: 3,000 records and 1,000 duplicates of them in 2 s.
 func TestFirstDeliveriesAreTheRate(t *testing.T) {
 	for _, stamped := range []bool{true, false} {
 		e := &Evidence{Setup: Setup{Stamped: stamped}, Window: Window{EndNs: 2e9}, Groups: make([]Group, 1)}
@@ -75,8 +74,6 @@ func TestFirstDeliveriesAreTheRate(t *testing.T) {
 	}
 }
 
-// TestDrainRate: the drain's rate is the first deliveries after the window's end, divided by the
-// time since then or since held consumers began to fetch.
 func TestDrainRate(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	for _, c := range []struct {

@@ -17,24 +17,22 @@ type Evidence struct {
 	Setup
 	Window
 
-	Start, End Reading           // at the two ends of the measured window
+	Start, End Reading           // of the measured window
 	Sent       snapshot.Snapshot // of all producers, after they were closed; with Last
 	AckedIn    []int64           // by partition: acked records that the consumers are to read, the fill included
 	Groups     []Group           // none without consumers
 	Fill       *Fill             // nil if the run did not fill its topic
-	Queue      *Queue            // nil if the consumers do not read from a queue
+	Queue      *Queue            // nil without a queue
 	Times      *latency.Collector
-	// Histograms are the entries of the run's histogram log, in their order.
-	Histograms iter.Seq2[latency.LogEntry, error]
+	Histograms iter.Seq2[latency.LogEntry, error] // the run's histogram log, in its order
 
 	Seen    Seen
 	Faults  Faults
 	Machine Machine
 	Failed  Failures
-	Agents  []result.Agent // by index; none in a run on one machine
+	Agents  []result.Agent // by index; none in a run of one machine
 	// ClockErrorNs is the greatest possible error of a time whose record one agent sent and another
-	// received. ClocksUnknown names the agents that received such records and do not know this
-	// error.
+	// received. ClocksUnknown names the agents for which it is unknown.
 	ClockErrorNs  int64
 	ClocksUnknown []string
 	// Warnings come first in the verdict.
@@ -46,49 +44,46 @@ type Evidence struct {
 // Setup is the configuration of the run and of its cluster.
 type Setup struct {
 	Scenario scenario.Scenario // as it ran
-	Recorded result.Settings   // as the user asked for it
+	Recorded result.Settings   // as asked for
 	Info     result.Info
 	Limits   bottleneck.Settings
 	// VolumeBoundedBytes is the reduced volume of a run whose disk had too little space; 0 if it
-	// was not reduced.
-	VolumeBoundedBytes int64
-	// VolumeBoundedRecords is the same for load.records.
-	VolumeBoundedRecords int64
-	// Expected is how many records the schedule has in the measured window; nil if that number is
-	// random, or if there is no schedule.
+	// was not reduced. VolumeBoundedRecords is the same for load.records.
+	VolumeBoundedBytes   int64
+	VolumeBoundedRecords int64 // the same for load.records
+	// Expected is how many records the schedule has in the measured window; nil if random or
+	// without a schedule.
 	Expected *float64
 	Stamped  bool // records have stamps, which the books need
 	// ReadTo is the offset up to which a run without producers reads each partition; nil if the run
-	// has producers, or if other producers go on writing.
-	ReadTo []int64
-	// ReadsFill reports whether the consumers begin with the fill.
-	ReadsFill bool
-	// LocalBrokers reports whether the brokers run on this machine, so that their usage can be
-	// read.
+	// has producers, or if others go on writing.
+	ReadTo    []int64
+	ReadsFill bool // the consumers begin with the records that filled the topic
+	// LocalBrokers reports whether the brokers run on this machine.
 	LocalBrokers bool
-	// PlainTimers reports that the scenario asks for the precise pacer and that this operating
-	// system has none.
+	// PlainTimers reports that the scenario asks for the precise pacer, which this operating system
+	// lacks.
 	PlainTimers bool
 	Works       bool // the consumers work on records
 	// MeanWorkS is the mean time of this work in seconds; 0 if it changes during the run.
 	MeanWorkS float64
 }
 
-// Window holds the times at which the parts of the run began and ended.
+// Window has the times of the parts of the run.
 type Window struct {
-	StartedNs     int64 // the warm-up began
-	EndNs         int64 // the measured window ended
-	FinishedNs    int64 // the drain ended
+	StartedNs     int64 // start of the warm-up
+	EndNs         int64 // end of the measured window
+	FinishedNs    int64 // end of the drain
 	ConsumersNs   int64 // held consumers began to fetch; 0 if not within window or drain
 	FetchingNs    int64 // the load began, or held consumers began to fetch, whichever came later
 	ReadyNs       int64 // how long the consumers waited for their partitions
 	LateAtFinish  int64 // first deliveries between EndNs and FinishedNs
 	Interrupted   bool
-	Drained       bool    // the consumers reached the last record
+	Drained       bool    // the consumers have reached everything
 	PartitionEnds []int64 // end offsets after the producers had stopped; nil if unknown
 }
 
-// Reading holds the running totals at one moment.
+// Reading has the running totals at one moment.
 type Reading struct {
 	AtNs              int64
 	Sending, Fetching snapshot.Traffic
@@ -115,15 +110,15 @@ type Group struct {
 	AtStop []snapshot.Reached
 }
 
-// Queue holds what is known of a queue beyond the counts of its group.
+// Queue is what is known of a queue in addition to the counts of its group.
 type Queue struct {
 	Settled []*ledger.Receiver // by partition: records that the application acknowledged, and dead letters
-	// Empty reports whether the drain found that the queue had nothing left to deliver.
+	// Empty reports whether the queue had nothing left to deliver after the drain.
 	Empty        bool
 	InFlightPeak int64
 }
 
-// Seen holds what the run observed while it went on.
+// Seen is what the run observed while it went on.
 type Seen struct {
 	BacklogPeak, TimeLagPeakNs int64
 	BacklogPeaks               []int64            // by group; nil if the window did not begin
@@ -171,14 +166,13 @@ type Machine struct {
 	HostUse     *result.HostUse
 	Storage     *result.Storage
 	Compression []result.Compression
-	// ConsumerProcesses is how many child processes run the consumers; 0 means the tool's own
-	// process.
+	// ConsumerProcesses is how many child processes run the consumers; 0 is none.
 	ConsumerProcesses int
 	Confined          *result.Confined // nil if they have no limits
 	UsageUnknown      error            `json:"-"` // why the usage of the processes is unknown; nil if it is known
 }
 
-// Failures says what ended before the run did, or could not be written.
+// Failures says what ended before the run did, and what could not be written.
 type Failures struct {
 	Producers, Consumers error
 	ConsumersDied        bool // a process of the consumers ended

@@ -30,8 +30,7 @@ func (f *Fill) In(n int) []int64 {
 	return in
 }
 
-// with returns the sum of two parts of the fill. Either may be nil. The parts fill at the same
-// time, so the fill takes as long as the slowest.
+// The parts fill at the same time, so the fill takes as long as the slowest. Either may be nil.
 func (f *Fill) with(o *Fill) *Fill {
 	switch {
 	case o == nil:

@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// shortestGap is the length of the shortest gap that a run keeps.
+// A run keeps no shorter gaps.
 const shortestGap = 250 * time.Millisecond
 
 type gap struct {
@@ -57,8 +57,7 @@ func (e *Evidence) gaps() *result.Gaps {
 	return g
 }
 
-// deliveryGaps returns the gaps in the deliveries of each group, by partition. Known is false if a
-// group's gaps are unknown, or if there is no group.
+// known is false if a group's gaps are unknown, or if there is no group.
 func (e *Evidence) deliveryGaps() (groups [][]snapshot.Gaps, known bool) {
 	var behind []snapshot.Backlog
 	if !e.Drained && !e.endless() {

@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// gapsOf returns the evidence of a run of one minute that has these gaps.
 func gapsOf(acks []snapshot.Gaps, groups ...Group) *Evidence {
 	e := &Evidence{Window: Window{EndNs: 60e9, FinishedNs: 70e9}, Sent: acknowledged(acks...), Groups: groups}
 	e.Scenario = scenario.Scenario{Load: scenario.Load{Producers: 1}}
@@ -21,8 +20,6 @@ func gapAt(atMs, lengthMs int64) snapshot.Gap {
 	return snapshot.Gap{LastNs: atMs * 1e6, FromNs: atMs * 1e6, ToNs: (atMs + lengthMs) * 1e6}
 }
 
-// A run without faults reports the gaps of the window and the drain in their order, each with its
-// group.
 func TestGapsWithoutAFault(t *testing.T) {
 	acks := []snapshot.Gaps{
 		{All: []snapshot.Gap{gapAt(-500, 700), gapAt(5000, 300), gapAt(6000, 249)}},
@@ -53,8 +50,6 @@ func TestGapsWithoutAFault(t *testing.T) {
 	}
 }
 
-// The longest gaps are kept and the others counted; if one side knows only gaps above a length, no
-// shorter gap is reported.
 func TestLongestGapsAreKept(t *testing.T) {
 	var acks, deliveries snapshot.Gaps
 	for i := range int64(700) {

@@ -1,7 +1,6 @@
 // Package judge makes a run's result of its evidence: every figure, and the verdict.
 //
-// It is pure: it reads no clock and uses no network, and the same evidence always gives the same
-// result.
+// It is pure: the same evidence always gives the same result.
 //
 // Files to know: evidence.go, judge.go, load.go, delivery.go, times.go, lag.go, availability.go,
 // gaps.go, curves.go, queue.go, verdict.go, agents.go.
@@ -62,22 +61,17 @@ func Run(e *Evidence) result.Run {
 	return out
 }
 
-// sends reports whether the run has producers. A run without them reads records that others wrote.
 func (e *Evidence) sends() bool { return e.Scenario.Load.Producers > 0 }
 
-// endless reports whether the run reads a topic to which others go on writing. It has no backlog
-// and no drain then.
+// endless reports whether the run reads a topic to which others go on writing: it has no backlog
+// and no drain.
 func (e *Evidence) endless() bool { return !e.sends() && e.ReadTo == nil }
 
-// closedLoop reports whether the producers send as fast as they can, so that records have no due
-// time.
 func (e *Evidence) closedLoop() bool { return e.sends() && e.Scenario.Load.Rate.IsMax() }
 
-// measuresFill reports whether the run reads only its fill. The deliveries of the fill are measured
-// then.
+// measuresFill reports whether the run reads only its fill, whose deliveries are then measured.
 func (e *Evidence) measuresFill() bool { return !e.sends() && e.Fill != nil }
 
-// fillRead returns the fill if the consumers read it, or an empty one.
 func (e *Evidence) fillRead() Fill {
 	if e.Fill == nil || !e.ReadsFill {
 		return Fill{}
@@ -92,8 +86,7 @@ func (e *Evidence) AckedInWindow() int64 {
 	return e.Sent.Sent[0].AckedInWindow + e.Sent.Sent[1].AckedInWindow
 }
 
-// perS divides n by the length of the measured window in seconds; 0 if an interrupted run has no
-// window.
+// perS returns 0 if an interrupted run has no window.
 func (e *Evidence) perS(n int64) float64 {
 	if e.EndNs <= 0 {
 		return 0
@@ -127,7 +120,6 @@ func (e *Evidence) sentBooks() []*ledger.Sender {
 	return slices.Concat(e.last().Books, e.fillRead().Books)
 }
 
-// last returns the producers' last report, which they make when they are closed.
 func (e *Evidence) last() snapshot.Last {
 	if e.Sent.Last == nil {
 		return snapshot.Last{}

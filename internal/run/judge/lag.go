@@ -19,8 +19,7 @@ func (e *Evidence) lag() result.Lag {
 		BacklogGrowthPerS: seen.GrowthPerS, BacklogGrowthErrorPerS: seen.GrowthErrorPerS,
 	}
 	settled(l.Changes, seen.Looks, e.EndNs, time.Duration(e.Scenario.Backpressure.Target))
-	// Right before its delivery, a record was as old as its e2e time, even if no reading fell
-	// there.
+	// Right before its delivery, a record was as old as its e2e time.
 	for _, m := range []latency.Metric{latency.E2EResponseTime, latency.E2EServiceTime} {
 		if d := e.Times.Totals(true, m); d.Count > 0 {
 			l.TimeLagPeakNs = max(l.TimeLagPeakNs, d.MaxNs)
@@ -33,7 +32,7 @@ func (e *Evidence) lag() result.Lag {
 	for _, c := range seen.Changes { // a backlog ends with a change, usually between two intervals
 		l.BacklogPeakRecords = max(l.BacklogPeakRecords, c.BacklogRecords)
 	}
-	if !e.endless() { // without an end to reach, the last deliveries are no drain
+	if !e.endless() {
 		l.DrainTimeS = time.Duration(max(0, e.drainedNs()-l.DrainFromNs)).Seconds()
 	}
 	if l.DrainTimeS > 0 {
@@ -42,8 +41,7 @@ func (e *Evidence) lag() result.Lag {
 	return l
 }
 
-// drainFromNs returns when the drain began: at the window's end, or when consumers that were held
-// for the drain began to fetch.
+// The drain begins at the window's end, or when consumers that were held for it begin to fetch.
 func (e *Evidence) drainFromNs() int64 {
 	if e.ConsumersNs == 0 { // not held, or held only until the window began
 		return e.EndNs
@@ -58,7 +56,6 @@ func (e *Evidence) lateDeliveries() int64 {
 	return e.LateAtFinish
 }
 
-// drainedNs returns when the last record was delivered, or when the drain gave up.
 func (e *Evidence) drainedNs() int64 {
 	if e.Drained && len(e.Groups) > 0 {
 		// An interrupted run may have no delivery.

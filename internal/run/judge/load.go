@@ -37,8 +37,6 @@ func (e *Evidence) load(s snapshot.Sent) result.Load {
 	return l
 }
 
-// warmupLoad returns the load of the warm-up, with the fill if the consumers read it. Its rates are
-// over the warm-up's own length.
 func (e *Evidence) warmupLoad(s snapshot.Sent) result.Load {
 	offered := s.Scheduled
 	s.Add(e.fillRead().Sent)
@@ -54,7 +52,7 @@ func (e *Evidence) warmupLoad(s snapshot.Sent) result.Load {
 	return l
 }
 
-// added adds counts by name; both may be nil.
+// Both may be nil.
 func added(a, b map[string]int64) map[string]int64 {
 	sum := make(map[string]int64, len(a)+len(b))
 	maps.Copy(sum, a)
@@ -64,7 +62,6 @@ func added(a, b map[string]int64) map[string]int64 {
 	return sum
 }
 
-// backpressure returns nil without a gate.
 func (e *Evidence) backpressure(sent snapshot.Sent) *result.Backpressure {
 	if !e.Scenario.Backpressure.Gates() {
 		return nil
@@ -94,8 +91,7 @@ func (e *Evidence) backpressure(sent snapshot.Sent) *result.Backpressure {
 	return out
 }
 
-// peakToBound returns the peak of the lag divided by the controller's bound; nil if either is
-// unknown.
+// peakToBound returns nil if the peak or the bound is unknown.
 func (e *Evidence) peakToBound(peak *LagPeak) *float64 {
 	b := e.Scenario.Backpressure
 	if peak == nil || b.Controller != "credit" && b.Controller != "hysteresis" {

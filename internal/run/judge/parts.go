@@ -20,20 +20,17 @@ type Part struct {
 	WindowEnd  *result.WindowEnd
 	Looks      []Look
 	Changes    []result.Change
-	// Held is the progress of the agent's groups and producers when the window began; nil if it was
-	// not recorded.
-	Held    *Held
-	Fill    *Fill   // the agent's part; nil if the run did not fill its topic
-	From    []int64 // by partition: the offset at which the groups began to read
-	ReadTo  []int64 // see Setup.ReadTo
-	Workers []int   // by group
-	// Producers and Consumers are how many the agent had. BeganNs is when its load began.
-	Producers, Consumers int
-	BeganNs              int64
-	// QueueEmpty reports whether the drain found that the queue had nothing left to deliver.
+	// Held is nil if it was not recorded.
+	Held                 *Held
+	Fill                 *Fill   // the agent's part; nil if the run did not fill its topic
+	From                 []int64 // by partition: the offset at which the groups began to read
+	ReadTo               []int64 // see Setup.ReadTo
+	Workers              []int   // by group
+	Producers, Consumers int     // how many the agent had
+	BeganNs              int64   // when its load began
+	// QueueEmpty reports whether the queue had nothing left to deliver after the drain.
 	QueueEmpty bool
-	// PacerLatenessP99Ns is of the agent's own producers; nil if none of their records had a due
-	// time.
+	// PacerLatenessP99Ns is of the agent's own producers; nil if no record had a due time.
 	PacerLatenessP99Ns *int64
 	Machine            Machine
 	Clocks             Clocks
@@ -75,19 +72,17 @@ func HeldBy(parts []Part) (reached [][]snapshot.Reached, ackedIn []int64) {
 	return reached, ackedIn
 }
 
-// Clocks is how accurately an agent's clock was known. A field is nil if it is unknown, for example
-// after the clock was stepped.
+// Clocks says how accurately an agent's clock was known. A field is nil if it is unknown.
 type Clocks struct {
-	// StartErrorNs is the greatest possible difference between the start on this agent's clock and
-	// on the clock of agent 0.
+	// StartErrorNs is the greatest possible difference between the starts of this agent and agent
+	// 0.
 	StartErrorNs *int64
-	// ErrorNs is the greatest possible error, from the start to the end, with which this agent
-	// converted the times of agents whose records it received.
+	// ErrorNs is the greatest possible error with which this agent converted other agents' times.
 	ErrorNs *int64
 }
 
-// Cross notes that the agent received records that other agents sent, and how accurately it knew
-// their clocks.
+// Cross notes that the agent received records of other agents, whose times it converted with the
+// errors in c.
 func (e *Evidence) Cross(name string, c Clocks) {
 	if c.ErrorNs == nil {
 		e.ClocksUnknown = append(e.ClocksUnknown, name)
@@ -101,8 +96,8 @@ func (e *Evidence) Cross(name string, c Clocks) {
 // ErrPart wraps a failure that a part of the run reported.
 var ErrPart = errors.New("a part of the run failed")
 
-// Join adds the parts to the evidence of their run. Lag, looks, and the state of groups and topic
-// at the window's end come from the first part. names are the names of the parts.
+// Join adds the parts, which have these names, to the evidence of their run. Lag, looks, and the
+// state of groups and topic at the window's end come from the first part.
 func (e *Evidence) Join(parts []Part, names []string) {
 	e.Drained = len(parts) > 0
 	for i, p := range parts {
@@ -135,8 +130,7 @@ func (e *Evidence) Join(parts []Part, names []string) {
 	}
 }
 
-// join merges the window of another part. The joint window is drained if all parts are, and ends
-// when the last part ends.
+// The joint window is drained if all parts are, and ends when the last part ends.
 func (w *Window) join(o Window, first bool) {
 	if first {
 		*w = o
@@ -168,8 +162,7 @@ func (r *Reading) join(o Reading) {
 	r.QueueTraffic = r.QueueTraffic.add(o.QueueTraffic)
 }
 
-// join adds the usage of the tool on another machine. For ratios and waiting times it keeps the
-// greater.
+// For ratios and waiting times, join keeps the greater.
 func (m *Machine) join(o Machine) {
 	p, q := &m.Process, o.Process
 	p.CPUUserS, p.CPUSystemS = sum(p.CPUUserS, q.CPUUserS), sum(p.CPUSystemS, q.CPUSystemS)
@@ -183,7 +176,7 @@ func (m *Machine) join(o Machine) {
 	p.CorpusBytes, p.CorpusTimeNs = p.CorpusBytes+q.CorpusBytes, max(p.CorpusTimeNs, q.CorpusTimeNs)
 }
 
-// sum adds two figures; either may be nil.
+// Either may be nil.
 func sum[T int64 | float64](a, b *T) *T {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
@@ -192,7 +185,7 @@ func sum[T int64 | float64](a, b *T) *T {
 	return &s
 }
 
-// most returns the greater of two figures; either may be nil.
+// Either may be nil.
 func most(a, b *float64) *float64 {
 	if a == nil || b != nil && *b > *a {
 		return b

@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// settled compares the records that the application acknowledged, and the dead letters, with the
-// records that were sent. What is missing is not settled. Without a queue the books are empty.
 func (e *Evidence) settled() ledger.Books {
 	if e.Queue == nil {
 		return ledger.Books{}
@@ -18,8 +16,8 @@ func (e *Evidence) settled() ledger.Books {
 	return CloseQueue(e.sentBooks(), e.Queue.Settled)
 }
 
-// Unsettled returns how many records the brokers acknowledged that are neither acknowledged by
-// the application nor dead letters.
+// Unsettled returns how many of the records that the brokers acknowledged are neither acknowledged
+// by the application nor dead letters.
 func (e *Evidence) Unsettled() int64 { return Undelivered(e.settled()) }
 
 // Undelivered returns how many acknowledged records are missing on the receiving side of books.
@@ -27,7 +25,6 @@ func Undelivered(b ledger.Books) int64 {
 	return b.Measured.Lost + b.Measured.Pending + b.Warmup.Lost + b.Warmup.Pending
 }
 
-// queue returns nil without a queue.
 func (e *Evidence) queue(settled ledger.Books, run *result.Run) *result.Queue {
 	if e.Queue == nil {
 		return nil
@@ -72,8 +69,7 @@ func timeOf(times map[string]result.Time, metric string) *result.Time {
 	return nil
 }
 
-// queueCost returns the cost of each record that was acknowledged for the first time in the
-// measured window; nil if there was none.
+// queueCost is per record that was acknowledged for the first time in the measured window.
 func (e *Evidence) queueCost(brokers []result.Broker) *result.QueueCost {
 	acked := float64(e.End.QueueAcked - e.Start.QueueAcked)
 	if acked <= 0 {
@@ -106,9 +102,8 @@ func (e *Evidence) queueCost(brokers []result.Broker) *result.QueueCost {
 	return c
 }
 
-// undelivered corrects the books for a queue: a record that did not arrive is pending, or lost if
-// the queue is empty. A queue does not keep the order of a lane, so a later record does not prove
-// that an earlier one is lost.
+// A record that did not arrive is pending, or lost if the queue is empty. A queue has no order, so
+// a later record does not prove that an earlier one is lost.
 func (q *Queue) undelivered(books ledger.Books) ledger.Books {
 	for _, b := range []*ledger.Book{&books.Warmup, &books.Measured} {
 		if q.Empty {
@@ -177,7 +172,6 @@ func (t QueueTraffic) add(o QueueTraffic) QueueTraffic {
 	return sum
 }
 
-// since leaves out request types without new requests.
 func (t QueueTraffic) since(o QueueTraffic) QueueTraffic {
 	d := QueueTraffic{Requests: make(map[string]int64), Written: t.Written - o.Written, Read: t.Read - o.Read}
 	for kind, n := range t.Requests {

@@ -9,8 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// A record that was not delivered is pending, or lost if the queue is empty; the books balance
-// either way.
+// A record that was not delivered is pending, or lost if the queue is empty.
 func TestBooksOfAQueue(t *testing.T) {
 	sender, receiver := ledger.NewSender(0, 1), ledger.NewReceiver(0, 1)
 	for i := range 10 {
@@ -32,8 +31,6 @@ func TestBooksOfAQueue(t *testing.T) {
 	}
 }
 
-// The cost is per record acknowledged in the window; a broker without metrics leaves the brokers'
-// cost unknown.
 func TestQueueCost(t *testing.T) {
 	e := &Evidence{Window: Window{EndNs: 10e9}, Queue: &Queue{}}
 	if c := e.queueCost(nil); c != nil {
@@ -64,7 +61,6 @@ func TestTrafficSince(t *testing.T) {
 	}
 }
 
-// Lost, early and given-up records give warnings; the normal behaviour of a queue gives none.
 func TestWarningsOfAQueue(t *testing.T) {
 	v := verdict{Evidence: &Evidence{Window: Window{Drained: true}}}
 	v.out = &result.Run{Queue: &result.Queue{Received: 10, Redelivered: 5, Dropped: 5, Lateness: &result.Time{Count: 5}}}

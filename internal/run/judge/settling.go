@@ -8,7 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Look holds running totals of the receiving side at one moment.
+// Look has running totals of the receiving side at one moment.
 type Look struct {
 	AtNs      int64
 	Delivered int64 // first deliveries
@@ -17,15 +17,13 @@ type Look struct {
 }
 
 const (
-	// settlingSpan is the period of a rate and of a mean time. It is long enough to even out polls
-	// and commits.
+	// settlingSpan is the period of a rate and of a mean time. It evens out polls and commits.
 	settlingSpan = time.Second
 	// settlingRate is the greatest relative distance of a settled rate from its level.
 	settlingRate = 0.10
 )
 
-// settled adds to each change the time until the system settled and stayed so until the next change
-// or the end. A target of 0 means none.
+// settled adds to each change the time until the system settled for good. A target of 0 is none.
 func settled(changes []result.Change, seen []Look, end int64, target time.Duration) {
 	for i := range changes {
 		until := end
@@ -76,8 +74,6 @@ func settledAt(seen []Look, target time.Duration) (at int64, ok bool) {
 	return at, ok
 }
 
-// steady reports whether the rate between two looks was near the level, and the mean time near the
-// target.
 func steady(from, to Look, level float64, target time.Duration) bool {
 	if math.Abs(rate(from, to)-level) > settlingRate*level {
 		return false

@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// course returns the delivery rate and the mean service time at a time.
 type course func(at time.Duration) (perS float64, service time.Duration)
 
 func looksOf(length time.Duration, c course) []Look {
@@ -92,7 +91,6 @@ func TestSettlingTime(t *testing.T) {
 	}
 }
 
-// Each change is judged by the time until the next one; a change in the drain is not judged.
 func TestEachChangeSettlesByItself(t *testing.T) {
 	seen := looksOf(20*time.Second, func(at time.Duration) (float64, time.Duration) {
 		switch {

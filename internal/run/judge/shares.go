@@ -5,7 +5,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// shares returns the records of each producer or consumer. group is "" if there is only one.
+// group is "" if there is only one.
 func shares(group string, all []snapshot.Share) []result.Share {
 	out := make([]result.Share, len(all))
 	for i, s := range all {
@@ -28,8 +28,7 @@ func (e *Evidence) consumerShares() (all []result.Share) {
 	return all
 }
 
-// firstRecord returns the time from when groups could fetch to their first record; nil if they
-// received none.
+// firstRecord is the time from when groups could fetch to their first record; nil if none came.
 func (e *Evidence) firstRecord(groups []Group) *int64 {
 	got := received(groups)
 	if got.Delivered == 0 {

@@ -22,11 +22,9 @@ func (e *Evidence) times(sent snapshot.Sent) map[string]result.Time {
 	return times
 }
 
-// fromTheSender are the times that begin at a record's sender and end at its receiver.
+// fromTheSender begin at a record's sender and end at its receiver.
 var fromTheSender = []latency.Metric{latency.E2EServiceTime, latency.E2EResponseTime, latency.ProcessedResponseTime}
 
-// uncertain returns the times that are unknown because the clock of an agent was stepped or did not
-// answer.
 func (e *Evidence) uncertain(out *result.Run) (fields []string) {
 	if len(e.ClocksUnknown) == 0 {
 		return nil
@@ -41,10 +39,9 @@ func (e *Evidence) uncertain(out *result.Run) (fields []string) {
 	return fields
 }
 
-// population returns the measured records that have a time, or would have one if they had been
-// acknowledged, delivered or processed before the run ended. Shed records are not part of it. A
-// response time that did not end is at least as long as from the window's end to the run's end,
-// because no record was due later.
+// population returns the measured records that have a time, or would have one if they had ended
+// before the run did. A response time that did not end is at least as long as from the window's end
+// to the run's end, because no record was due later.
 func (e *Evidence) population(m latency.Metric, sent snapshot.Sent) latency.Population {
 	none := latency.Population{Open: latency.NumMetrics}
 	of := none

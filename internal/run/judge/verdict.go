@@ -13,23 +13,18 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// These bounds belong to the method and not to a scenario, so that no scenario can make itself
-// valid.
+// These bounds belong to the method, so that no scenario can make itself valid.
 const (
-	// maxLateness bounds the pacer's lateness at p99. Beyond it, the load had another shape than
-	// the scenario asked for.
+	// maxLateness bounds the pacer's lateness at p99. Beyond it, the load had another shape.
 	maxLateness = 20 * time.Millisecond
 	// maxSchedDelay bounds the scheduling delay of goroutines at p99. Beyond it, the tool's stamps
 	// show when the tool ran and not when something happened.
 	maxSchedDelay = 20 * time.Millisecond
-	// warnLateness is the lateness that begins to show in response times.
-	warnLateness = 5 * time.Millisecond
-	// warnStolen is the ratio of CPU time taken by the hypervisor that begins to show.
-	warnStolen = 0.02
+	warnLateness  = 5 * time.Millisecond
+	warnStolen    = 0.02
 	// maxSignalAge is the age of a lag reading above which a gate that uses it gets a warning.
 	maxSignalAge = 3 * time.Second
-	// warnBusy is the ratio of all CPU time above which the machine, with tool and local brokers,
-	// is the limit.
+	// warnBusy is the part of all CPU time above which the machine is the limit.
 	warnBusy = 0.95
 )
 
@@ -155,7 +150,7 @@ func faultsOfTheTool(out *result.Run) (reasons []string) {
 	return reasons
 }
 
-// starvation describes how long the tool waited for CPU; "" if that is within the bound.
+// starvation returns "" if the wait for CPU is within the bound.
 func starvation(out *result.Run) string {
 	delay := time.Duration(out.Process.SchedDelayNs.P99Ns)
 	if delay <= maxSchedDelay {
@@ -164,13 +159,11 @@ func starvation(out *result.Run) string {
 	return fmt.Sprintf("the tool was starved of CPU: its goroutines waited %s at p99 to run, above the bound of %v", unit.Nanos(int64(delay)), maxSchedDelay)
 }
 
-// unscheduled reports whether no record of the run had a due time. A starved tool still counts
-// right then, and its throughput is that of the machine. Its times are wrong: see unreliable.
+// Without a schedule, a starved tool still counts right, but its times are wrong: see unreliable.
 func unscheduled(out *result.Run) bool { return out.Load.ClosedLoop || out.Load.Scheduled == 0 }
 
 // unreliable returns the fields of a valid run that have a figure but were not measured
-// (result.Run.Says): if the tool was starved, every time, because its stamps show when a goroutine
-// ran. With a schedule, such a run is invalid instead.
+// (result.Run.Says): if the tool was starved, every time.
 func unreliable(out *result.Run) (fields []string) {
 	if starvation(out) == "" || !unscheduled(out) {
 		return nil
@@ -206,7 +199,7 @@ func ToolLimits(out *result.Run) (reasons []string) {
 	return reasons
 }
 
-// Warnings returns the warnings of every run of a scenario.
+// Warnings returns the warnings that every run of a scenario has.
 func Warnings(s scenario.Scenario) []string { return s.Warnings(payload.StampSize) }
 
 func (v verdict) warningsOfTheSetup() (warnings []string) {
@@ -263,7 +256,7 @@ func (v verdict) warningsOfTheRecords() (warnings []string) {
 	warn(out.Delivery.Foreign, "%s records in the topic are not of this run")
 	warnOf(out.Load.Deferred, "record", "still waited at the source when the run ended: no time includes this wait")
 	switch {
-	case v.Queue != nil: // warningsOfTheQueue reports what is pending
+	case v.Queue != nil:
 	case v.endless(): // the run has no end to reach
 	case out.Delivery.Pending == 0: // nothing is missing, even if there was no drain
 	case !v.Drained && !v.sends():
@@ -275,7 +268,7 @@ func (v verdict) warningsOfTheRecords() (warnings []string) {
 	hit := v.brokersHit()
 	for _, id := range v.Machine.Gone {
 		if slices.Contains(hit, fmt.Sprintf("%s %d", scenario.BrokerTarget, id)) || slices.Contains(hit, scenario.EveryBroker) {
-			continue // the scenario asked for it
+			continue
 		}
 		warnings = append(warnings, fmt.Sprintf("broker %d ended during the measured window", id))
 	}

@@ -43,8 +43,7 @@ func TestToolThatCouldNotMeasureIsInvalid(t *testing.T) {
 	}
 }
 
-// Without a schedule, starvation limits the throughput but makes no figure wrong, so it is a
-// warning and a tool limit.
+// Without a schedule, starvation makes no figure wrong, so it is a warning and a tool limit.
 func TestStarvedWithoutASchedule(t *testing.T) {
 	starved := result.Process{SchedDelayNs: result.Quantile{P99Ns: int64(time.Second)}}
 	for name, load := range map[string]result.Load{"closed loop": {ClosedLoop: true, Scheduled: 1}, "read only": {}} {
@@ -61,7 +60,6 @@ func TestStarvedWithoutASchedule(t *testing.T) {
 	}
 }
 
-// Undelivered records give a warning, and an empty rest gives none, even without a drain.
 func TestNothingPendingIsNoWarning(t *testing.T) {
 	for pending, want := range map[int64]int{0: 0, 1: 1} {
 		out := &result.Run{Delivery: result.Delivery{Pending: pending}}
@@ -72,7 +70,6 @@ func TestNothingPendingIsNoWarning(t *testing.T) {
 	}
 }
 
-// If the tool of a valid run was starved, its times do not count as measured.
 func TestTimesOfAStarvedRunAreUnreliable(t *testing.T) {
 	starved := func(load result.Load, delay time.Duration) *result.Run {
 		return &result.Run{
@@ -113,7 +110,7 @@ func TestWhyTheUsageIsNotKnown(t *testing.T) {
 	for name, c := range map[string]struct {
 		died error
 		used *float64
-		says string // empty: no warning
+		says string
 	}{
 		"known":                   {nil, &used, ""},
 		"one ended":               {died, nil, "for one that ended: process 1 (pid 7): it did not answer"},
@@ -176,7 +173,7 @@ func TestPeakToBound(t *testing.T) {
 	for _, c := range []struct {
 		controller, per string
 		peak            *LagPeak
-		want            float64 // -1: none
+		want            float64
 	}{
 		{"credit", "topic", peak, 1.5},
 		{"credit", "partition", peak, 0.25},

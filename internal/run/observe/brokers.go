@@ -15,28 +15,28 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Brokers reads the metrics of the brokers. The figures are the differences over the measured
-// window; readings in between find the worst values.
+// Brokers reads the brokers' metrics. Figures are differences over the measured window; readings in
+// between find the worst values.
 type Brokers struct {
 	endpoints []cluster.MetricsEndpoint
 	every     time.Duration
 	axis      *load.Axis
 	journal   *Journal
 
-	looking sync.Mutex // one reading at a time
+	looking sync.Mutex
 	mu      sync.Mutex
-	brokers map[int32]*brokerReadings // readings in the window
+	brokers map[int32]*brokerReadings
 }
 
 type brokerReadings struct {
 	first, last *probe.BrokerCounts // at the ends of the window; nil if the broker did not answer
-	before      *probe.BrokerCounts // start of the next period
+	before      *probe.BrokerCounts
 
 	handlerIdleMin, networkIdleMin *float64
 	underReplicated, heap          *int64
 }
 
-// scrapeTimeout bounds one reading, because a frozen broker never answers.
+// A frozen broker never answers.
 const scrapeTimeout = 2 * time.Second
 
 // NewBrokers returns a reader of the brokers' metrics; nil if no broker has any.
@@ -124,8 +124,7 @@ func (w *Brokers) take(id int32, c probe.BrokerCounts, end windowEnd) {
 	b.stretch(c, w.every)
 }
 
-// stretch takes the values since the last reading. A period shorter than half of every says little,
-// so it is added to the next one.
+// A period shorter than half of every says little, so stretch adds it to the next one.
 func (b *brokerReadings) stretch(c probe.BrokerCounts, every time.Duration) {
 	if b.before == nil {
 		b.before = &c
@@ -170,8 +169,7 @@ func (w *Brokers) Metrics() map[int32]*result.BrokerMetrics {
 	return all
 }
 
-// metrics returns the differences over the window. If a broker was restarted or did not answer at
-// one end, only its peaks are known.
+// If a broker was restarted or did not answer at one end, only its peaks are known.
 func (b *brokerReadings) metrics() *result.BrokerMetrics {
 	m := &result.BrokerMetrics{UnderReplicatedPeak: b.underReplicated, HeapPeakBytes: b.heap}
 	if b.first == nil || b.last == nil {

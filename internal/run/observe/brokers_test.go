@@ -108,7 +108,6 @@ func TestNothingIsReadOutsideOfTheWindow(t *testing.T) {
 	}
 }
 
-// The worst period is the least idle one; a short period is added to the next.
 func TestWorstStretch(t *testing.T) {
 	at, idle := time.Unix(1e9, 0), 0.0
 	read := func(after time.Duration, share float64) probe.BrokerCounts {

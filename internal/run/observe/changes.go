@@ -64,36 +64,33 @@ func workWord(w scenario.Work) string {
 	}
 }
 
-// changePoll is the period of the readings after a change. It bounds the error of the drained time;
-// the counts are exact.
+// changePoll bounds the error of the drained time; the counts are exact.
 const changePoll = 10 * time.Millisecond
 
-// idlePoll is the period of the readings after a change without a backlog, and for all readings if
-// they are costly for the consumers.
+// idlePoll applies after a change without a backlog, and to costly readings.
 const idlePoll = 100 * time.Millisecond
 
-// normalWait is how long records of a group wait that keeps up: a fetch and the work before them.
+// normalWait is how long records of a group that keeps up wait: a fetch and the work before them.
 const normalWait = 50 * time.Millisecond
 
 // Fetching is the change at which held consumers begin to fetch.
 const Fetching = "fetching"
 
 // Changes reports the changes of the consumers, releases held consumers, and follows the backlog
-// after each change. The consumers make the other changes by their own clocks.
+// after each change.
 type Changes struct {
 	Axis      *load.Axis
 	Journal   *Journal
 	Producers *remote.Producers
 	Groups    remote.Groups
-	// Backlogs returns the backlog of each group at these positions.
-	Backlogs func(reached [][]snapshot.Reached) []snapshot.Backlog
+	Backlogs  func(reached [][]snapshot.Reached) []snapshot.Backlog
 	// Endless reports that no backlog exists, because others go on writing.
 	Endless bool
 	// Costly reports that each reading makes all consumer processes send their books.
 	Costly    bool
-	StartedNs int64 // the load began
+	StartedNs int64 // start of the load
 
-	mu      sync.Mutex // guards the fields below
+	mu      sync.Mutex
 	seen    []result.Change
 	letGoNs int64
 }
@@ -132,11 +129,10 @@ func (c *Changes) note(change result.Change) {
 	slices.SortStableFunc(c.seen, at)
 }
 
-// standing is the state of the load and the groups at one moment.
 type standing struct {
 	at        int64
 	scheduled int64
-	received  []snapshot.Received // by group
+	received  []snapshot.Received
 	backlogs  []snapshot.Backlog
 }
 
@@ -203,8 +199,8 @@ func (c *Changes) Follow(o *Observer, planned Planned, until int64) {
 	c.note(change)
 }
 
-// normalBacklog returns the backlog of a group that keeps up. By Little's law it is the arrival
-// rate times normalWait, but at least one record for each worker.
+// By Little's law the normal backlog is the arrival rate times normalWait, but at least one record
+// for each worker.
 func (c *Changes) normalBacklog(now standing) int64 {
 	perS := float64(now.scheduled) / time.Duration(max(1, now.at-c.StartedNs)).Seconds()
 	return max(int64(perS*normalWait.Seconds()), int64(c.Groups[0].Workers()))

@@ -38,8 +38,7 @@ func (d *DirtyPages) Look(context.Context) {
 	}
 }
 
-// hostUse returns the activity of the devices between two readings; nil if the operating system
-// does not report it.
+// hostUse returns nil if the operating system does not report it.
 func (m *Machine) hostUse(a, b Reading) *result.HostUse {
 	if !a.devicesOK || !b.devicesOK || b.AtNs <= a.AtNs {
 		return nil
@@ -94,8 +93,7 @@ func (m *Machine) disks(a, b Reading) (all []result.DiskUse) {
 	return all
 }
 
-// wrapping returns the difference of two counts of milliseconds. The kernel reports only 32 bits,
-// which overflow after some days if many requests overlap.
+// The kernel reports only 32 bits of milliseconds, which overflow after some days.
 func wrapping(before, after int64) float64 { return float64(uint32(after - before)) }
 
 func networks(a, b Reading) (all []result.NetUse) {
@@ -114,8 +112,6 @@ func networks(a, b Reading) (all []result.NetUse) {
 	return all
 }
 
-// readThreads reads how long the threads of this process and of local brokers waited for a core. It
-// leaves out processes that it cannot read.
 func (m *Machine) readThreads(brokers []brokerUsage) map[int]probe.Threads {
 	pids := []int{os.Getpid()}
 	for _, b := range brokers {
@@ -130,8 +126,7 @@ func (m *Machine) readThreads(brokers []brokerUsage) map[int]probe.Threads {
 	return all
 }
 
-// waitedForCores returns the ratio of waiting for a core to all time in which the threads of a
-// process could run; nil if unknown.
+// waitedForCores is a part of all time in which the threads could run; nil if unknown.
 func waitedForCores(a, b Reading, pid int) *float64 {
 	before, known := a.threads[pid]
 	if !known {

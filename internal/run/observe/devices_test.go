@@ -8,7 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 )
 
-// A window of less than a millisecond has ratios too, because run.json cannot hold NaN.
+// run.json cannot hold NaN.
 func TestDisksOfAShortWindow(t *testing.T) {
 	var m Machine
 	var a, b Reading

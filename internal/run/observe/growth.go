@@ -4,12 +4,12 @@ import (
 	"math"
 )
 
-// growth fits a straight line to a series by least squares, one value at a time, in constant
-// memory. It uses Welford's method, which keeps small differences of large numbers.
+// growth fits a line by least squares, by Welford's method, which keeps small differences of large
+// numbers.
 type growth struct {
 	n                   float64
 	meanX, meanY        float64
-	sumXX, sumXY, sumYY float64 // of the deviations from the means
+	sumXX, sumXY, sumYY float64
 }
 
 func (g *growth) add(x, y float64) {
@@ -22,7 +22,7 @@ func (g *growth) add(x, y float64) {
 	g.sumYY += dy * (y - g.meanY)
 }
 
-// slope returns the slope and its standard error. Known is false with fewer than three values.
+// Known is false with fewer than three values.
 func (g *growth) slope() (slope, standardError float64, known bool) {
 	if g.n < 3 || g.sumXX == 0 {
 		return 0, 0, false

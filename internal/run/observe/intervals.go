@@ -25,19 +25,15 @@ type Intervals struct {
 	Machine   *Machine
 	// GroupNames are the names of the groups if there are several; nil for one.
 	GroupNames []string
-	// Sends reports whether the run has producers.
-	Sends bool
+	Sends      bool // the run has producers of its own
 	// Replicas reads the topic's replicas; nil if no fault hits a broker.
 	Replicas *Replicas
-	// Queue reports whether the only group reads from a queue.
-	Queue bool
-	// Backlogs returns the groups' backlogs at these positions, if ackedIn records were
-	// acknowledged in each partition.
+	Queue    bool
+	// Backlogs returns the groups' backlogs at these positions; ackedIn is by partition.
 	Backlogs func(reached [][]snapshot.Reached, ackedIn []int64) []snapshot.Backlog
 	// Endless reports that no backlog exists, because others go on writing.
 	Endless bool
-	// Due reports that the records are the run's own and have stamps, so that their due times are
-	// known.
+	// Due reports that the records are the run's own and have stamps.
 	Due bool
 	// KeepTallies keeps the intervals of the measured window for AddTo.
 	KeepTallies bool
@@ -46,15 +42,15 @@ type Intervals struct {
 	HandOver func(snapshot.Snapshot, *result.Interval)
 
 	before   counters
-	taken    bool // Take was called before
+	taken    bool
 	peaks    peaks
 	growth   growth
-	wereLate []string // processes that were late in the last interval
+	wereLate []string
 	tallies  []judge.Tally
 }
 
-// Begin reads the counts before the load starts, for a time on the axis. The caller calls it
-// itself, because on a busy machine the goroutine of Watch may begin late.
+// Begin reads the counts before the load starts; the first interval begins with them, at atNs on
+// the axis. Watch does not read them, because its goroutine may begin late.
 func (s *Intervals) Begin(atNs int64) {
 	s.before = s.count(atNs)
 	if s.HandOver != nil {
@@ -62,8 +58,9 @@ func (s *Intervals) Begin(atNs int64) {
 	}
 }
 
-// Take closes an interval with the counts of all parts of a run, and with the lag that one of them
-// read. The first call only sets the start. The histograms are the collector's.
+// Take closes an interval with the counts of all parts of a run, and with the lag that one part
+// read. The first call only sets the start of the first interval. The histograms come from the
+// collector.
 func (s *Intervals) Take(all snapshot.Snapshot, seen *result.Interval) {
 	after := counters{
 		at: all.EndNs, began: all.FromNs, span: all.ToNs - all.FromNs, behindAt: all.ToNs, usedAt: all.ToNs,
@@ -119,38 +116,36 @@ func (s *Intervals) processes() remote.Children {
 	return slices.Concat(s.Machine.Senders, s.Groups.Processes())
 }
 
-// counters holds the running totals and the state of the run at one reading.
 type counters struct {
 	at       int64 // nominal end of the interval
-	began    int64 // when the reading began
+	began    int64
 	span     int64 // how long the reading took, until usedAt
 	reached  [][]snapshot.Reached
-	sending  snapshot.Snapshot // of the producers
-	sent     snapshot.Sent     // of warm-up and measured window
+	sending  snapshot.Snapshot
+	sent     snapshot.Sent
 	groups   remote.Standings
-	received snapshot.Received // of all groups
+	received snapshot.Received
 	behind   snapshot.Behind
 	gate     *snapshot.Gate
 	behindAt int64
 	recorded latency.Interval // valid until the next reading
 	usedAt   int64
-	self     snapshot.Usage // of all processes
+	self     snapshot.Usage
 	each     []processUsage
 	brokers  []brokerUsage
 	host     hostReading
 }
 
-// multipleAfter returns the lowest multiple of period above at. at may be negative.
 func multipleAfter(at, period int64) int64 {
-	multiple := at / period * period // rounded towards zero
+	multiple := at / period * period
 	if multiple > at {
 		return multiple
 	}
 	return multiple + period
 }
 
-// count reads all running totals. It reads deliveries before acks, so that no record appears
-// delivered before it was sent. It reads /proc last, because that takes long.
+// count reads deliveries before acks, so that no record appears delivered before it was sent, and
+// /proc last, because that takes long.
 func (s *Intervals) count(at int64) counters {
 	c := counters{at: at, began: s.Axis.Now()}
 	standings := s.Groups.Stand(remote.Want{Times: true, Books: true})
@@ -181,8 +176,7 @@ func (c *counters) fill() {
 	c.sent.Add(c.sending.Sent[1])
 }
 
-// snapshot returns the counts as a part of a run sends them, without the books. The books are sent
-// once at the end.
+// snapshot returns the counts without the books, which are sent once at the end.
 func (c counters) snapshot() snapshot.Snapshot {
 	s := c.sending
 	s.FromNs, s.ToNs, s.EndNs = c.began, c.behindAt, c.at
@@ -199,8 +193,7 @@ func (c counters) snapshot() snapshot.Snapshot {
 	return s
 }
 
-// close writes the interval between two readings. seen is the lag that a part of the run read; nil
-// if this process reads the lag.
+// seen is the lag that a part of the run read; nil if this process reads it.
 func (s *Intervals) close(before, after counters, seen *result.Interval) {
 	iv := differences(before, after)
 	iv.Phase = s.phaseAt(before.at)
@@ -244,8 +237,7 @@ func (s *Intervals) close(before, after counters, seen *result.Interval) {
 	}
 }
 
-// late returns the processes whose latest figures are missing in an interval. It reports the begin
-// and the end of each such period once.
+// late reports the begin and the end of each period without figures of a process once.
 func (s *Intervals) late() (names []string) {
 	for _, p := range s.processes() {
 		name := fmt.Sprintf("%s (pid %d)", p.Name(), p.PID())
@@ -309,12 +301,11 @@ func (s *Intervals) phaseAt(ns int64) string {
 	}
 }
 
-// leastForCPU is the shortest interval with CPU figures, because /proc counts in ticks of 10 ms. It
-// is also the shortest interval that a scenario may ask for.
+// leastForCPU is the shortest interval with CPU figures, because /proc counts in ticks of 10 ms.
 const leastForCPU = 100 * time.Millisecond
 
-// cpuKnown reports whether an interval is long enough for CPU figures. Late readings may be closer
-// together than its ends, so half the time between readings is enough.
+// Late readings may be closer together than the interval's ends, so half the time between readings
+// is enough.
 func cpuKnown(before, after counters) bool {
 	return after.at-before.at >= int64(leastForCPU) && after.usedAt-before.usedAt >= int64(leastForCPU/2)
 }
@@ -345,7 +336,6 @@ func addUsage(iv *result.Interval, before, after counters) {
 	iv.Host = hostBetween(before.host, after.host)
 }
 
-// addPartitions adds the counts of each partition, up to result.MaxPartitions.
 func (s *Intervals) addPartitions(iv *result.Interval, before, after counters) {
 	if acked := after.behind.AckedIn; s.Sends && len(acked) <= result.MaxPartitions {
 		iv.AckedPartition = slices.Clone(acked)
@@ -408,8 +398,6 @@ func (s *Intervals) addLag(iv *result.Interval) {
 	}
 }
 
-// addBehind adds the backlog of the slowest group, in records and in time. It returns each group's
-// backlog, and the due time of the oldest undelivered record.
 func (s *Intervals) addBehind(iv *result.Interval, c counters) (behind []snapshot.Backlog, oldestDue int64) {
 	if len(c.groups) == 0 {
 		return nil, snapshot.NothingDue
@@ -431,8 +419,6 @@ func (s *Intervals) addBehind(iv *result.Interval, c counters) (behind []snapsho
 	return behind, oldestDue
 }
 
-// undelivered returns how many records are undelivered, and when the oldest of them was due;
-// snapshot.NothingDue if there is none.
 func undelivered(sent snapshot.Behind, reached []snapshot.Reached) (records, oldestDue int64) {
 	records, oldestDue = sent.WaitingRecords, snapshot.NothingDue
 	if records > 0 {
@@ -446,11 +432,10 @@ func undelivered(sent snapshot.Behind, reached []snapshot.Reached) (records, old
 	return records, oldestDue
 }
 
-// peaks are the highest values of the intervals since the start of the measured window.
 type peaks struct {
 	backlog, timeLag int64
-	backlogs         []int64 // by group
-	inFlight         int64   // in a queue, since the start of the run
+	backlogs         []int64
+	inFlight         int64
 	used             Peaks
 }
 

@@ -17,8 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// readings records the order in which the counts are read. At each reading, one more record is
-// acknowledged and delivered.
+// At each reading, one more record is acknowledged and delivered.
 type readings struct {
 	takes time.Duration
 	of    []string
@@ -65,8 +64,7 @@ func (r *readings) intervals(axis *load.Axis) *Intervals {
 	}
 }
 
-// TestBacklogIsNeverUnderstated: deliveries are read before acks, nothing slow is read between
-// them, and the time lag is of the moment of its reading.
+// Deliveries are read before acks, and nothing slow is read between them.
 func TestBacklogIsNeverUnderstated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		through := &readings{takes: 250 * time.Millisecond}
@@ -88,7 +86,6 @@ func TestBacklogIsNeverUnderstated(t *testing.T) {
 	})
 }
 
-// The rates of an interval are over the time between its readings.
 func TestRatesAreOverTheTimeBetweenReadings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		axis := load.NewAxis(nil)
@@ -96,7 +93,7 @@ func TestRatesAreOverTheTimeBetweenReadings(t *testing.T) {
 		r := new(readings).intervals(axis)
 		time.Sleep(time.Second)
 		before := r.count(int64(time.Second))
-		time.Sleep(1250 * time.Millisecond) // delayed by 250 ms
+		time.Sleep(1250 * time.Millisecond)
 		r.Producers = remote.ProducersOf(nil, offering{readings: new(readings), acked: 1250})
 		iv := differences(before, r.count(int64(2*time.Second)))
 		if iv.StartNs != 1e9 || iv.EndNs != 2e9 || iv.ReadFromNs != 1e9 || iv.ReadToNs != 2.25e9 || iv.ReadSpanNs != 0 {

@@ -29,10 +29,10 @@ type Journal struct {
 
 	mu         sync.Mutex
 	axisSet    bool
-	early      []result.Event // from before the axis was set
+	early      []result.Event
 	seen       map[string]bool
 	histograms *latency.LogWriter
-	failure    error // the first failed write
+	failure    error
 }
 
 // NewJournal returns a journal that writes with writer. watch may be nil.
@@ -77,7 +77,7 @@ func (j *Journal) add(e result.Event) {
 const MaxDistinct = 100
 
 // Progress passes a step of the preparation to the watcher and writes nothing. With data it is one
-// of many updates of the same step.
+// of many updates.
 func (j *Journal) Progress(what string, data map[string]any) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -118,7 +118,6 @@ func (j *Journal) Placed() bool {
 	return j.axisSet
 }
 
-// put sets the axis by set, which returns what to add to earlier times.
 func (j *Journal) put(set func() (shift int64)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -151,14 +150,14 @@ func (j *Journal) Interval(iv result.Interval, recorded latency.Interval) {
 	}
 }
 
-// keep keeps the first failed write. It makes the run invalid but does not end it.
+// A failed write makes the run invalid but does not end it.
 func (j *Journal) keep(err error) {
 	if j.failure == nil {
 		j.failure = err
 	}
 }
 
-// KeepFailure keeps err if it is the first failure. The run is then invalid.
+// KeepFailure makes the run invalid; the first failure is kept.
 func (j *Journal) KeepFailure(err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -16,8 +16,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
-// ReadTimeout bounds one reading of the lag. A broker that does not answer leaves a gap in the
-// series and does not end it.
+// ReadTimeout bounds one reading of the lag.
 const ReadTimeout = 5 * time.Second
 
 // LagConfig configures a Lag.
@@ -41,18 +40,17 @@ type Lag struct {
 	LagConfig
 
 	// asking is held during a reading. Otherwise the gate could admit records for newer commits
-	// during another reading: its high watermarks would include them, its older committed offsets
-	// would not, and it would report a lag that never existed.
+	// during another reading, which would then report a lag that never existed.
 	asking sync.Mutex
 
 	mu     sync.Mutex
 	latest lagReading
-	fresh  []result.LagSample // since the last takeFresh
-	peak   *int64             // since the measured window began; nil before it
-	least  *int64             // the same of the least possible lag; nil without others
-	peaks  []int64            // the same by group
-	window *judge.LagPeak     // in the measured window; nil before it
-	oldest int64              // greatest age of a reading that the gate used
+	fresh  []result.LagSample
+	peak   *int64         // since the measured window began; nil before it
+	least  *int64         // the same of the least possible lag; nil without others
+	peaks  []int64        // the same by group
+	window *judge.LagPeak // in the measured window; nil before it
+	oldest int64          // greatest age of a reading that the gate used
 }
 
 // NewLag returns a reader of the lag that has read nothing yet.
@@ -61,7 +59,6 @@ func NewLag(cfg LagConfig) *Lag { return &Lag{LagConfig: cfg} }
 // Every returns the period of the time series.
 func (l *Lag) Every() time.Duration { return l.Period }
 
-// lagReading is the lag of the slowest group, with that of each group.
 type lagReading struct {
 	probe.Lag
 	groups []probe.Lag
@@ -124,12 +121,12 @@ func (l *Lag) read(ctx context.Context) (lagReading, bool) {
 	asked := l.Axis.Now()
 	lags, err := l.ask(limited)
 	if err != nil {
-		if !errors.Is(ctx.Err(), context.Canceled) { // a stopped reader needs no warning
+		if !errors.Is(ctx.Err(), context.Canceled) {
 			l.Journal.Once("warning", "the lag could not be read", err)
 		}
 		return lagReading{}, false
 	}
-	if len(lags) == 0 { // no group commits
+	if len(lags) == 0 {
 		return lagReading{}, false
 	}
 	slowest := slices.MaxFunc(lags, func(a, b probe.Lag) int { return cmp.Compare(a.Records, b.Records) })
@@ -186,7 +183,6 @@ func (l *Lag) keep(reading lagReading) {
 	}
 }
 
-// noteAge keeps the age of the latest reading, which grows while readings fail.
 func (l *Lag) noteAge(now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

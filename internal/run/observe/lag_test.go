@@ -11,8 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
-// In each partition the group that is furthest behind counts, next to the offsets that the
-// consumers report.
 func TestGateReadingIsOfTheFurthestBehind(t *testing.T) {
 	groups := []probe.Lag{
 		{Records: 30, Committed: []int64{90, 80}, Ends: []int64{100, 100}},
@@ -28,8 +26,6 @@ func TestGateReadingIsOfTheFurthestBehind(t *testing.T) {
 	}
 }
 
-// If other processes share the bound, the peaks of the greatest and the least possible lag are
-// kept, each of its slowest group.
 func TestLagLiesBetweenTwoPeaks(t *testing.T) {
 	axis := load.NewAxis(nil)
 	axis.Set(0, time.Hour)

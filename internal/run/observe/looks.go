@@ -8,11 +8,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// lookEvery is the period of the looks while a controller settles.
 const lookEvery = 100 * time.Millisecond
 
-// maxLooks bounds the looks that are kept. At the bound, every second look is dropped and the
-// period doubles.
+// At this bound, every second look is dropped and the period doubles.
 const maxLooks = 1 << 14
 
 // Looks reads over the measured window how much was delivered.
@@ -21,7 +19,7 @@ type Looks struct {
 	Groups remote.Groups
 
 	all  []judge.Look
-	skip int // one of skip looks is kept; a power of two, 0 is 1
+	skip int // power of two, 0 is 1: one of skip looks is kept
 	seen int
 }
 

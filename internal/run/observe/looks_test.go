@@ -6,7 +6,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
-// However long a run is, its looks are bounded, ordered, and span the run.
 func TestLooksAreBounded(t *testing.T) {
 	var l Looks
 	const n = 10*maxLooks + 3

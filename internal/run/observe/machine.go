@@ -36,31 +36,30 @@ type Machine struct {
 	DiskYardsticks map[string]float64
 }
 
-// Reading holds all running totals at one end of the measured window.
+// Reading has all running totals at one end of the measured window.
 type Reading struct {
 	judge.Reading
 	hostReading
-	self    snapshot.Usage // of all processes
-	died    error          // a process ended unexpectedly, so self is incomplete
+	self    snapshot.Usage
+	died    error // a process ended unexpectedly, so self is incomplete
 	runtime probe.Runtime
-	pauses  snapshot.Pauses // of the producers' processes, since the last reading
+	pauses  snapshot.Pauses
 	brokers []brokerUsage
 
-	threads map[int]probe.Threads // by process ID: this process and local brokers
+	threads map[int]probe.Threads
 	apart   apartReading
 }
 
 type hostReading struct {
-	host      probe.Host // processors
+	host      probe.Host
 	hostOK    bool
-	devices   probe.HostCounts // disks and networks
+	devices   probe.HostCounts
 	devicesOK bool
 }
 
-// apartReading is the usage of the consumers' child processes.
 type apartReading struct {
-	usages         []snapshot.Usage // by process
-	pauses         snapshot.Pauses  // of the worst process, since the last reading
+	usages         []snapshot.Usage
+	pauses         snapshot.Pauses
 	throttled      time.Duration
 	throttledKnown bool
 }
@@ -71,7 +70,7 @@ func (m *Machine) Read() Reading {
 		Reading: judge.Reading{AtNs: m.Axis.Now()}, runtime: m.Probes.Runtime(), brokers: m.readBrokers(),
 	}
 	usages, pauses, err := used(m.Senders, remote.Want{Usage: true, Pauses: true, Fresh: true})
-	if err == nil { // otherwise the run is invalid anyway
+	if err == nil {
 		t.pauses = pauses
 	}
 	t.apart, t.died = m.readApart()
@@ -104,8 +103,6 @@ func (m *Machine) readHost() (r hostReading) {
 	return r
 }
 
-// cpuSince returns the busy and stolen ratios of all cores since an earlier reading; nil if
-// unknown.
 func (r hostReading) cpuSince(before hostReading) (busy, stolen *float64) {
 	total := (r.host.Total - before.host.Total).Seconds()
 	if !before.hostOK || !r.hostOK || total <= 0 {
@@ -126,8 +123,8 @@ func (m *Machine) readApart() (a apartReading, died error) {
 	return a, died
 }
 
-// used returns the usage of processes, and their worst pauses since the last call. The error names
-// processes that died; their usage is what they last reported.
+// The error names processes that died; their usage is what they last reported. The pauses are since
+// the last call.
 func used(processes remote.Children, w remote.Want) (usages []snapshot.Usage, worst snapshot.Pauses, died error) {
 	all, died := processes.Snapshots(w)
 	usages = make([]snapshot.Usage, len(all))
@@ -157,10 +154,10 @@ func (m *Machine) usage(others ...snapshot.Usage) snapshot.Usage {
 // intervals of the measured window.
 type Peaks struct {
 	Tool    int64
-	Brokers map[int32]int64 // by broker ID
+	Brokers map[int32]int64 // by broker
 
 	ToolCores   *float64          // nil if unknown
-	BrokerCores map[int32]float64 // by broker ID, if known
+	BrokerCores map[int32]float64 // by broker; only those that report it
 }
 
 // Between returns the usage between two readings, without the brokers'. acked is how many records
@@ -177,12 +174,11 @@ func (m *Machine) Between(a, b Reading, acked int64, peaks Peaks) judge.Machine 
 	return out
 }
 
-// heldBack reports whether the scenario limits the processors of the consumers. Waiting for CPU is
-// then part of the experiment and no fault of the tool. A memory limit makes no process wait.
+// If the scenario limits the consumers' processors, waiting for CPU is part of the experiment. A
+// memory limit makes no process wait.
 func (m *Machine) heldBack() bool { return m.Confined != nil && m.Confined.CPU > 0 }
 
-// process returns the usage of all of the tool's processes between two readings. Pauses and delays
-// are those of the worst process that the scenario does not hold back.
+// Pauses and delays are those of the worst process that the scenario does not hold back.
 func (m *Machine) process(a, b Reading, acked int64, peaks Peaks) result.Process {
 	pauses := remote.PausesBetween(a.runtime, b.runtime).Worse(b.pauses)
 	if !m.heldBack() {
@@ -219,7 +215,6 @@ func (m *Machine) process(a, b Reading, acked int64, peaks Peaks) result.Process
 	return p
 }
 
-// confined returns the effect of the limits on the consumers' processes; nil without limits.
 func (m *Machine) confined(a, b Reading) *result.Confined {
 	if m.Confined == nil {
 		return nil
@@ -237,8 +232,7 @@ func (m *Machine) confined(a, b Reading) *result.Confined {
 	return &c
 }
 
-// busiest returns the cores used by the busiest process; nil if unknown. after may have processes
-// that started after before.
+// busiest returns nil if the usage is unknown. after may have processes that started after before.
 func busiest(before, after []snapshot.Usage, lengthNs int64) *float64 {
 	var most *float64
 	for i, u := range after {
@@ -256,7 +250,7 @@ func busiest(before, after []snapshot.Usage, lengthNs int64) *float64 {
 	return most
 }
 
-// cores returns CPU seconds divided by a length; nil if the length is not positive.
+// cores returns nil if the length is not positive.
 func cores(cpuS float64, lengthNs int64) *float64 {
 	if lengthNs <= 0 {
 		return nil
@@ -277,8 +271,7 @@ type brokerUsage struct {
 	dataDirs []string
 }
 
-// readBrokers reads all local brokers. It leaves out those that it can't read, for example killed
-// ones, or all outside of Linux.
+// Brokers that can't be read are left out: killed ones, or all outside of Linux.
 func (m *Machine) readBrokers() []brokerUsage {
 	local, ok := m.Cluster.(cluster.Local)
 	if !ok {
@@ -325,7 +318,7 @@ func BrokersBetween(a, b Reading, peaks Peaks) []result.Broker {
 	return all
 }
 
-// foldersSize returns the size of all files below folders in bytes; nil if one is unknown.
+// foldersSize is in bytes; nil if one is unknown.
 func foldersSize(dirs []string) *int64 {
 	var sum int64
 	for _, dir := range dirs {

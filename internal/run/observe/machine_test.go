@@ -8,8 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Consumers that wait because of the scenario's limit do not count as a starved tool, and their
-// waiting is reported.
 func TestConfinedConsumersDoNotStarveTheTool(t *testing.T) {
 	waits := snapshot.Pauses{Sched: snapshot.Quantiles{Count: 9, P99: time.Second}, GC: snapshot.Quantiles{Count: 2, P99: time.Millisecond}}
 	for name, c := range map[string]struct {

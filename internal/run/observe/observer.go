@@ -18,7 +18,7 @@ import (
 // Sampler reads something at a period.
 type Sampler interface {
 	Every() time.Duration
-	// Look reads it once. Ctx ends when the observer is stopped.
+	// Look reads once. ctx ends when the observer is stopped.
 	Look(ctx context.Context)
 }
 
@@ -30,7 +30,7 @@ type Observer struct {
 	cancel  context.CancelFunc
 }
 
-// New returns an observer that waits by an axis.
+// New returns an observer whose waits are timed on axis.
 func New(axis *load.Axis) *Observer {
 	o := &Observer{axis: axis}
 	o.ctx, o.cancel = context.WithCancel(context.Background())

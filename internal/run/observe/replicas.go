@@ -22,14 +22,14 @@ type Replicas struct {
 	journal *Journal
 	every   time.Duration
 	reader  *probe.ReplicaReader
-	asking  sync.Mutex // held while the reader asks
+	asking  sync.Mutex
 
 	mu        sync.Mutex
 	minInSync int // 0: unknown
 	last      []probe.PartitionReplicas
 	lastNs    int64
 	led       []int32 // by partition: its last known leader
-	told      int     // leader events so far
+	told      int
 	seen      judge.Replicas
 }
 
@@ -52,7 +52,7 @@ func OpenReplicas(ctx context.Context, axis *load.Axis, journal *Journal, reader
 	return w, nil
 }
 
-// firstLook bounds the wait for the first answer. The reader's own timeout is for one request.
+// firstLook bounds the wait for the first answer; the reader's own timeout is for one request.
 const firstLook = 15 * time.Second
 
 func (w *Replicas) awaitFirst(ctx context.Context) error {
@@ -140,7 +140,6 @@ func (w *Replicas) take(all []probe.PartitionReplicas, at int64) {
 
 // lacking returns how many partitions were under-replicated, and how many had no leader, at the
 // last reading of an interval; nil if there was no reading since from or in the last two periods.
-// Readings may be a period plus an answer apart.
 func (w *Replicas) lacking(from, to int64) (underReplicated, leaderless *int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -159,8 +158,7 @@ func (w *Replicas) lacking(from, to int64) (underReplicated, leaderless *int64) 
 	return underReplicated, leaderless
 }
 
-// account adds the time since the last reading that lies in the measured window. It requires the
-// lock.
+// account adds the time in the measured window since the last reading. It requires the lock.
 func (w *Replicas) account(at int64) {
 	from, to := max(w.lastNs, 0), min(at, w.axis.End())
 	if to <= from {
@@ -179,10 +177,9 @@ func (w *Replicas) account(at int64) {
 	}
 }
 
-// maxLeaderEvents bounds the leader events that a run writes.
 const maxLeaderEvents = 100
 
-// followLeaders notes the current leaders. It requires the lock.
+// followLeaders requires the lock.
 func (w *Replicas) followLeaders(all []probe.PartitionReplicas, at int64) {
 	for i, p := range all[:min(len(all), len(w.led))] {
 		before := w.led[i]
@@ -202,7 +199,6 @@ func (w *Replicas) followLeaders(all []probe.PartitionReplicas, at int64) {
 	}
 }
 
-// tellSync writes an event when replicas are missing, or are all in sync again.
 func (w *Replicas) tellSync(all []probe.PartitionReplicas, synced bool) {
 	if synced {
 		w.journal.Stamp(result.Event{

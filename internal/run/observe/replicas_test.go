@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
-// watching returns a reader in virtual time. Its window begins in one second.
 func watching(t *testing.T, window time.Duration) (*Replicas, *listener) {
 	t.Helper()
 	writer, err := result.Create(t.TempDir(), "replicas", time.Now())
@@ -45,7 +44,6 @@ func partitions(each ...[2]int32) (all []probe.PartitionReplicas) {
 	return all
 }
 
-// A reading holds until the next one, as far as that is in the window.
 func TestReplicaWatchAccounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, l := watching(t, 10*time.Second)

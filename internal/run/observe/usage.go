@@ -16,11 +16,9 @@ type processUsage struct {
 	name  string
 	pid   int
 	usage snapshot.Usage
-	stale bool // the process reported it earlier
+	stale bool
 }
 
-// usageOfEach returns the usage of this process and others, in total and for each process that has
-// not ended. died is the error of used.
 func (m *Machine) usageOfEach(others remote.Children) (sum snapshot.Usage, each []processUsage, died error) {
 	sum = remote.UsageOf(m.Probes)
 	each = []processUsage{{name: ownName, pid: os.Getpid(), usage: sum}}
@@ -36,8 +34,6 @@ func (m *Machine) usageOfEach(others remote.Children) (sum snapshot.Usage, each 
 
 func (p processUsage) known() bool { return !p.stale && p.usage.HeapBytes > 0 }
 
-// processesBetween returns the runtime figures of processes at the second reading; nil if no
-// process is known.
 func processesBetween(before, after []processUsage) (all []result.IntervalProcess) {
 	for _, p := range after {
 		of := result.IntervalProcess{Name: p.name, PID: p.pid}
@@ -57,11 +53,10 @@ func processesBetween(before, after []processUsage) (all []result.IntervalProces
 	return all
 }
 
-// brokersIn returns the usage of local brokers between two readings that are lengthNs apart.
 func brokersIn(before, after []brokerUsage, lengthNs float64) (all []result.IntervalBroker) {
 	for _, b := range after {
 		of := result.IntervalBroker{ID: b.id}
-		if b.RSS > 0 { // 0 if the killed process still exists as a zombie
+		if b.RSS > 0 {
 			of.RSSBytes = &b.RSS
 		}
 		if i := slices.IndexFunc(before, func(was brokerUsage) bool { return was.pid == b.pid }); i >= 0 {
@@ -75,7 +70,6 @@ func brokersIn(before, after []brokerUsage, lengthNs float64) (all []result.Inte
 	return all
 }
 
-// hostBetween returns the usage of the machine between two readings; nil if unknown.
 func hostBetween(before, after hostReading) *result.IntervalHost {
 	h := result.IntervalHost{}
 	h.CPUBusyRatio, h.CPUStolenRatio = after.cpuSince(before)

@@ -29,8 +29,8 @@ func TestProcessesBetween(t *testing.T) {
 	late.stale = true
 	before := []processUsage{of("run", 10, 100, 1000), of("process 0", 11, 10, 200), of("process 1", 12, 20, 300)}
 	after := []processUsage{
-		of("run", 10, 150, 1100), late, of("process 0", 21, 5, 50), // restarted
-		{name: "process 2", pid: 13}, // reported nothing yet
+		of("run", 10, 150, 1100), late, of("process 0", 21, 5, 50),
+		{name: "process 2", pid: 13},
 	}
 	wantJSON(t, "processes", processesBetween(before, after), `[`+
 		`{"name":"run","pid":10,"heap_bytes":1100,"gc_pause_ns":50,"goroutines":7},`+
@@ -42,7 +42,6 @@ func TestProcessesBetween(t *testing.T) {
 	}
 }
 
-// The run's own process is always in the list.
 func TestUsageOfTheRun(t *testing.T) {
 	sum, each, died := (&Machine{}).usageOfEach(nil)
 	if len(each) != 1 || died != nil || each[0].pid != os.Getpid() || !each[0].known() || each[0].usage != sum ||
@@ -54,7 +53,6 @@ func TestUsageOfTheRun(t *testing.T) {
 	}
 }
 
-// A broker is identified by its process: a restarted one has no usage in the interval.
 func TestBrokersIn(t *testing.T) {
 	of := func(id int32, pid int, cpu time.Duration, rss int64, disk ...int64) brokerUsage {
 		b := brokerUsage{id: id, pid: pid, Usage: probe.Usage{User: cpu / 2, System: cpu / 2, RSS: rss}}
@@ -66,7 +64,7 @@ func TestBrokersIn(t *testing.T) {
 	before := []brokerUsage{of(1, 101, time.Second, 5, 10, 20), of(2, 102, time.Second, 6), of(3, 103, 0, 7), of(4, 104, 0, 8)}
 	after := []brokerUsage{
 		of(2, 102, 2*time.Second, 66), of(3, 113, time.Second, 77), of(1, 101, 4*time.Second, 55, 11, 22),
-		of(4, 104, time.Second, 0), // killed
+		of(4, 104, time.Second, 0),
 	}
 	wantJSON(t, "brokers", brokersIn(before, after, 2e9), `[`+
 		`{"id":2,"cpu_cores":0.5,"rss_bytes":66,"disk_read_bytes":null,"disk_written_bytes":null},`+
@@ -75,7 +73,6 @@ func TestBrokersIn(t *testing.T) {
 		`{"id":4,"cpu_cores":0.5,"rss_bytes":null,"disk_read_bytes":null,"disk_written_bytes":null}]`)
 }
 
-// Only physical disks and devices present at both readings are added up; unknown values are null.
 func TestHostBetween(t *testing.T) {
 	cpu := func(busy, stolen, total time.Duration) hostReading {
 		return hostReading{host: probe.Host{Busy: busy, Stolen: stolen, Total: total}, hostOK: true}
@@ -103,13 +100,11 @@ func TestHostBetween(t *testing.T) {
 	wantJSON(t, "of nothing", hostBetween(hostReading{}, after), `null`)
 }
 
-// TestCPUOfShortIntervals: CPU is counted in ticks of 10 ms, so short intervals have no CPU
-// figures.
 func TestCPUOfShortIntervals(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	for _, test := range []struct {
 		what         string
-		at, readings int64 // time between the ends, and between the readings
+		at, readings int64 // between the ends, and between the readings
 		known        bool
 	}{
 		{"the last one of 4.6 ms", 4_600_000, 4_600_000, false},

@@ -26,12 +26,12 @@ type Pair struct {
 	Admin *cluster.Admin
 	// Tag makes the names of the topic and the group unique.
 	Tag  string
-	Out  string // the folder of runs
+	Out  string // the folder for runs
 	Tool result.Tool
 	Host result.Host // of the tools, as our own run describes it
 
 	topic   cluster.Topic
-	records int64 // records in the topic
+	records int64
 }
 
 // Made is a run of a tool, imported and saved.

@@ -1,11 +1,11 @@
 // Package peers runs Kafka's own performance tools in turns with our runs, on the same cluster.
 // They get the same shape of topic and the same client settings.
 //
-// Many users know the figures of kafka-producer-perf-test and kafka-consumer-perf-test, so our
-// figures can be compared with them. The experiments differ, though. The producer's tool has one
-// producer, whose throttle is a ceiling and not a schedule. The consumer's tool reads a filled
-// topic. [Differences] returns what else differs for a scenario; every run of a tool has it as
-// warnings.
+// Many users know the figures of kafka-producer-perf-test and kafka-consumer-perf-test, but these
+// tools make other experiments than ours. kafka-producer-perf-test has one producer, and its
+// --throughput is an upper limit of the rate, not a schedule. kafka-consumer-perf-test reads a topic
+// that was filled before. [Differences] returns all differences for a scenario; every run of a tool
+// has them as warnings.
 //
 // A [Pair] runs both tools once: the second consumes what the first produced.
 //
@@ -73,8 +73,6 @@ func Differences(s scenario.Scenario) []string {
 	return all
 }
 
-// records returns how many records a pair sends in its warm-up and in total. perSecond is the rate
-// of a closed loop.
 func records(s scenario.Scenario, perSecond float64) (warmup, all int64) {
 	if !s.Load.Rate.IsMax() {
 		perSecond = s.Load.Rate.PerSecond()

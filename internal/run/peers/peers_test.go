@@ -55,7 +55,6 @@ phases: {warmup: 2s, measure: 10s}
 	}
 }
 
-// TestClosedLoop: the tool sends as many records as our own run acked, without a throttle.
 func TestClosedLoop(t *testing.T) {
 	s := parse(t, "load: {rate: max}\nphases: {warmup: 0s, measure: 4s}")
 	warmup, all := records(s, 1234.6)
@@ -68,7 +67,6 @@ func TestClosedLoop(t *testing.T) {
 	}
 }
 
-// TestHead: head keeps the beginning and drops the rest without an error, which would end the tool.
 func TestHead(t *testing.T) {
 	h := &head{limit: 5}
 	for _, text := range []string{"abc", "def", "ghi"} {

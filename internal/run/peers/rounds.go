@@ -15,32 +15,29 @@ const Ours = "kafka-bench"
 // Names are the names of the three tools, in the order of their runs.
 var Names = [...]string{Ours, Producer, Consumer}
 
-// Turns makes the runs of a campaign, one at a time, and saves them. An error of either method ends
+// Turns makes the runs of a campaign, one at a time, and saves each. An error of either method ends
 // the campaign.
 type Turns interface {
-	// Ours makes a run of ours. An interrupted run is an error, because a part of a run is no
-	// comparison for the tools.
+	// Ours makes a run of our tool. An interrupted run is an error.
 	Ours(ctx context.Context) (*result.Run, error)
-	// Theirs makes a run of the named tool by one call of make.
 	Theirs(ctx context.Context, tool string, make func(context.Context) (*Made, error)) (*result.Run, error)
 }
 
-// Rounds makes the runs of all three tools in turns. It belongs to one goroutine.
+// Rounds makes the runs of all three tools: in each round one run of each tool, one after the
+// other. It is not safe for concurrent use.
 type Rounds struct {
 	Scenario scenario.Scenario
-	Repeat   int // runs of each tool
+	Repeat   int // runs of each
 	// Pair returns a new pair for each round, from 0. Rounds sets its Host.
-	Pair func(round int) *Pair
-	// Keep keeps the topics and groups of the pairs.
-	Keep  bool
+	Pair  func(round int) *Pair
+	Keep  bool // keep the pairs' topics and groups
 	Turns Turns
 
-	// Runs are the runs so far, in the order of Names.
-	Runs [len(Names)][]result.Run
+	Runs [len(Names)][]result.Run // in the order of Names
 }
 
-// Make makes all rounds. Each round makes our run first, because it gives the host, and the number
-// of records for a closed loop of the other tools.
+// Make makes all rounds. Each round makes our run first, because the runs of the other tools need
+// its host and, for a closed loop, its rate.
 func (r *Rounds) Make(ctx context.Context) error {
 	for round := range r.Repeat {
 		if err := r.round(ctx, r.Pair(round)); err != nil {

@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// turns records the tools in their order, and fails at one of them.
 type turns struct {
 	taken  []string
 	failAt int // from 1; 0 never fails
@@ -35,8 +34,6 @@ func (t *turns) Theirs(_ context.Context, tool string, _ func(context.Context) (
 	return t.take(tool)
 }
 
-// TestRounds: each round runs our tool first and has a new pair that knows the machine. The first
-// failure ends the campaign, and an incomplete round is in no table.
 func TestRounds(t *testing.T) {
 	round := []string{Ours, Producer, Consumer}
 	for failAt, want := range map[int][]string{

@@ -16,8 +16,7 @@ type Tools struct {
 	Java    cluster.Java
 	Dist    cluster.Dist
 	Cluster cluster.Cluster
-	// CommandConfig is the client properties file with the access to the cluster, which the tools
-	// get unchanged; "" is plain text.
+	// CommandConfig is the client properties file with the access to the cluster; "" is plain text.
 	CommandConfig string
 }
 
@@ -27,12 +26,10 @@ var jvmOptions = []string{
 	"-XX:+ExplicitGCInvokesConcurrent", "-Djava.awt.headless=true", "-Duser.language=en", "-Duser.country=US", "-Duser.timezone=UTC",
 }
 
-// maxErrorBytes bounds the kept standard error of a tool. A producer prints a stack trace for every
-// record that fails.
+// maxErrorBytes bounds how much of a tool's standard error is kept. It needs a bound, because the
+// producer prints a stack trace for every record that fails.
 const maxErrorBytes = 1 << 20
 
-// run runs a class of Kafka's tools until it ends or ctx does. The first line of the output is the
-// call.
 func (t Tools) run(ctx context.Context, class string, args ...string) (output []byte, err error) {
 	args = append([]string{"--bootstrap-server", strings.Join(t.Cluster.Bootstrap(), ",")}, args...)
 	if t.CommandConfig != "" {

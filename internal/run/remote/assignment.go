@@ -4,8 +4,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/load"
 )
 
-// Assignment is what a part must do. It holds no credentials: a child gets them by its pipe
-// (Start).
+// Assignment is what a part must do. It holds no credentials: a child gets them by its pipe.
 type Assignment struct {
 	Version  int
 	Part     int // number of this part of Parts, from 0
@@ -15,25 +14,24 @@ type Assignment struct {
 
 	Brokers []string // host:port
 
-	// Zero is the run's axis before it is set, so that earlier times can be converted.
+	// Zero is the run's axis before it is set; it converts earlier times.
 	Zero load.Zero
 
 	RunID      string
 	Topic      string
-	Partitions int
-	Groups     []string // groups that consume and commit
+	Partitions int      // of the topic
+	Groups     []string // that consume and commit; none without consumers
 	Consumed   bool     // the run has consumers
-	Shares     string   // topic for dividing the lag bound among processes; "" does not divide it
+	Shares     string   // topic for dividing the lag bound among processes; "" if undivided
 
-	Workers []int // numbers of the part's workers
+	Workers []int // the numbers of the part's workers
 
 	// Group opens consumers instead of producers. It needs none of the producers' fields above.
 	Group *GroupAssignment
 }
 
 // Split distributes workers to processes as evenly as their clients allow. Workers that share a
-// client are in one process. clients 0 is one client for each worker. No process is empty if there
-// are at least as many clients.
+// client are in one process. clients 0 is one client for each worker.
 func Split(workers, clients, processes int) [][]int {
 	if clients == 0 {
 		clients = workers

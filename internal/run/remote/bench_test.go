@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// BenchmarkInterval measures the requests to three children at the end of an interval.
 func BenchmarkInterval(b *testing.B) {
 	children, err := StartChildren(3, func(int) Start { return Start{Command: childCommand} })
 	if err != nil {

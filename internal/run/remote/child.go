@@ -15,7 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Bounds on the time of a child. A child that takes longer is useless for a measurement.
+// A child that takes longer is useless for a measurement.
 const (
 	answerTimeout = 10 * time.Second // for an answer that waits for nothing
 	endTimeout    = 2 * time.Second  // to end after its standard input is closed
@@ -31,62 +31,60 @@ type Child struct {
 	stdin  io.Closer
 	client *rpc.Client
 	said   *tail
-	gone   chan struct{} // closed when the process has ended
+	gone   chan struct{}
 
-	// State of its producers, as it reported (follow).
+	// State of its producers, as it reported. spending is valid after spent is closed.
 	done, spent chan struct{}
-	spending    snapshot.Spending // valid after spent is closed
-	followed    chan struct{}     // closed when no more reports come
+	spending    snapshot.Spending
+	followed    chan struct{} // closed after the last report
 
-	// waiting counts calls that wait for an answer. After rests is set no call is added, so that
-	// pausing or ending the child can wait for these calls. No lock is held during a call; other
-	// callers use the last report.
+	// waiting counts calls that wait for an answer; after rests is set no call is added. No lock is
+	// held during a call.
 	waiting sync.WaitGroup
 
 	mu    sync.Mutex
-	ended bool  // End or Kill was called
-	err   error // why it is useless
-	// owed is closed when the last answer arrives that a sampler did not wait for; nil if there was
+	ended bool
+	err   error
+	// owed is closed when the answer arrives that a sampler did not wait for; nil if there was
 	// none.
 	owed <-chan struct{}
-	// rests reports that the child must not be asked any more; see rest.
+	// rests reports that the child must not be asked any more.
 	rests bool
-	// The part's last snapshot, and its histograms that no collector has taken yet.
+	// last is the part's last snapshot, and times are histograms that no collector has taken.
 	partitions int
 	last       snapshot.Snapshot
 	times      []latency.Encoded
 }
 
-// worker runs a Child: as a process, or in this process.
 type worker interface {
 	pid() int
-	stand() error // SIGSTOP
-	goOn() error  // SIGCONT
-	kill()        // no effect after the end
-	wait() error  // for the end
+	stand() error
+	goOn() error
+	kill()
+	wait() error
 }
 
 // Start says how to start a child.
 type Start struct {
-	Name    string   // for messages
+	Name    string
 	Command []string // it must serve (Serve) on its standard input and output
-	Env     []string // added to the environment of this process
+	Env     []string // in addition to this process's
 	// Why returns why the process ended, if more is known than its exit status; nil if not.
 	Why func(ended error) error
 	// Tell receives the events of the process, and Died why it ended unexpectedly; nil drops them.
 	// Both are called from one goroutine, which has ended when End or Kill returns.
-	Tell func(result.Event)
-	Died func(why error)
-	// Access is the process's access to the cluster.
+	Tell   func(result.Event)
+	Died   func(why error)
 	Access access.Handover
 	// Here runs the child in this process instead of Command; nil starts a process.
 	Here InProcess
 }
 
-// InProcess serves (Serve) a named child on in and out until in ends. ctx ends with the child.
+// InProcess runs a named child in this process: it calls Serve with in and out until in is closed.
+// ctx ends with the child.
 type InProcess func(ctx context.Context, name string, in io.Reader, out io.WriteCloser) error
 
-// StartChild starts a process by its command line, with this number, from 0.
+// StartChild starts a process by its command line. number, from 0, names it in messages.
 func StartChild(number int, command []string) (*Child, error) {
 	return Start{Command: command}.numbered(number).Child()
 }
@@ -96,8 +94,8 @@ func (s Start) numbered(number int) Start {
 	return s
 }
 
-// Child starts the process in its own process group. A terminal's signals reach only the parent,
-// and a paused child is resumed when its parent dies, so that it can end.
+// Child starts the process in its own process group, so that a terminal's signals reach only the
+// parent. A paused child is resumed when its parent dies.
 func (s Start) Child() (*Child, error) {
 	c := newChild(s)
 	start := c.startCommand
@@ -138,7 +136,6 @@ func (c *Child) await() {
 	_ = c.client.Close()
 }
 
-// fail notes the first reason why the child is useless. After End or Kill it does nothing.
 func (c *Child) fail(why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -170,7 +167,7 @@ func (c *Child) Call(method string, args, reply any) error {
 
 func (c *Child) call(method string, args, reply any, limit time.Duration) error {
 	answered := make(chan error, 1)
-	// In a goroutine, because a child that does not read also blocks writing.
+	// A child that does not read also blocks writing.
 	go func() { answered <- c.Await(method, args, reply) }()
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -185,7 +182,7 @@ func (c *Child) call(method string, args, reply any, limit time.Duration) error 
 	return c.Err()
 }
 
-// Await is Call without a time limit. It returns at the latest when the child ends.
+// Await is Call without a time limit; it returns when the child ends.
 func (c *Child) Await(method string, args, reply any) error {
 	err := c.client.Call(method, args, reply)
 	var refused rpc.ServerError
@@ -219,7 +216,7 @@ func (c *Child) End() {
 	<-c.followed
 }
 
-// Kill kills the child. This is no unexpected end.
+// Kill kills the child.
 func (c *Child) Kill() {
 	c.mu.Lock()
 	c.ended = true
@@ -247,7 +244,7 @@ func StartChildren(n int, start func(number int) Start) (Children, error) {
 	return cs, nil
 }
 
-// Each calls do for each child in parallel, waits for all, and joins the errors.
+// Each calls do for each child in parallel, and joins the errors.
 func (cs Children) Each(do func(i int, c *Child) error) error {
 	errs := make([]error, len(cs))
 	var doing sync.WaitGroup
@@ -267,8 +264,7 @@ func (cs Children) Parts() []Part {
 	return parts
 }
 
-// Snapshots returns the snapshot of each child. The error names those that ended unexpectedly;
-// their snapshots are the last reported.
+// Snapshots returns the last snapshot of each child. The error names those that ended unexpectedly.
 func (cs Children) Snapshots(w Want) ([]snapshot.Snapshot, error) {
 	all := make([]snapshot.Snapshot, len(cs))
 	err := cs.Each(func(i int, c *Child) (err error) {

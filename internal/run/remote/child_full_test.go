@@ -48,7 +48,6 @@ func TestChildEndsWhenTold(t *testing.T) {
 	c.End()
 }
 
-// When a child ends, every pending request fails with the reason.
 func TestChildThatDies(t *testing.T) {
 	for name, test := range map[string]struct {
 		die  func(*Child)
@@ -81,7 +80,6 @@ func TestChildThatDies(t *testing.T) {
 	}
 }
 
-// A stopped child blocks no caller.
 func TestChildThatDoesNotAnswer(t *testing.T) {
 	c := start(t, 1)[0]
 	if err := c.Call("Clock.Now", None(0), new(int64)); err != nil {
@@ -109,7 +107,6 @@ func TestRefusalIsNoEnd(t *testing.T) {
 	}
 }
 
-// An interrupt reaches the whole process group; a child ignores it and leaves it to the parent.
 func TestChildIgnoresAnInterrupt(t *testing.T) {
 	c := start(t, 1)[0]
 	if err := c.Call("Clock.Now", None(0), new(int64)); err != nil {
@@ -146,8 +143,7 @@ func TestProgramThatIsNoChild(t *testing.T) {
 	}
 }
 
-// A child's axis shows the parent's time: each answer lies between request and reply, up to the
-// error of the two clock readings.
+// Each answer lies between request and reply, up to the error of the two clock readings.
 func TestOneTimeForAll(t *testing.T) {
 	axis := load.NewAxis(nil)
 	axis.Set(time.Second, time.Minute)
@@ -188,6 +184,6 @@ func TestChildOfADeadParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = read.Close()
-	_ = write.Close() // as the kernel does with the pipes of a dead process
-	_ = cmd.Wait()    // hangs if the child outlives its parent
+	_ = write.Close()
+	_ = cmd.Wait() // hangs if the child outlives its parent
 }

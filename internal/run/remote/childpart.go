@@ -15,10 +15,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// A Child is a Part: it sends requests to the Service in its process. It keeps the last snapshot
-// for when the child is late, paused or ended.
+// A Child keeps its last snapshot for when it is late, paused or ended.
 
-// errNotRunning reports that a child is not asked.
 var errNotRunning = errors.New("the process is paused or has ended")
 
 var (
@@ -38,7 +36,7 @@ func (c *Child) expect(a Assignment) {
 	defer c.mu.Unlock()
 	c.partitions = a.Partitions
 	c.last = snapshot.Snapshot{Version: Version, Part: a.Part, FromNs: math.MaxInt64, ToNs: math.MinInt64}
-	if a.Group == nil { // it produces
+	if a.Group == nil {
 		c.last.Behind.AckedIn = make([]int64, a.Partitions)
 	}
 }
@@ -68,7 +66,7 @@ func (c *Child) Snapshot(w Want) (snapshot.Snapshot, error) {
 		return c.ask(w), c.Err()
 	}
 	var s snapshot.Snapshot
-	if !c.soon(func() { s = c.ask(w) }) { // ask may still write s later
+	if !c.soon(func() { s = c.ask(w) }) {
 		return c.told(), c.Err()
 	}
 	return s, c.Err()
@@ -84,7 +82,7 @@ func (c *Child) Close(ctx context.Context) (s snapshot.Snapshot, err error) {
 		return c.told(), err
 	}
 	s = c.keep(s)
-	c.settle() // an owed answer has times that no other answer has
+	c.settle() // its times are in no other answer
 	return s, c.Err()
 }
 
@@ -96,7 +94,6 @@ func (c *Child) ask(w Want) snapshot.Snapshot {
 	return c.askNow(w)
 }
 
-// askNow is ask without the check of rests.
 func (c *Child) askNow(w Want) snapshot.Snapshot {
 	var s snapshot.Snapshot
 	if c.Err() != nil || c.Call(PartName+".Snapshot", w, &s) != nil {
@@ -105,8 +102,7 @@ func (c *Child) askNow(w Want) snapshot.Snapshot {
 	return c.keep(s)
 }
 
-// told returns the child's last snapshot. After an unexpected end, due times of open records are
-// unknown and no record waits at the source.
+// After an unexpected end, due times of open records are unknown and no record waits at the source.
 func (c *Child) told() snapshot.Snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,9 +113,8 @@ func (c *Child) told() snapshot.Snapshot {
 	return s
 }
 
-// keep stores a snapshot and returns it, with the fields that were not requested as the child
-// reported them last. Answers may arrive out of order. A late snapshot updates only the optional
-// fields that it has.
+// keep stores a snapshot and returns it, with fields that were not requested as the child reported
+// them last. A late snapshot updates only the optional fields that it has.
 func (c *Child) keep(s snapshot.Snapshot) snapshot.Snapshot {
 	c.mu.Lock()
 	if err := s.Fits(c.partitions); err != nil {
@@ -164,11 +159,10 @@ func (c *Child) Recorded(merge func(part latency.Encoded) error) {
 	}
 }
 
-// Done is closed when every producer has sent its records and all are completed, or when the
-// process has ended.
+// Done is closed when the producers' records are completed, or when the process has ended.
 func (c *Child) Done() <-chan struct{} { return c.done }
 
-// Spent is closed when the producers have offered their part of the volume. Spending is valid then.
+// Spent is closed when the producers have offered their part of the volume.
 func (c *Child) Spent() <-chan struct{} { return c.spent }
 
 // Spending returns how the volume ended. It is valid after Spent is closed.
@@ -202,11 +196,10 @@ func (c *Child) follow(s Start) {
 	}
 }
 
-// relay passes events on. An event that can't be decoded ends the child.
 func (c *Child) relay(encoded []byte, tell func(result.Event)) {
 	var events []result.Event
 	decoder := json.NewDecoder(bytes.NewReader(encoded))
-	decoder.UseNumber() // integers stay integers
+	decoder.UseNumber()
 	if err := decoder.Decode(&events); err != nil {
 		c.giveUp(fmt.Errorf("its events can't be decoded: %w", err))
 		return
@@ -219,7 +212,6 @@ func (c *Child) relay(encoded []byte, tell func(result.Event)) {
 	}
 }
 
-// begin reports whether the child may be asked. If so, the caller must call waiting.Done.
 func (c *Child) begin() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -229,9 +221,8 @@ func (c *Child) begin() bool {
 	return !c.rests
 }
 
-// rest stops all requests to the child: it blocks new ones, waits for pending ones, and then
-// requests everything once more. If the child hangs, that takes one answerTimeout, and Call ends
-// it.
+// rest blocks new requests, waits for pending ones, and then requests everything once more. If the
+// child hangs, that takes one answerTimeout, and Call ends it.
 func (c *Child) rest() {
 	c.mu.Lock()
 	again := c.rests

@@ -8,8 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// TestNobodyWaitsWhileAProcessIsAskedForTheLastTime: while a hanging process is asked before its
-// pause, other callers get its last snapshot at once.
 func TestNobodyWaitsWhileAProcessIsAskedForTheLastTime(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		child := insiders(t, 1)[0]

@@ -24,39 +24,34 @@ type ConsumersConfig struct {
 	Driver    string
 	Axis      *load.Axis
 	Processes int // at most one for each member
-	// Start starts the process of a place, at the beginning and whenever a member starts whose
-	// process has ended.
+	// Start starts the process of a place, at the beginning and when a member starts whose process
+	// has ended.
 	Start func(place int) (*Child, error)
 }
 
 // Consumers are the members of one group, in this process or in child processes. A member's number
-// determines its place, and a place has at most one process. With as many processes as members,
-// each member has its own process, and a fault of the member hits the process.
-//
-// A partition may move from one process to another. Each process keeps books of its own deliveries,
-// and snapshot.Merge merges them.
+// determines its place, which has at most one process.
 type Consumers struct {
 	cfg    ConsumersConfig
 	opened Opened
-	here   Part     // nil: the members are in child processes
-	places []*place // of the child processes
+	here   Part // nil: the members are in child processes
+	places []*place
 
 	released atomic.Bool
 	stopped  atomic.Bool
 
 	mu   sync.Mutex
-	all  parts            // all parts so far
-	told []receive.Handed // told to all earlier processes
+	all  parts
+	told []receive.Handed // sent to all earlier processes
 }
 
-// ConsumersOf returns a group whose members are all in one open part. cfg must have its partitions
-// and producers.
+// ConsumersOf returns a group whose members are all in one open part. cfg must have the group's
+// partitions and producers.
 func ConsumersOf(part Part, cfg receive.Config, opened Opened) *Consumers {
 	return &Consumers{cfg: ConsumersConfig{Group: cfg}, here: part, all: parts{part}, opened: opened}
 }
 
-// OpenConsumers starts the processes and makes each open its part of the group. After an error no
-// process is left.
+// OpenConsumers starts the processes and opens the group. After an error no process is left.
 func OpenConsumers(cfg ConsumersConfig) (*Consumers, error) {
 	cs := &Consumers{cfg: cfg}
 	members := cfg.Group.Members
@@ -73,7 +68,7 @@ func OpenConsumers(cfg ConsumersConfig) (*Consumers, error) {
 			only = append(only, number)
 		}
 		if len(only) == 0 {
-			return nil // of a member that joins later
+			return nil
 		}
 		return p.open(only, false)
 	})
@@ -93,8 +88,6 @@ func (cs *Consumers) place(number int) (*place, error) {
 	return cs.places[number%len(cs.places)], nil
 }
 
-// eachPlace calls do for each place in parallel and returns the first error, because they are
-// usually equal.
 func (cs *Consumers) eachPlace(do func(*place) error) error {
 	errs := make([]error, len(cs.places))
 	var doing sync.WaitGroup
@@ -110,7 +103,6 @@ func (cs *Consumers) eachPlace(do func(*place) error) error {
 	return nil
 }
 
-// add adds a process and returns its assignment, with the number of its part.
 func (cs *Consumers) add(c *Child, a Assignment) Assignment {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -136,11 +128,11 @@ func (cs *Consumers) Children() (all Children) {
 	return all
 }
 
-// Begin sends the axis to the processes, or the new end of its window. Deliveries between the end
-// and its arrival at a process count as in the window.
+// Begin sends the axis, or the new end of its window, to the processes. Until it arrives, a process
+// counts its deliveries as in the window.
 func (cs *Consumers) Begin() {
 	if cs.here != nil {
-		return // its axis is the run's
+		return
 	}
 	zero := cs.cfg.Axis.Zero()
 	cs.parts().each(func(_ int, p Part) { _ = p.Start(zero) }) // an error ends the process
@@ -149,15 +141,15 @@ func (cs *Consumers) Begin() {
 // Release lets held members fetch. Further calls do nothing.
 func (cs *Consumers) Release() {
 	if !cs.released.Swap(true) {
-		cs.parts().each(func(_ int, p Part) { _, _ = p.Do(Command{Do: Release}) }) // an error ends the process
+		cs.parts().each(func(_ int, p Part) { _, _ = p.Do(Command{Do: Release}) })
 	}
 }
 
-// readyPoll is how often the processes are asked whether their members are ready.
+// readyPoll is the period of the questions of AwaitReady.
 const readyPoll = 20 * time.Millisecond
 
-// AwaitReady waits until every partition is assigned, in any process, and every member has one if
-// there are enough.
+// AwaitReady waits until every partition is assigned and, if there are enough, every member has
+// one.
 func (cs *Consumers) AwaitReady(ctx context.Context) error {
 	if h, is := cs.here.(*Here); is {
 		return h.awaitReady(ctx)
@@ -184,7 +176,7 @@ func (cs *Consumers) AwaitReady(ctx context.Context) error {
 	}
 }
 
-// Held returns the assigned partitions, in order.
+// Held returns the assigned partitions, ascending.
 func (cs *Consumers) Held() (partitions []int32) {
 	for _, p := range cs.parts() {
 		a, _ := p.Do(Command{Do: Hold}) // an error ends the process
@@ -221,7 +213,7 @@ func (cs *Consumers) standing(s snapshot.Snapshot, books bool) snapshot.Group {
 	g := s.Groups[0]
 	if cs.here == nil && !cs.cfg.Group.Stamped {
 		// Without stamps, offsets show what arrived. A record that several processes received
-		// counts once, because a group skips no offset.
+		// counts once.
 		for p := range g.Reached {
 			g.Reached[p].Arrived = min(g.Reached[p].Arrived, g.Reached[p].Position-cs.from(p))
 		}
@@ -234,7 +226,6 @@ func (cs *Consumers) standing(s snapshot.Snapshot, books bool) snapshot.Group {
 	return g
 }
 
-// beginning returns the progress of a group without any report.
 func (cs *Consumers) beginning() []snapshot.Reached {
 	all := make([]snapshot.Reached, cs.cfg.Group.Partitions)
 	for p := range all {
@@ -252,8 +243,8 @@ func (cs *Consumers) from(partition int) int64 {
 	return 0
 }
 
-// Receivers returns the receiving side of the books by partition. Call it after Stop. A process
-// that died has the books that it reported last.
+// Receivers returns the receiving side of the books by partition, after Stop. A process that died
+// has the books that it reported last.
 func (cs *Consumers) Receivers() []*ledger.Receiver {
 	books := cs.Standing(Want{Books: true}).Books
 	all := make([]*ledger.Receiver, cs.cfg.Group.Partitions)
@@ -266,7 +257,7 @@ func (cs *Consumers) Receivers() []*ledger.Receiver {
 }
 
 // DeliveryGaps returns the times without a delivery in any process, after Stop; nil if one process
-// did not report them, because its deliveries would be missing.
+// did not report them.
 func (cs *Consumers) DeliveryGaps() []snapshot.Gaps {
 	all := cs.parts().snapshots(Want{Last: true})
 	if slices.ContainsFunc(all, func(s snapshot.Snapshot) bool { return s.Last == nil }) {
@@ -297,8 +288,7 @@ func (cs *Consumers) Recorded(merge func(part latency.Encoded) error) {
 	}
 }
 
-// Stop ends the members and then the processes, and keeps their figures. When ctx ends, it gives up
-// pending commits.
+// Stop ends the members and then the processes. When ctx ends, it gives up pending commits.
 func (cs *Consumers) Stop(ctx context.Context) {
 	if cs.stopped.Swap(true) {
 		return

@@ -27,8 +27,8 @@ func readSome(cs *Consumers, partition int) {
 	}
 }
 
-// A killed process leaves its books, and its member may start again in another process. Its tape
-// begins at the start again, so those records count as duplicates.
+// A killed process leaves its books. Its member's tape begins at the start again, so those records
+// count as duplicates.
 func TestKilledProcess(t *testing.T) {
 	axis := load.NewAxis(nil)
 	axis.Set(0, time.Minute)
@@ -72,7 +72,6 @@ func TestKilledProcess(t *testing.T) {
 	}
 }
 
-// A paused process keeps its last snapshot and blocks no caller.
 func TestPausedProcess(t *testing.T) {
 	axis := load.NewAxis(nil)
 	axis.Set(0, time.Minute)
@@ -132,7 +131,6 @@ func TestPausedProcess(t *testing.T) {
 	}
 }
 
-// An unexpected death of a process is reported, blocks no caller, and keeps its last snapshot.
 func TestConsumersOfADeadProcess(t *testing.T) {
 	axis := load.NewAxis(nil)
 	axis.Set(0, time.Minute)
@@ -160,7 +158,6 @@ func TestConsumersOfADeadProcess(t *testing.T) {
 	}
 }
 
-// A paused process is resumed when its parent dies, so that it can end.
 func TestStillChildOfADeadParent(t *testing.T) { wakesStillChild(t) }
 
 func wakesStillChild(t *testing.T) {
@@ -184,7 +181,6 @@ func ended(pid int) bool {
 	return gone(pid) || err == nil && strings.Contains(string(status), ") Z ")
 }
 
-// BenchmarkStanding measures the requests to three consumer processes at the end of an interval.
 func BenchmarkStanding(b *testing.B) {
 	axis := load.NewAxis(nil)
 	axis.Set(0, time.Minute)

@@ -20,7 +20,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// join opens a group on the tape in this many processes. It reads as soon as its axis is set.
 func join(t testing.TB, start func(place int) (*Child, error), axis *load.Axis, processes int, change func(*receive.Config)) *Consumers {
 	t.Helper()
 	cfg := reading(axis)
@@ -43,7 +42,7 @@ func join(t testing.TB, start func(place int) (*Child, error), axis *load.Axis, 
 
 type got struct {
 	reached  []snapshot.Reached
-	agree    bool // positions are equal with and without books
+	agree    bool
 	received snapshot.Received
 	books    ledger.Books
 	counts   map[latency.Metric]int64
@@ -89,7 +88,6 @@ func learn(g *Consumers, collector *latency.Collector) (all got) {
 	return all
 }
 
-// TestConsumersOfSeveralProcesses: several processes give the same result as one.
 func TestConsumersOfSeveralProcesses(t *testing.T) {
 	for _, stamped := range []bool{true, false} {
 		for _, processes := range []int{1, 2, 3} {
@@ -117,7 +115,7 @@ func TestConsumersOfSeveralProcesses(t *testing.T) {
 					}
 					readToEnd(t, here)
 					readToEnd(t, apart)
-					for range 3 { // as a run does
+					for range 3 {
 						apart.Standing(Want{Times: true, Books: true})
 						collector.Collect()
 					}
@@ -149,7 +147,7 @@ func TestLeavingAProcess(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		axis := virtualAxis()
 		axis.Set(0, time.Minute)
-		cs := join(t, inside, axis, 2, nil) // members 0 and 2 together
+		cs := join(t, inside, axis, 2, nil)
 		process := cs.places[0].process
 		if _, err := cs.Kill(0); err == nil || !strings.Contains(err.Error(), "cannot kill") {
 			t.Errorf("the tape's consumers can be killed: %v", err)
@@ -184,7 +182,6 @@ func TestLeavingAProcess(t *testing.T) {
 	})
 }
 
-// In a process with other members, only the paused member stops.
 func TestPausedInAProcess(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		axis := virtualAxis()
@@ -201,8 +198,8 @@ func TestPausedInAProcess(t *testing.T) {
 	})
 }
 
-// Held members read nothing before their release. A member that was paused then is released when it
-// resumes, and a member that starts later reads at once.
+// A member that was paused at the release is released when it resumes, and a member that starts
+// later reads at once.
 func TestReleaseOfProcesses(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		axis := virtualAxis()
@@ -255,7 +252,6 @@ func TestOpeningConsumersFails(t *testing.T) {
 	})
 }
 
-// Every field of a group's configuration that is not a process's own reaches the process.
 func TestGroupAssignment(t *testing.T) {
 	var cfg receive.Config
 	own := map[string]bool{
@@ -268,7 +264,6 @@ func TestGroupAssignment(t *testing.T) {
 	}
 }
 
-// fill sets every field of a struct to a non-zero value, except those of a process's own.
 func fill(t *testing.T, v reflect.Value, own map[string]bool) {
 	t.Helper()
 	for i := range v.NumField() {

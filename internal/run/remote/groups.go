@@ -10,8 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Groups are the consumer groups of a run. Each group reads every record, so their deliveries
-// together are a multiple of the records sent. A figure of all groups is that of the slowest.
+// Groups are the consumer groups of a run; each group reads every record. A figure of all groups is
+// the figure of the slowest group.
 type Groups []*Consumers
 
 // Standings are the states of the groups, in their order.
@@ -101,8 +101,8 @@ func (gs Groups) Stop(ctx context.Context) {
 	stopping.Wait()
 }
 
-// Awaited returns, by partition and producer, what the group that is furthest behind waits for. A
-// queue, which has gaps, is always the only group.
+// Awaited returns, by partition and producer, what the group that is furthest behind waits for.
+// Only a queue has gaps, and a queue is always the only group.
 func (s Standings) Awaited() [][]ledger.Awaited {
 	all := make([][]ledger.Awaited, len(s[0].Reached))
 	for p := range all {

@@ -41,7 +41,6 @@ type Consuming interface {
 	Stop(context.Context)
 }
 
-// members changes members of a group by their numbers.
 type members interface {
 	Start(number int) error
 	Leave(number int) error
@@ -58,13 +57,13 @@ type Here struct {
 
 	mu      sync.Mutex
 	part    int
-	begun   bool  // Open was called
+	begun   bool
 	load    *Load // nil until it is open
 	started bool
-	pauses  probe.Runtime // at the last reading
+	pauses  probe.Runtime
 }
 
-// NewHere returns a part that opens its assignment by open.
+// NewHere returns a part that calls open to open its assignment.
 func NewHere(probes probe.Set, open func(context.Context, Assignment) (Load, error)) *Here {
 	return &Here{probes: probes, open: open}
 }
@@ -82,7 +81,7 @@ func (h *Here) Open(ctx context.Context, a Assignment) (Opened, error) {
 	if again {
 		return Opened{}, errors.New("the part is open already")
 	}
-	l, err := h.open(ctx, a) // waits for the brokers
+	l, err := h.open(ctx, a)
 	if err != nil {
 		return Opened{}, err
 	}
@@ -92,7 +91,6 @@ func (h *Here) Open(ctx context.Context, a Assignment) (Opened, error) {
 	return l.Opened, nil
 }
 
-// get returns what Open opened. A call before Open is an error.
 func (h *Here) get() (Load, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -152,7 +150,6 @@ func (h *Here) Do(c Command) (a Answer, err error) {
 	return a, err
 }
 
-// doApart does the commands for a process with some of a group's members.
 func (l Load) doApart(c Command) (a Answer, err error) {
 	g, able := l.Consumers.(*receive.Group)
 	if !able {
@@ -183,7 +180,7 @@ func (h *Here) Snapshot(w Want) (s snapshot.Snapshot, err error) {
 		l.Deliver(w.Delivered)
 	}
 	s = snapshot.Snapshot{Version: Version, Part: h.part, Seq: h.seq.Add(1), FromNs: l.Axis.Now()}
-	if l.Consumers != nil { // first: arrived records are read before sent ones
+	if l.Consumers != nil { // arrived records must be read before sent ones
 		l.received(&s, w)
 	}
 	if l.Producers != nil {

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/load"
 )
 
-// A part can be opened once, only by a run of the same version, and does nothing before.
 func TestOpening(t *testing.T) {
 	refused := errors.New("there is no such topic")
 	opened := 0

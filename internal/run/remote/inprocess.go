@@ -13,7 +13,6 @@ type local struct {
 	ended  chan error
 }
 
-// errKilled is the reason after kill.
 var errKilled = errors.New("killed")
 
 func (s *local) pid() int     { return os.Getpid() }

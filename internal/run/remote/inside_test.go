@@ -26,7 +26,6 @@ func virtualAxis() *load.Axis {
 // noPID is above every process ID of the system.
 const noPID = 1 << 30
 
-// inside starts a child that runs inside the test. While it is paused, it reads nothing.
 func inside(number int) (*Child, error) {
 	i := insider{number: number, in: newLine(), out: newLine(), ended: make(chan error, 1)}
 	c := newChild(Start{}.numbered(number))
@@ -59,7 +58,6 @@ func (i insider) kill() {
 	_ = i.in.Close()
 }
 
-// line is a pipe with a buffer, as a kernel's pipe.
 type line struct {
 	mu     sync.Mutex
 	change *sync.Cond

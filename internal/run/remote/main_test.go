@@ -20,7 +20,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// childWord makes the test binary a child.
 const childWord = "serve-as-a-child"
 
 func TestMain(m *testing.M) {
@@ -47,7 +46,8 @@ func served(ctx context.Context, axis func() *load.Axis) map[string]any {
 	}
 }
 
-// orphanWord makes the test binary a parent that dies while its child is paused.
+// orphanWord makes the test binary a parent that dies while its child is paused; childWord makes it
+// a child.
 const orphanWord = "leave-an-orphan"
 
 func makeOrphan() {
@@ -72,7 +72,6 @@ func makeOrphan() {
 
 var childCommand = []string{os.Args[0], childWord}
 
-// clock holds the axis of a child and returns its time.
 type clock struct{ axis *load.Axis }
 
 func (c *clock) Now(_ None, reply *int64) error {
@@ -80,13 +79,11 @@ func (c *clock) Now(_ None, reply *int64) error {
 	return nil
 }
 
-// Apart returns the greatest difference between its axis and the machine's clock.
 func (c *clock) Apart(_ None, reply *int64) error {
 	*reply = int64(c.axis.Apart())
 	return nil
 }
 
-// Trouble does what children must not do.
 type Trouble struct{}
 
 func (Trouble) Exit(message string, _ *None) error {
@@ -99,7 +96,6 @@ func (Trouble) Hang(None, *None) error { select {} }
 
 func (Trouble) Refuse(message string, _ *None) error { return errors.New(message) }
 
-// open opens producers on a Kafka that acks every record at once.
 func (c *clock) open(_ context.Context, a Assignment) (Load, error) {
 	if a.Group != nil {
 		return openTape(a, c.axis)
@@ -131,7 +127,6 @@ func (c *clock) open(_ context.Context, a Assignment) (Load, error) {
 	return l, nil
 }
 
-// workers is the number of workers in all children together.
 const workers = 5
 
 func producing(partitions int, axis *load.Axis) (send.Config, error) {
@@ -150,10 +145,10 @@ func producing(partitions int, axis *load.Axis) (send.Config, error) {
 	}, nil
 }
 
-// log is a Kafka, and its driver, that acks every record at once but refuses every hundredth.
+// log acks every record at once but refuses every hundredth.
 type log struct {
 	mu sync.Mutex
-	at []int64 // next offset of each partition
+	at []int64
 	n  int
 }
 

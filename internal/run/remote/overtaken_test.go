@@ -13,11 +13,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// scripted is a part with given answers. A costly request waits.
 type scripted struct {
 	ctx  context.Context
 	seq  atomic.Uint64
-	hold chan chan struct{} // asked by costly requests
+	hold chan chan struct{}
 }
 
 func (s *scripted) Open(Opening, *Opened) error { return nil }
@@ -69,7 +68,6 @@ func scriptedChild(t *testing.T) (*Child, *scripted) {
 	return c, s
 }
 
-// A caller gets what it requested even if a cheap request overtakes it; so do later callers.
 func TestOvertakenAnswerIsStillTheAnswer(t *testing.T) {
 	c, s := scriptedChild(t)
 	all := Want{Awaited: [][]ledger.Awaited{{}}, Usage: true, Pauses: true, Books: true, Fresh: true}
@@ -106,8 +104,6 @@ func TestOvertakenAnswerIsStillTheAnswer(t *testing.T) {
 	}
 }
 
-// If the only consumer process does not answer the first request for its books, every record is
-// awaited.
 func TestFirstBooksLate(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		axis := virtualAxis()
@@ -151,7 +147,6 @@ func TestAskedWhileAProcessIsOpened(t *testing.T) {
 	})
 }
 
-// After a process died, no record waits at its source.
 func TestWaitingOfTheDead(t *testing.T) {
 	c, _ := scriptedChild(t)
 	c.keep(snapshot.Snapshot{Seq: 1, Behind: snapshot.Behind{AckedIn: []int64{5}, WaitingRecords: 9, WaitingDueNs: 77}})
@@ -162,7 +157,6 @@ func TestWaitingOfTheDead(t *testing.T) {
 	}
 }
 
-// Producers that never answered have acked nothing in each partition.
 func TestNeverAnswered(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		axis := virtualAxis()

@@ -11,52 +11,48 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Version is the version of the protocol. A part with another version refuses to work. Both are the
-// same program, unless it was replaced on disk meanwhile.
+// Version is the version of the protocol. A part refuses another version: the program on disk may
+// have been replaced after the run began.
 const Version = snapshot.Version
 
 // Part is a part of a run's producers and consumers, in this process (Here) or in a child (Child).
 // Open must be the first call. Close ends what it opened.
 type Part interface {
-	// Open opens the assigned producers or consumers.
 	Open(context.Context, Assignment) (Opened, error)
 	// Start sets the axis, or the new end of its window, and starts the producers once.
 	Start(load.Zero) error
 	Do(Command) (Answer, error)
-	// Snapshot returns the part's state. If the part does not answer or has ended, that is its last
-	// report. The error says why it has ended.
+	// Snapshot returns the part's state, or its last report if it does not answer or has ended. The
+	// error says why it has ended.
 	Snapshot(Want) (snapshot.Snapshot, error)
-	// Close ends the producers and consumers and returns their final state. When the context ends,
-	// it gives up waiting.
+	// Close returns the final state. When the context ends, it gives up waiting.
 	Close(context.Context) (snapshot.Snapshot, error)
 }
 
 // Opened describes an open part.
 type Opened struct {
 	Settings   []driver.Setting // effective settings of a client
-	Bounded    bool             // the volume of the producers is bounded
-	Workers    int              // how many records the consumers can work on at once
+	Bounded    bool             // the producers' volume has a bound
+	Workers    int              // records that the consumers can process at once
 	CannotKill string           // why a consumer can't be killed; "" if it can
 }
 
-// Want selects the parts of a snapshot. Counts and positions are always included and cost little,
-// so they may be requested many times a second.
+// Want selects the parts of a snapshot. Counts and positions are always included and cost little.
 type Want struct {
-	// Times selects the histograms since the last request. A Child keeps them for a Collector
-	// (Producers.AddTo). Here has none, because Collectors read its recorders.
+	// Times selects the histograms since the last request, which a Child keeps for a Collector.
+	// Here has none, because Collectors read its recorders.
 	Times bool
 	Books bool // of consumers: arrived and awaited records
-	Last  bool // final values after the load has ended
+	Last  bool // figures that are final after the load has ended
 	// Usage selects the usage of the process, which takes some time to read. Pauses selects the
 	// pauses of its runtime since the last request.
 	Usage, Pauses bool
-	// Awaited are the records to arrive, by partition and producer. The snapshot then counts open
-	// records, and the producers forget all others.
+	// Awaited are the records to arrive, by partition and producer. The producers forget all
+	// others.
 	Awaited [][]ledger.Awaited
 	// Delivered are the consumers' positions by partition, for the gate.
 	Delivered []int64
-	// Fresh waits for the answer as long as a call may take. Otherwise a part that hangs delays the
-	// caller only briefly.
+	// Fresh waits for the answer as long as a call may take; otherwise the wait is short.
 	Fresh bool
 }
 
@@ -74,8 +70,8 @@ type Verb int
 
 const (
 	End      Verb = iota // end the measured window earlier
-	Restrict             // send only to some partitions; before Start
-	Release              // release held consumers
+	Restrict             // producers to some partitions, before they start
+	Release              // consumers that were held
 	Join                 // Join to Resume change a member, as in receive.Group
 	Leave
 	Kill
@@ -95,8 +91,7 @@ type Answer struct {
 	Handed     []receive.Handed // Tell
 }
 
-// OpenTimeout and closeTimeout bound the answers of a child that waits for the brokers. A child
-// that takes longer is ended.
+// OpenTimeout and closeTimeout bound the answers of a child that waits for the brokers.
 const (
 	OpenTimeout  = 60 * time.Second
 	closeTimeout = 30 * time.Second

@@ -9,22 +9,20 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// place is the process of the members with certain numbers. The process starts with its first
-// member and ends with its last.
+// place is the process of the members with certain numbers. It starts with its first member and
+// ends with its last.
 type place struct {
 	group  *Consumers
 	number int
 
-	mu      sync.Mutex // held while members change
-	process *Child     // nil: none runs
+	mu      sync.Mutex
+	process *Child // nil: none runs
 	here    map[int]bool
-	still   bool // the process is paused
+	still   bool
 }
 
-// errStopped reports that the group was stopped.
 var errStopped = errors.New("the group was stopped")
 
-// open starts the process with these members. late reports that the group has started already.
 func (p *place) open(members []int, late bool) error {
 	cs := p.group
 	child, err := cs.cfg.Start(p.number)
@@ -73,7 +71,6 @@ func (p *place) stop(ctx context.Context) {
 	p.retire((*Child).End)
 }
 
-// present returns an error if the member is not in a running process here.
 func (p *place) present(number int) error {
 	switch {
 	case p.group.stopped.Load():
@@ -87,7 +84,7 @@ func (p *place) present(number int) error {
 
 func (p *place) alone() bool { return len(p.here) == 1 }
 
-// Start opens a member with a free number in its place. If the place has no process, it starts one.
+// Start opens a member with a free number in its place, and the place's process if it has none.
 func (cs *Consumers) Start(number int) error {
 	if cs.here != nil {
 		_, err := cs.here.Do(Command{Do: Join, Number: number})
@@ -114,7 +111,6 @@ func (cs *Consumers) Start(number int) error {
 	return nil
 }
 
-// at does a command to a present member. If the member is in a child process, it calls do.
 func (cs *Consumers) at(c Command, do func(*place) (Answer, error)) (Answer, error) {
 	if cs.here != nil {
 		return cs.here.Do(c)
@@ -131,7 +127,8 @@ func (cs *Consumers) at(c Command, do func(*place) (Answer, error)) (Answer, err
 	return do(p)
 }
 
-// Leave makes a member leave in order. If it was the last one, its process ends.
+// Leave makes a member finish its current record, commit and leave. If it was the last member of
+// its process, the process ends.
 func (cs *Consumers) Leave(number int) error {
 	leave := Command{Do: Leave, Number: number}
 	_, err := cs.at(leave, func(p *place) (Answer, error) {
@@ -149,8 +146,8 @@ func (cs *Consumers) Leave(number int) error {
 	return err
 }
 
-// CanKill returns why Kill can't be done, or nil. A member with its own process can be killed with
-// any driver.
+// CanKill returns why Kill can't be done, or nil. A member with its own process can always be
+// killed.
 func (cs *Consumers) CanKill() error {
 	if cs.opened.CannotKill == "" || cs.here == nil && len(cs.places) >= cs.cfg.Group.Members {
 		return nil
@@ -159,8 +156,8 @@ func (cs *Consumers) CanKill() error {
 }
 
 // Kill kills a member. If it is the only member of its process, the process gets SIGKILL; right
-// before, the member stops delivering and committing, and the process sends its books. In a process
-// with other members, it cuts the member's connections, as receive.Group.Kill does.
+// before, the member stops delivering and committing, and the process sends its books. Otherwise
+// Kill cuts the member's connections, as receive.Group.Kill does.
 func (cs *Consumers) Kill(number int) (snapshot.Loss, error) {
 	kill := Command{Do: Kill, Number: number}
 	a, err := cs.at(kill, func(p *place) (Answer, error) {
@@ -185,14 +182,14 @@ func (cs *Consumers) Kill(number int) (snapshot.Loss, error) {
 }
 
 // Pause pauses a member. If it is the only member of its process, it pauses the process (SIGSTOP),
-// so that heartbeats stop too. Otherwise it pauses as receive.Group.Pause does.
+// so that heartbeats stop too.
 func (cs *Consumers) Pause(number int) (how string, err error) {
 	pause := Command{Do: Pause, Number: number}
 	a, err := cs.at(pause, func(p *place) (a Answer, err error) {
 		if p.still {
 			return a, fmt.Errorf("consumer %d is paused already", number)
 		}
-		// First pause the member, so that it neither delivers nor commits when the process is
+		// Pause the member first, so that it neither delivers nor commits when the process is
 		// resumed to end.
 		if a, err = p.process.Do(pause); err != nil || !p.alone() {
 			return a, err
@@ -215,13 +212,12 @@ func (p *place) stand() (err error) {
 	return nil
 }
 
-// goOn resumes a paused process. Its member stays paused.
 func (p *place) goOn() {
 	if !p.still {
 		return
 	}
 	p.still = false
-	_ = p.process.goOn() // the process may have ended
+	_ = p.process.goOn()
 	p.process.wake()
 }
 
@@ -229,7 +225,7 @@ func (p *place) goOn() {
 func (cs *Consumers) Resume(number int) error {
 	resume := Command{Do: Resume, Number: number}
 	_, err := cs.at(resume, func(p *place) (Answer, error) {
-		if p.goOn(); cs.released.Load() { // it may have missed these
+		if p.goOn(); cs.released.Load() { // it may have missed these commands
 			_ = p.process.Start(cs.cfg.Axis.Zero())
 			_, _ = p.process.Do(Command{Do: Release})
 		}

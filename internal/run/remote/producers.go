@@ -15,8 +15,8 @@ import (
 
 // Producers are the workers of all parts.
 type Producers struct {
-	// Shared reports that other machines offer the rest of the volume, so that the measured window
-	// does not end with this part of it. Set it before Start.
+	// Shared reports that other machines offer the rest of the volume, so this part does not end
+	// the measured window. Set it before Start.
 	Shared bool
 
 	parts  parts
@@ -27,8 +27,8 @@ type Producers struct {
 
 	mu       sync.Mutex
 	closing  bool
-	spending snapshot.Spending  // valid after spent is closed
-	final    *snapshot.Snapshot // after Close
+	spending snapshot.Spending
+	final    *snapshot.Snapshot
 }
 
 type offering interface {
@@ -49,7 +49,7 @@ func OpenProducers(ctx context.Context, axis *load.Axis, parts []Part, assignmen
 	opened, errs := make([]Opened, len(parts)), make([]error, len(parts))
 	ps.parts.each(func(i int, p Part) { opened[i], errs[i] = p.Open(ctx, assignments[i]) })
 	for i, err := range errs {
-		switch { // the errors are usually equal
+		switch {
 		case err != nil && len(parts) > 1:
 			return nil, fmt.Errorf("opening the producers of process %d: %w", i, err)
 		case err != nil:
@@ -82,8 +82,7 @@ func (ps *Producers) Start() {
 	}
 }
 
-// awaitSpent waits until all workers have offered their parts of the volume. It then ends the
-// measured window everywhere, unless Shared.
+// awaitSpent ends the measured window everywhere when the volume was offered, unless Shared.
 func (ps *Producers) awaitSpent() {
 	all := snapshot.Unspent
 	for _, p := range ps.parts {
@@ -94,7 +93,7 @@ func (ps *Producers) awaitSpent() {
 			select {
 			case <-o.Spent(): // spent before done
 			default:
-				return // a part has ended and never offers its rest
+				return
 			}
 		}
 		all = all.Merge(o.Spending())
@@ -103,13 +102,12 @@ func (ps *Producers) awaitSpent() {
 	ps.spending = all
 	ps.mu.Unlock()
 	if !ps.Shared {
-		ps.endAt(all.End()) // no record is left to offer, so any end is early enough
+		ps.endAt(all.End()) // no record is left to offer
 	}
 	close(ps.spent)
 }
 
-// endLead is how far a new end of the window lies ahead, so that every child gets it in time and
-// offers no record that is due later.
+// With endLead, every child gets a new end of the window in time.
 const endLead = 20 * time.Millisecond
 
 // EndAt ends the measured window earlier, here and in all parts. With child processes, the end is
@@ -126,12 +124,10 @@ func (ps *Producers) endAt(ns int64) {
 	ps.parts.each(func(_ int, p Part) { _, _ = p.Do(Command{Do: End, EndNs: ns}) })
 }
 
-// Done is closed when every worker has sent its records and all are completed, or when its process
-// has ended.
+// Done is closed when every worker's records are completed, or when its process has ended.
 func (ps *Producers) Done() <-chan struct{} { return ps.done }
 
-// Spent is closed when all of the volume was offered, which also ends the measured window on the
-// axis. It is nil if the volume is not bounded.
+// Spent is closed when all of the volume was offered; nil if the volume is not bounded.
 func (ps *Producers) Spent() <-chan struct{} { return ps.spent }
 
 // Spending returns how the volume ended. It is valid after Spent is closed.
@@ -141,7 +137,7 @@ func (ps *Producers) Spending() snapshot.Spending {
 	return ps.spending
 }
 
-// Err returns why workers ended early because their process did; nil if none.
+// Err returns why a process ended before its workers did; nil if none.
 func (ps *Producers) Err() error { return ps.parts.err() }
 
 // Snapshot returns the state of the workers of all parts. An ended part has its last report, and
@@ -197,7 +193,6 @@ func (ps *Producers) AddTo(c *latency.Collector) { ps.parts.addTo(c) }
 // Settings returns the effective settings of a client.
 func (ps *Producers) Settings() []driver.Setting { return ps.opened.Settings }
 
-// parts are the parts of one run with the same task.
 type parts []Part
 
 func (ps parts) each(do func(i int, p Part)) {
@@ -214,14 +209,13 @@ func (ps parts) each(do func(i int, p Part)) {
 
 func (ps parts) snapshots(w Want) []snapshot.Snapshot {
 	all := make([]snapshot.Snapshot, len(ps))
-	ps.each(func(i int, p Part) { all[i], _ = p.Snapshot(w) }) // an error ends the part, and err returns it
+	ps.each(func(i int, p Part) { all[i], _ = p.Snapshot(w) })
 	return all
 }
 
 func (ps parts) snapshot(w Want) snapshot.Snapshot { return merged(ps.snapshots(w)) }
 
-// merged merges snapshots. It never fails, because a Child with a snapshot that does not fit is
-// ended.
+// merged never fails: a Child with a snapshot that does not fit is ended.
 func merged(all []snapshot.Snapshot) snapshot.Snapshot {
 	sum, err := snapshot.Merge(all)
 	if err != nil {

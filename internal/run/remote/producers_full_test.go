@@ -13,8 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// TestProducersOfADeadProcess: the other processes go on, no caller blocks, and the death is
-// reported.
 func TestProducersOfADeadProcess(t *testing.T) {
 	axis := load.NewAxis(nil)
 	children := start(t, 3)

@@ -74,7 +74,6 @@ func offer(t *testing.T, ps *Producers, axis *load.Axis, window time.Duration) (
 	return o
 }
 
-// TestProducersOfSeveralProcesses: three processes give the same result as one.
 func TestProducersOfSeveralProcesses(t *testing.T) {
 	for name, window := range map[string]time.Duration{
 		"": time.Second, "a volume": 10 * time.Second, "records": 10 * time.Second,
@@ -140,7 +139,6 @@ func TestProducersOfSeveralProcesses(t *testing.T) {
 	}
 }
 
-// TestEndAt: an earlier end reaches all processes.
 func TestEndAt(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		axis := virtualAxis()

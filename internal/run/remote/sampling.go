@@ -2,16 +2,14 @@ package remote
 
 import "time"
 
-// A sampler must not wait for one hanging process, because the figures of all others would be
-// missing meanwhile. It therefore waits only sampleTimeout, and then uses the last answer. The
-// request continues: the longer limit of Call decides whether the child hangs, and a late answer is
-// kept.
+// A sampler must not wait for one hanging process: the figures of all others would be missing
+// meanwhile. It waits only sampleTimeout, and then uses the last answer. The request continues: the
+// limit of Call decides whether the child hangs, and a late answer is kept.
 
-// sampleTimeout bounds how long a sampler waits for an answer.
 const sampleTimeout = 500 * time.Millisecond
 
-// soon calls ask, which keeps the answer, and reports whether it returned within sampleTimeout. A
-// child that owes an answer is not asked again by samplers, so it delays them once.
+// soon reports whether ask returned within sampleTimeout. A child that owes an answer is not asked
+// again by samplers, so it delays them once.
 func (c *Child) soon(ask func()) (inTime bool) {
 	if c.owes() {
 		return false
@@ -34,7 +32,6 @@ func (c *Child) soon(ask func()) (inTime bool) {
 	return false
 }
 
-// owes reports whether an answer is pending for which a sampler did not wait.
 func (c *Child) owes() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,7 +43,6 @@ func (c *Child) owes() bool {
 	}
 }
 
-// settle waits for an owed answer; Call bounds this.
 func (c *Child) settle() {
 	c.mu.Lock()
 	owed := c.owed
@@ -59,5 +55,5 @@ func (c *Child) settle() {
 // Name returns the name of the process for messages.
 func (c *Child) Name() string { return c.name }
 
-// Late reports whether the child owes a sampler an answer, so that its figures are its last report.
+// Late reports whether the child owes a sampler an answer.
 func (c *Child) Late() bool { return c.owes() }

@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// A sampler waits once and briefly for a hanging process and uses its last report. All values
-// recorded meanwhile arrive later.
 func TestSamplerWaitsForNobody(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		axis := virtualAxis()

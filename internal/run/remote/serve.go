@@ -23,7 +23,6 @@ func Serve(in io.Reader, out io.WriteCloser, services map[string]any) error {
 	return nil
 }
 
-// untilEnd closes ended at the end of its Reader.
 type untilEnd struct {
 	io.Reader
 	once  sync.Once

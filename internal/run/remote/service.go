@@ -25,11 +25,11 @@ type Service struct {
 	ctx  context.Context
 	here *Here
 
-	collecting sync.Mutex // guards the collector, whose result is valid until it collects again
+	collecting sync.Mutex
 	collector  latency.Collector
 
-	events chan result.Event // for the run
-	untold atomic.Int64      // dropped because the channel was full
+	events chan result.Event
+	untold atomic.Int64
 	letIn  sync.Once
 	access access.Handover
 	begun  sync.Once
@@ -37,7 +37,6 @@ type Service struct {
 	done   chan struct{}
 }
 
-// maxTellings bounds the events that wait for the run.
 const maxTellings = 1024
 
 // NewService returns a service of a part. When the context ends, Events returns.
@@ -122,8 +121,7 @@ func (s *Service) times() latency.Encoded {
 	return s.collector.Collect().Encode()
 }
 
-// Close ends producers and consumers and returns their final state. It gives up waiting after a
-// time.
+// Close ends producers and consumers and returns their final state. It gives up after patience.
 func (s *Service) Close(patience time.Duration, reply *snapshot.Snapshot) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -133,7 +131,7 @@ func (s *Service) Close(patience time.Duration, reply *snapshot.Snapshot) (err e
 	return err
 }
 
-// Told is what happened in a part.
+// Told is what happened in a part since the last Events.
 type Told struct {
 	Events []byte             // as JSON, because the data of events have any type
 	Spent  *snapshot.Spending // the producers have offered their part of the volume
@@ -159,7 +157,7 @@ func (s *Service) Events(_ None, reply *Told) (err error) {
 	case <-s.ctx.Done():
 		return s.ctx.Err()
 	}
-	for len(s.events) > 0 { // this is the only reader
+	for len(s.events) > 0 {
 		events = append(events, <-s.events)
 	}
 	if n := s.untold.Swap(0); n > 0 {

@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A paused child is also resumed if orphans get a reaper in their own session, because their group
-// is not orphaned then.
+// With a reaper in the same session, the group is not orphaned.
 func TestStillChildOfADeadParentUnderAReaper(t *testing.T) {
 	reap := func(on uintptr) {
 		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, on, 0, 0, 0); err != nil {

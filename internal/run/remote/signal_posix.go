@@ -4,5 +4,5 @@ package remote
 
 import "syscall"
 
-// wakeAtDeath does nothing, because POSIX resumes stopped processes of an orphaned process group.
+// POSIX resumes stopped processes of an orphaned process group.
 func wakeAtDeath(*syscall.SysProcAttr) {}

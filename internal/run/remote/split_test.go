@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/load/send"
 )
 
-// TestRecordsAreDealtExactly: for any number of workers and processes, the parts that each process
-// computes for itself add up to all records.
 func TestRecordsAreDealtExactly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		records, workers := rapid.Int64Range(0, 1<<40).Draw(t, "records"), rapid.IntRange(1, 1024).Draw(t, "workers")

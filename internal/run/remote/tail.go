@@ -5,20 +5,19 @@ import (
 	"sync"
 )
 
-// Bytes kept of a child's standard error: its head, which has the reason of a panic, and its end.
+// The head of a child's standard error has the reason of a panic.
 const (
 	headBytes = 512
 	tailBytes = 1536
 )
 
-// tail keeps the head and the end of what is written to it.
+// tail keeps the head and the end of what is written to it. Write never fails.
 type tail struct {
 	mu        sync.Mutex
 	head, end []byte
-	cut       bool // bytes between were dropped
+	cut       bool
 }
 
-// Write never fails.
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -16,7 +16,6 @@ import (
 // partition. Its consumers have manually assigned partitions.
 type tape struct{ driver.Driver }
 
-// tapeRecords is the number of records in each partition; a poll returns tapePoll of them.
 const (
 	tapeRecords = 2000
 	tapePoll    = 20
@@ -46,11 +45,10 @@ func (tape) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 
 type tapeConsumer struct {
 	corpus   *payload.Corpus
-	assigned chan struct{} // closed when they are assigned
+	assigned chan struct{}
 	at       map[int32]int64
 }
 
-// Poll returns some records of the partition that is furthest behind.
 func (c *tapeConsumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	<-c.assigned
 	behind := int32(-1)
@@ -73,7 +71,7 @@ func (c *tapeConsumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	return []driver.Chunk{chunk}, nil
 }
 
-// value returns a record of a partition. The first tenth are of the warm-up.
+// The first tenth are of the warm-up.
 func (c *tapeConsumer) value(partition int32, offset int64) []byte {
 	due := offset - tapeRecords/10
 	return c.corpus.Value(nil, uint64(offset), &payload.Stamp{

@@ -7,17 +7,14 @@ import (
 )
 
 // When a process loses partitions by a fault, records that it received and did not commit go to
-// another process. That process cannot know that they are duplicates. So the run reports the
-// deliveries of the first process to all others right before the fault. This affects only times and
-// the duplicates of an interval; the books do not need it (ledger.Merge).
+// another process, which cannot know that they are duplicates. So the run reports the first
+// process's deliveries to all others right before the fault.
 
 func (p *place) held() (partitions []int32) {
-	a, _ := p.process.Do(Command{Do: Hold}) // an error ends the process
+	a, _ := p.process.Do(Command{Do: Hold})
 	return a.Partitions
 }
 
-// tellOthers reports what this process received of partitions to all other processes, and to those
-// that start later.
 func (p *place) tellOthers(partitions []int32) {
 	cs := p.group
 	if !cs.cfg.Group.Stamped || len(partitions) == 0 {
@@ -37,8 +34,7 @@ func (p *place) tellOthers(partitions []int32) {
 	}
 }
 
-// hearOthers reports to this process, which was paused, what others received of its partitions
-// meanwhile.
+// hearOthers reports to this process, which was paused, what others received of its partitions.
 func (p *place) hearOthers() {
 	partitions := p.held()
 	if !p.group.cfg.Group.Stamped || len(partitions) == 0 {
@@ -59,7 +55,6 @@ func (p *place) hearOthers() {
 	}
 }
 
-// toldSoFar returns what a new process must know of others.
 func (cs *Consumers) toldSoFar() []receive.Handed {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()

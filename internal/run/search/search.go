@@ -75,8 +75,7 @@ type Options struct {
 	// Resolution is the relative distance of the answer to the lowest rate that failed, at which
 	// the search ends: 0.005 to 0.5. 0 is DefaultResolution.
 	Resolution float64
-	// MaxProbes bounds the probes of all phases together: 4 to 1,000. 0 is DefaultMaxProbes, which
-	// is enough for 3 % down to 1 % of the capacity.
+	// MaxProbes bounds the probes of all phases together: 4 to 1,000. 0 is DefaultMaxProbes.
 	MaxProbes int
 }
 
@@ -114,8 +113,7 @@ type Finding struct {
 	PassedPerS float64
 	// FailedPerS is the lowest rate that failed; 0 if none. It is above both.
 	FailedPerS float64
-	// FailedOnce reports whether FailedPerS failed only one short probe, because no probe was left
-	// to try it again.
+	// FailedOnce reports whether FailedPerS failed only one short probe.
 	FailedOnce bool
 	// TooFewPerS is the highest rate with too few records; 0 if none. If no higher rate passed,
 	// this ended the search.

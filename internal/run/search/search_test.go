@@ -15,15 +15,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/search"
 )
 
-// plant simulates a Kafka that holds up to a rate.
 type plant struct {
-	capacityPerS float64 // rate of the closed loop
-	holdsPerS    float64 // highest rate that passes
+	capacityPerS float64
+	holdsPerS    float64
 	// noise is the relative spread of the rate that one probe sees; a confirmation has a third of
 	// it.
-	noise  float64
-	random *rand.Rand
-	// tooFewPerS is the rate below which a probe has too few records.
+	noise      float64
+	random     *rand.Rand
 	tooFewPerS float64
 	// stalls are the indexes of probes that deliver nothing, doubts of failing ones whose tool
 	// could not measure.
@@ -76,8 +74,6 @@ func drawPlant(t *rapid.T, least, most float64) *plant {
 	}
 }
 
-// TestExact: twelve probes find any answer within the resolution, with its confirmation and the
-// second try of the rate that bounds it.
 func TestExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlant(t, 0.0101, 4.99)
@@ -104,8 +100,7 @@ func TestNothingHolds(t *testing.T) {
 	}
 }
 
-// TestNoise: with noisy probes and any budget, the answer was confirmed, no rate below it failed,
-// and the budget is kept.
+// The answer was confirmed, no rate below it failed, and the budget is kept.
 func TestNoise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlant(t, 0.001, 20)
@@ -125,8 +120,6 @@ func TestNoise(t *testing.T) {
 	})
 }
 
-// TestNothingIsWasted: with any budget and repeated probes, a rate that passed is confirmed, and
-// the last probe is a long one.
 func TestNothingIsWasted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlant(t, 0.005, 5)
@@ -148,7 +141,7 @@ func TestNothingIsWasted(t *testing.T) {
 }
 
 func wantSound(t *rapid.T, f search.Finding) {
-	last := make(map[float64]search.Probe) // by rate
+	last := make(map[float64]search.Probe)
 	confirmed := false
 	for _, p := range f.Probes {
 		if p.TooFew { // an earlier doubtful probe does not count then either
@@ -175,8 +168,6 @@ func wantSound(t *rapid.T, f search.Finding) {
 	wantTriedAgain(t, f)
 }
 
-// wantTriedAgain requires that the finding says whether the rate that bounds the answer failed a
-// long probe or several.
 func wantTriedAgain(t *rapid.T, f search.Finding) {
 	times, doubt := 0, false
 	for _, p := range f.Probes {
@@ -195,8 +186,7 @@ func wantTriedAgain(t *rapid.T, f search.Finding) {
 	}
 }
 
-// TestNoiseIsBearable: with realistic noise and the default number of probes, 19 of 20 searches end
-// near the truth, and 99 of 100 have an answer.
+// With realistic noise, 19 of 20 searches end near the truth, and 99 of 100 have an answer.
 func TestNoiseIsBearable(t *testing.T) {
 	const searches, noise, near = 4000, 0.01, 0.06
 	random := rand.New(rand.NewPCG(1, 2))
@@ -217,8 +207,6 @@ func TestNoiseIsBearable(t *testing.T) {
 	}
 }
 
-// TestRefutedInTheEnd: after a failed confirmation with one probe left, that probe is well below
-// and gives an answer.
 func TestRefutedInTheEnd(t *testing.T) {
 	s := search.New(search.Options{MaxProbes: 5})
 	for _, o := range []search.Outcome{{ReachedPerS: 1000}, {Passed: true}, {}, {}, {Passed: true}} {
@@ -233,8 +221,6 @@ func TestRefutedInTheEnd(t *testing.T) {
 	}
 }
 
-// TestStalledToTheEnd: the last probe confirms the rate that passed, and does not repeat a stalled
-// one.
 func TestStalledToTheEnd(t *testing.T) {
 	f := find(t, &plant{capacityPerS: 1000, holdsPerS: 950, stalls: []int{2, 3}}, search.Options{MaxProbes: 5})
 	const want = "capacity, bracket 900, bracket 1100, retry 1100, confirm 900: 900"
@@ -243,7 +229,6 @@ func TestStalledToTheEnd(t *testing.T) {
 	}
 }
 
-// TestTooFewRecords: a rate with too few records is no failure; the search tries only higher ones.
 func TestTooFewRecords(t *testing.T) {
 	for holdsPerS, want := range map[float64]string{
 		500: "capacity, bracket 900, bracket 150, bisect 367.4, bisect 575, bisect 459.6, bisect 514.1, bisect 486.1, bisect 499.9, retry 514.1, confirm 499.9: 499.9 resolved",
@@ -263,7 +248,6 @@ func TestTooFewRecords(t *testing.T) {
 	}
 }
 
-// TestStalls: the search repeats any one stalled or doubtful probe and still finds the answer.
 func TestStalls(t *testing.T) {
 	for bad := range 9 {
 		for what, p := range map[string]*plant{

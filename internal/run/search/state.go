@@ -2,36 +2,33 @@ package search
 
 import "math"
 
-// rungs are the parts of the capacity at which the bracket is searched. The search begins at
-// firstRung and goes down or up, above the last rung by doubling. Below the first it gives up: a
-// rate that fails at a hundredth of the capacity does not fail for its rate. Rungs that take more
-// probes to reach leave fewer to bisect, so any answer takes at most eleven of the twelve default
-// probes for a resolution of 3 %.
+// rungs are parts of the capacity. The search begins at firstRung and goes down or up, above the
+// last rung by doubling. Below the first it gives up: a rate that fails at a hundredth of the
+// capacity does not fail for its rate. Any answer takes at most eleven of the twelve default probes
+// for a resolution of 3 %.
 var rungs = []float64{0.01, 0.024, 0.15, 0.9, 1.1, 2, 5}
 
 const firstRung = 3
 
-// A stalled probe is repeated up to maxRepeats times, a doubtful one up to maxDoubts times. After
-// that it counts as failed.
+// After these repetitions, a stalled or doubtful probe counts as failed.
 const (
 	maxRepeats = 2
 	maxDoubts  = 1
 )
 
-// belowRefuted is how many steps below a refuted rate the next one is. The steps double each time:
-// a low answer is better than none. stepBelow makes a step smaller than the resolution, so that
-// rounding leaves no gap to bisect.
+// belowRefuted is how many steps below a refuted rate the next one is; the steps double each time.
+// stepBelow makes a step smaller than the resolution, so that rounding leaves no gap to bisect.
 const (
 	belowRefuted = 2
 	stepBelow    = 0.95
 )
 
-// reserve is how many probes are kept for the end: the confirmation, and a lower one if it fails.
+// reserve is how many probes are kept for the confirmation, and a lower one if it fails.
 const reserve = 2
 
 type edge struct {
 	perS  float64
-	times int // how often it was tried
+	times int
 	tool  bool
 }
 
@@ -43,12 +40,12 @@ type Search struct {
 
 	capacityPerS float64
 	passedPerS   float64 // highest that passed; below every edge
-	confirmed    bool    // passedPerS was confirmed
+	confirmed    bool
 	tooFewPerS   float64 // highest with too few records; below every edge
 	// edges are the rates that failed, in falling order.
 	edges   []edge
-	refuted int // failed confirmations
-	repeats int // of the pending probe
+	refuted int
+	repeats int
 	again   bool
 	over    bool
 }
@@ -85,15 +82,14 @@ func (s *Search) next() (Step, bool) {
 
 func (s *Search) left() int { return s.o.MaxProbes - len(s.probes) }
 
-// long reports whether probes must be as long as a confirmation, and confirm themselves: after a
-// failed confirmation, or if no probe would be left to confirm a short one.
+// A long probe is its own confirmation: after a failed confirmation, or if no probe would be left
+// to confirm a short one.
 func (s *Search) long() bool { return s.refuted > 0 || s.left() == 1 }
 
 func (s *Search) resolved() bool {
 	return s.passedPerS > 0 && s.failedPerS() <= s.passedPerS*(1+s.o.Resolution)
 }
 
-// failedPerS returns the lowest rate that failed; +Inf if there is none.
 func (s *Search) failedPerS() float64 {
 	if len(s.edges) == 0 {
 		return math.Inf(1)
@@ -101,7 +97,7 @@ func (s *Search) failedPerS() float64 {
 	return s.edges[len(s.edges)-1].perS
 }
 
-// repeat returns the pending probe once more. The last probe is a confirmation.
+// The last probe is a confirmation.
 func (s *Search) repeat() Step {
 	switch p := s.pending.Phase; {
 	case p == Capacity || p == Confirm:
@@ -112,8 +108,6 @@ func (s *Search) repeat() Step {
 	return Step{Retry, s.pending.PerS}
 }
 
-// settle checks both ends of a resolved bracket: it tries the rate that failed once more, and
-// confirms the one that passed.
 func (s *Search) settle() (Step, bool) {
 	once := s.failedOnce()
 	switch {
@@ -130,7 +124,6 @@ func (s *Search) failedOnce() bool {
 	return n > 0 && s.edges[n-1].times == 1
 }
 
-// narrow returns a rate within the bracket, or beyond its known end.
 func (s *Search) narrow() (Step, bool) {
 	passed, failed := s.passedPerS, s.failedPerS()
 	phase := Bracket
@@ -147,7 +140,7 @@ func (s *Search) narrow() (Step, bool) {
 	default:
 		perS = s.rungBelow(failed)
 	}
-	if perS == 0 && s.failedOnce() { // before it gives up
+	if perS == 0 && s.failedOnce() {
 		phase, perS = Retry, failed
 	}
 	if s.long() {
@@ -170,7 +163,7 @@ func (s *Search) aboveTooFew() float64 {
 	return math.Sqrt(s.tooFewPerS * s.failedPerS())
 }
 
-// rungBelow returns the next lower rung; 0 if there is none.
+// rungBelow returns 0 if there is none.
 func (s *Search) rungBelow(perS float64) float64 {
 	for i := firstRung; i >= 0; i-- {
 		if rung := rungs[i] * s.capacityPerS; round(rung) < perS {
@@ -180,7 +173,6 @@ func (s *Search) rungBelow(perS float64) float64 {
 	return 0
 }
 
-// rungAbove returns the next higher rung, or twice the rate above the last one.
 func (s *Search) rungAbove(perS float64) float64 {
 	for _, share := range rungs[firstRung:] {
 		if rung := share * s.capacityPerS; round(rung) > perS {
@@ -233,11 +225,11 @@ func (s *Search) pass(step Step) {
 	s.passedPerS, s.confirmed = step.PerS, step.Phase == Confirm
 }
 
-// fail enters a rate that failed. A long probe and a repeated one count twice.
+// A long probe and a repeated one count twice.
 func (s *Search) fail(step Step, o Outcome, repeated bool) {
 	if step.Phase == Confirm && !s.confirmed {
 		s.refuted++
-		s.passedPerS = 0 // results of short probes do not count any more
+		s.passedPerS = 0
 	}
 	times := 1
 	if repeated || step.Phase == Confirm || s.failedPerS() == step.PerS {

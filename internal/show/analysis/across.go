@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// kafkaNames are Kafka's own names for what clients call otherwise, as far as they
-// mean the same.
 var kafkaNames = map[string]string{
 	"RequiredAcks": "acks", "ProducerLinger": "linger.ms", "linger": "linger.ms",
 	"ProducerBatchCompression": "compression.type", "compression": "compression.type",
@@ -22,8 +20,8 @@ var kafkaNames = map[string]string{
 	"SessionTimeout": "session.timeout.ms", "HeartbeatInterval": "heartbeat.interval.ms",
 }
 
-// byKafka is a client's setting under Kafka's name, in one spelling: 5ms and 5 of
-// linger.ms are the same, and so are acks of -1 and of all.
+// byKafka returns a client's setting under Kafka's name, with one spelling of its
+// value: linger.ms of 5ms is 5, and acks of -1 is all.
 func byKafka(s result.Setting) result.Setting {
 	own := s.Name
 	if name, other := kafkaNames[own]; other {
@@ -50,11 +48,11 @@ func byKafka(s result.Setting) result.Setting {
 	return s
 }
 
-// across is what sets were made with that do not tell the same of themselves: what
-// only one of them tells is then not known to differ.
+// across says why a setting that only one of two sets reports is not known to
+// differ.
 type across struct {
-	clients bool // different ones
-	tools   bool // another one made some
+	clients bool
+	tools   bool
 }
 
 func acrossOf(a, b []*result.Recorded) (found across) {
@@ -67,8 +65,6 @@ func acrossOf(a, b []*result.Recorded) (found across) {
 	return found
 }
 
-// clientDifferences are those of the client settings: of different clients by Kafka's
-// names.
 func (x across) clientDifferences(a, b []*result.Recorded) []Difference {
 	if x.clients {
 		return Differences(clientSettingsAs(a, byKafka), clientSettingsAs(b, byKafka))
@@ -76,18 +72,15 @@ func (x across) clientDifferences(a, b []*result.Recorded) []Difference {
 	return Differences(ClientSettings(a), ClientSettings(b))
 }
 
-// Told are the differences that a reader is shown: of different clients, those that
-// are known of both sides. A setting that only one of them has says nothing.
+// Told returns the differences to show, without settings that another client or tool explains.
 func (a *Against) Told(all []Difference) []Difference {
 	return slices.DeleteFunc(slices.Clone(all), func(d Difference) bool {
 		return d.ofOneSide() && (a.across.tools || a.across.clients && ofClient(d.Name))
 	})
 }
 
-// ofOneSide tells a setting of which the other side says nothing.
 func (d Difference) ofOneSide() bool { return (d.A == "") != (d.B == "") }
 
-// ofClient tells the names that clientSettings gives.
 func ofClient(name string) bool {
 	return strings.HasPrefix(name, "producer setting ") || strings.HasPrefix(name, "consumer setting ")
 }

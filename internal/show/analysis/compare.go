@@ -12,8 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// The words of a comparison. A figure that is no merit in itself, such as the
-// offered load, is higher or lower, and never better.
+// A figure without a good side, such as the offered load, is higher or lower, never better.
 const (
 	WordBetter       = "better"
 	WordWorse        = "worse"
@@ -23,33 +22,30 @@ const (
 	WordTooFew       = "too few runs"
 )
 
-// DefaultAlpha is the chance of a false alarm that a comparison allows itself as
-// a whole.
+// DefaultAlpha is the default chance that a comparison raises a false alarm.
 const DefaultAlpha = 0.05
 
-// CompareOptions say what is compared.
+// CompareOptions say what is compared, and how.
 type CompareOptions struct {
-	// Figures are tested and shown; none stands for figure.Headline, or where every run
-	// has a queue for those of queues.
+	// Figures are tested and shown. None means figure.Headline, or the figures of queues if every
+	// run has a queue.
 	Figures []figure.Figure
-	// Alpha, in (0, 1), is the chance that the primary figure is called better, worse,
-	// higher or lower though nothing differs, and the same for all others together; 0 is
-	// DefaultAlpha. Fewer figures leave each of these more of it.
+	// Alpha, in (0, 1), is the chance that the primary figure is called different although nothing
+	// differs. All other figures share the same chance once more. 0 means DefaultAlpha.
 	Alpha float64
-	// Primary is tested at the whole of Alpha, and the other figures share another Alpha.
-	// One without a name stands for what primaryOf finds among Figures.
+	// Primary is tested at the whole of Alpha. Without a name, it is PrimaryOf Figures.
 	Primary figure.Figure
-	// FailIf are conditions under which a comparison fails. They are tested
-	// among themselves, at Alpha, whatever Figures are shown.
+	// FailIf are conditions under which a comparison fails. They share another Alpha, whatever
+	// Figures are shown.
 	FailIf []figure.Regression
 }
 
 // Comparison is what sets of runs show, each against the first.
 type Comparison struct {
-	// Alpha is the chance that the primary figure raises a false alarm, and the chance that
-	// any of the others does. FiguresTested is how many tests were made, those of the
-	// primary figure included. A figure that is the same in all runs of both sets cannot
-	// raise an alarm, and is not among them.
+	// Alpha is the chance of a false alarm of the primary figure, and the chance of
+	// one of all other figures together. FiguresTested is the number of tests,
+	// including those of the primary figure. It excludes a figure with the same
+	// value in all runs of both sets, which cannot raise an alarm.
 	Alpha         float64       `json:"alpha"`
 	Primary       string        `json:"primary"` // "" if no figure of both sets has a good side
 	FiguresTested int           `json:"figures_tested"`
@@ -58,9 +54,10 @@ type Comparison struct {
 
 	Figures []figure.Figure `json:"-"`
 	Samples []Sample        `json:"-"`
-	Decided []Decided       `json:"-"` // of FailIf
-	Others  int             `json:"-"` // of FiguresTested, those that are not of the primary figure
-	// NamedTwice is how many runs were named more than once; each counts once.
+	Decided []Decided       `json:"-"`
+	Others  int             `json:"-"` // tests of other figures than the primary one
+	// NamedTwice is the number of runs that were named more than once; each counts
+	// once.
 	NamedTwice int `json:"-"`
 }
 
@@ -68,25 +65,26 @@ type Comparison struct {
 type ComparedSet struct {
 	Letter string   `json:"letter"` // A is the base
 	Label  string   `json:"label"`
-	Runs   []string `json:"runs"`  // folders of those that figures are taken from
-	All    int      `json:"all"`   // how many were given, each counted once
-	Valid  int      `json:"valid"` // how many of these are valid
-	// Missing is how many more a campaign has tried that left nothing to read.
+	Runs   []string `json:"runs"`  // folders of the runs that figures are taken from
+	All    int      `json:"all"`   // number of given runs, each counted once
+	Valid  int      `json:"valid"` // number of these that are valid
+	// Missing is the number of further runs that a campaign tried and that left no
+	// files to read.
 	Missing int `json:"missing,omitempty"`
 }
 
-// Against is a set as it stands against the first.
+// Against compares a set with the first.
 type Against struct {
 	Letter  string           `json:"letter"`
 	Figures []ComparedFigure `json:"figures"`
-	// Missing are figures that a set does not have: not measured, or with too
-	// few records for the percentile.
+	// Missing are figures that a set does not have: not measured, or too few
+	// records for the percentile.
 	Missing []string `json:"missing"`
-	// Configuration is what the scenarios ask for differently; Hidden is what
-	// else differs, and nobody asked for.
+	// Configuration are the differences between the scenarios. Hidden are other
+	// differences, which no scenario asked for.
 	Configuration []Difference `json:"configuration"`
 	Hidden        []Difference `json:"hidden"`
-	// Clients are effective client settings that differ where the scenarios do.
+	// Clients are effective client settings that differ when the scenarios do.
 	Clients []Difference `json:"client_settings"`
 
 	across across
@@ -97,60 +95,59 @@ type ComparedFigure struct {
 	Figure string   `json:"figure"`
 	A      Repeated `json:"a"`
 	B      Repeated `json:"b"`
-	// Difference is by how much B is higher than A, as a part of A's median:
-	// the estimate of Hodges and Lehmann. Low and High bound it with the
-	// confidence 1 − Level. Null where there are too few runs, where A's median is 0,
-	// or where a run has only a lower bound; Shift is the same in the figure's unit.
+	// Difference is how much B is higher than A, relative to A's median: the
+	// estimate of Hodges and Lehmann. Low and High bound it with the confidence 1 −
+	// Level. They are null if there are too few runs, if A's median is 0, or if a
+	// run has only a lower bound. Shift is the difference in the figure's unit.
 	Difference *float64 `json:"difference_ratio"`
 	Low        *float64 `json:"difference_ratio_low"`
 	High       *float64 `json:"difference_ratio_high"`
 	Shift      *float64 `json:"shift"`
-	// P is the p-value of the rank test by itself, and PHolm what may be held against the
-	// comparison's alpha among the tests that share it. Level is what P was held against.
+	// P is the p-value of the single rank test. PHolm is the p-value to compare
+	// with alpha, adjusted for the tests that share it. Level is the level to which
+	// P was compared.
 	P     *float64 `json:"p"`
 	PHolm *float64 `json:"p_holm"`
 	Level float64  `json:"level"`
 	Word  string   `json:"word" jsonschema:"enum=better,enum=worse,enum=higher,enum=lower,enum=no difference shown,enum=too few runs"`
-	// More is how many runs of each set more would do, where they are too few;
-	// 0 where that cannot be said.
+	// More is the number of additional runs of each set that would be enough, if
+	// there are too few; 0 if unknown.
 	More int `json:"more_runs,omitempty"`
-	// MoreToShow is how many runs of each set more would show a difference like
-	// the one seen, if it is real, in four of five comparisons, where none is
-	// shown; 0 where that would take more than a thousand.
+	// MoreToShow is the number of additional runs of each set that would show the
+	// seen difference in four of five comparisons, if it is real. It is 0 if a
+	// difference is shown, or if more than a thousand runs would be needed.
 	MoreToShow int `json:"more_runs_to_show,omitempty"`
 
 	Of       figure.Figure    `json:"-"`
 	Test     stats.Comparison `json:"-"`
 	Together int              `json:"-"` // tests that share one chance of a false alarm
-	Why      string           `json:"-"` // it is not in both, if that is for their methods
+	Why      string           `json:"-"` // the reason if the methods of the runs exclude the figure
 }
 
-// Decided is one condition of CompareOptions.FailIf against one set.
+// Decided is the result of one condition of CompareOptions.FailIf for one set.
 type Decided struct {
 	Condition figure.Regression
-	Set       int // its place
+	Set       int
 	Status    string
 	Pair      ComparedFigure
 	NoneValid bool
-	// LeftOut says that it would pass, had no runs been left out.
+	// LeftOut reports whether the condition would pass if no runs had been left
+	// out.
 	LeftOut bool
 }
 
-// Statuses of a check.
+// Statuses of a condition.
 const (
 	CheckPassed    = "passed"
 	CheckFailed    = "failed"
 	CheckUndecided = "undecided"
 )
 
-// Compare sets the runs of each further set against those of the first. Figures
-// are taken from valid runs, or from all where a set has no valid one. A run counts once
-// in its set; one that is in two sets is an error.
+// Compare compares each further set with the first. It takes figures from valid runs, or from all
+// runs if a set has no valid one. A run counts once in its set; a run in two sets is an error.
 //
-// Each figure is tested by ranks (stats.Compare). The primary figure has the whole of Alpha,
-// and the tests of all others share one (see decide). So of comparisons of a configuration
-// with itself at most the share Alpha calls the primary figure different, and at most as many
-// any of the others.
+// Each figure is tested by ranks (stats.Compare). The primary figure has the whole of Alpha, and
+// the tests of all others share another (see decide).
 func Compare(sets []Set, o CompareOptions) (*Comparison, error) {
 	if len(sets) < 2 {
 		return nil, errors.New("a comparison needs two sets of runs at least")
@@ -197,11 +194,11 @@ func Compare(sets []Set, o CompareOptions) (*Comparison, error) {
 	return c, nil
 }
 
-// PrimaryName is the figure that users of a system feel most.
+// PrimaryName is the figure closest to what users experience.
 const PrimaryName = "e2e_response_time_p99"
 
-// PrimaryOf is the figure that runs are judged by if nobody says by which: the e2e response
-// time p99, or else the first that has a good side. The runs have to have it; none has no name.
+// PrimaryOf returns the default figure by which runs are judged: the e2e response time p99 if has
+// accepts it, or else the first accepted figure with a good side. Without one, its Name is "".
 func PrimaryOf(figures []figure.Figure, has func(figure.Figure) bool) (primary figure.Figure) {
 	for _, f := range figures {
 		if f.Better == figure.Neither || !has(f) {
@@ -221,12 +218,11 @@ func contains(figures []figure.Figure, name string) bool {
 	return slices.ContainsFunc(figures, func(f figure.Figure) bool { return f.Name == name })
 }
 
-// has tells whether a figure is in both sets.
 func (a *Against) has(name string) bool {
 	return slices.ContainsFunc(a.Figures, func(f ComparedFigure) bool { return f.Figure == name })
 }
 
-// Letter names a set: A, B … Z, and then by its number.
+// Letter names a set: A, B … Z, and then its number.
 func Letter(i int) string {
 	if i < 26 {
 		return string(rune('A' + i))
@@ -243,7 +239,6 @@ func comparedSet(i int, s Sample) ComparedSet {
 	return set
 }
 
-// against sets b's figures beside those of a; nothing is decided yet.
 func against(letter string, a, b Sample, figures []figure.Figure) Against {
 	found := Against{
 		Letter: letter, Figures: []ComparedFigure{}, Missing: []string{}, across: acrossOf(a.Taken, b.Taken),
@@ -280,8 +275,8 @@ func notNil(d []Difference) []Difference {
 	return d
 }
 
-// decideAll finds the word for every figure of every set: the tests of the primary figure
-// share alpha, and so do those of all others. It returns how many each are.
+// decideAll sets the word of every figure of every set, and returns the numbers of tests. The tests
+// of the primary figure share alpha, and the tests of all others share another.
 func decideAll(all []Against, alpha float64, primary figure.Figure) (ofPrimary, ofOthers int) {
 	family := func(of bool) (n int) {
 		var figures []*ComparedFigure
@@ -294,7 +289,7 @@ func decideAll(all []Against, alpha float64, primary figure.Figure) (ofPrimary, 
 				}
 				t := tested{p: f.Test.P}
 				if f.Constant() {
-					t.p = math.NaN() // it cannot raise an alarm, and shares nothing
+					t.p = math.NaN()
 				} else {
 					n++
 				}
@@ -310,14 +305,13 @@ func decideAll(all []Against, alpha float64, primary figure.Figure) (ofPrimary, 
 	return family(true), family(false)
 }
 
-// Constant tells whether every run of both sets has the same value. Bounds are ranked
-// alike, and not the same.
+// Constant reports whether all runs of both sets have the same value. Lower bounds are not known to
+// be the same value.
 func (f *ComparedFigure) Constant() bool {
 	a, b := f.A.Summary, f.B.Summary
 	return !math.IsInf(a.Min, 1) && a.Min == a.Max && b.Min == b.Max && a.Min == b.Min
 }
 
-// settle writes down what the test at its level shows.
 func (f *ComparedFigure) settle(t tested) {
 	f.Test = stats.Compare(f.A.Values, f.B.Values, t.level)
 	f.Together = t.together
@@ -332,11 +326,10 @@ func (f *ComparedFigure) settle(t tested) {
 	f.More, f.MoreToShow = f.Test.More, f.Test.MoreToShow
 	clocks := f.A.ClockError + f.B.ClockError
 	if f.Word != WordTooFew && clocks > 0 && math.Abs(f.Test.Shift) <= clocks {
-		f.Word, f.MoreToShow = WordNoDifference, 0 // the clocks can have made it, in any number of runs
+		f.Word, f.MoreToShow = WordNoDifference, 0 // the clocks may explain the difference
 	}
 }
 
-// wordFor says what a verdict means for a figure.
 func wordFor(v stats.Verdict, good figure.Better) string {
 	switch {
 	case v == stats.TooFew:
@@ -353,7 +346,6 @@ func wordFor(v stats.Verdict, good figure.Better) string {
 	return WordWorse
 }
 
-// inTwo finds runs that are in two sets: they would be compared with themselves.
 func inTwo(sets []Set) error {
 	var faults []error
 	for i := range sets {
@@ -373,8 +365,6 @@ func inTwo(sets []Set) error {
 	return errors.Join(faults...)
 }
 
-// check decides the conditions. They are a family of their own: who names one
-// condition before the runs are made pays for one test and not for a dozen.
 func (c *Comparison) check(conditions []figure.Regression, alpha float64) {
 	var tests []tested
 	var pairs []ComparedFigure
@@ -408,9 +398,8 @@ func (c *Comparison) check(conditions []figure.Regression, alpha float64) {
 	}
 }
 
-// judge decides the condition: it fails where the figure is shown to be worse and
-// the estimate of by how much is at least what the condition names. From a base
-// of zero any shown worsening is beyond every percentage.
+// judge fails the condition if the figure is shown to be worse, by an estimate of at least the
+// named difference. From a base of zero, any shown worsening exceeds every percentage.
 func (d *Decided) judge(t tested) {
 	f := &d.Pair
 	d.Status = CheckUndecided
@@ -432,8 +421,8 @@ func (d *Decided) judge(t tested) {
 	}
 }
 
-// LeastDifference is by how much B's median is higher than A's at the least, as a part
-// of that, where B has bounds and A's median is none; else NaN.
+// LeastDifference is the least relative difference of B's median to A's, if B has
+// lower bounds and A's median is a value; else NaN.
 func (f *ComparedFigure) LeastDifference() float64 {
 	a := f.A.Summary.Median
 	if math.IsInf(a, 1) || a == 0 {
@@ -442,12 +431,11 @@ func (f *ComparedFigure) LeastDifference() float64 {
 	return (f.B.Least.Median - a) / math.Abs(a)
 }
 
-// Failed tells whether some condition is met under which the comparison fails,
-// and Undecided whether one could not be decided.
+// Failed reports whether a condition failed.
 func (c *Comparison) Failed() bool { return c.has(CheckFailed) }
 
-// Undecided tells whether some condition could not be decided: there are too few
-// runs, no valid ones, or some that are left out.
+// Undecided reports whether a condition could not be decided: runs are too few, invalid or left
+// out.
 func (c *Comparison) Undecided() bool { return c.has(CheckUndecided) }
 
 func (c *Comparison) has(status string) bool {

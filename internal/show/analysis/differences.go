@@ -15,13 +15,13 @@ import (
 
 // Difference is a setting in which sets of runs differ.
 type Difference struct {
-	Name string `json:"name"` // as in load.compression, or Kafka's version
-	A    string `json:"a"`    // "" where it is not set
+	Name string `json:"name"` // such as load.compression, or Kafka's version
+	A    string `json:"a"`    // "" if it is not set
 	B    string `json:"b"`
 }
 
-// Attributes are settings by name, and their values in words. A set whose runs
-// differ among each other has several.
+// Attributes are settings by name, each with its values in words: several if the runs of a set
+// differ.
 type Attributes map[string][]string
 
 func (a Attributes) note(name, value string) {
@@ -30,12 +30,11 @@ func (a Attributes) note(name, value string) {
 	}
 }
 
-// text is an attribute's value, or its values.
 func (a Attributes) text(name string) string {
 	return strings.Join(slices.Sorted(slices.Values(a[name])), ", ")
 }
 
-// Differences are the attributes in which b is not as a, sorted by name.
+// Differences returns the attributes in which a and b differ, sorted by name.
 func Differences(a, b Attributes) []Difference {
 	names := maps.Clone(a)
 	maps.Copy(names, b)
@@ -48,7 +47,7 @@ func Differences(a, b Attributes) []Difference {
 	return found
 }
 
-// Mixed are the attributes that differ among the runs of a set.
+// Mixed returns the attributes that differ among the runs of a set.
 func (a Attributes) Mixed() (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(a)) {
 		if len(a[name]) > 1 {
@@ -58,8 +57,8 @@ func (a Attributes) Mixed() (names []string) {
 	return names
 }
 
-// ScenarioSettings is what the scenarios of runs ask for. One that is older than a key
-// asks for the key's default; a key that only some runs set is mixed.
+// ScenarioSettings returns the settings of the runs' scenarios. A scenario older than a key has the
+// key's default; a key that only some runs set is mixed.
 func ScenarioSettings(runs []*result.Recorded) Attributes {
 	var each []map[string]string
 	all := Attributes{}
@@ -87,18 +86,18 @@ func ScenarioSettings(runs []*result.Recorded) Attributes {
 	return all
 }
 
-// NotSet stands for the value of what is not set.
+// NotSet is the value of a setting that is not set.
 const NotSet = "not set"
 
-// says tells whether settings are those of a scenario, which always has consumers,
-// if none: another tool's may be anything, and has none of our defaults.
+// says reports whether settings come from a Kafka Bench scenario; those of other tools do not have
+// our defaults.
 func says(settings map[string]string) bool {
 	_, there := settings["consume.consumers"]
 	return there
 }
 
-// noteBounds notes what runs stored that would have stored more, had the disk had room:
-// runs with other volumes are no repeats, and their slopes are of other stretches.
+// noteBounds notes how far the disk limited the stored volume: runs with other volumes are no
+// repeats.
 func noteBounds(all Attributes, r *result.Run) {
 	volume, fill := "what was asked", "what was asked"
 	bounded := func(text *string, bytes, records int64) {
@@ -117,8 +116,8 @@ func noteBounds(all Attributes, r *result.Run) {
 	all.note("fill", fill)
 }
 
-// Surroundings are what a scenario does not say and figures depend on: versions,
-// the machine, the cluster. A difference here is one that nobody asked for.
+// Surroundings returns what figures depend on outside the scenario: versions, the machine, the
+// cluster.
 func Surroundings(runs []*result.Recorded) Attributes {
 	all := Attributes{}
 	for _, r := range runs {
@@ -142,8 +141,7 @@ func Surroundings(runs []*result.Recorded) Attributes {
 	return all
 }
 
-// unaskedFaults are those of a run, in their order, where its scenario says nothing of
-// any: those that it asks for are among its settings.
+// unaskedFaults lists a run's faults in their order, if its scenario has none.
 func unaskedFaults(r *result.Run) string {
 	for name := range figure.Settings(r.Scenario) {
 		if strings.HasPrefix(name, "faults[") {
@@ -173,8 +171,8 @@ func noteHost(all Attributes, h result.Host) {
 // BrokerSetting begins the names of brokers' settings.
 const BrokerSetting = "broker setting "
 
-// noteCluster notes the cluster. A local one has a new ID for each start, so only
-// that of an existing cluster says which one it is.
+// noteCluster notes only the ID of an existing cluster, because a local one has a new ID for each
+// start.
 func noteCluster(all Attributes, c result.Cluster) {
 	if c.Kind == "" {
 		return
@@ -190,13 +188,12 @@ func noteCluster(all Attributes, c result.Cluster) {
 	}
 }
 
-// ClientSettings are the effective settings of the clients, but for those that
-// name the run itself or the addresses of its cluster.
+// ClientSettings returns the effective client settings, except those that contain
+// the run's ID or an address.
 func ClientSettings(runs []*result.Recorded) Attributes {
 	return clientSettingsAs(runs, func(s result.Setting) result.Setting { return s })
 }
 
-// clientSettingsAs are they, as a client or Kafka names them.
 func clientSettingsAs(runs []*result.Recorded, naming func(result.Setting) result.Setting) Attributes {
 	all := Attributes{}
 	for _, r := range runs {
@@ -214,7 +211,6 @@ func clientSettingsAs(runs []*result.Recorded, naming func(result.Setting) resul
 	return all
 }
 
-// isAddress tells host:port, or a list of them.
 func isAddress(value string) bool {
 	first, _, _ := strings.Cut(value, ",")
 	_, port, err := net.SplitHostPort(first)

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// plainAt is where the plain cell is that one with another engine is held against.
 func plainAt(d *Study, c *Cell) (at int, ok bool) {
 	base := d.PlainOf(c)
 	if base == nil || c.Valid == 0 {
@@ -19,15 +18,14 @@ func plainAt(d *Study, c *Cell) (at int, ok bool) {
 	return slices.IndexFunc(d.Cells, func(other Cell) bool { return other.Name == base.Name }), true
 }
 
-// queueFigures are those that reports of runs with a queue show beside the headline.
 var queueFigures = []string{
 	"queue_acked_per_s", "queue_deliveries_per_record", "redelivery_response_time_p99", "redelivery_lateness_p99",
 	"settle_time_p99",
 	"queue_lost", "queue_requests_per_record", "broker_requests_per_record", "broker_bytes_in_per_record", "cpu_cores",
 }
 
-// HeadlineOf are the headline figures of runs, with those of a queue where one of them has
-// one.
+// HeadlineOf returns the headline figures of runs, with those of a queue if a run
+// has one.
 func HeadlineOf(runs []*result.Recorded) []figure.Figure {
 	figures := figure.Headline()
 	if slices.ContainsFunc(runs, func(r *result.Recorded) bool { return r != nil && r.Run.Queue != nil }) {
@@ -36,14 +34,12 @@ func HeadlineOf(runs []*result.Recorded) []figure.Figure {
 	return figures
 }
 
-// comparedQueues are the figures by which runs with a queue are compared: as many as five
-// runs of each can show something of, and what should be the same in all of them.
+// comparedQueues are few enough that five runs of each can show a difference.
 var comparedQueues = []string{
 	"queue_acked_per_s", "e2e_response_time_p50", "e2e_response_time_p99", "redelivery_lateness_p99",
 	"broker_requests_per_record", "cpu_cores", "queue_lost",
 }
 
-// comparedOf are the figures by which runs are compared if nobody says otherwise.
 func comparedOf(runs []*result.Recorded) []figure.Figure {
 	if len(runs) == 0 || slices.ContainsFunc(runs, func(r *result.Recorded) bool { return r.Run.Queue == nil }) {
 		return figure.Headline()
@@ -51,7 +47,7 @@ func comparedOf(runs []*result.Recorded) []figure.Figure {
 	return FiguresNamed(comparedQueues)
 }
 
-// EngineOf is the engine of a cell's queue; "" where its runs have none.
+// EngineOf is the engine of a cell's queue; "" if its runs have none.
 func (d *Cell) EngineOf() string {
 	for _, r := range d.Sample.Taken {
 		if r.Run.Queue != nil {
@@ -61,7 +57,7 @@ func (d *Cell) EngineOf() string {
 	return ""
 }
 
-// EngineSaid is what sentences call the engine of a cell's queue.
+// EngineSaid is the name of the cell's engine in sentences.
 func (d *Cell) EngineSaid() string {
 	if d.startsFirst() {
 		return d.EngineOf() + " with starts first"
@@ -71,11 +67,11 @@ func (d *Cell) EngineSaid() string {
 
 func (d *Cell) startsFirst() bool { return d.Setting(startFirst) == "true" }
 
-// startFirst is the setting that has markers write starts first.
+// startFirst is the setting for which the markers engine writes starts first.
 const startFirst = "consume.queue.start_first"
 
-// StartsLate is the valid cell that a cell with starts first is held against: it is alike
-// but for that. Nil where there is none, and for all others.
+// StartsLate returns the valid cell that differs from a cell with starts first only in that; nil if
+// there is none.
 func (d *Study) StartsLate(c *Cell) *Cell {
 	if !c.startsFirst() {
 		return nil
@@ -88,21 +84,21 @@ func (d *Study) StartsLate(c *Cell) *Cell {
 	return nil
 }
 
-// KindOf is what a cell is called without its engine: "2x5-all" of "2x5-all-markers".
+// KindOf returns a cell's label without its engine: "2x5-all" for
+// "2x5-all-markers".
 func KindOf(label, engine string) string {
 	parts := strings.FieldsFunc(label, func(c rune) bool { return c == '-' || c == ',' || c == ' ' })
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == engine }), "-")
 }
 
-// The answers of suites whose cells are the engines of a queue. What an engine costs is
-// said against plain, an ordinary consumer group, in the cell that is alike in all that
-// is not the engine's own.
+// The cost of an engine is compared with plain, an ordinary consumer group, in a cell with the same
+// settings except the engine's own.
 
-// PlainEngine is the engine that the others are held against.
+// PlainEngine is the engine with which the others are compared.
 const PlainEngine = "plain"
 
-// engineKeys begin the settings in which a cell may differ from the plain one that it is
-// held against: they are the engine's own.
+// engineKeys are the settings in which a cell may differ from its plain cell: the
+// engine's own, and its name and rate.
 var engineKeys = []string{
 	"name", "description", "load.rate", "consume.session_timeout", "consume.queue.engine", "consume.queue.visibility",
 	"consume.queue.max_deliveries",
@@ -110,11 +106,12 @@ var engineKeys = []string{
 	"consume.queue.acks",
 }
 
-// SameLoad is how far the rates of two cells may be apart whose times are compared.
+// SameLoad is the greatest relative difference between the rates of two cells whose times are
+// compared.
 const SameLoad = 0.05
 
-// PlainOf is the valid cell with plain that a cell is held against: the nearest in its
-// rate of those that are alike. Nil where there is none, and for plain itself.
+// PlainOf returns the valid plain cell that is comparable with a cell and nearest to its rate; nil
+// if there is none, and for plain itself.
 func (d *Study) PlainOf(c *Cell) *Cell {
 	if engine := c.EngineOf(); engine == "" || engine == PlainEngine {
 		return nil
@@ -132,7 +129,6 @@ func (d *Study) PlainOf(c *Cell) *Cell {
 	return best
 }
 
-// alikeBut tells whether two cells differ in nothing but some settings.
 func alikeBut(a, b *Cell, keys ...string) bool {
 	if len(a.Sample.Taken) == 0 || len(b.Sample.Taken) == 0 {
 		return false
@@ -149,7 +145,7 @@ func alikeBut(a, b *Cell, keys ...string) bool {
 	return alike(mine, others) && alike(others, mine)
 }
 
-// RatesApart is how far the offered rates of two cells are apart, as a part of the lower.
+// RatesApart is the difference between two cells' offered rates, relative to the lower.
 func RatesApart(a, b *Cell) float64 {
 	one, other := a.Setting("load.rate"), b.Setting("load.rate")
 	if one == other {

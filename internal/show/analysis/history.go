@@ -18,17 +18,18 @@ import (
 // History is the runs of one configuration over time.
 type History struct {
 	Configuration string `json:"configuration"` // hash of the scenario, without its name
-	// MinChange is the least change that is looked for, as a part of the level
-	// before: smaller ones are taken out. Absent where every change is shown.
+	// MinChange is the smallest change that is kept, relative to the level before.
+	// Absent if every change is shown.
 	MinChange float64       `json:"min_change_ratio,omitempty"`
-	Runs      []HistoryRun  `json:"runs"` // the oldest first; last and by name those that cannot say
+	Runs      []HistoryRun  `json:"runs"` // oldest first; runs without a start time last, by name
 	Series    []Series      `json:"series"`
 	Others    []OtherConfig `json:"other_configurations"`
 	LeftOut   []string      `json:"left_out"` // runs that are invalid or did not finish
 
 	Figures  []figure.Figure    `json:"-"`
 	Recorded []*result.Recorded `json:"-"`
-	// NamedTwice is how many runs were named more than once; each counts once.
+	// NamedTwice is the number of runs that were named more than once; each counts
+	// once.
 	NamedTwice int `json:"-"`
 }
 
@@ -37,9 +38,9 @@ type HistoryRun struct {
 	Dir       string     `json:"dir"`
 	ID        string     `json:"id"`
 	Name      string     `json:"name"`
-	StartedAt time.Time  `json:"started_at,omitzero"` // absent where an imported run cannot say
-	Values    []*float64 `json:"values"`              // null where the run does not know the figure
-	// ClockErrors are by how much the values may be off because the clocks of two machines
+	StartedAt time.Time  `json:"started_at,omitzero"` // absent if an imported run has no start time
+	Values    []*float64 `json:"values"`              // null if the run does not have the figure
+	// ClockErrors are the errors of the values because the clocks of two machines
 	// differ; absent if each rests on one clock.
 	ClockErrors []float64 `json:"clock_errors,omitempty"`
 }
@@ -51,54 +52,51 @@ type Series struct {
 
 	Of     figure.Figure `json:"-"`
 	Values []float64     `json:"-"`
-	At     []int         `json:"-"` // places in Runs
+	At     []int         `json:"-"` // indexes in Runs
 }
 
-// LevelChange is a place where the level of a figure changes.
+// LevelChange is a change of a figure's level.
 type LevelChange struct {
 	FirstRun   string   `json:"first_run"` // folder of the first run of the new level
-	At         int      `json:"at"`        // its place in Runs, from 0
-	Before     *float64 `json:"before"`    // medians of the levels on either side
+	At         int      `json:"at"`        // its index in Runs, from 0
+	Before     *float64 `json:"before"`    // medians of the levels before and after
 	After      *float64 `json:"after"`
 	Difference *float64 `json:"difference_ratio"`
 	P          float64  `json:"p"`
 	Word       string   `json:"word" jsonschema:"enum=better,enum=worse,enum=higher,enum=lower"`
-	// Changed is what else is not as it was in the run before: versions, the
-	// machine, the cluster.
+	// Changed are other changes since the run before: versions, the machine, the
+	// cluster.
 	Changed []Difference `json:"changed"`
 
 	Change stats.Change `json:"-"`
 }
 
-// OtherConfig is runs of the same name that were asked for something else.
+// OtherConfig is runs of the same name with another configuration.
 type OtherConfig struct {
 	Configuration string       `json:"configuration"`
 	Runs          int          `json:"runs"`
 	LastAt        time.Time    `json:"last_at,omitzero"`
-	Differences   []Difference `json:"differences"` // a is it, b is the one shown
+	Differences   []Difference `json:"differences"` // a is the other configuration, b the one shown
 }
 
-// HistoryOptions say which runs are shown, and what of them.
+// HistoryOptions say which runs are shown, and which of their figures.
 type HistoryOptions struct {
-	// Figures are shown; none stands for the e2e response time p99, or the first
+	// Figures are shown. None means the e2e response time p99, or the first
 	// headline figure that the runs have.
 	Figures []figure.Figure
-	// Configuration is the beginning of the hash of the one to show; "" is that
+	// Configuration is the beginning of the hash of the one to show; "" means that
 	// of the latest run.
 	Configuration string
-	// MinChange takes out changes that are smaller, as a part of the level
-	// before: 0.05 keeps those of 5 % and more, 0 keeps every one. From a level
-	// of 0 every change is large enough.
+	// MinChange removes smaller changes, relative to the level before: 0.05 keeps those of at least
+	// 5 %. From a level of 0, every change is kept.
 	MinChange float64
 }
 
-// DefaultMinChange is the least change that most people want to hear of.
+// DefaultMinChange is the default of HistoryOptions.MinChange.
 const DefaultMinChange = 0.05
 
-// Configuration is the hash of what a run was asked for: runs that have it in
-// common are repeats of each other, whatever they are called. A setting that older
-// runs do not have counts only where it is not at its default, so that a
-// configuration keeps its hash as settings are added.
+// Configuration returns the hash of a run's scenario without its name. A setting that older runs do
+// not have counts only if it differs from its default, so new settings change no hash.
 func Configuration(r *result.Run) string {
 	settings := figure.Settings(r.Scenario)
 	for name, value := range result.LaterSettings() {
@@ -106,20 +104,18 @@ func Configuration(r *result.Run) string {
 			delete(settings, name)
 		}
 	}
-	text, _ := json.Marshal(settings) // a map of strings, in the order of its keys
+	text, _ := json.Marshal(settings)
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:6])
 }
 
-// Over is the history of the runs of one configuration. Change points are
-// those of stats.ChangePoints: places where the distribution of a figure, and not a
-// single run, is another than before. A run counts once, and invalid ones have no place
-// in it.
+// Over returns the history of the runs of one configuration, with the changes of
+// stats.ChangePoints. A run counts once, and invalid runs are left out.
 func Over(runs []*result.Recorded, o HistoryOptions) (*History, error) {
 	h := &History{MinChange: o.MinChange, Runs: []HistoryRun{}, Series: []Series{}, Others: []OtherConfig{},
 		LeftOut: []string{}}
 	byConfig := map[string][]*result.Recorded{}
-	var order []string // by the latest run of each, the latest first
+	var order []string
 	sorted, twice := result.Distinct(runs)
 	slices.SortStableFunc(sorted, inTime)
 	for _, r := range sorted {
@@ -157,7 +153,6 @@ func Over(runs []*result.Recorded, o HistoryOptions) (*History, error) {
 	return h, nil
 }
 
-// choose finds the configuration that a hash begins.
 func choose(order []string, wanted string) (string, error) {
 	if wanted == "" {
 		return order[0], nil
@@ -175,7 +170,6 @@ func choose(order []string, wanted string) (string, error) {
 	return found[0], nil
 }
 
-// figuresOver are the figures to show.
 func figuresOver(runs []*result.Recorded, wanted []figure.Figure) ([]figure.Figure, error) {
 	among := runsOf(runs)
 	candidates := wanted
@@ -206,7 +200,6 @@ func figuresOver(runs []*result.Recorded, wanted []figure.Figure) ([]figure.Figu
 	return shown, nil
 }
 
-// measure takes the figures from the runs and finds their changes.
 func (h *History) measure() {
 	for _, f := range h.Figures {
 		h.Series = append(h.Series, Series{Figure: f.Name, Of: f, Changes: []LevelChange{}})

@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// settingNames are what the axes of a matrix are called in sentences and heads: the
-// last part of a path, or all of it where two axes have that in common.
+// settingNames returns the last part of each path, or the whole path if two axes have the same last
+// part.
 func settingNames(axes []result.Axis) []string {
 	count := map[string]int{}
 	last := func(path string) string { return path[strings.LastIndex(path, ".")+1:] }
@@ -26,15 +26,13 @@ func settingNames(axes []result.Axis) []string {
 	return names
 }
 
-// variantAxis is the path of an axis whose values are scenarios and not a setting's.
+// variantAxis is an axis whose values are scenarios.
 const variantAxis = "variant"
 
-// driverAxis is the path of an axis whose values are the names of clients.
+// driverAxis is an axis whose values are clients.
 const driverAxis = "driver"
 
-// inWords calls a cell by its settings, as sentences do: compression none, linger 0.
-// A value by itself would be read as a number of something else; a variant and a driver have
-// names of their own.
+// inWords names a cell by its settings, such as "compression none, linger 0".
 func inWords(axes []result.Axis, values []string) string {
 	var parts []string
 	for i, name := range settingNames(axes) {
@@ -49,7 +47,7 @@ func inWords(axes []result.Axis, values []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// Said is what sentences call the cell of that label.
+// Said returns the name of the labelled cell in sentences.
 func (d *Study) Said(label string) string {
 	for _, cell := range d.Cells {
 		if cell.Label == label && label != cell.Name && len(cell.Values) == len(d.Axes) {
@@ -59,7 +57,7 @@ func (d *Study) Said(label string) string {
 	return label
 }
 
-// SaidAll are several of them.
+// SaidAll returns Said of each label.
 func SaidAll(d *Study, labels []string) []string {
 	all := make([]string, len(labels))
 	for i, label := range labels {
@@ -68,10 +66,9 @@ func SaidAll(d *Study, labels []string) []string {
 	return all
 }
 
-// CellNamed finds the cell of a campaign that a person names: by its name
-// (mycodecs-none-0), or by its values, with or without their settings, as reports
-// print them and shells take them ("none, 0", none/0, none,0,
-// "compression none, linger 0", compression=none,linger=0). The error lists the names.
+// CellNamed finds a cell of a campaign by its name (mycodecs-none-0) or its values, as reports or
+// shells write them: "none, 0", none/0, none,0, "compression none, linger 0",
+// compression=none,linger=0. The error lists the names.
 func CellNamed(c *result.Campaign, wanted string) (int, error) {
 	var found []int
 	for i, cell := range c.Cells {
@@ -93,8 +90,7 @@ func CellNamed(c *result.Campaign, wanted string) (int, error) {
 	return 0, fmt.Errorf("no scenario %q; they are %s", wanted, strings.Join(names, ", "))
 }
 
-// CellNames are the names of a campaign's cells, each with its values as CellNamed
-// takes them.
+// CellNames returns the names of a campaign's cells, with their values.
 func CellNames(c *result.Campaign) []string {
 	names := make([]string, len(c.Cells))
 	for i, cell := range c.Cells {
@@ -106,7 +102,6 @@ func CellNames(c *result.Campaign) []string {
 	return names
 }
 
-// spellings are the ways to name a cell by its values, in parts.
 func spellings(axes []result.Axis, values []string) (all [][]string) {
 	if len(values) == 0 || len(values) != len(axes) {
 		return nil
@@ -121,7 +116,6 @@ func spellings(axes []result.Axis, values []string) (all [][]string) {
 	return [][]string{plain, short, long}
 }
 
-// namedParts takes apart what names a cell.
 func namedParts(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,/=", r) })
 }

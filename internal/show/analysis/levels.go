@@ -6,25 +6,21 @@ import (
 	"slices"
 )
 
-// tested is one test of several that are read together.
 type tested struct {
-	p float64 // by itself; NaN where nothing could be tested
-	// level is the one that the test is decided at, and adjusted the p-value
-	// that can be held against the level of the whole.
+	p float64 // of the single test; NaN if nothing could be tested
+	// level is the level of the test's decision, adjusted the p-value to compare with the level of
+	// all tests.
 	level, adjusted float64
 	together        int // tests that share the level of the whole
 }
 
-// decide gives each of several tests the level that it is decided at, so that
-// the chance that anything at all is called a difference, where nothing differs, is
-// at most alpha: S. Holm, A simple sequentially rejective multiple test procedure,
-// Scandinavian Journal of Statistics 6, 1979. It asks nothing of the figures, which
-// is what figures of one run need: they hang together.
+// decide sets the level of each test, so that the chance of any false difference is at most alpha:
+// S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of
+// Statistics 6, 1979. The tests need not be independent.
 //
-// The least p-value of m is held against alpha ÷ m, the next against
-// alpha ÷ (m−1), and so on; the first that does not pass stops it, and its level
-// holds for all that are left. So a test is passed exactly where p is at most its
-// level, and an interval of that level leaves out zero exactly there.
+// The least p-value of m is compared with alpha ÷ m, the next with alpha ÷ (m−1), and so on. The
+// first test that does not pass ends this, and its level holds for the remaining ones. A test
+// passes if and only if the interval of its level excludes zero.
 func decide(tests []tested, alpha float64) {
 	var order []int
 	for i, t := range tests {

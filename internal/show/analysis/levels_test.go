@@ -12,8 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// Holm's procedure on an example worked by hand: at 5 % over four tests the levels
-// are 1.25 %, 1.67 % and then, as 2.6 % is above 2.5 %, 2.5 % for all that are left.
+// Holm's example at 5 % over four tests: levels of 1.25 %, 1.67 %, and 2.5 % for the others, as 2.6
+// % is above 2.5 %.
 func TestDecide(t *testing.T) {
 	tests := []tested{{p: 0.030}, {p: 0.001}, {p: math.NaN()}, {p: 0.026}, {p: 0.016}}
 	decide(tests, 0.05)
@@ -29,9 +29,6 @@ func TestDecide(t *testing.T) {
 
 func near(a, b float64) bool { return math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) < 1e-12 }
 
-// A test passes at its level exactly where its adjusted p is at most alpha, no test
-// is decided at more than alpha or at less than alpha over their number, and a lower
-// p is never worse off.
 func TestDecideLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var tests []tested
@@ -56,9 +53,8 @@ func TestDecideLaws(t *testing.T) {
 	})
 }
 
-// TestFalseBest simulates campaigns of nine cells with five runs each. Two are tied and none of the
-// others comes near them, so that calling one best is false: at most 5 % do, and two standard
-// errors.
+// Two of the nine cells are tied and the others far off, so any best is false: at most 5 %, plus
+// two standard errors.
 func TestFalseBest(t *testing.T) {
 	campaigns := 4000
 	if testing.Short() {
@@ -95,9 +91,8 @@ func TestFalseBest(t *testing.T) {
 	t.Logf("%.2f %% call a best one that is tied", 100*share)
 }
 
-// TestPrimaryFigure: the primary figure has a level of its own, and the others share another.
 func TestPrimaryFigure(t *testing.T) {
-	apart := func(name string) ComparedFigure { // five runs of each that do not overlap: p is 2 ÷ 252
+	apart := func(name string) ComparedFigure { // no overlap of five runs each: p is 2 ÷ 252
 		a, b := FromValues([]float64{1, 2, 3, 4, 5}), FromValues([]float64{6, 7, 8, 9, 10})
 		f := ComparedFigure{Figure: name, A: a, B: b, Of: FigureCalled(name)}
 		f.Test.P = 2.0 / 252

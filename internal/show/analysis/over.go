@@ -7,15 +7,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Held is a number of records that is known from StartNs to EndNs.
+// Held is a number of records from StartNs to EndNs.
 type Held struct {
 	StartNs, EndNs int64
 	Records        int64
 }
 
-// LagOver is what is known of the consumer lag: each value lasts until the next one was seen,
-// or over the interval at whose end it was seen. The samples tell it, several in an interval;
-// a run that did not keep them (sampled is false) has the one at each interval's end.
+// LagOver returns the consumer lag over time. Each value lasts until the next sample; without
+// samples (sampled is false), each interval has one value.
 func LagOver(intervals []result.Interval) (all []Held, sampled bool) {
 	var samples []result.LagSample
 	for _, i := range intervals {
@@ -27,10 +26,10 @@ func LagOver(intervals []result.Interval) (all []Held, sampled bool) {
 	if len(samples) == 0 {
 		return all, len(all) == 0
 	}
-	// Two readers of the lag may overtake each other.
+	// Two readers of the lag may store their samples out of order.
 	slices.SortStableFunc(samples, func(a, b result.LagSample) int { return cmp.Compare(a.AtNs, b.AtNs) })
 	all = all[:0]
-	first := intervals[0].StartNs // some runs have a sample of before the run had a time axis
+	first := intervals[0].StartNs // some runs have a sample from before the time axis
 	for i, s := range samples {
 		end := max(intervals[len(intervals)-1].EndNs, s.AtNs+1)
 		if i+1 < len(samples) {
@@ -43,9 +42,9 @@ func LagOver(intervals []result.Interval) (all []Held, sampled bool) {
 	return all, true
 }
 
-// Stored is the throughput of each whole interval of the measured window, bytes of keys and
-// values per second, and the bytes that were stored at its middle, the fill and the warm-up
-// included. Total is what was stored at the end.
+// Stored returns, for each whole interval of the measured window, the bytes stored at its middle,
+// including fill and warm-up, and the throughput in bytes of keys and values per second. total is
+// the bytes stored at the end.
 func Stored(r *result.Recorded) (stored, perS []float64, total float64) {
 	if r.Run.Fill != nil {
 		total = float64(r.Run.Fill.Bytes)
@@ -65,9 +64,8 @@ func Stored(r *result.Recorded) (stored, perS []float64, total float64) {
 	return stored, perS, total
 }
 
-// Estimates tells whether a controller bounds what is not yet worked off by its own
-// reckoning: the consumer lag has in it what was worked off and not yet committed, and
-// may be above such a bound all the time.
+// Estimates reports whether a controller bounds its own estimate of the unprocessed records. The
+// consumer lag also counts processed, uncommitted records, and may exceed such a bound.
 func Estimates(b *result.Backpressure) bool {
 	return b != nil && slices.Contains([]string{"latency", "aimd", "gradient"}, b.Controller)
 }

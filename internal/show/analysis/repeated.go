@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// known is v as JSON has it: null where it is not a number.
+// known returns v as JSON has it: null for NaN and infinity.
 func known(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -21,36 +21,36 @@ func known(v float64) *float64 {
 type Repeated struct {
 	N      int      `json:"n"` // runs that have the figure
 	Median *float64 `json:"median"`
-	// Low and High bound the median with the confidence Reached; null below two
-	// runs. It is 0.95 at least from six runs on, and what the lowest and
-	// the highest of fewer reach.
+	// Low and High bound the median with the confidence Reached; null for fewer
+	// than two runs. Reached is at least 0.95 for six runs or more. For fewer runs,
+	// it is the confidence of the lowest and highest value.
 	Low     *float64 `json:"median_low"`
 	High    *float64 `json:"median_high"`
 	Reached float64  `json:"confidence"`
 	Min     *float64 `json:"min"`
 	Max     *float64 `json:"max"`
-	// AtLeast bounds the median from below, where it is null because too many of the
-	// runs have only a lower bound.
+	// AtLeast is a lower bound of the median, if the median is null because too
+	// many runs have only lower bounds.
 	AtLeast *float64 `json:"median_at_least,omitempty"`
-	// ClockError is by how much the values may be off, up or down, because the clocks of
-	// two machines differ: the largest of any run. Absent if each rests on one clock.
+	// ClockError is the error of the values, up or down, because the clocks of two
+	// machines differ: the largest of any run. Absent if each rests on one clock.
 	ClockError float64  `json:"clock_error,omitempty"`
 	Mean       *float64 `json:"mean"`
 	Stddev     *float64 `json:"stddev"`
 
 	Summary stats.Summary `json:"-"`
-	Least   stats.Summary `json:"-"` // of lower bounds in place of +Inf
+	Least   stats.Summary `json:"-"` // with lower bounds in place of +Inf
 	Values  []float64     `json:"-"` // a lower bound is +Inf
 }
 
-// Confidence of the interval of a median.
+// Confidence is the confidence of the interval of a median.
 const Confidence = 0.95
 
-// Fewest is the number of runs below which an interval is only the range of what
-// was seen. The range of five still holds the median 15 times in 16.
+// Fewest is the number of runs below which an interval is only the range of the values: that of
+// five contains the median in 15 of 16 cases.
 const Fewest = 5
 
-// FromValues is a figure over runs that all know its value.
+// FromValues returns a figure with one value for each run.
 func FromValues(values []float64) Repeated {
 	return repeatedOf(figure.Repeats{Ranked: values, AtLeast: values})
 }
@@ -58,7 +58,6 @@ func FromValues(values []float64) Repeated {
 func repeatedOf(all figure.Repeats) Repeated {
 	values, wanted := all.Ranked, Confidence
 	if n := len(values); n >= 2 && n < 6 {
-		// The confidence of the range of n values, which is all there is.
 		wanted = 1 - math.Exp2(float64(1-n))
 	}
 	s := stats.Summarise(values, wanted)
@@ -73,7 +72,7 @@ func repeatedOf(all figure.Repeats) Repeated {
 	return r
 }
 
-// MedianText prints the median, or that there is none.
+// MedianText prints the median, or the mark of an absent value.
 func (r Repeated) MedianText(f figure.Figure) string {
 	if r.N == 0 {
 		return unit.Absent
@@ -81,8 +80,8 @@ func (r Repeated) MedianText(f figure.Figure) string {
 	return f.FormatClocked(r.Summary.Median, r.Least.Median, r.ClockError)
 }
 
-// Interval prints what bounds the median: [8.40, 8.70 ms] where it is an
-// interval, 8.40..8.70 ms where it is the range of few values, nothing of one.
+// Interval prints the bounds of the median: [8.40, 8.70 ms], or 8.40..8.70 ms for the range of few
+// values. It is "" for one value.
 func (r Repeated) Interval(f figure.Figure) string {
 	if r.N < 2 || math.IsNaN(r.Summary.Low) {
 		return ""
@@ -98,8 +97,8 @@ func (r Repeated) Interval(f figure.Figure) string {
 	return "[" + low + ", " + high + "]"
 }
 
-// Bounded prints the median and what bounds it: 8.51 ms [8.40, 8.70 ms], or
-// 8.51 ms (8.40..8.70 ms) of few.
+// Bounded prints the median with its bounds: 8.51 ms [8.40, 8.70 ms], or 8.51 ms
+// (8.40..8.70 ms) for few values.
 func (r Repeated) Bounded(f figure.Figure) string {
 	bounds := r.Interval(f)
 	switch {
@@ -111,7 +110,7 @@ func (r Repeated) Bounded(f figure.Figure) string {
 	return r.MedianText(f) + " " + bounds
 }
 
-// WithoutUnit takes the unit off low where high has the same: it is said once.
+// WithoutUnit removes the unit of low if high has the same.
 func WithoutUnit(low, high string) string {
 	if number, suffix, found := strings.Cut(low, " "); found && strings.HasSuffix(high, " "+suffix) {
 		return number

@@ -10,10 +10,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// Rule is what can be found of runs. Each has a sentence in package report.
+// Rule is a kind of finding. Package report has a sentence for each.
 type Rule string
 
-// The rules, with the values that their findings have.
+// The rules, with the values of their findings.
 const (
 	Unfinished     Rule = "run.unfinished"
 	Invalid        Rule = "run.invalid"         // Said has the reasons
@@ -38,17 +38,18 @@ const (
 	AllSaturated   Rule = "run.all_saturated"   // low, top, capacity
 )
 
-// Finding is something that runs show.
+// Finding is one thing that runs show.
 type Finding struct {
 	Rule   Rule
-	Of     []string           // what it is of, as a reader calls it
-	Values map[string]float64 // shares are ratios; n of the runs were so
-	Run    *result.Run        // the typical one, where the sentence needs its settings
+	Of     []string           // the variants, as a reader calls them
+	Values map[string]float64 // shares are ratios; n is the number of runs with the finding
+	Run    *result.Run        // the typical one, if the sentence needs its settings
 	Names  []string
-	Said   string // by the runs themselves
+	Said   string // text from the runs themselves
 }
 
-// OfBackpressure tells whether it is what a controller held, or what that cost.
+// OfBackpressure reports whether the finding says what a controller kept, or what
+// that cost.
 func (f Finding) OfBackpressure() bool {
 	switch f.Rule {
 	case BoundKept, BoundUndecided, BoundExceeded, TargetKept, TargetMissed, CapacityUnused, ConsumersIdle, BoundTooSmall,
@@ -59,18 +60,18 @@ func (f Finding) OfBackpressure() bool {
 }
 
 const (
-	// noticeable is the smallest share of the load whose loss is reported.
+	// noticeable is the smallest loss that a report mentions, as a share of the
+	// load.
 	noticeable = 0.005
-	// alike is how far apart throughputs may be that count as the same.
+	// alike is the greatest relative difference of throughputs that count as the
+	// same.
 	alike = 0.10
-	// idle is the share of their time that consumers may be idle before
-	// somebody should ask why.
+	// idle is the idle share of the consumers' time from which a report mentions it.
 	idle = 0.02
 )
 
-// Findings are what a reader of a table of variants might miss, above all that
-// figures of admitted records say nothing of those that were not. A rule that does not apply
-// finds nothing. What a controller held, or left unused, is found of valid runs only.
+// Findings returns what a reader of a table of variants might miss. Findings about a controller
+// come only from valid runs.
 func Findings(compared []Variant) (all []Finding) {
 	each := func(variants []Variant, rules ...func(Variant) *Finding) {
 		for _, v := range variants {
@@ -126,7 +127,6 @@ func failures(v Variant) *Finding {
 	return nil
 }
 
-// turnedAway finds load that never became records.
 func turnedAway(compared []Variant) []Finding {
 	f := Finding{Rule: TurnedAway, Values: map[string]float64{}}
 	for _, v := range compared {
@@ -141,7 +141,6 @@ func turnedAway(compared []Variant) []Finding {
 	return []Finding{f}
 }
 
-// heldBack finds load that waited at the source.
 func heldBack(v Variant) *Finding {
 	if part := v.Of(DeferredShare); part.Median >= noticeable {
 		return &Finding{Rule: HeldBack, Values: map[string]float64{"share": part.Median, "in_times": inTimes(v)}}
@@ -154,7 +153,6 @@ func heldBack(v Variant) *Finding {
 	return nil
 }
 
-// leftBehind finds load that was accepted and not worked off.
 func leftBehind(v Variant) *Finding {
 	if left := v.Of(PendingShare); left.Median >= noticeable {
 		return &Finding{Rule: LeftBehind, Values: map[string]float64{"share": left.Median, "in_times": inTimes(v)}}
@@ -162,8 +160,7 @@ func leftBehind(v Variant) *Finding {
 	return nil
 }
 
-// inTimes is 1 if records that did not end count in the times: none is in those of
-// method 1 and of other tools.
+// inTimes is 0 if the times exclude records that did not end: those of method 1 and of other tools.
 func inTimes(v Variant) float64 {
 	if slices.ContainsFunc(v.Runs, func(r *result.Recorded) bool { return r.Run.Method() < 2 }) {
 		return 0
@@ -171,8 +168,6 @@ func inTimes(v Variant) float64 {
 	return 1
 }
 
-// bound holds the peak of the lag against the bound that was asked for, in the worst
-// of the runs: a bound that holds in most of them is none.
 func bound(v Variant) *Finding {
 	over := v.Of(PeakLagOfBound)
 	if over.N == 0 {
@@ -196,9 +191,8 @@ func bound(v Variant) *Finding {
 	return f
 }
 
-// amongGated holds the time of each variant under a gate against that of the first one that
-// offered the same to the same consumers. Each pair is a question of its own: ranks say whether
-// the two differ at all. One run of each answers nothing.
+// amongGated compares the times of variants under a gate that offered the same to the same
+// consumers, each pair as if only these two were compared.
 func amongGated(trusted []Variant) (all []Finding) {
 	p99 := FigureCalled(PrimaryName)
 	gated := slices.DeleteFunc(slices.Clone(trusted), func(v Variant) bool { return !v.Held() || v.Figure(p99).N == 0 })
@@ -222,10 +216,9 @@ func amongGated(trusted []Variant) (all []Finding) {
 	return all
 }
 
-// NoClaim is in the place of a stats.Verdict of one run of each.
+// NoClaim replaces a stats.Verdict if there is one run of each.
 const NoClaim stats.Verdict = -1
 
-// shownByRanks is what two sets of runs show of each other.
 func shownByRanks(a, b []float64) stats.Verdict {
 	if len(a) == 1 && len(b) == 1 {
 		return NoClaim
@@ -233,10 +226,9 @@ func shownByRanks(a, b []float64) stats.Verdict {
 	return stats.Compare(a, b, DefaultAlpha).Verdict
 }
 
-// P99OfTarget is by how much a controller kept its target.
+// P99OfTarget is the ratio of the p99 to a controller's target.
 var P99OfTarget = FigureCalled("p99_of_target")
 
-// target holds the time of the admitted against what a controller was to hold.
 func target(v Variant) *Finding {
 	f := P99OfTarget.Among(v.Among)
 	ratio := v.Of(f.Ranked)
@@ -254,7 +246,6 @@ func target(v Variant) *Finding {
 	return found
 }
 
-// unsettled finds controllers that did not follow the consumers in time.
 func unsettled(v Variant) *Finding {
 	changed := v.Where(changes, func(n float64) bool { return n > 0 })
 	if settled := v.Figure(FigureCalled("settling_time")).N; v.Held() && settled < changed {
@@ -266,7 +257,6 @@ func unsettled(v Variant) *Finding {
 
 func changes(r *result.Run) (float64, bool) { return float64(len(r.Lag.Changes)), true }
 
-// throughput tells whether the variants do not differ in what reached the consumers.
 func throughput(compared []Variant) []Finding {
 	var low, top float64
 	var limit Spread
@@ -294,9 +284,8 @@ func throughput(compared []Variant) []Finding {
 	return []Finding{f}
 }
 
-// starved finds consumers that had nothing to do while load was turned away: by
-// what the same consumers delivered without backpressure where that is known, and
-// else by how busy they were.
+// starved finds consumers that idled while load was refused: compared with their rate without
+// backpressure, or by their utilisation.
 func starved(v Variant, ofOff figure.Figure) *Finding {
 	busy, part := v.Of(Utilisation), v.Figure(ofOff)
 	cause := tooSmall(v)
@@ -313,12 +302,10 @@ func starved(v Variant, ofOff figure.Figure) *Finding {
 	return nil
 }
 
-// smallBound begins a run's warning of a bound that has no room for what a group that
-// keeps up has under way. What would do follows, and behind the sentence the reason.
+// smallBound begins a run's warning that a bound is too small. A sufficient bound and the reason
+// follow.
 const smallBound = "backpressure.max_lag: "
 
-// tooSmall is what bound would do for the load that was turned away for nothing, where a
-// warning tells it.
 func tooSmall(v Variant) string {
 	for _, r := range v.Runs {
 		for _, w := range r.Run.Verdict.Warnings {

@@ -10,10 +10,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// ShortName names a run within a sentence.
+// ShortName returns the name of a run for sentences.
 func ShortName(r *result.Recorded) string { return r.Run.Run.Name + "-" + r.Run.Run.ID }
 
-// StartedAt is when a run began; zero where an imported one cannot say.
+// StartedAt returns the start of a run; zero if an imported run does not have it.
 func StartedAt(r *result.Run) time.Time {
 	if !r.Says("run.started_at") {
 		return time.Time{}
@@ -21,7 +21,7 @@ func StartedAt(r *result.Run) time.Time {
 	return r.Run.StartedAt
 }
 
-// inTime orders runs by when they began, those that cannot say last and by name.
+// inTime orders runs by start, then those without a start by name.
 func inTime(a, b *result.Recorded) int {
 	at, bt := StartedAt(&a.Run), StartedAt(&b.Run)
 	switch {
@@ -35,16 +35,15 @@ func inTime(a, b *result.Recorded) int {
 	return at.Compare(bt)
 }
 
-// Set is runs of one thing, to be compared with runs of another.
+// Set is repeats of one configuration, to be compared with other sets.
 type Set struct {
-	Label string // what a person calls it
+	Label string
 	Runs  []*result.Recorded
-	// Missing is how many runs more were tried and left nothing to read: they
-	// could not be started, or their files are gone.
+	// Missing is the number of further runs that could not be started, or whose files are gone.
 	Missing int
 }
 
-// CellSet is the runs of a campaign's cell.
+// CellSet returns the runs of a campaign's cell.
 func CellSet(c *result.RecordedCampaign, cell int) Set {
 	set := Set{Label: c.Campaign.Cells[cell].Name, Runs: c.Of(cell)}
 	for i, planned := range c.Campaign.Runs {
@@ -56,13 +55,13 @@ func CellSet(c *result.RecordedCampaign, cell int) Set {
 	return set
 }
 
-// Sample is what of a set figures are taken from: the valid runs in the order of
-// time, or all that finished where none is valid.
+// Sample is a set with the runs that figures are taken from: the valid ones in the order of time,
+// or all finished ones if none is valid.
 type Sample struct {
 	Set
 	Taken []*result.Recorded
 	Valid int
-	Among []*result.Run // those that the figures are held against, and its own
+	Among []*result.Run // runs that figures are compared with, including its own
 }
 
 func sampleOf(s Set) Sample {
@@ -85,7 +84,6 @@ func sampleOf(s Set) Sample {
 	return taken
 }
 
-// runsOf are the runs without what lies beside their summaries.
 func runsOf(recorded []*result.Recorded) []*result.Run {
 	runs := make([]*result.Run, len(recorded))
 	for i, r := range recorded {
@@ -94,20 +92,18 @@ func runsOf(recorded []*result.Recorded) []*result.Run {
 	return runs
 }
 
-// beside are samples whose figures are held against each other.
 func beside(a, b Sample) (Sample, Sample) {
 	a.Among = append(runsOf(a.Taken), runsOf(b.Taken)...)
 	b.Among = a.Among
 	return a, b
 }
 
-// repeated is a figure over the runs that have it.
 func (s Sample) repeated(f figure.Figure) Repeated {
 	return repeatedOf(f.Among(s.Among).Over(runsOf(s.Taken)))
 }
 
-// ValuesOf are those of a figure, in the order of time, with the runs that they are
-// of: a run that does not know the figure is passed over, and a lower bound is +Inf.
+// ValuesOf returns a figure's values in the order of time, with their runs. It skips a run without
+// the figure. A lower bound is +Inf.
 func (s Sample) ValuesOf(f figure.Figure) (values []float64, of []*result.Recorded) {
 	f = f.Among(s.Among)
 	for _, r := range s.Taken {
@@ -118,8 +114,6 @@ func (s Sample) ValuesOf(f figure.Figure) (values []float64, of []*result.Record
 	return values, of
 }
 
-// otherwise says that runs do not have a figure because of their method; "" if all
-// that matters of them is alike.
 func (s Sample) otherwise(f figure.Figure) string {
 	for _, r := range s.Taken {
 		if why := f.Among(s.Among).Otherwise(&r.Run); why != "" {
@@ -129,11 +123,11 @@ func (s Sample) otherwise(f figure.Figure) string {
 	return ""
 }
 
-// Survivors tells whether figures are not taken from all runs that were tried: what made
-// the others invalid may well be what the comparison is to find.
+// Survivors reports whether not all tried runs give figures. The reason may be what the comparison
+// should find.
 func (s Sample) Survivors() bool { return s.Valid != len(s.Runs)+s.Missing }
 
-// Span is when the first and the last run that counts started, of those that tell.
+// Span returns the start times of the first and the last run that have one.
 func (s Sample) Span() (first, last time.Time) {
 	for _, r := range s.Taken {
 		if at := StartedAt(&r.Run); !at.IsZero() {

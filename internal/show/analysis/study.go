@@ -1,16 +1,18 @@
-// Package analysis finds what runs show: how sets differ, which cell of a campaign is best,
-// where a figure changed over time. It is pure: it knows runs, figures and tests, and no
-// sentence. Packages answers and report put into words what it finds.
+// Package analysis finds what runs show: how sets differ, which cell of a campaign
+// is best, where a figure changed over time. It is pure and knows no sentences;
+// packages answers and report put its findings into words.
 //
-// A [Set] is runs of one thing, and a [Sample] what of them figures are taken from. [Compare]
-// tests sets against the first, [Over] follows one configuration over time, and a [Study] is a
-// campaign: its cells, with the figures over their repeated runs. A claim is made only where a
-// rank test shows it, at a level that holds for all that was tested together.
+// A [Set] is repeated runs of one configuration, and a [Sample] its runs that give
+// figures. [Compare] tests sets against the first, [Over] follows one configuration
+// over time, and a [Study] is a campaign with the figures of its cells. A
+// difference is claimed only if a rank test shows it, at a level that holds for all
+// tests together.
 //
-// Files to know: sets.go (which runs), repeated.go (a figure over them), levels.go (tests that
-// share a chance of a false alarm), compare.go, history.go, study.go, against.go (variants),
-// engines.go, differences.go (what else differs), variant.go, rules.go (what stands out), labels.go (names of cells),
-// over.go (lag and stored bytes over a run).
+// Files to know: sets.go (which runs), repeated.go (a figure over them), levels.go
+// (tests that share a chance of a false alarm), compare.go, history.go, study.go,
+// against.go (variants), engines.go, differences.go (what else differs),
+// variant.go, rules.go (what stands out), labels.go (names of cells), over.go (lag
+// and stored bytes over a run).
 package analysis
 
 import (
@@ -27,7 +29,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// Study is what the runs of a campaign show: its cells, with the figures over their runs.
+// Study is a campaign's cells, with the figures over their runs.
 type Study struct {
 	Campaign result.CampaignInfo
 	Axes     []result.Axis
@@ -37,13 +39,10 @@ type Study struct {
 	Recorded   *result.RecordedCampaign
 	references map[*result.Run]figure.Reference
 	Figures    []figure.Figure
-	By         figure.Figure // cells are ranked by it
-	ByFrom     string        // who chose it
+	By         figure.Figure
+	ByFrom     string // who chose it: FromReader and so on
 }
 
-// Statuses of an answer: one cell is shown to be best, none is, there are too few runs to show
-// one, there are not two cells with the figure; or the answer is that of a search, or of a named
-// question.
 const (
 	AnswerBest      = "best"
 	AnswerNone      = "none"
@@ -53,7 +52,6 @@ const (
 	AnswerTold      = "told"
 )
 
-// Who chose the figure of an answer.
 const (
 	FromReader   = "reader"
 	FromSuite    = "suite"
@@ -61,9 +59,9 @@ const (
 	FromDefault  = "default"
 )
 
-// NewStudy looks at a campaign's runs. By is the name of the figure that
-// cells are ranked by; "" is the one that the suite or its question names (see inQuestion), or
-// the e2e response time p99, or the first headline figure that a cell has.
+// NewStudy returns the study of a campaign, ranked by the figure named by. If it is "", the suite
+// or its question may name one (see inQuestion). The default is the e2e response time p99, or else
+// the first headline figure that a cell has.
 func NewStudy(c *result.RecordedCampaign, by string) (*Study, error) {
 	d := &Study{Campaign: c.Campaign.Campaign, Axes: c.Campaign.Axes, Search: c.Campaign.Search, Cells: []Cell{},
 		Recorded: c}
@@ -96,12 +94,12 @@ func NewStudy(c *result.RecordedCampaign, by string) (*Study, error) {
 type Cell struct {
 	Name    string   `json:"name"`
 	Values  []string `json:"values,omitempty"`  // one for each axis
-	Runs    []string `json:"runs"`              // folders of those that can be read
-	Against string   `json:"against,omitempty"` // the variant that the cell is held against
+	Runs    []string `json:"runs"`              // folders of the runs that can be read
+	Against string   `json:"against,omitempty"` // the variant that the cell is compared with
 	Planned int      `json:"planned"`
 	Valid   int      `json:"valid"`
-	// Interrupted is how many runs a person ended early: they are in no figure,
-	// and are made again when the campaign is resumed.
+	// Interrupted is the number of runs that a person ended early. They are in no
+	// figure, and are repeated when the campaign is resumed.
 	Interrupted int                 `json:"interrupted,omitempty"`
 	Figures     map[string]Repeated `json:"figures"`
 
@@ -113,13 +111,13 @@ type Cell struct {
 // Doubt is a reason to distrust the repeats of a figure in a cell.
 type Doubt struct {
 	stats.Warning
-	// Of are the runs that Warning.At counts in.
 	Of []*result.Recorded
-	// Bounds is how many of these have only a lower bound: then no warning can be computed.
+	// Bounds is the number of Of with only a lower bound. If it is not 0, no warning can be
+	// computed.
 	Bounds int
 }
 
-// ValidCells are the cells that a sentence may speak of.
+// ValidCells returns the cells with a valid run.
 func (d *Study) ValidCells() (cells []*Cell) {
 	for i := range d.Cells {
 		if d.Cells[i].Valid > 0 {
@@ -129,7 +127,8 @@ func (d *Study) ValidCells() (cells []*Cell) {
 	return cells
 }
 
-// First is what the others are held against: the first cell, if it has a valid run.
+// First returns the first cell, with which the others are compared; nil if it has
+// no valid run.
 func (d *Study) First() *Cell {
 	if len(d.Cells) == 0 || d.Cells[0].Valid == 0 {
 		return nil
@@ -137,12 +136,12 @@ func (d *Study) First() *Cell {
 	return &d.Cells[0]
 }
 
-// Of is a figure over the cell's runs, whether or not it is one of the headline.
+// Of returns a figure over the cell's runs, headline figure or not.
 func (d *Cell) Of(name string) Repeated {
 	return d.Sample.repeated(FigureCalled(name))
 }
 
-// Sum is a count over all of the cell's runs; known is false where none has it.
+// Sum adds a count over all of the cell's runs; known is false if no run has it.
 func (d *Cell) Sum(name string) (sum float64, known bool) {
 	values, _ := d.Sample.ValuesOf(FigureCalled(name))
 	for _, v := range values {
@@ -151,8 +150,8 @@ func (d *Cell) Sum(name string) (sum float64, known bool) {
 	return sum, len(values) > 0
 }
 
-// VariantsAt is the axis of the variants of a campaign of these and of something else;
-// -1 where it has not both.
+// VariantsAt returns the index of the axis of variants if the campaign also has
+// another axis; else -1.
 func (d *Study) VariantsAt() int {
 	if len(d.Axes) < 2 {
 		return -1
@@ -160,7 +159,8 @@ func (d *Study) VariantsAt() int {
 	return slices.IndexFunc(d.Axes, func(a result.Axis) bool { return a.Path == variantAxis })
 }
 
-// NamedBase is the cell that the suite holds a cell against; nil where it names none.
+// NamedBase returns the cell that the suite names for comparison; nil if it names
+// none.
 func (d *Study) NamedBase(c *Cell) *Cell {
 	axis := slices.IndexFunc(d.Axes, func(a result.Axis) bool { return a.Path == variantAxis })
 	if c.Against == "" || axis < 0 || axis >= len(c.Values) {
@@ -175,8 +175,8 @@ func (d *Study) NamedBase(c *Cell) *Cell {
 	return &d.Cells[i]
 }
 
-// Base is the cell that a cell is held against: the one that the suite names, or the first.
-// Nil where there is none.
+// Base returns the cell that a cell is compared with: NamedBase, or First. It is nil if there is
+// none.
 func (d *Study) Base(c *Cell) *Cell {
 	if base := d.NamedBase(c); base != nil {
 		return base
@@ -191,12 +191,12 @@ func (d *Study) Base(c *Cell) *Cell {
 	return nil
 }
 
-// PartlyRead tells whether a run of the cell did not read all that it was to read.
+// PartlyRead reports whether a run of the cell did not read all that it should.
 func (d *Cell) PartlyRead() bool {
 	return slices.ContainsFunc(d.Sample.Taken, func(r *result.Recorded) bool { return r.Run.PartlyRead() })
 }
 
-// Setting is what the scenario of the cell says of a key; "" where it can't be told.
+// Setting returns a setting of the cell's scenario; "" if the cell has no run.
 func (d *Cell) Setting(path string) string {
 	for _, r := range d.Sample.Taken {
 		return r.Run.Scenario.Get(path)
@@ -204,7 +204,7 @@ func (d *Cell) Setting(path string) string {
 	return ""
 }
 
-// FigureOf takes a figure from a run; nil where it has none.
+// FigureOf returns a figure of a run; nil if it has none.
 func FigureOf(f figure.Figure, r *result.Run) *float64 {
 	if v, ok := f.Value(r); ok {
 		return known(v)
@@ -212,7 +212,7 @@ func FigureOf(f figure.Figure, r *result.Run) *float64 {
 	return nil
 }
 
-// CompareAmong holds the cells of campaigns against each other.
+// CompareAmong makes the figures of the campaigns comparable with each other.
 func CompareAmong(campaigns []*Study) {
 	var all []*result.Run
 	for _, d := range campaigns {
@@ -225,7 +225,7 @@ func CompareAmong(campaigns []*Study) {
 	}
 }
 
-// Among are the runs that figures are taken from, of all cells.
+// Among returns the runs of all cells that figures are taken from.
 func (d *Study) Among() (runs []*result.Run) {
 	for _, cell := range d.Cells {
 		runs = append(runs, runsOf(cell.Sample.Taken)...)
@@ -233,8 +233,6 @@ func (d *Study) Among() (runs []*result.Run) {
 	return runs
 }
 
-// headlineFigures are the figures that are taken over the cells. Under backpressure there are
-// some more that say what it cost, and what it held.
 func headlineFigures(d *Study) []figure.Figure {
 	figures := HeadlineOf(d.Recorded.Runs)
 	if UnderBackpressure(d.Variants()) {
@@ -263,7 +261,6 @@ func cellOf(c *result.RecordedCampaign, i int) Cell {
 	return d
 }
 
-// label calls each cell by its values, where these tell the cells apart.
 func label(cells []Cell) {
 	seen := map[string]bool{}
 	for _, cell := range cells {
@@ -277,7 +274,6 @@ func label(cells []Cell) {
 	}
 }
 
-// measure takes the figures over the cell's runs.
 func (d *Cell) measure(figures []figure.Figure) {
 	d.Figures, d.Doubts = map[string]Repeated{}, map[string][]Doubt{}
 	for _, f := range figures {
@@ -296,7 +292,7 @@ func (d *Cell) measure(figures []figure.Figure) {
 	}
 }
 
-// OnlyBounds is how many values are lower bounds.
+// OnlyBounds is the number of values that are lower bounds.
 func OnlyBounds(values []float64) (n int) {
 	for _, v := range values {
 		if math.IsInf(v, 1) {
@@ -306,8 +302,6 @@ func OnlyBounds(values []float64) (n int) {
 	return n
 }
 
-// rankingOf finds the figure that the cells are ranked by, and says whose choice it
-// is.
 func rankingOf(d *Study, by string, headline []figure.Figure) (f figure.Figure, from string, err error) {
 	if by != "" {
 		f, err := figure.Named(by)
@@ -331,10 +325,9 @@ func rankingOf(d *Study, by string, headline []figure.Figure) (f figure.Figure, 
 	return figure.Figure{}, "", nil
 }
 
-// inQuestion finds the first figure that a question names in full, as in "which
-// codec has the lowest e2e_response_time_p99?" Only names with an underscore count:
-// no other word is sure to be meant as one, and who asks what compression costs has
-// not asked for the compression ratio.
+// inQuestion finds the first figure that a question names in full, such as "which codec has the
+// lowest e2e_response_time_p99?" Only names with an underscore count, as "compression" need not
+// mean the ratio.
 func inQuestion(question string) (found figure.Figure, named bool) {
 	words := strings.FieldsFunc(question,
 		func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })
@@ -346,7 +339,7 @@ func inQuestion(question string) (found figure.Figure, named bool) {
 	return figure.Figure{}, false
 }
 
-// Has tells whether the runs of some cell have a figure.
+// Has reports whether the runs of a cell have a figure.
 func (d *Study) Has(f figure.Figure) bool {
 	return slices.ContainsFunc(d.Cells, func(c Cell) bool {
 		values, _ := c.Sample.ValuesOf(f)
@@ -354,22 +347,19 @@ func (d *Study) Has(f figure.Figure) bool {
 	})
 }
 
-// Ranking is which cell is best by a figure, if one is shown to be.
+// Ranking is the cells ordered by a figure, and whether one is shown to be best.
 type Ranking struct {
 	Status string
 	Cells  []Cell      // those that have the figure, the best median first
 	Rest   []Contender // all but the first, against it
-	Alike  []string    // those that the first is not told apart from
-	More   int         // runs of each cell that would do, where there are too few
+	Alike  []string    // those that are not shown to differ from the first
+	More   int         // additional runs of each cell that would be enough, if there are too few
 }
 
-// Rank says which cell is best, if one is shown to be.
+// Rank ranks the cells, and says whether one is shown to be best.
 //
-// The cell with the best median is tested against every other one. Testing the best against
-// the rest, and not every pair, is the question that was asked, and leaves each test more of
-// the chance of a false alarm: J. C. Hsu, Multiple Comparisons, 1996, calls it the
-// comparison with the best. Only a cell that is better than all others is called
-// best.
+// It tests the cell with the best median against every other: the comparison with the best of J. C.
+// Hsu, Multiple Comparisons, 1996. Only a cell that is better than all others is called best.
 func (d *Study) Rank() Ranking {
 	r := Ranking{Status: AnswerNoRanking, Cells: d.Ranked()}
 	if len(r.Cells) < 2 || d.Unranked() {
@@ -393,20 +383,20 @@ func (d *Study) Rank() Ranking {
 	return r
 }
 
-// Unranked tells whether there is no figure that everybody would rank by: under
-// backpressure the times are of what was admitted, and he who sheds most has the best.
+// Unranked reports whether no figure is a fair default ranking: under backpressure, the cell that
+// sheds most has the best times.
 func (d *Study) Unranked() bool {
 	return d.Campaign.Question != "" && d.ByFrom == FromDefault && UnderBackpressure(d.Variants())
 }
 
-// Contender is another cell against the best.
+// Contender is another cell compared with the best.
 type Contender struct {
 	Name string
 	ComparedFigure
 }
 
-// Ranked are the cells whose valid runs have the ranking figure, the best median
-// first. What an invalid run shows is printed, and answers nothing.
+// Ranked returns the cells whose valid runs have the ranking figure, the best
+// median first.
 func (d *Study) Ranked() (cells []Cell) {
 	if d.By.Name == "" {
 		return nil
@@ -426,10 +416,9 @@ func (d *Study) Ranked() (cells []Cell) {
 	return cells
 }
 
-// Against tests the best of ranked cells against each of the others, each at the whole level:
-// it is called best only if every test is passed, and then no more than one of them needs to
-// be wrong for that to be wrong (R. L. Berger, Multiparameter Hypothesis Testing and
-// Acceptance Sampling, Technometrics 24, 1982).
+// Against tests the best of ranked cells against each of the others, each at the whole level. A
+// cell is called best only if every test passes, so the level holds for all together (R. L. Berger,
+// Multiparameter Hypothesis Testing and Acceptance Sampling, Technometrics 24, 1982).
 func (d *Study) Against(ranked []Cell) (rest []Contender) {
 	best := ranked[0].Figures[d.By.Name]
 	for _, cell := range ranked[1:] {
@@ -447,8 +436,7 @@ func (d *Study) Against(ranked []Cell) (rest []Contender) {
 	return rest
 }
 
-// CellsHead heads the column of cells that are called by their values, in the order of
-// these.
+// CellsHead is the head of the column of cells that are named by their values.
 func CellsHead(d *Study) string {
 	if len(d.Cells) == 0 || d.Cells[0].Label == d.Cells[0].Name {
 		return ""
@@ -456,7 +444,7 @@ func CellsHead(d *Study) string {
 	return strings.Join(settingNames(d.Axes), ", ")
 }
 
-// Variants are the cells as the sentences over several runs want them.
+// Variants returns the cells with runs as variants.
 func (d *Study) Variants() (all []Variant) {
 	for _, cell := range d.Cells {
 		if len(cell.Sample.Runs) > 0 {
@@ -472,11 +460,11 @@ func (d *Study) Variants() (all []Variant) {
 // Part is the cells of one variant of a campaign.
 type Part struct {
 	Prefix string
-	Cells  *Study // with these cells alone, ranked by what they can differ in
+	Cells  *Study // only these cells, ranked by what they can differ in
 }
 
-// ByVariant are the parts of a campaign of variants and of something else; a campaign
-// that has not both is one part.
+// ByVariant splits a campaign with variants and another axis. Any other campaign is
+// one part.
 func ByVariant(d *Study) (parts []Part) {
 	at := d.VariantsAt()
 	if at < 0 {
@@ -487,7 +475,7 @@ func ByVariant(d *Study) (parts []Part) {
 		part.Cells = slices.DeleteFunc(slices.Clone(d.Cells),
 			func(c Cell) bool { return at >= len(c.Values) || c.Values[at] != value })
 		part.Axes = slices.Delete(slices.Clone(d.Axes), at, at+1)
-		for i := range part.Cells { // the clause has said which variant it is of
+		for i := range part.Cells {
 			part.Cells[i].Values = slices.Delete(slices.Clone(part.Cells[i].Values), at, at+1)
 			part.Cells[i].Label = strings.Join(part.Cells[i].Values, ", ")
 		}
@@ -500,7 +488,7 @@ func ByVariant(d *Study) (parts []Part) {
 	return parts
 }
 
-// RankedOtherwise is the campaign with its cells ranked by a figure.
+// RankedOtherwise returns the campaign with its cells ranked by another figure.
 func (d *Study) RankedOtherwise(by string) *Study {
 	other := *d
 	other.By, other.Cells = FigureCalled(by), slices.Clone(d.Cells)
@@ -514,8 +502,7 @@ func (d *Study) RankedOtherwise(by string) *Study {
 	return &other
 }
 
-// FigureCalled is the figure of that name; one that there is none of has no value in any
-// run.
+// FigureCalled returns the figure of that name. An unknown one has no value in any run.
 func FigureCalled(name string) figure.Figure {
 	f, err := figure.Named(name)
 	if err != nil {
@@ -524,11 +511,9 @@ func FigureCalled(name string) figure.Figure {
 	return f
 }
 
-// ThroughputFigure is what a run reached at what it was made for.
+// ThroughputFigure is the rate that a run reached in what it measures.
 const ThroughputFigure = "throughput_per_s"
 
-// rankings are the figures by which the cells of a named answer are ranked, where
-// nobody says otherwise.
 var rankings = map[string]string{
 	"most": "throughput_per_s", "scaling": "throughput_per_s", "knee": "throughput_per_s",
 	"per-consumer": "throughput_per_s", "enough": "throughput_per_s",

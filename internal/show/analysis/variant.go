@@ -7,19 +7,18 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// Variant is the runs of one name: repeats of one thing.
+// Variant is the runs of one name: repeats of one configuration.
 type Variant struct {
 	Name string
-	// Runs are the ones that figures are taken from: the valid ones, or all
-	// of them where none is valid.
+	// Runs are the valid runs, or all finished ones if none is valid.
 	Runs  []*result.Recorded
 	All   int
 	Valid int
-	Among []*result.Run // those of all names, its own included
+	Among []*result.Run // the runs of all names, including its own
 }
 
-// Variants groups runs by name, in the order in which the names come. A run
-// that did not finish has no figures and only counts as not valid.
+// Variants groups runs by name, in the order of the names' first runs. A run that did not finish
+// counts only in All.
 func Variants(runs []*result.Recorded) []Variant {
 	var grouped []Variant
 	for _, r := range runs {
@@ -47,7 +46,6 @@ func Variants(runs []*result.Recorded) []Variant {
 	return besideEachOther(grouped)
 }
 
-// besideEachOther are variants whose figures stand in one table.
 func besideEachOther(all []Variant) []Variant {
 	var among []*result.Run
 	for _, v := range all {
@@ -59,18 +57,18 @@ func besideEachOther(all []Variant) []Variant {
 	return all
 }
 
-// Reading takes one number from a run, and tells whether the run has it.
+// Reading returns a number of a run, and whether the run has it.
 type Reading func(*result.Run) (float64, bool)
 
 // Spread is a figure over repeated runs.
 type Spread struct {
 	N                int
 	Low, Median, Top float64
-	Least            *Spread // of lower bounds, where others are +Inf
-	ClockError       float64 // as of figure.Repeats
+	Least            *Spread // with lower bounds in place of +Inf
+	ClockError       float64 // as in figure.Repeats
 }
 
-// Figure takes a figure from each run that compares with all others of the table.
+// Figure returns a figure over the variant's runs, as comparable with the table's others.
 func (v Variant) Figure(f figure.Figure) Spread {
 	f = f.Among(v.Among)
 	s, least := v.Of(f.Ranked), v.Of(f.AtLeast)
@@ -78,12 +76,12 @@ func (v Variant) Figure(f figure.Figure) Spread {
 	return s
 }
 
-// Values are those of a figure by which its runs are ranked.
+// Values returns a figure's values, by which the runs are ranked.
 func (v Variant) Values(f figure.Figure) []float64 {
 	return f.Among(v.Among).Over(runsOf(v.Runs)).Ranked
 }
 
-// Of takes the figure from each run; n is zero where no run has it.
+// Of returns the spread of a number over the runs; N is 0 if no run has it.
 func (v Variant) Of(f Reading) Spread {
 	var values []float64
 	for _, r := range v.Runs {
@@ -96,11 +94,11 @@ func (v Variant) Of(f Reading) Spread {
 	}
 	slices.Sort(values)
 	n := len(values)
-	// of +Inf it is that
+	// if one of the two is +Inf, so is the median
 	return Spread{N: n, Low: values[0], Median: (values[(n-1)/2] + values[n/2]) / 2, Top: values[n-1]}
 }
 
-// Where is how many runs have a figure of which something is so.
+// Where returns the number of runs that have the number and for which so is true.
 func (v Variant) Where(f Reading, so func(float64) bool) (n int) {
 	for _, r := range v.Runs {
 		if x, ok := f(&r.Run); ok && so(x) {
@@ -110,8 +108,8 @@ func (v Variant) Where(f Reading, so func(float64) bool) (n int) {
 	return n
 }
 
-// Typical is the run whose figure is nearest to the median, for a picture of
-// one run; nil where no run has the figure.
+// Typical returns the run whose number is nearest to the median; nil if no run has
+// it.
 func (v Variant) Typical(f Reading) *result.Recorded {
 	median := v.Of(f).Median
 	var best *result.Recorded
@@ -122,7 +120,7 @@ func (v Variant) Typical(f Reading) *result.Recorded {
 			continue
 		}
 		d := max(x-median, median-x)
-		if x == median { // of bounds too
+		if x == median {
 			d = 0
 		}
 		if best == nil || d < distance {
@@ -132,9 +130,9 @@ func (v Variant) Typical(f Reading) *result.Recorded {
 	return best
 }
 
-// TypicalRun is the run that stands for repeats in a picture over time: of those with intervals the
-// one whose p99, or else whose throughput, is nearest to the median of all, lower bounds included.
-// It is the first if none has either, and nil without a run.
+// TypicalRun returns the run that represents repeats in a picture over time: the one with intervals
+// whose p99, or else throughput, is nearest to the median. Without either it is the first run, and
+// without runs nil.
 func TypicalRun(runs []*result.Recorded) *result.Recorded {
 	with := slices.DeleteFunc(slices.Clone(runs), func(r *result.Recorded) bool { return len(r.Intervals) == 0 })
 	if len(with) == 0 {
@@ -151,7 +149,7 @@ func TypicalRun(runs []*result.Recorded) *result.Recorded {
 	return with[0]
 }
 
-// FigureNamed reads a figure by a name that is known to be one.
+// FigureNamed returns the reading of a figure. An unknown one has no value.
 func FigureNamed(name string) Reading {
 	f, err := figure.Named(name)
 	if err != nil {
@@ -160,8 +158,8 @@ func FigureNamed(name string) Reading {
 	return f.Value
 }
 
-// AtLeastOfBound is the peak of what the lag was at the least, as a part of the bound,
-// where several processes produce.
+// AtLeastOfBound is the lowest possible peak of the lag relative to the bound, if
+// several processes produce.
 func AtLeastOfBound(r *result.Run) (float64, bool) {
 	if r.Backpressure == nil {
 		return 0, false
@@ -169,9 +167,8 @@ func AtLeastOfBound(r *result.Run) (float64, bool) {
 	return value(r.Backpressure.PeakAtLeastToBound)
 }
 
-// References finds for the valid runs of variants what the same consumers delivered
-// without backpressure. What an invalid run delivered is nothing to hold others
-// against.
+// References returns what the same consumers delivered without backpressure, for the valid runs of
+// variants.
 func References(compared []Variant) map[*result.Run]figure.Reference {
 	var sets [][]*result.Run
 	for _, v := range compared {
@@ -186,15 +183,14 @@ func References(compared []Variant) map[*result.Run]figure.Reference {
 	return figure.References(sets)
 }
 
-// UnderBackpressure tells whether some variant was.
+// UnderBackpressure reports whether a variant has backpressure.
 func UnderBackpressure(compared []Variant) bool { return slices.ContainsFunc(compared, Variant.Held) }
 
-// Held tells whether a controller was there to hold load back.
+// Held reports whether a controller limited the load.
 func (v Variant) Held() bool {
 	return slices.ContainsFunc(v.Runs, func(r *result.Recorded) bool { return r.Run.Backpressure != nil })
 }
 
-// The figures that are compared.
 var (
 	Scheduled   = whole("load.scheduled", func(r *result.Run) int64 { return r.Load.Scheduled })
 	Shed        = whole("load.shed", func(r *result.Run) int64 { return r.Load.Shed })
@@ -212,27 +208,27 @@ var (
 	DeliveredPart = ofScheduled(delivered)
 )
 
-// OfferedPerS is the rate at which records came due; not known in a closed loop.
+// OfferedPerS is the rate at which records came due; unknown in a closed loop.
 func OfferedPerS(r *result.Run) (float64, bool) {
 	return r.Load.OfferedPerS, !r.Load.ClosedLoop && r.Says("load.offered_per_s")
 }
 
-// AckedPerS is the rate of acknowledgements in the measured window.
+// AckedPerS is the rate of acks in the measured window.
 func AckedPerS(r *result.Run) (float64, bool) { return r.Load.AckedPerS, r.Says("load.acked_per_s") }
 
 // PeakLag is the highest consumer lag, in records.
 func PeakLag(r *result.Run) (float64, bool) { return value(r.Lag.PeakRecords) }
 
-// PeakLagOfBound is the overshoot: above 1 the bound did not hold.
+// PeakLagOfBound is the peak of the lag relative to the bound.
 func PeakLagOfBound(r *result.Run) (float64, bool) { return FigureNamed("lag_peak_of_max_lag")(r) }
 
 // Utilisation is the part of their time in which the workers worked.
 func Utilisation(r *result.Run) (float64, bool) { return value(r.Consumer.Utilisation) }
 
-// Capacity is how many records a second the workers can work through.
+// Capacity is the number of records that the workers can process per second.
 func Capacity(r *result.Run) (float64, bool) { return value(r.Consumer.CapacityPerS) }
 
-// GateClosed is the share of the measured window.
+// GateClosed is the part of the measured window in which the gate was closed.
 func GateClosed(r *result.Run) (float64, bool) {
 	w := Window(r)
 	if r.Backpressure == nil || w <= 0 {
@@ -241,7 +237,7 @@ func GateClosed(r *result.Run) (float64, bool) {
 	return r.Backpressure.ClosedS * 1e9 / float64(w), true
 }
 
-// Drained is 1 if the consumers reached everything, and 0 if not.
+// Drained is 1 if the consumers read everything, and 0 if not.
 func Drained(r *result.Run) (float64, bool) {
 	known := consumed(r) && r.Says("lag.drained")
 	if r.Lag.Drained {
@@ -252,18 +248,15 @@ func Drained(r *result.Run) (float64, bool) {
 
 func consumed(r *result.Run) bool { return r.Consumer.Members > 0 }
 
-// whole is a figure of records. A run of another tool may not tell it: path is where
-// it is in run.json.
+// whole is a number of records. path is its place in run.json, which an imported run may lack.
 func whole(path string, f func(*result.Run) int64) Reading {
 	return func(r *result.Run) (float64, bool) { return float64(f(r)), r.Says(path) }
 }
 
-// checked is a figure that only stamped records give.
 func checked(f func(*result.Run) int64) Reading {
 	return func(r *result.Run) (float64, bool) { return float64(f(r)), r.Delivery.Checked }
 }
 
-// ofScheduled is a figure of records as a share of what was scheduled.
 func ofScheduled(f Reading) Reading {
 	return func(r *result.Run) (float64, bool) {
 		n, ok := f(r)
@@ -278,7 +271,7 @@ func value[T int64 | float64](p *T) (float64, bool) {
 	return float64(*p), true
 }
 
-// Phase is the run's phase of that name, or an empty one.
+// Phase returns the run's phase of that name, or an empty one.
 func Phase(r *result.Run, name string) result.Phase {
 	for _, ph := range r.Run.Phases {
 		if ph.Name == name {

@@ -1,14 +1,13 @@
-// Package answers has the questions that a suite can ask of its campaign. Each is answered
-// with a table that has the columns its reader needs, and one sentence below it.
+// Package answers has the questions that a suite can ask of its campaign. The answer to each is a
+// table with the columns that its reader needs, and one sentence.
 //
-// Whether it is more than the luck of single runs is in the sentence's form: of one run
-// of each it says so before it says anything else, of several it gives medians with what
-// bounds them. A question is a file. To add one, write its file, and name it in [Questions].
+// With one run of each, the sentence makes no claim, and with several it gives medians with their
+// bounds. Each question has its own file. To add one, write its file and name it in [Questions].
 //
-// Files to know: answers.go (the questions), columns.go (what tables have in common); then
-// most.go, scaling.go, perconsumer.go, enough.go, knee.go, slope.go, times.go, failover.go, savings.go, payloads.go;
-// and of the engines of a queue engines.go, enginescaling.go, enginetimes.go, startsfirst.go, redelivery.go,
-// enginefaults.go, decision.go.
+// Files to know: answers.go (the questions), columns.go (what tables have in common); then most.go,
+// scaling.go, perconsumer.go, enough.go, knee.go, slope.go, times.go, failover.go, savings.go,
+// payloads.go; and of the engines of a queue engines.go, enginescaling.go, enginetimes.go,
+// startsfirst.go, redelivery.go, enginefaults.go, decision.go.
 package answers
 
 import (
@@ -20,27 +19,26 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// Answer is what a question found.
+// Answer is the answer to a question.
 type Answer struct {
 	// Table has a row for each cell, in their order; of a decision, one for each kind of work.
 	layout.Table
-	Notes    []string // what a reader can't know of the columns
+	Notes    []string // what a reader must know about the columns
 	Sentence string
 }
 
-// says is the answer with its sentence.
 func (a Answer) says(sentence string) Answer {
 	a.Sentence = sentence
 	return a
 }
 
-// Question is one that a suite can ask.
+// Question is a question that a suite can ask.
 type Question struct {
-	Name string // as in the scenario's key answer
+	Name string
 	Ask  func(*analysis.Study) Answer
 }
 
-// Questions are all that there are.
+// Questions are all questions.
 var Questions = []Question{
 	{"most", most}, {"scaling", scaling}, {"per-consumer", perConsumer}, {"enough", enough}, {"knee", knee},
 	{"slope", slope}, {"times", timesBeside}, {"failover", failover}, {"savings", savings}, {"payloads", payloads},
@@ -48,8 +46,8 @@ var Questions = []Question{
 	{"engine-faults", engineFaults}, {"decision", decision},
 }
 
-// Named asks the question of a study that its suite names; false where it names none, a
-// reader has asked for a ranking, or it is a search. There is no table where no run can be read.
+// Named answers the question of the study's suite. asked is false if there is none, a reader asked
+// for a ranking, or the campaign is a search. The table is empty if no run can be read.
 func Named(d *analysis.Study) (a Answer, asked bool) {
 	i := slices.IndexFunc(Questions, func(q Question) bool { return q.Name == d.Campaign.Answer })
 	if i < 0 || d.ByFrom == analysis.FromReader || d.Search != nil {
@@ -63,8 +61,6 @@ func Named(d *analysis.Study) (a Answer, asked bool) {
 	return a, true
 }
 
-// carefully says before a sentence what it can't claim: what rests on one run of each,
-// and what scenarios it does not speak of.
 func carefully(d *analysis.Study, sentence string) string {
 	most := 0
 	var without []string
@@ -78,7 +74,7 @@ func carefully(d *analysis.Study, sentence string) string {
 		func(c analysis.Cell) bool { return strings.HasPrefix(sentence, d.Said(c.Label)) }); {
 	case most == 1:
 		sentence = "In one run of each, which carries no claim: " + sentence
-	case !named: // a scenario keeps its name
+	case !named: // the name of a scenario keeps its case
 		sentence = strings.ToUpper(sentence[:1]) + sentence[1:]
 	}
 	if len(without) > 0 {
@@ -87,7 +83,6 @@ func carefully(d *analysis.Study, sentence string) string {
 	return sentence
 }
 
-// notReadOut explains the cells that did not read all that was there.
 func notReadOut(d *analysis.Study) []string {
 	const idles = "librdkafka"
 	var names []string
@@ -110,8 +105,7 @@ func notReadOut(d *analysis.Study) []string {
 	return []string{note}
 }
 
-// notRanked names the cells of which nothing is claimed, as they did not read all that was there:
-// a client may have paused, so its figure need not be its speed.
+// notRanked names the cells that did not read all records: their client may have paused.
 func notRanked(d *analysis.Study) (clauses []string) {
 	for _, c := range d.ValidCells() {
 		if c.PartlyRead() {
@@ -121,5 +115,4 @@ func notRanked(d *analysis.Study) (clauses []string) {
 	return clauses
 }
 
-// phrases joins the clauses of a sentence.
 func phrases(clauses []string) string { return strings.Join(clauses, "; ") + "." }

@@ -14,13 +14,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// An answerColumn is what a table says of each cell.
 type column struct {
 	head string
 	text func(*analysis.Cell) string
 }
 
-// valued is a column of a figure's medians, with what bounds them.
 func valued(head, name string) column {
 	f := analysis.FigureCalled(name)
 	return column{head, func(c *analysis.Cell) string {
@@ -32,7 +30,6 @@ func valued(head, name string) column {
 	}}
 }
 
-// summed is a column of counts, over all runs of a cell.
 func summed(head, name string) column {
 	f := analysis.FigureCalled(name)
 	return column{head, func(c *analysis.Cell) string {
@@ -44,12 +41,10 @@ func summed(head, name string) column {
 	}}
 }
 
-// limited is the column of what kept the runs from more.
 func limited() column {
 	return column{"bottleneck", func(c *analysis.Cell) string { return cmp.Or(cellBottleneck(c), unit.Absent) }}
 }
 
-// tabulate makes the table of columns, without those that say nothing of any cell.
 func tabulate(d *analysis.Study, columns ...column) Answer {
 	t := Answer{Table: layout.Table{Left: map[int]bool{}, Rows: make([][]string, len(d.Cells)+1)}}
 	t.Rows[0] = []string{cmp.Or(analysis.CellsHead(d), "scenario"), "runs"}
@@ -77,8 +72,8 @@ func tabulate(d *analysis.Study, columns ...column) Answer {
 	return t
 }
 
-// cellBottleneck is what most of the cell's runs name, with how much of it was used; ""
-// where none does.
+// cellBottleneck names the bottleneck of most of the cell's runs, with its use; "" if no run names
+// one.
 func cellBottleneck(d *analysis.Cell) string {
 	named := map[string][]float64{}
 	var order []string
@@ -100,7 +95,7 @@ func cellBottleneck(d *analysis.Cell) string {
 		return most
 	}
 	text := most
-	if most != offeredLoad && most != notKnown { // of these no share was used
+	if most != offeredLoad && most != notKnown {
 		text += " " + unit.WholePercent(analysis.FromValues(named[most]).Summary.Median)
 	}
 	if n := len(d.Sample.Taken); len(named[most]) < n {
@@ -109,15 +104,12 @@ func cellBottleneck(d *analysis.Cell) string {
 	return text
 }
 
-// What a run's bottleneck is called where it is no resource, as package bottleneck has
-// it: a run that did all that was asked for, and one that nothing measured explains.
+// Package bottleneck uses these names if no resource is the bottleneck.
 const (
 	offeredLoad = "offered load"
 	notKnown    = "not known"
 )
 
-// quotient prints how many times base a figure is: 0.52, with its interval where the
-// runs are enough for one.
 func quotient(r, base analysis.Repeated) string {
 	if r.N == 0 || base.N == 0 || base.Summary.Median == 0 || math.IsInf(base.Summary.Median, 1) {
 		return unit.Absent
@@ -133,9 +125,6 @@ func quotient(r, base analysis.Repeated) string {
 	return text
 }
 
-// againstFirst is a column of a figure ÷ that of the first cell; where variants are not
-// alike, that of the first cell of the same variant; where the suite names bases, that of the
-// base or of the first cell, with its name.
 func againstFirst(d *analysis.Study, head, name string) column {
 	named := slices.ContainsFunc(d.Cells, func(c analysis.Cell) bool { return d.NamedBase(&c) != nil })
 	switch {
@@ -160,8 +149,6 @@ func againstFirst(d *analysis.Study, head, name string) column {
 	}}
 }
 
-// throughputColumns are what every table of throughputs has, by the figure that the
-// cells are ranked by.
 func throughputColumns(d *analysis.Study, against, by string) []column {
 	columns := []column{valued(titleOf(by), by), valued("bytes/s", "throughput_bytes_per_s"),
 		againstFirst(d, against, by)}
@@ -173,7 +160,6 @@ func throughputColumns(d *analysis.Study, against, by string) []column {
 	return columns
 }
 
-// titleOf heads a column of a figure.
 func titleOf(name string) string {
 	if name == analysis.ThroughputFigure {
 		return "records/s"
@@ -185,7 +171,6 @@ func titleOf(name string) string {
 	return f.Title
 }
 
-// costColumns are what a throughput took, and what it lost.
 func costColumns() []column {
 	return []column{
 		valued("all clients' CPU, cores", "cpu_cores"),
@@ -197,24 +182,22 @@ func costColumns() []column {
 	}
 }
 
-// medianOf prints the median of a figure with what bounds it.
 func medianOf(c *analysis.Cell, name string) string {
 	return c.Of(name).Bounded(analysis.FigureCalled(name))
 }
 
-// worst is a column of the highest value of any of a cell's runs.
 func worst(head, name string) column {
 	f := analysis.FigureCalled(name)
 	return column{head, func(c *analysis.Cell) string {
 		r := c.Of(name)
-		if r.N < 2 { // it is the one that there is
+		if r.N < 2 {
 			return unit.Absent
 		}
 		return f.Format(r.Summary.Max)
 	}}
 }
 
-// CellRuns says how many runs a cell's figures are of.
+// CellRuns prints the number of runs that a cell's figures come from.
 func CellRuns(d *analysis.Cell) string {
 	switch all := len(d.Sample.Runs); {
 	case all == 0:
@@ -228,10 +211,10 @@ func CellRuns(d *analysis.Cell) string {
 	}
 }
 
-// OfInvalid marks figures of a cell that has no valid run.
+// OfInvalid marks the figures of a cell without a valid run.
 const OfInvalid = "†"
 
-// CellMark sets the mark at a figure of the cell, if it is one that deserves it.
+// CellMark appends OfInvalid to the text of a figure if the cell has no valid run.
 func CellMark(d *analysis.Cell, r analysis.Repeated, text string) string {
 	if d.Valid > 0 || r.N == 0 {
 		return text
@@ -239,7 +222,6 @@ func CellMark(d *analysis.Cell, r analysis.Repeated, text string) string {
 	return text + OfInvalid
 }
 
-// queueCosts are the columns of what a queue took of clients and brokers.
 func queueCosts() []column {
 	return []column{
 		valued("requests of the queue per record", "queue_requests_per_record"),

@@ -12,23 +12,22 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// A kind of work is a row of the table that says which engine is for what: the figure that
-// decides, and the scenarios that have it, the first that were made counting.
+// A workKind is a row of the table. The figure decides the best engine for the kind of work.
 type workKind struct {
 	work    string
 	figure  string
-	added   bool              // by how much it is more than that of plain at the same load
-	repeats bool              // what was acknowledged again is told beside it
+	added   bool // show how much it exceeds that of plain at the same load
+	repeats bool
 	of      []workSource      // in the order of preference
-	cannot  map[string]string // engines that can't do it, and why
+	cannot  map[string]string // engines that cannot do it, and why
 }
 
-// A workSource is a suite and its variants: the name of one for each engine.
+// A workSource is a suite, and the pattern of its variants' names with ENGINE for
+// the engine.
 type workSource struct{ suite, variant string }
 
 func (s workSource) of(engine string) string { return strings.Replace(s.variant, "ENGINE", engine, 1) }
 
-// engineColumns are the engines, in the order of the table.
 var engineColumns = []string{"plain", "markers", "offsetmap", "share"}
 
 var (
@@ -61,26 +60,22 @@ var (
 	}
 )
 
-// What stands in the cells of a table where there is no figure.
 const (
 	notMeasuredHere = "not measured"
 	notPossible     = "can't"
 )
 
-// Decide is the table of which engine is for which work, from the campaigns that there are
-// of the study of kmq: a row for each kind of work, with the engine that is shown to be best
-// at it or those that are not told apart, and a column for each engine, in each cell of
-// which are the figure and the variant that it is of.
+// Decide returns the table of the best engine, or those not shown to differ, for each kind of work,
+// from campaigns of the kmq study. Each engine has a column with its figure and variant.
 func Decide(campaigns ...*analysis.Study) Answer {
 	table, _ := decideWork(campaigns)
 	return table
 }
 
-// verdictOn is what the runs say of a kind of work.
 type verdictOn struct {
 	work, best string
 	cells      []string
-	from       string // the suite
+	from       string
 }
 
 func decideWork(campaigns []*analysis.Study) (Answer, []verdictOn) {
@@ -104,7 +99,6 @@ func decideWork(campaigns []*analysis.Study) (Answer, []verdictOn) {
 	return t, all
 }
 
-// judge finds the figures of a kind of work and which engine is best by them.
 func (k workKind) judge(campaigns []*analysis.Study) verdictOn {
 	source, d := k.source(campaigns)
 	v := verdictOn{work: k.work, best: notMeasuredHere, from: source.suite, cells: make([]string, len(engineColumns))}
@@ -137,7 +131,6 @@ func (k workKind) judge(campaigns []*analysis.Study) verdictOn {
 	return v
 }
 
-// figureOf is the figure of a cell as the table has it, and the values that it is ranked by.
 func (k workKind) figureOf(d *analysis.Study, c *analysis.Cell, f figure.Figure) (text string, values []float64,
 	known bool) {
 	r := c.Of(k.figure)
@@ -166,8 +159,8 @@ func (k workKind) figureOf(d *analysis.Study, c *analysis.Cell, f figure.Figure)
 	return text, values, true
 }
 
-// source is the first that was made, for two engines if there is one, and its campaign; the
-// first without a campaign where none was.
+// source returns the first source that has a campaign with two engines, or else one engine, or else
+// the first source.
 func (k workKind) source(campaigns []*analysis.Study) (workSource, *analysis.Study) {
 	for _, least := range []int{2, 1} {
 		for _, s := range k.of {
@@ -181,7 +174,6 @@ func (k workKind) source(campaigns []*analysis.Study) (workSource, *analysis.Stu
 	return workSource{unit.Absent, ""}, &analysis.Study{}
 }
 
-// madeIn is of how many engines a campaign has the figure.
 func (k workKind) madeIn(d *analysis.Study, s workSource) (n int) {
 	for _, engine := range engineColumns {
 		if c := cellCalled(d, s.of(engine)); c != nil && c.Valid > 0 && c.Of(k.figure).N > 0 {
@@ -191,7 +183,6 @@ func (k workKind) madeIn(d *analysis.Study, s workSource) (n int) {
 	return n
 }
 
-// cellCalled is the cell of a variant; nil where there is none.
 func cellCalled(d *analysis.Study, variant string) *analysis.Cell {
 	i := slices.IndexFunc(d.Cells, func(c analysis.Cell) bool { return len(c.Values) == 1 && c.Values[0] == variant })
 	if i < 0 {
@@ -200,8 +191,6 @@ func cellCalled(d *analysis.Study, variant string) *analysis.Cell {
 	return &d.Cells[i]
 }
 
-// bestEngines names the best of the cells, those that it is not told apart from, and those
-// of which there are too few runs to tell anything.
 func bestEngines(d *analysis.Study) string {
 	ranked := d.Ranked()
 	best := []string{ranked[0].Label}
@@ -229,7 +218,6 @@ func bestEngines(d *analysis.Study) string {
 	}
 }
 
-// decision is the table of which engine is for which work, from this campaign alone.
 func decision(d *analysis.Study) Answer {
 	table, all := decideWork([]*analysis.Study{d})
 	var clauses, open []string

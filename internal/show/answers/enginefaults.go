@@ -7,8 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// engineFaults says what a fault cost each engine: what was lost, what came again, and for
-// how long nothing came.
 func engineFaults(d *analysis.Study) Answer {
 	const p99 = "e2e_response_time_p99"
 	table := tabulate(d,

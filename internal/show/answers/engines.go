@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// ofPlain is a column of a figure ÷ that of plain.
 func ofPlain(d *analysis.Study, head, name string) column {
 	return column{head, func(c *analysis.Cell) string {
 		if c.EngineOf() == analysis.PlainEngine && c.Of(name).N > 0 {
@@ -21,8 +20,7 @@ func ofPlain(d *analysis.Study, head, name string) column {
 	}}
 }
 
-// engineGroups are the valid plain cells with the cells that are held against each, and those
-// that nothing is held against.
+// engineGroups returns as alone the cells without a plain cell.
 func engineGroups(d *analysis.Study) (groups []engineGroup, alone []*analysis.Cell) {
 	at := map[string]int{}
 	for _, c := range d.ValidCells() {
@@ -47,7 +45,6 @@ type engineGroup struct {
 	others []*analysis.Cell
 }
 
-// prefix is what the group is called before its clause; "" where it needs no name.
 func (g engineGroup) prefix() string {
 	if kind := analysis.KindOf(g.plain.Label, analysis.PlainEngine); kind != "" {
 		return kind + ": "
@@ -55,7 +52,6 @@ func (g engineGroup) prefix() string {
 	return ""
 }
 
-// engines says what each engine acknowledged, as a part of what plain did.
 func engines(d *analysis.Study) Answer {
 	const name = "queue_acked_per_s"
 	columns := append([]column{valued("acked/s", name), ofPlain(d, "÷ plain", name)}, queueCosts()...)
@@ -72,14 +68,12 @@ func engines(d *analysis.Study) Answer {
 		clauses = append(clauses, clause)
 	}
 	for _, c := range alone {
-		clauses = append(clauses, fmt.Sprintf("%s acknowledged %s, with no plain beside it", d.Said(c.Label),
+		clauses = append(clauses, fmt.Sprintf("%s acknowledged %s, without a plain scenario to compare with", d.Said(c.Label),
 			medianOf(c, name)))
 	}
 	return table.says(phrases(clauses) + pricesOfStarts(d, d.ValidCells(), startsCost(d)) + notSettled(d))
 }
 
-// notSettled warns of cells in whose runs something was lost, or not settled to the end; ""
-// of none.
 func notSettled(d *analysis.Study) string {
 	var clauses []string
 	for _, part := range []struct{ name, what string }{{"queue_lost", "LOST"},

@@ -12,8 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// engineScaling says for each engine of a queue what more nodes, threads and partitions
-// brought it, in rate and in latency.
 func engineScaling(d *analysis.Study) Answer {
 	const name = "queue_acked_per_s"
 	time := queueTime(d)
@@ -27,7 +25,7 @@ func engineScaling(d *analysis.Study) Answer {
 		table.Notes = append(table.Notes, "In a closed loop the time of a record is about what is under way ÷ the rate.")
 	}
 	rate, p50 := analysis.FigureCalled(name), analysis.FigureCalled(time+"_p50")
-	at := func(c *analysis.Cell) string { // a run that was starved has a rate and no times
+	at := func(c *analysis.Cell) string {
 		text := c.Of(name).MedianText(rate)
 		if c.Of(p50.Name).N > 0 {
 			text += " at a p50 of " + c.Of(p50.Name).MedianText(p50)
@@ -35,7 +33,7 @@ func engineScaling(d *analysis.Study) Answer {
 		return fmt.Sprintf("%s (%s)", text, shapeOf(c))
 	}
 	var clauses []string
-	var ends []*analysis.Cell // the largest of each engine
+	var ends []*analysis.Cell
 	for _, cells := range byEngine(d) {
 		smallest, largest := cells[0], cells[len(cells)-1]
 		ends = append(ends, largest)
@@ -66,8 +64,6 @@ func engineScaling(d *analysis.Study) Answer {
 	return table.says(phrases(clauses) + pricesOfStarts(d, ends, startsCost(d)) + notSettled(d))
 }
 
-// queueTime is the end-to-end time that the runs have: from when a record was due, or in a
-// closed loop from when it was sent.
 func queueTime(d *analysis.Study) string {
 	if slices.ContainsFunc(d.Cells, func(c analysis.Cell) bool { return c.Of("e2e_response_time_p50").N > 0 }) {
 		return "e2e_response_time"
@@ -75,8 +71,6 @@ func queueTime(d *analysis.Study) string {
 	return "e2e_service_time"
 }
 
-// morePartitions says what the most partitions brought an engine of what the fewest did, for each
-// shape of cells that are alike but for them. The cells are in the order of their shapes.
 func morePartitions(d *analysis.Study, cells []*analysis.Cell, name string) (parts []string) {
 	axis := slices.IndexFunc(d.Axes, func(a result.Axis) bool { return a.Path == partitionsKey })
 	if axis < 0 {
@@ -104,8 +98,7 @@ func morePartitions(d *analysis.Study, cells []*analysis.Cell, name string) (par
 	return parts
 }
 
-// byEngine are the valid cells of each engine, as sentences call it, in the order of their shapes:
-// by nodes × threads, and then by partitions.
+// byEngine groups the valid cells by engine, each ordered by nodes × threads, then by partitions.
 func byEngine(d *analysis.Study) (groups [][]*analysis.Cell) {
 	at := map[string]int{}
 	for _, c := range d.ValidCells() {
@@ -128,25 +121,22 @@ func byEngine(d *analysis.Study) (groups [][]*analysis.Cell) {
 	return groups
 }
 
-// The settings that make a shape.
 const (
 	nodesKey      = "consume.consumers"
 	threadsKey    = "consume.queue.threads"
 	partitionsKey = "topic.partitions"
 )
 
-// counted is a setting that is a count; 0 if it is not known.
+// counted is 0 if the setting is not known.
 func counted(c *analysis.Cell, path string) int {
 	n, _ := strconv.Atoi(c.Setting(path))
 	return n
 }
 
-// threadsOf is how many work on a queue.
 func threadsOf(c *analysis.Cell) string {
 	return fmt.Sprintf("%s × %s threads", c.Setting(nodesKey), c.Setting(threadsKey))
 }
 
-// shapeOf is how many work on a queue, and on how many partitions.
 func shapeOf(c *analysis.Cell) string {
 	shape := threadsOf(c)
 	if partitions := c.Setting(partitionsKey); partitions != "" && partitions != unit.Absent {

@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// addedToPlain is a column of by how much a time is more than that of plain.
 func addedToPlain(d *analysis.Study, head, name string) column {
 	return column{head, func(c *analysis.Cell) string {
 		base := d.PlainOf(c)
@@ -24,8 +23,6 @@ func addedToPlain(d *analysis.Study, head, name string) column {
 	}}
 }
 
-// added is by how much a time is more than another, in its own unit, with an interval where
-// the runs are enough for one, and whether they show it.
 func added(r, base analysis.Repeated, f figure.Figure) (text string, shown stats.Verdict) {
 	text = signed(r.Summary.Median-base.Summary.Median, f)
 	c := stats.Compare(base.Values, r.Values, analysis.DefaultAlpha)
@@ -35,8 +32,8 @@ func added(r, base analysis.Repeated, f figure.Figure) (text string, shown stats
 	return text, c.Verdict
 }
 
-// unshown is what a sentence says of a difference that n runs do not show; "" of one that they show,
-// and of a single run, of which the sentence says it at its beginning.
+// unshown is "" if the runs show the difference, and for a single run, which the sentence mentions
+// at its beginning.
 func unshown(n int, shown stats.Verdict) string {
 	switch {
 	case n > 1 && shown == stats.TooFew:
@@ -47,7 +44,6 @@ func unshown(n int, shown stats.Verdict) string {
 	return ""
 }
 
-// addsTo says by how much a time of a cell is more than that of base. It is "" if that is not known.
 func addsTo(d *analysis.Study, c, base *analysis.Cell, name string) string {
 	f := analysis.FigureCalled(name)
 	text, shown := added(c.Of(name), base.Of(name), f)
@@ -58,7 +54,7 @@ func addsTo(d *analysis.Study, c, base *analysis.Cell, name string) string {
 }
 
 func signed(v float64, f figure.Figure) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) { // of bounds there is no difference
+	if math.IsNaN(v) || math.IsInf(v, 0) { // two lower bounds have no difference
 		return unit.Absent
 	}
 	if v < 0 {
@@ -67,7 +63,7 @@ func signed(v float64, f figure.Figure) string {
 	return "+" + f.Format(v)
 }
 
-// timeAsked is the time that the suite is judged by, or the median of the end-to-end one.
+// timeAsked is the time that ranks the suite's cells, or the e2e response time p50.
 func timeAsked(d *analysis.Study) string {
 	if (d.ByFrom == analysis.FromSuite || d.ByFrom == analysis.FromQuestion) && d.By.Kind == figure.Nanoseconds {
 		return d.By.Name
@@ -75,7 +71,6 @@ func timeAsked(d *analysis.Study) string {
 	return "e2e_response_time_p50"
 }
 
-// engineTimes says what each engine added to the times of plain.
 func engineTimes(d *analysis.Study) Answer {
 	name := timeAsked(d)
 	f := analysis.FigureCalled(name)
@@ -116,7 +111,6 @@ func engineTimes(d *analysis.Study) Answer {
 	return table.says(phrases(clauses) + pricesOfStarts(d, d.ValidCells(), startsAdd(d, name)) + notSettled(d))
 }
 
-// inOrder says what order costs each engine, where the cells differ in it.
 func inOrder(d *analysis.Study, name string) (clauses []string) {
 	const order = "consume.queue.order"
 	for _, c := range d.ValidCells() {

@@ -14,8 +14,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// enough says the least value of the one setting that is varied from which on all cells are near
-// the best, whether the runs show it, and what the cells that have less reached.
+// enough answers the smallest value of the one varied setting from which all cells are near the
+// best.
 func enough(d *analysis.Study) Answer {
 	name := cmp.Or(d.By.Name, analysis.ThroughputFigure)
 	ranked := slices.DeleteFunc(d.Ranked(), func(c analysis.Cell) bool { return c.PartlyRead() })
@@ -31,7 +31,7 @@ func enough(d *analysis.Study) Answer {
 	columns := []column{valued(titleOf(name), name), ofBest, valued("bytes/s", "throughput_bytes_per_s")}
 	table := tabulate(d, append(columns, costColumns()...)...)
 	if len(ranked) == 0 {
-		return table.says(phrases(append([]string{"no valid run tells what it reached"}, notRanked(d)...)))
+		return table.says(phrases(append([]string{"no valid run shows what it reached"}, notRanked(d)...)))
 	}
 	best := ranked[0].Figures[d.By.Name]
 	byValue := slices.Clone(ranked)
@@ -55,7 +55,7 @@ func enough(d *analysis.Study) Answer {
 	nearAt := func(c analysis.Cell) bool {
 		return near(c.Figures[d.By.Name].Summary.Median / best.Summary.Median)
 	}
-	at := len(byValue) // all from here on are near
+	at := len(byValue)
 	for at > 0 && nearAt(byValue[at-1]) {
 		at--
 	}
@@ -74,7 +74,7 @@ func enough(d *analysis.Study) Answer {
 		for _, c := range byValue[at:] {
 			of := stats.Compare(best.Values, c.Figures[d.By.Name].Values, analysis.DefaultAlpha)
 			bound := map[bool]float64{false: of.Low, true: of.High}[lower]
-			if c.Name != ranked[0].Name && best.N > 1 && !near(1+bound) { // nor is a bound that is not known
+			if c.Name != ranked[0].Name && best.N > 1 && !near(1+bound) { // an unknown bound is not near
 				not = append(not, d.Said(c.Label))
 			}
 		}
@@ -103,7 +103,6 @@ func enough(d *analysis.Study) Answer {
 	return table.says(phrases(append(clauses, notRanked(d)...)) + tooShort(d))
 }
 
-// valueOf is the number that a cell is called by: a count, a share of cores, or bytes.
 func valueOf(c *analysis.Cell) (v float64, known bool) {
 	text := strings.Join(c.Values, "")
 	if v, err := strconv.ParseFloat(text, 64); err == nil {

@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// failover says what the faults of the brokers cost: how long a partition took no
-// record, what was lost and came twice, and what users felt.
 func failover(d *analysis.Study) Answer {
 	table := tabulate(d,
 		valued("unavailable", "ack_gap_max"), worst("at worst", "ack_gap_max"),
@@ -25,7 +23,7 @@ func failover(d *analysis.Study) Answer {
 	for _, cell := range d.ValidCells() {
 		gap := cell.Of("ack_gap_max")
 		if gap.N == 0 {
-			clauses = append(clauses, d.Said(cell.Label)+": no run tells how long the topic was not available")
+			clauses = append(clauses, d.Said(cell.Label)+": no run shows how long the topic was unavailable")
 			continue
 		}
 		clause := fmt.Sprintf("%s: a partition took no record for %s", d.Said(cell.Label),
@@ -41,7 +39,6 @@ func failover(d *analysis.Study) Answer {
 	return table.says(phrases(clauses))
 }
 
-// felt is what users felt of it; "" where no record arrived in any of the parts.
 func felt(c *analysis.Cell) string {
 	texts := []string{stretchP99(c, before), stretchP99(c, during), stretchP99(c, after)}
 	if texts[0] == unit.Absent && texts[1] == unit.Absent && texts[2] == unit.Absent {
@@ -72,20 +69,18 @@ func wereLost(n int64) string {
 	return unit.Count(n) + " were lost"
 }
 
-// The parts of the measured window.
 func before(a *result.Availability) *result.Stretch { return a.Before }
 
 func during(a *result.Availability) *result.Stretch { return a.During }
 
 func after(a *result.Availability) *result.Stretch { return a.After }
 
-// stretched is a column of stretchP99.
 func stretched(head string, of func(*result.Availability) *result.Stretch) column {
 	return column{head, func(c *analysis.Cell) string { return stretchP99(c, of) }}
 }
 
-// stretchP99 prints the e2e time p99 in a part of the measured window, the median over
-// the runs: the response time, or the service time where there is none.
+// stretchP99 prints the median over the runs of a part's e2e response time p99, or service time if
+// there is none.
 func stretchP99(c *analysis.Cell, of func(*result.Availability) *result.Stretch) string {
 	var values []float64
 	for _, r := range c.Sample.Taken {
@@ -105,7 +100,7 @@ func stretchP99(c *analysis.Cell, of func(*result.Availability) *result.Stretch)
 	return CellMark(c, analysis.FromValues(values), analysis.FromValues(values).Bounded(f))
 }
 
-// e2eP99 is NaN where nothing was delivered in the stretch, or no time is to be relied on.
+// e2eP99 is NaN if nothing was delivered in the part, or no time is reliable.
 func e2eP99(r *result.Run, s *result.Stretch) float64 {
 	for _, metric := range []string{"e2e_response_time", "e2e_service_time"} {
 		if t, some := s.Time[metric]; some && t.Count > 0 && r.Says("time."+metric) {

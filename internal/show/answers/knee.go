@@ -10,10 +10,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// knee says at which size of a record its bytes cost as much as the record itself:
-// seconds for each record = a + b·size, over all valid runs. Of a load that is sent as fast as it
-// goes these are seconds of time. Of one with a schedule, which takes as long whatever its records
-// cost, they are seconds of CPU: of the tool, and of the brokers if every run knows it.
+// knee answers at which record size the cost of the bytes equals the fixed cost of a record. It
+// fits seconds for each record = a + b·size, over all valid runs. For a closed loop these are
+// seconds of time. A scheduled load takes the same time at any cost, so CPU seconds count: of the
+// tool, and of the brokers if every run has them.
 func knee(d *analysis.Study) Answer {
 	cost := fitted(d)
 	head, takes := "time for each record", "costs"
@@ -31,7 +31,7 @@ func knee(d *analysis.Study) Answer {
 	table := tabulate(d, append(columns, costColumns()...)...)
 	switch {
 	case math.IsNaN(cost.Fixed):
-		return table.says("sizes and runs are too few to tell the cost of a record from that of its bytes.")
+		return table.says("there are too few sizes and runs to separate the cost of a record from that of its bytes.")
 	case math.IsNaN(cost.Knee) || math.IsNaN(cost.KneeHigh):
 		return table.says("the runs do not show that both records and their bytes cost something, so there is no size at which one turns into the other.")
 	}
@@ -46,7 +46,6 @@ func knee(d *analysis.Study) Answer {
 	return table.says(parts + "; " + knee + misfit(d, cost) + ".")
 }
 
-// fitted fits the costs of all valid runs whose size and throughput are known.
 func fitted(d *analysis.Study) stats.Cost {
 	var sizes, costs []float64
 	spent := spentBy(d)
@@ -60,7 +59,6 @@ func fitted(d *analysis.Study) stats.Cost {
 	return stats.CostOf(sizes, costs, analysis.Confidence)
 }
 
-// What a record is said to cost.
 type currency int
 
 const (
@@ -69,8 +67,8 @@ const (
 	toolAndBrokers
 )
 
-// spentBy is what the campaign's records cost: of a load with a schedule CPU, and else time. The
-// CPU of brokers counts only if every valid run knows it: runs with and without it are not alike.
+// spentBy returns the currency of the campaign. The brokers' CPU counts only if every valid run has
+// it.
 func spentBy(d *analysis.Study) currency {
 	spent := time
 	for _, cell := range d.ValidCells() {
@@ -88,8 +86,8 @@ func spentBy(d *analysis.Study) currency {
 	return spent
 }
 
-// recordCost is the mean size of a run's records, in bytes, and the seconds that each
-// took.
+// recordCost returns the mean size of a run's records in bytes, and the seconds
+// spent on each.
 func recordCost(r *result.Run, among []*result.Run, spent currency) (size, took float64, known bool) {
 	of := func(name string) (v float64) {
 		if known {
@@ -113,7 +111,8 @@ func recordCost(r *result.Run, among []*result.Run, spent currency) (size, took 
 	return bytes / perS, took, known
 }
 
-// tookEach is the median of what each of a cell's records took, in seconds; 0 where it is not known.
+// tookEach is the median cost of a record of the cell, in seconds; 0 if it is not
+// known.
 func tookEach(d *analysis.Study, c *analysis.Cell) float64 {
 	var all []float64
 	spent := spentBy(d)
@@ -128,7 +127,6 @@ func tookEach(d *analysis.Study, c *analysis.Cell) float64 {
 	return analysis.FromValues(all).Summary.Median
 }
 
-// eachRecord prints the median of what each of a cell's records took.
 func eachRecord(d *analysis.Study, c *analysis.Cell) string {
 	took := tookEach(d, c)
 	if took == 0 {
@@ -137,7 +135,6 @@ func eachRecord(d *analysis.Study, c *analysis.Cell) string {
 	return costing(took)
 }
 
-// modelled is what the two parts of the cost give for a cell's size.
 func modelled(c *analysis.Cell, cost stats.Cost) string {
 	size := sizeOf(c)
 	if size == 0 || math.IsNaN(cost.Fixed) {
@@ -146,8 +143,7 @@ func modelled(c *analysis.Cell, cost stats.Cost) string {
 	return costing(cost.Fixed + cost.PerUnit*size)
 }
 
-// sizeOf is the size of a cell's records, by their bytes and their number; 0 where it
-// is not known.
+// sizeOf is in bytes; 0 if it is not known.
 func sizeOf(c *analysis.Cell) float64 {
 	for _, r := range c.Sample.Taken {
 		if size, _, known := recordCost(&r.Run, c.Sample.Among, time); known {
@@ -157,10 +153,9 @@ func sizeOf(c *analysis.Cell) float64 {
 	return 0
 }
 
-// muchOff is from where on a line that does not fit is told of.
+// muchOff is the relative error of the fit from which the answer mentions it.
 const muchOff = 0.25
 
-// misfit says where the two parts do not describe a cell.
 func misfit(d *analysis.Study, cost stats.Cost) string {
 	worst, where := 0.0, ""
 	for _, cell := range d.ValidCells() {
@@ -179,7 +174,7 @@ func misfit(d *analysis.Study, cost stats.Cost) string {
 		unit.WholePercent(worst), where)
 }
 
-// costing prints seconds as short as they come: 412 ns, or 5.1 ns, or 0.08 ns.
+// costing prints seconds in a short unit: 412 ns, 5.1 ns, 0.08 ns.
 func costing(s float64) string {
 	if ns := s * 1e9; math.Abs(ns) < 100 {
 		return unit.Decimals(ns, 2) + " ns"
@@ -189,7 +184,6 @@ func costing(s float64) string {
 
 func bytesOf(n float64) string { return unit.Bytes(int64(math.Round(n))) }
 
-// rangeOf prints two bounds; one that there is none of is told.
 func rangeOf(print func(float64) string, low, high float64) string {
 	if math.IsInf(high, 1) {
 		return "from " + print(low) + " on, with no upper bound"

@@ -14,10 +14,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// most says which cell reached the most, and how much of it the others did. It calls
-// one that only where a test tells it from every other. Cells of several variants that
-// are not alike (one produces, another consumes) are told variant by variant; where a
-// variant offers all of its cells the same, they differ in time and not in throughput.
+// most answers which cell reached the most, for each variant if these do different things. It names
+// one cell only if a test distinguishes it from every other. If all cells of a variant have the
+// same load, it compares their times.
 func most(d *analysis.Study) Answer {
 	columns := append(throughputColumns(d, "÷ first", cmp.Or(d.By.Name, analysis.ThroughputFigure)),
 		valued("e2e response time p50", "e2e_response_time_p50"), valued("e2e response time p99",
@@ -36,7 +35,6 @@ func most(d *analysis.Study) Answer {
 	return table.says(phrases(clauses))
 }
 
-// ratios say what each cell reached of the one that its suite holds it against.
 func ratios(d *analysis.Study) (clauses []string) {
 	for _, cell := range d.ValidCells() {
 		if base := d.NamedBase(cell); base != nil && base.Valid > 0 && !cell.PartlyRead() && !base.PartlyRead() {
@@ -47,7 +45,6 @@ func ratios(d *analysis.Study) (clauses []string) {
 	return clauses
 }
 
-// variantNotes explain what the cells of a campaign of unlike variants are held against.
 func variantNotes(d *analysis.Study) []string {
 	if d.VariantsAt() < 0 {
 		return nil
@@ -55,16 +52,13 @@ func variantNotes(d *analysis.Study) []string {
 	return []string{"Each variant does something else: a figure is divided by that of the first scenario of the same variant, if that is valid."}
 }
 
-// mostOf is the clauses of cells that are alike, separated like this. A cell that did not
-// read all that was there is named and not ranked: its client may have paused, so its
-// figure need not be its speed.
 func mostOf(d *analysis.Study, separated string) string {
 	skipped := notRanked(d)
 	ranked := slices.DeleteFunc(d.Ranked(), func(c analysis.Cell) bool {
 		return c.PartlyRead()
 	})
 	if len(ranked) == 0 {
-		return cmp.Or(strings.Join(skipped, separated), "no valid run tells what it reached")
+		return cmp.Or(strings.Join(skipped, separated), "no valid run shows what it reached")
 	}
 	head, rest := bestOf(d, ranked)
 	clauses := []string{head}
@@ -81,8 +75,6 @@ func mostOf(d *analysis.Study, separated string) string {
 	return strings.Join(append(clauses, skipped...), separated)
 }
 
-// bestOf says which of ranked cells is the best, and from which of the others it is not
-// told apart.
 func bestOf(d *analysis.Study, ranked []analysis.Cell) (head string, rest []analysis.Contender) {
 	reached, side := "reached the most", "highest"
 	switch {
@@ -113,11 +105,10 @@ func bestOf(d *analysis.Study, ranked []analysis.Cell) (head string, rest []anal
 	return head, rest
 }
 
-// nearBest is how much less than the best a median may be that is called near it.
+// nearBest is the relative distance from the best within which a median counts as
+// near.
 const nearBest = 0.1
 
-// lastNearBest says up to where along a numeric axis the median stays near the best; "" where
-// the cells do not lie along one.
 func lastNearBest(d *analysis.Study, ranked []analysis.Cell) string {
 	if len(d.Axes) != 1 || len(ranked) < 2 || d.By.Better != figure.Higher {
 		return ""

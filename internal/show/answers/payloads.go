@@ -7,8 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// payloads says how far bytes on the wire and times depend on what is in the records. Its table has
-// the compression ratio of every codec on each cell's records, which each run measures by itself.
 func payloads(d *analysis.Study) Answer {
 	columns := []column{
 		valued("on the wire, each record", wireBytes), valued("compression", "compression_ratio"),
@@ -26,7 +24,6 @@ func payloads(d *analysis.Study) Answer {
 	}))
 }
 
-// codecsOf are the codecs that the runs tried on their records, in the order in which they did.
 func codecsOf(d *analysis.Study) (names []string) {
 	for _, cell := range d.Cells {
 		for _, r := range cell.Sample.Taken {
@@ -40,7 +37,6 @@ func codecsOf(d *analysis.Study) (names []string) {
 	return names
 }
 
-// ratioWith is the median compression ratio of a codec on a cell's records.
 func ratioWith(cell *analysis.Cell, codec string) string {
 	var ratios []float64
 	for _, r := range cell.Sample.Taken {

@@ -10,13 +10,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// A crew is a cell whose consumers and brokers are counted.
 type crew struct {
 	*analysis.Cell
 	brokers, consumers int
 }
 
-// crewsOf are the cells that read something, and all that was there, by brokers and then by consumers.
 func crewsOf(cells []*analysis.Cell) (all []crew) {
 	for _, c := range cells {
 		brokers, wrong := strconv.Atoi(c.Setting("cluster.brokers"))
@@ -32,7 +30,6 @@ func crewsOf(cells []*analysis.Cell) (all []crew) {
 	return all
 }
 
-// each is what each of the consumers read, in records/s.
 func (c crew) each() analysis.Repeated {
 	values := slices.Clone(c.Of(analysis.ThroughputFigure).Values)
 	for i := range values {
@@ -41,7 +38,6 @@ func (c crew) each() analysis.Repeated {
 	return analysis.FromValues(values)
 }
 
-// perConsumer says what each consumer read, with more consumers and with more brokers.
 func perConsumer(d *analysis.Study) Answer {
 	const name = analysis.ThroughputFigure
 	crews := crewsOf(d.ValidCells())
@@ -52,7 +48,6 @@ func perConsumer(d *analysis.Study) Answer {
 		}
 		return unit.Absent
 	}}
-	// Each is held against the first crew that is alike.
 	against := func(head string, alike func(a, b crew) bool) column {
 		return column{head, func(cell *analysis.Cell) string {
 			for _, c := range crewsOf([]*analysis.Cell{cell}) {
@@ -73,12 +68,11 @@ func perConsumer(d *analysis.Study) Answer {
 	table := tabulate(d, append(columns, costColumns()...)...)
 	table.Notes = []string{"÷ fewest consumers: what each consumer read ÷ that of the fewest consumers on as many brokers. ÷ fewest brokers: ÷ that of as many consumers on the fewest brokers."}
 	if len(crews) == 0 {
-		return table.says(phrases(append([]string{"no valid run tells what its consumers read"}, notRanked(d)...)))
+		return table.says(phrases(append([]string{"no valid run shows what its consumers read"}, notRanked(d)...)))
 	}
 	return table.says(phrases(slices.Concat(moreConsumers(crews), moreBrokers(crews), notRanked(d))) + tooShort(d))
 }
 
-// moreConsumers says for each number of brokers what became of each consumer's share.
 func moreConsumers(crews []crew) (clauses []string) {
 	f := analysis.FigureCalled(analysis.ThroughputFigure)
 	for _, group := range grouped(crews, func(c crew) int { return c.brokers }) {
@@ -97,8 +91,6 @@ func moreConsumers(crews []crew) (clauses []string) {
 	return clauses
 }
 
-// moreBrokers says for each number of consumers what they read from the most brokers, of what
-// they did from the fewest.
 func moreBrokers(crews []crew) (clauses []string) {
 	byConsumers := slices.Clone(crews)
 	slices.SortStableFunc(byConsumers, func(a, b crew) int { return cmp.Compare(a.consumers, b.consumers) })
@@ -113,7 +105,6 @@ func moreBrokers(crews []crew) (clauses []string) {
 	return clauses
 }
 
-// grouped are the runs of neighbours that have the same key.
 func grouped(crews []crew, key func(crew) int) (groups [][]crew) {
 	for i, c := range crews {
 		if i == 0 || key(c) != key(crews[i-1]) {

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// redelivery holds what was delivered again against the arithmetic, and against the clock.
 func redelivery(d *analysis.Study) Answer {
 	expected := column{"arithmetic", func(c *analysis.Cell) string {
 		if q := anyQueue(c); q != nil {
@@ -55,7 +54,6 @@ func redelivery(d *analysis.Study) Answer {
 	return table.says(phrases(clauses) + notSettled(d))
 }
 
-// redeliveredBy sums up the cells of one engine by the worst of them.
 func redeliveredBy(d *analysis.Study, cells []*analysis.Cell) string {
 	perRecord, tail, late := extreme{}, extreme{}, extreme{}
 	early := 0.0
@@ -99,7 +97,6 @@ func redeliveredBy(d *analysis.Study, cells []*analysis.Cell) string {
 	return strings.Join(parts, ", ") + ", and " + unit.Count(int64(early)) + " EARLY"
 }
 
-// extreme is the highest of what it took, with the cell that it is of.
 type extreme struct {
 	v  float64
 	of *analysis.Cell
@@ -111,7 +108,6 @@ func (e *extreme) take(v float64, c *analysis.Cell) {
 	}
 }
 
-// where names the cell that the extreme is of, where there are several.
 func (e extreme) where(d *analysis.Study, cells int) string {
 	if cells < 2 {
 		return ""
@@ -119,7 +115,7 @@ func (e extreme) where(d *analysis.Study, cells int) string {
 	return " (" + d.Said(e.of.Label) + ")"
 }
 
-// anyQueue is the queue of one of the cell's runs; nil where none has one.
+// anyQueue is nil if no run has a queue.
 func anyQueue(d *analysis.Cell) *result.Queue {
 	for _, r := range d.Sample.Taken {
 		if r.Run.Queue != nil {
@@ -129,7 +125,6 @@ func anyQueue(d *analysis.Cell) *result.Queue {
 	return nil
 }
 
-// dropped is what share of a cell's deliveries is dropped, as its scenario has it.
 func dropped(c *analysis.Cell) string {
 	if p := shareDropped(c); p > 0 {
 		return unit.Percent(p) + " " + c.Setting("consume.queue.drop.how")

@@ -9,15 +9,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// Figures that savings and payloads rank by, and what a sentence calls them.
 const (
 	wireBytes     = "wire_bytes_per_record"
 	wireBytesSaid = "bytes on the wire for each record"
 	toolCPUSaid   = "CPU time of the tool for each record"
 )
 
-// savings says which cells send the fewest and the most bytes, and the same of the response time, of
-// the CPU and of garbage collections.
 func savings(d *analysis.Study) Answer {
 	table := tabulate(d,
 		valued("on the wire, each record", wireBytes), againstFirst(d, "÷ first", wireBytes),
@@ -32,10 +29,8 @@ func savings(d *analysis.Study) Answer {
 	}))
 }
 
-// said is a figure, and what a sentence calls it.
 type said struct{ figure, words string }
 
-// spreads says of each figure between which cells it lies, a clause for each.
 func spreads(d *analysis.Study, all []said) string {
 	var clauses []string
 	for _, s := range all {
@@ -49,9 +44,8 @@ func spreads(d *analysis.Study, all []said) string {
 	return phrases(clauses)
 }
 
-// spread says which cell has the lowest and which the highest value of a figure, how many times the
-// lowest the highest is, and which cells are not told apart from the lowest; "" where fewer than
-// two cells have it.
+// spread names the cells with the lowest and the highest value of a figure; "" if fewer than two
+// cells have it.
 func spread(d *analysis.Study, s said) string {
 	ranked := d.RankedOtherwise(s.figure)
 	cells := ranked.Ranked()

@@ -12,12 +12,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// scales are the settings by which a campaign scales what it measures, the first that
-// differs among the cells counting.
+// scales are the settings that a campaign may scale. The first in which cells differ is the scaled
+// one.
 var scales = []string{"consume.consumers", "load.producers", "load.clients", "consume.cpu", "topic.partitions"}
 
-// scaled are by how much more of something each cell has than the first, and what that
-// is; nil where the cells do not differ in a number.
+// scaled names the scaled setting, and returns each cell's multiple of the first cell's value; nil
+// if no numeric setting differs.
 func scaled(d *analysis.Study) (what string, by []float64) {
 	for _, path := range scales {
 		by := make([]float64, len(d.Cells))
@@ -41,8 +41,6 @@ func scaled(d *analysis.Study) (what string, by []float64) {
 	return "", nil
 }
 
-// scaling says how many times the first cell the others reached, and which part that
-// is of what they had more.
 func scaling(d *analysis.Study) Answer {
 	const name = analysis.ThroughputFigure
 	what, by := scaled(d)
@@ -87,11 +85,10 @@ func scaling(d *analysis.Study) Answer {
 	return table.says(phrases(clauses) + tooShort(d))
 }
 
-// shortestScaled is the measured window below which a throughput says as much of how
-// reading begins and ends as of how it goes on.
-const shortestScaled = 1e9 // ns
+// shortestScaled is the measured window in ns below which the throughput depends
+// much on how reading begins and ends.
+const shortestScaled = 1e9
 
-// tooShort warns of cells that were measured too shortly for a throughput; "" of none.
 func tooShort(d *analysis.Study) string {
 	var short []string
 	for _, cell := range d.ValidCells() {
@@ -108,7 +105,6 @@ func tooShort(d *analysis.Study) string {
 		layout.Enumerate(short))
 }
 
-// bottleneckClause names what kept a cell from more; "" where nobody says.
 func bottleneckClause(c *analysis.Cell) string {
 	switch b := cellBottleneck(c); b {
 	case "":
@@ -122,7 +118,7 @@ func bottleneckClause(c *analysis.Cell) string {
 	}
 }
 
-// more is how many times what the first cell has a cell has; 0 where that is not known.
+// moreOf is 0 if the multiple is not known.
 func moreOf(d *analysis.Study, c *analysis.Cell, by []float64) float64 {
 	for i := range by {
 		if d.Cells[i].Name == c.Name {
@@ -132,8 +128,8 @@ func moreOf(d *analysis.Study, c *analysis.Cell, by []float64) float64 {
 	return 0
 }
 
-// efficiency is the speed-up ÷ what a cell has more than the first; it says something
-// of a cell that has.
+// efficiencyOf prints a cell's speed-up ÷ its multiple of the first cell's value. more reports
+// whether the multiple is not 1.
 func efficiencyOf(d *analysis.Study, c *analysis.Cell, by []float64) (text string, more bool) {
 	const name = analysis.ThroughputFigure
 	times := moreOf(d, c, by)
@@ -145,18 +141,16 @@ func efficiencyOf(d *analysis.Study, c *analysis.Cell, by []float64) (text strin
 	return unit.WholePercent(speedUp / times), times != 1
 }
 
-// confinedOtherwise tells whether a cell has another share of the processors than the
-// first, where something else is scaled: then the speed-up is of both.
+// confinedOtherwise reports whether a cell has other CPU limits than the first while another
+// setting is scaled, so the speed-up depends on both.
 func confinedOtherwise(d *analysis.Study, c *analysis.Cell) bool {
 	what, _ := scaled(d)
 	first := d.First()
 	return what != "cpu" && first != nil && c.Setting(consumerShare) != first.Setting(consumerShare)
 }
 
-// consumerShare is the setting that confines consumers to a share of the processors.
 const consumerShare = "consume.cpu"
 
-// coresOf says how much of the processors a cell's consumers have.
 func coresOf(c *analysis.Cell) string {
 	switch cores := c.Setting(consumerShare); cores {
 	case "", unit.Absent:
@@ -168,8 +162,6 @@ func coresOf(c *analysis.Cell) string {
 	}
 }
 
-// unconfined is the valid cell that differs from one that is confined otherwise in
-// nothing that is scaled but the share of the processors; nil where there is none.
 func unconfinedOf(d *analysis.Study, c *analysis.Cell) *analysis.Cell {
 	if !confinedOtherwise(d, c) {
 		return nil

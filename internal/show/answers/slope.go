@@ -10,30 +10,24 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// A storedSlope is how a run's throughput went with what was stored.
 type storedSlope struct {
-	stats.Slope         // bytes/s for each byte stored
+	stats.Slope         // bytes/s for each stored byte
 	stored      float64 // bytes, at the end
 }
 
-// times is by how much the throughput changes with so many bytes more.
 func (s storedSlope) times(bytes float64) stats.Estimate {
 	return stats.Estimate{Value: s.Slope.Slope * bytes, Low: s.Low * bytes, High: s.High * bytes}
 }
 
-// relative is by how much the throughput changed over all that was stored, as a part of
-// its mean.
 func (s storedSlope) relative() stats.Estimate { return s.times(s.stored / s.MeanY) }
 
-// slopeOf takes the throughput of each whole interval of the measured window over the
-// bytes of keys and values that were stored at its middle, the fill and the warm-up
-// included. The intervals are all it needs.
+// slopeOf fits the throughput of each whole interval of the measured window to the bytes stored at
+// its middle.
 func slopeOf(r *result.Recorded) storedSlope {
 	xs, ys, stored := analysis.Stored(r)
 	return storedSlope{stats.SlopeOf(xs, ys, analysis.Confidence), stored}
 }
 
-// slope says what the throughput lost with what lay in the log.
 func slope(d *analysis.Study) Answer {
 	columns := []column{
 		{"stored", func(c *analysis.Cell) string {
@@ -90,7 +84,6 @@ func slope(d *analysis.Study) Answer {
 	return table.says(phrases(clauses))
 }
 
-// slopesOf are those of a cell's runs that have one.
 func slopesOf(c *analysis.Cell) (all []storedSlope) {
 	for _, r := range c.Sample.Taken {
 		if s := slopeOf(r); !math.IsNaN(s.Slope.Slope) && s.MeanY > 0 {
@@ -100,8 +93,6 @@ func slopesOf(c *analysis.Cell) (all []storedSlope) {
 	return all
 }
 
-// ofSlopes prints the median of something that all of a cell's runs have, whether or not
-// their intervals are enough for a slope.
 func ofSlopes(c *analysis.Cell, of func(storedSlope) float64, print func(float64) string) string {
 	var values []float64
 	for _, r := range c.Sample.Taken {
@@ -115,14 +106,13 @@ func ofSlopes(c *analysis.Cell, of func(storedSlope) float64, print func(float64
 	return print(analysis.FromValues(values).Summary.Median)
 }
 
-// A slopeScale is what a slope is printed as.
 type slopeScale struct {
 	of    func(storedSlope) stats.Estimate
 	print func(float64) string
 }
 
-// perGB is the change of the throughput for each GB more that is stored, and overAll
-// that over all that was, as a part of the mean.
+// perGB is the change for each stored GB, and overAll that over all stored bytes, relative to the
+// mean.
 var (
 	perGB   = slopeScale{func(s storedSlope) stats.Estimate { return s.times(unitGB) }, signedBytes}
 	overAll = slopeScale{storedSlope.relative, func(v float64) string { return fmt.Sprintf("%+.1f %%", 100*v) }}
@@ -130,7 +120,6 @@ var (
 
 const unitGB = 1e9
 
-// signedBytes prints a change of bytes/s.
 func signedBytes(v float64) string {
 	sign := "+"
 	if v < 0 {
@@ -139,7 +128,6 @@ func signedBytes(v float64) string {
 	return sign + bytesOf(math.Abs(v)) + "/s"
 }
 
-// slopeBounds are what the slopes of a cell's runs say together.
 func slopeBounds(slopes []storedSlope, scale slopeScale) stats.Estimate {
 	runs := make([]stats.Estimate, len(slopes))
 	for i, s := range slopes {
@@ -148,7 +136,6 @@ func slopeBounds(slopes []storedSlope, scale slopeScale) stats.Estimate {
 	return stats.Across(runs, analysis.Confidence)
 }
 
-// slopeText prints a slope with its bounds.
 func slopeText(c *analysis.Cell, scale slopeScale) string {
 	slopes := slopesOf(c)
 	if len(slopes) == 0 {

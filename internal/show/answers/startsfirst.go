@@ -9,10 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// pricesOfStarts is a sentence on what it costs to write the start of each record before it is
-// handed out, as markers was first published: each of the cells that does so is held against the
-// one that is alike but for that. Of takes the price, or is "" if it is not
-// known. It is "" where there are none.
+// pricesOfStarts is a sentence on the cost of writing each record's start before its delivery; ""
+// without such cells. of returns the cost, or "" if it is not known.
 func pricesOfStarts(d *analysis.Study, cells []*analysis.Cell, of func(first, late *analysis.Cell) string) string {
 	var clauses []string
 	for _, c := range cells {
@@ -30,7 +28,6 @@ func pricesOfStarts(d *analysis.Study, cells []*analysis.Cell, of func(first, la
 	return " With starts first, " + phrases(clauses)
 }
 
-// startsCost is the price where the load is what the queue lets through.
 func startsCost(d *analysis.Study) func(first, late *analysis.Cell) string {
 	return func(first, late *analysis.Cell) string {
 		times := func(name string) string { return quotient(first.Of(name), late.Of(name)) }
@@ -53,11 +50,9 @@ func startsCost(d *analysis.Study) func(first, late *analysis.Cell) string {
 	}
 }
 
-// closedTime is the time of a record in a closed loop, where none is due.
 const closedTime = "e2e_service_time_p50"
 
-// cpuOfEach is the processor time of all clients and of the brokers for each record that
-// was acknowledged, of the runs of a cell that know both.
+// cpuOfEach takes only the runs with the CPU of both clients and brokers.
 func cpuOfEach(c *analysis.Cell) analysis.Repeated {
 	var values []float64
 	for _, r := range c.Sample.Taken {
@@ -73,7 +68,6 @@ func cpuOfEach(c *analysis.Cell) analysis.Repeated {
 	return analysis.FromValues(values)
 }
 
-// startsAdd is the price at the same load, as the time that they add. It is "" if nothing of it is known.
 func startsAdd(d *analysis.Study, name string) func(first, late *analysis.Cell) string {
 	return func(first, late *analysis.Cell) string {
 		var parts []string

@@ -12,11 +12,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// manyCells is from how many on a sentence tells of the lowest and the highest alone.
+// manyCells is the number of cells from which a sentence names only the lowest and the highest.
 const manyCells = 5
 
-// timesBeside lays times of the cells beside each other: those that the suite or its
-// question names, or the end-to-end response times, or service times where there is no schedule.
+// timesBeside shows a time of the cells side by side: the one that the suite or its question names,
+// or the end-to-end time.
 func timesBeside(d *analysis.Study) Answer {
 	metric := "e2e_response_time"
 	if i := slices.IndexFunc(result.TimeMetrics,
@@ -59,8 +59,6 @@ func timesBeside(d *analysis.Study) Answer {
 	return table.says(quickest(d, metric) + clauses[0] + ": " + phrases(append(clauses[1:], adds...)))
 }
 
-// addedAlong says by how much a time of each cell is more than that of the cell with the least
-// value, if the cells differ in one number.
 func addedAlong(d *analysis.Study, cells []*analysis.Cell, name string) (clauses []string) {
 	if len(d.Axes) != 1 {
 		return nil
@@ -83,7 +81,6 @@ func addedAlong(d *analysis.Study, cells []*analysis.Cell, name string) (clauses
 	return clauses
 }
 
-// rankedTime is the percentile of a time that the cells are ranked by.
 func rankedTime(d *analysis.Study, metric string) string {
 	if strings.HasPrefix(d.By.Name, metric+"_") {
 		return d.By.Name
@@ -91,9 +88,8 @@ func rankedTime(d *analysis.Study, metric string) string {
 	return metric + "_p99"
 }
 
-// quickest says which cell has the lowest time, by the percentile that the cells are
-// ranked by, and whether the runs show it; "" where there is nothing to choose from, or
-// where the cells of several variants are not alike.
+// quickest names the cell with the lowest time, and whether the runs show it; "" for fewer than two
+// cells and for unlike variants.
 func quickest(d *analysis.Study, metric string) string {
 	by := rankedTime(d, metric)
 	ranked := d.RankedOtherwise(by)
@@ -109,7 +105,6 @@ func quickest(d *analysis.Study, metric string) string {
 	return head + "; "
 }
 
-// other is the figure that is shown beside times of another kind; none beside itself.
 func other(metric string) string {
 	if strings.HasPrefix(metric, "e2e") {
 		return ""

@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// printCampaignAgainst prints how each variant differs from its base, figure by figure.
 func printCampaignAgainst(p *layout.Page, d *CampaignDocument) {
 	if len(d.Against) == 0 {
 		return
@@ -32,7 +31,7 @@ func printCampaignAgainst(p *layout.Page, d *CampaignDocument) {
 		}
 	}
 	p.Record(layout.Block{Kind: layout.BlockTable, Table: recorded, Heads: 1})
-	if p.Width < layout.Width { // the medians are in the table above
+	if p.Width < layout.Width {
 		t = t.Without(1)
 	}
 	for i, line := range t.Text() {
@@ -47,10 +46,9 @@ func printCampaignAgainst(p *layout.Page, d *CampaignDocument) {
 	p.Text(0, d.againstLegend())
 }
 
-// againstLegend says how far the words can be trusted.
 func (d *CampaignDocument) againstLegend() string {
 	figures, level := analysis.FiguresNamed(analysis.Compared(d.study)), unit.ShortPercent(analysis.DefaultAlpha)
-	text := fmt.Sprintf("Each variant is a comparison of its own (Mann-Whitney): of those in which nothing differs, at most %s call %s better or worse, and at most %s any of the others (Holm).",
+	text := fmt.Sprintf("Each variant is compared by itself (Mann-Whitney). If nothing differs, at most %s of such comparisons call %s better or worse, and at most %s any other figure (Holm).",
 		level, analysis.PrimaryOf(figures, d.study.Has).Title, level)
 	for _, c := range d.Against {
 		if len(c.DiffersIn) > 0 {
@@ -61,7 +59,6 @@ func (d *CampaignDocument) againstLegend() string {
 	return text
 }
 
-// bases are the cells that others were compared with, each once.
 func (d *CampaignDocument) bases() (bases []string) {
 	for _, c := range d.Against {
 		if !slices.Contains(bases, c.Base) {
@@ -71,8 +68,6 @@ func (d *CampaignDocument) bases() (bases []string) {
 	return bases
 }
 
-// againstRows are those of one figure: a row for each base with its median, and below
-// it one for each variant that was compared with it.
 func (d *CampaignDocument) againstRows(name string) (rows [][]string) {
 	for _, base := range d.bases() {
 		first := true
@@ -94,7 +89,6 @@ func (d *CampaignDocument) againstRows(name string) (rows [][]string) {
 	return rows
 }
 
-// markdownCampaignAgainst is the same for a pull request.
 func markdownCampaignAgainst(m *layout.Markdown, d *CampaignDocument) {
 	if len(d.Against) == 0 {
 		return

@@ -18,8 +18,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// answered is a campaign of named cells that asks for an answer: so many repeats of
-// each, of which change says what they reached, with noise of about a per cent.
+// answered calls change to set what each run of a cell reached, with a noise of about a per cent.
 func answered(t *testing.T, answer string, repeat int, names []string, change func(cell int, noise float64, r *result.Recorded)) *result.RecordedCampaign {
 	m := showtest.NewMaker(t, 9)
 	c := &result.RecordedCampaign{Dir: "runs/20261121T195900Z-" + answer + "-c4wq7d"}
@@ -46,14 +45,12 @@ func answered(t *testing.T, answer string, repeat int, names []string, change fu
 	return c
 }
 
-// produces has a run produce so many records/s of a size.
 func produces(r *result.Recorded, perS, size float64) {
 	l := &r.Run.Load
 	l.AckedPerS, l.Acked, l.Scheduled, l.Admitted = perS, int64(20*perS), int64(20*perS), int64(20*perS)
 	l.Bytes = l.Acked * int64(size)
 }
 
-// consumes has a run read so many records/s of 100 bytes, with so many consumers.
 func consumes(r *result.Recorded, perS float64, consumers int) {
 	d := &r.Run.Delivery
 	d.DeliveredPerS, d.Delivered = perS, int64(20*perS)
@@ -66,7 +63,6 @@ func limitedBy(r *result.Recorded, resource string, saturation float64) {
 	r.Run.Bottleneck = &result.Bottleneck{Resource: resource, Saturation: saturation}
 }
 
-// most is a campaign of producers, of which one reaches the most.
 func most(t *testing.T, repeat int) *result.RecordedCampaign {
 	names := []string{"1 producer, RF 1", "1 producer, RF 3, acks 1", "1 producer, RF 3, acks all", "3 producers, RF 3, acks 1"}
 	return answered(t, "most", repeat, names, func(i int, noise float64, r *result.Recorded) {
@@ -75,7 +71,6 @@ func most(t *testing.T, repeat int) *result.RecordedCampaign {
 	})
 }
 
-// against is most with bases that the suite names.
 func against(t *testing.T, repeat int) *result.RecordedCampaign {
 	c := most(t, repeat)
 	names := c.Campaign.Axes[0].Values
@@ -87,7 +82,6 @@ func against(t *testing.T, repeat int) *result.RecordedCampaign {
 	return c
 }
 
-// takes has a run take so many bytes on the wire and so much CPU for each record.
 func takes(r *result.Recorded, bytes, toolNs, brokerCores float64) {
 	cores := brokerCores
 	r.Run.Storage = &result.Storage{WireBytesPerRecord: &bytes}
@@ -96,7 +90,7 @@ func takes(r *result.Recorded, bytes, toolNs, brokerCores float64) {
 	r.Run.Load.ClosedLoop = false
 }
 
-// savings is a campaign of codecs. The third saves the most, and costs the most garbage collections.
+// The third codec saves the most bytes, and costs the most garbage collections.
 func savings(t *testing.T, repeat int) *result.RecordedCampaign {
 	return answered(t, "savings", repeat, []string{"none", "lz4", "zstd"}, func(i int, noise float64, r *result.Recorded) {
 		takes(r, noise*[]float64{530, 310, 240}[i], noise*[]float64{4000, 4400, 9000}[i], 0.4*noise)
@@ -104,7 +98,6 @@ func savings(t *testing.T, repeat int) *result.RecordedCampaign {
 	})
 }
 
-// payloads is a campaign of payloads on which codecs do differently.
 func payloads(t *testing.T, repeat int) *result.RecordedCampaign {
 	return answered(t, "payloads", repeat, []string{"random", "zeros"}, func(i int, noise float64, r *result.Recorded) {
 		takes(r, noise*[]float64{540, 60}[i], 4000*noise, 0.4)
@@ -114,7 +107,6 @@ func payloads(t *testing.T, repeat int) *result.RecordedCampaign {
 	})
 }
 
-// sized is a campaign of record sizes at one rate. Bytes cost CPU as records do.
 func sized(t *testing.T, repeat int) *result.RecordedCampaign {
 	return answered(t, "knee", repeat, []string{"64B", "1KiB", "16KiB"}, func(i int, noise float64, r *result.Recorded) {
 		size := float64(int(64) << (4 * i))
@@ -130,7 +122,6 @@ func scaling(t *testing.T, repeat int) *result.RecordedCampaign {
 	})
 }
 
-// alongAxes gives a campaign's cells values on the axes of a matrix.
 func alongAxes(c *result.RecordedCampaign, axes []result.Axis, values [][]string) *result.RecordedCampaign {
 	c.Campaign.Axes = axes
 	for i := range c.Campaign.Cells {
@@ -139,8 +130,6 @@ func alongAxes(c *result.RecordedCampaign, axes []result.Axis, values [][]string
 	return c
 }
 
-// crews is a campaign of one and three brokers and one and four consumers, who have a broker's
-// limit in common.
 func crews(t *testing.T, repeat int) *result.RecordedCampaign {
 	values := [][]string{{"1", "1"}, {"1", "4"}, {"3", "1"}, {"3", "4"}}
 	c := answered(t, "per-consumer", repeat, []string{"1-1", "1-4", "3-1", "3-4"}, func(i int, noise float64, r *result.Recorded) {
@@ -151,8 +140,7 @@ func crews(t *testing.T, repeat int) *result.RecordedCampaign {
 	return alongAxes(c, []result.Axis{{Path: "cluster.brokers", Values: []string{"1", "3"}}, {Path: "consume.consumers", Values: []string{"1", "4"}}}, values)
 }
 
-// limits is a campaign of memory limits of which the first is too little, and the second less
-// than enough.
+// The first memory limit is too small to run, and the second is not enough.
 func limits(t *testing.T, repeat int) *result.RecordedCampaign {
 	values := [][]string{{"32MiB"}, {"64MiB"}, {"128MiB"}, {"1GiB"}}
 	c := answered(t, "enough", repeat, []string{"32MiB", "64MiB", "128MiB", "1GiB"}, func(i int, noise float64, r *result.Recorded) {
@@ -164,7 +152,6 @@ func limits(t *testing.T, repeat int) *result.RecordedCampaign {
 	return alongAxes(c, []result.Axis{{Path: "consume.memory", Values: []string{"32MiB", "64MiB", "128MiB", "1GiB"}}}, values)
 }
 
-// limited is a campaign of memory limits that reached so much.
 func limited(t *testing.T, repeat int, spread float64, reached ...float64) *result.RecordedCampaign {
 	names := []string{"32MiB", "64MiB", "128MiB", "1GiB"}[:len(reached)]
 	var values [][]string
@@ -177,8 +164,6 @@ func limited(t *testing.T, repeat int, spread float64, reached ...float64) *resu
 	return alongAxes(c, []result.Axis{{Path: "consume.memory", Values: names}}, values)
 }
 
-// TestEnoughIsNotMoreThanTheRunsShow: enough is a value from which on all are near the best. What
-// the interval of a quotient does not show is not claimed.
 func TestEnoughIsNotMoreThanTheRunsShow(t *testing.T) {
 	for name, c := range map[string]struct {
 		campaign    *result.RecordedCampaign
@@ -207,8 +192,7 @@ func knee(t *testing.T, repeat int) *result.RecordedCampaign {
 	})
 }
 
-// stored is a campaign of one scenario whose throughput falls by so many MB/s for each
-// GB that is stored.
+// The throughput falls by falls MB/s for each stored GB.
 func stored(t *testing.T, repeat int, falls float64) *result.RecordedCampaign {
 	return answered(t, "slope", repeat, []string{"20 GB"}, func(_ int, noise float64, r *result.Recorded) {
 		produces(r, 1e6, 100)
@@ -245,7 +229,6 @@ func failover(t *testing.T, repeat int) *result.RecordedCampaign {
 	})
 }
 
-// Each answer has its table and ends in its sentence.
 func TestNamedAnswers(t *testing.T) {
 	for name, c := range map[string]*result.RecordedCampaign{
 		"most": most(t, 5), "scaling": scaling(t, 5), "per-consumer": crews(t, 5), "enough": limits(t, 5), "knee": knee(t, 3), "slope": stored(t, 5, 0.5), "times": beside(t, 5), "failover": failover(t, 5),
@@ -262,7 +245,6 @@ func TestNamedAnswers(t *testing.T) {
 	}
 }
 
-// sentenceOf is what the report of a campaign answers.
 func sentenceOf(t *testing.T, c *result.RecordedCampaign) string {
 	t.Helper()
 	d, err := campaigns.Analyse(c, "")
@@ -275,8 +257,6 @@ func sentenceOf(t *testing.T, c *result.RecordedCampaign) string {
 	return d.Answer.Sentence
 }
 
-// One run never carries a claim: the sentence says so before anything else, and does
-// not say it of several.
 func TestNamedAnswersOfOneRun(t *testing.T) {
 	for name, of := range map[string]func(*testing.T, int) *result.RecordedCampaign{
 		"most": most, "scaling": scaling, "per-consumer": crews, "enough": limits, "knee": knee, "times": beside, "failover": failover,
@@ -292,7 +272,6 @@ func TestNamedAnswersOfOneRun(t *testing.T) {
 	}
 }
 
-// What can't be told apart is not called the most.
 func TestMostOfTheSame(t *testing.T) {
 	c := answered(t, "most", 5, []string{"a", "b", "c"}, func(i int, noise float64, r *result.Recorded) {
 		produces(r, noise*[]float64{1e6, 1e6, 5e5}[i], 100)
@@ -302,8 +281,6 @@ func TestMostOfTheSame(t *testing.T) {
 	}
 }
 
-// A slope that is there is told, and one that is not is not: the intervals of a run
-// remember each other.
 func TestSlopeAnswer(t *testing.T) {
 	for _, repeat := range []int{1, 6} {
 		if got := sentenceOf(t, stored(t, repeat, 1)); !strings.Contains(got, "shown to be a change") {
@@ -322,8 +299,7 @@ func TestSlopeAnswer(t *testing.T) {
 	}
 }
 
-// Two runs are as little as they are: a fall on which each of them is sure, and on whose
-// size they do not agree, is not shown.
+// Two runs whose slopes differ in size show none, even if each is sure.
 func TestSlopeOfTwoRuns(t *testing.T) {
 	fall := func(falls ...float64) *result.RecordedCampaign {
 		c := stored(t, 1, falls[0])
@@ -344,7 +320,6 @@ func TestSlopeOfTwoRuns(t *testing.T) {
 	}
 }
 
-// Runs that the disk allowed another volume are no repeats of each other.
 func TestBoundedVolumesAreTold(t *testing.T) {
 	c := stored(t, 3, 0)
 	for _, r := range c.Runs {
@@ -364,7 +339,6 @@ func TestBoundedVolumesAreTold(t *testing.T) {
 	}
 }
 
-// An efficiency of windows that are hardly there is told with a warning.
 func TestScalingOfShortWindows(t *testing.T) {
 	c := scaling(t, 2)
 	const short = "is shorter than a second"
@@ -381,7 +355,6 @@ func TestScalingOfShortWindows(t *testing.T) {
 	}
 }
 
-// The knee is where it was made to be.
 func TestKneeAnswer(t *testing.T) {
 	if got := sentenceOf(t, knee(t, 5)); !strings.Contains(got, "from 100 B on") && !strings.Contains(got, "from 99") && !strings.Contains(got, "from 101 B on") {
 		t.Errorf("a knee at 100 B: %q", got)
@@ -394,7 +367,6 @@ func TestKneeAnswer(t *testing.T) {
 	}
 }
 
-// What is missing is told in words.
 func TestAnswersOfWrongInputs(t *testing.T) {
 	t.Run("no valid run", func(t *testing.T) {
 		c := most(t, 2)
@@ -405,7 +377,6 @@ func TestAnswersOfWrongInputs(t *testing.T) {
 		if err != nil || d.Answer.Status != analysis.AnswerNoRanking || d.Answer.Sentence != "No run is valid: there is no answer." || d.Table == nil {
 			t.Errorf("%+v, %v", d.Answer, err)
 		}
-		// The figures are shown, and marked.
 		for _, want := range []string{"No run is valid", strings.Fields(d.Table.Rows[3][2])[0], "†"} {
 			if !bytes.Contains(showtest.Written(t, campaign(c, ""), report.Options{}), []byte(want)) {
 				t.Errorf("%q is not in the text", want)
@@ -446,7 +417,6 @@ func TestAnswersOfWrongInputs(t *testing.T) {
 	})
 }
 
-// The efficiency is of what was scaled.
 func TestScalingAnswer(t *testing.T) {
 	got := sentenceOf(t, scaling(t, 5))
 	for _, want := range []string{"2/2 reached 1.7", "with 2.0 times the consumers, an efficiency of 8", "with 4.0 times the consumers, an efficiency of 47 %, limited by client CPU 97 %"} {
@@ -459,8 +429,6 @@ func TestScalingAnswer(t *testing.T) {
 	}
 }
 
-// TestBySuite: a suite names the figure that it is judged by, so that its question is
-// written as people speak; of times it is the time that is told.
 func TestBySuite(t *testing.T) {
 	c := answered(t, "times", 2, []string{"1-client", "2-clients"}, func(_ int, _ float64, r *result.Recorded) { r.Run.Load.ClosedLoop = false })
 	for by, want := range map[string]string{"": "e2e response time at p50", "send_response_time_p99": "send response time at p50"} {
@@ -480,8 +448,7 @@ func TestBySuite(t *testing.T) {
 	}
 }
 
-// crossed is a campaign of drivers and two variants that are not alike: one consumes, and
-// what another measures is a time at the same offered load.
+// One variant consumes, and the other measures a time at the same offered load.
 func crossed(t *testing.T, repeat int, drivers []string, change func(driver int, consumes bool, noise float64, r *result.Recorded)) *result.RecordedCampaign {
 	var names []string
 	for _, driver := range drivers {
@@ -502,9 +469,8 @@ func crossed(t *testing.T, repeat int, drivers []string, change func(driver int,
 	return c
 }
 
-// Like is held against like: by the first scenario of the same variant, and a time reads
-// as one. A client that did not read all that was there is named, with the reason if that is
-// known, and it is not ranked: its rate may be that of its pauses.
+// Cells are compared with the first of the same variant, and a client that did not read all records
+// is not ranked.
 func TestMostOfUnlikeVariants(t *testing.T) {
 	c := crossed(t, 3, []string{"franz", "librdkafka"}, func(driver int, reads bool, noise float64, r *result.Recorded) {
 		switch {
@@ -548,7 +514,6 @@ func TestMostOfUnlikeVariants(t *testing.T) {
 	}
 }
 
-// Along a numeric axis the answer says up to where the median stays near the best.
 func TestMostAlongAnAxis(t *testing.T) {
 	for _, test := range []struct {
 		rates []float64
@@ -566,7 +531,6 @@ func TestMostAlongAnAxis(t *testing.T) {
 	}
 }
 
-// Confined consumers are held against as many that are not.
 func TestScalingOfConfined(t *testing.T) {
 	c := answered(t, "scaling", 3, []string{"1-1", "4-4", "4-4-half"}, func(i int, noise float64, r *result.Recorded) {
 		consumes(r, noise*[]float64{1e6, 2e6, 1e6}[i], []int{1, 4, 4}[i])
@@ -579,7 +543,6 @@ func TestScalingOfConfined(t *testing.T) {
 	}
 }
 
-// Each consumer is held against the fewest on as many brokers, and against as many on the fewest.
 func TestPerConsumerAnswer(t *testing.T) {
 	got := sentenceOf(t, crews(t, 5))
 	for _, want := range []string{"On 1 broker 1 consumer read 9", "and 4 read 299,", "each, 0.33 (", "limited by broker CPU 97 %", "1 consumer read 1.0", "4 consumers read 2.", "times as much from 3 brokers as from 1"} {
@@ -589,8 +552,7 @@ func TestPerConsumerAnswer(t *testing.T) {
 	}
 }
 
-// TestPartlyReadIsNotRanked: nothing is claimed of a cell that did not read all that was there, and
-// nothing is held against it.
+// No claim is made about a cell that did not read all records, and none uses it as a base.
 func TestPartlyReadIsNotRanked(t *testing.T) {
 	partly := func(c *result.RecordedCampaign, cells ...int) *result.RecordedCampaign {
 		for i, planned := range c.Campaign.Runs {
@@ -606,9 +568,9 @@ func TestPartlyReadIsNotRanked(t *testing.T) {
 	}{
 		{partly(limits(t, 5), 3), "memory 128MiB is the least from which on all are within 10 % of the best", "the best is"},
 		{partly(limits(t, 5), 3), "; memory 1GiB is not ranked: it did not read all.", "memory 1GiB reached"},
-		{partly(limits(t, 5), 1, 2, 3), "o valid run tells what it reached; memory 64MiB is not ranked", "is the least"},
+		{partly(limits(t, 5), 1, 2, 3), "o valid run shows what it reached; memory 64MiB is not ranked", "is the least"},
 		{partly(crews(t, 5), 3), "brokers 3, consumers 4 is not ranked: it did not read all.", "4 consumers read"},
-		{partly(crews(t, 5), 0, 1, 2, 3), "o valid run tells what its consumers read; brokers 1, consumers 1 is not ranked", "each"},
+		{partly(crews(t, 5), 0, 1, 2, 3), "o valid run shows what its consumers read; brokers 1, consumers 1 is not ranked", "each"},
 	} {
 		if got := sentenceOf(t, c.campaign); !strings.Contains(got, c.want) || strings.Contains(got, c.never) {
 			t.Errorf("%q", got)
@@ -616,7 +578,6 @@ func TestPartlyReadIsNotRanked(t *testing.T) {
 	}
 }
 
-// Enough is the least that is near the best, whatever is told of what is less.
 func TestEnoughAnswer(t *testing.T) {
 	got := sentenceOf(t, limits(t, 5))
 	for _, want := range []string{"memory 128MiB is the least from which on all are within 10 % of the best", "the best is memory 1GiB", "memory 64MiB reached 0.40 ", "There is no valid run of memory 32MiB"} {
@@ -633,7 +594,6 @@ func TestEnoughAnswer(t *testing.T) {
 	}
 }
 
-// What a reader beside leaves to the producer is said, and the slope of each.
 func TestSlopeWithAReader(t *testing.T) {
 	c := answered(t, "slope", 3, []string{"alone", "reader"}, func(i int, noise float64, r *result.Recorded) {
 		produces(r, noise*[]float64{1e6, 8e5}[i], 100)
@@ -643,8 +603,6 @@ func TestSlopeWithAReader(t *testing.T) {
 	}
 }
 
-// TestTimesAddedAlongAnAxis: along a numeric axis it is told what more of it adds to the least,
-// and whether the runs show it.
 func TestTimesAddedAlongAnAxis(t *testing.T) {
 	of := func(repeat int, numbers ...string) string {
 		c := answered(t, "times", repeat, numbers, func(i int, noise float64, r *result.Recorded) {
@@ -672,7 +630,6 @@ func TestTimesAddedAlongAnAxis(t *testing.T) {
 	}
 }
 
-// The lowest time is named, and whether the runs show it.
 func TestTimesNameTheLowest(t *testing.T) {
 	if got := sentenceOf(t, beside(t, 6)); !strings.Contains(got, "acks 1, RF 1 has the lowest") || !strings.Contains(got, "the runs show it") {
 		t.Errorf("%q", got)
@@ -688,7 +645,6 @@ func TestTimesNameTheLowest(t *testing.T) {
 	}
 }
 
-// A run that is too short for a slope is told of, and the throughput is of all.
 func TestSlopeOfSomeRuns(t *testing.T) {
 	c := stored(t, 2, 1)
 	c.Runs[1].Intervals = c.Runs[1].Intervals[:9]
@@ -715,7 +671,6 @@ func TestSlopeOfSomeRuns(t *testing.T) {
 	}
 }
 
-// Of warnings that differ in their numbers the worst is shown, by what was measured.
 func TestWorstWarning(t *testing.T) {
 	c := most(t, 1)
 	const form = "partition %d had no acknowledgement for %s s, from 0.0 s on"
@@ -728,7 +683,6 @@ func TestWorstWarning(t *testing.T) {
 	}
 }
 
-// The sentence of a failover has the times of users and what came twice.
 func TestFailoverAnswer(t *testing.T) {
 	got := sentenceOf(t, failover(t, 5))
 	for _, want := range []string{"none was lost and none came twice", "60 were lost and 15 came twice", "6.00 ms before, 4.10 s during and 7.00 ms after"} {
@@ -738,8 +692,6 @@ func TestFailoverAnswer(t *testing.T) {
 	}
 }
 
-// TestKneeOfAllBrokersOrNone: the CPU of brokers counts only if every run knows it. Else the knee
-// would be of runs that are not alike.
 func TestKneeOfAllBrokersOrNone(t *testing.T) {
 	c := sized(t, 5)
 	for _, r := range c.Runs {
@@ -755,8 +707,6 @@ func TestKneeOfAllBrokersOrNone(t *testing.T) {
 	}
 }
 
-// TestNoClaimOfWhatWasNotMeasured: a cell that did not read all has no ratio to its base, and one
-// valid run among cells of several carries no claim.
 func TestNoClaimOfWhatWasNotMeasured(t *testing.T) {
 	c := savings(t, 5)
 	for i, r := range c.Runs {

@@ -17,7 +17,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// short is a campaign of the four variants, with so many repeats.
 func short(t *testing.T, repeat int) *result.RecordedCampaign {
 	s := showtest.NewStudy(t, 7)
 	variants := []string{"off", "hysteresis-tight", "credit", "latency"}
@@ -43,8 +42,6 @@ func short(t *testing.T, repeat int) *result.RecordedCampaign {
 	return c
 }
 
-// The study as it is read: one run of each as the short form has it, and repeated,
-// with a verdict.
 func TestCampaignOfBackpressure(t *testing.T) {
 	once, repeated := campaign(short(t, 1), ""), campaign(short(t, 5), "")
 	for _, width := range []int{80, 120} {
@@ -57,8 +54,6 @@ func TestCampaignOfBackpressure(t *testing.T) {
 	showtest.Golden(t, "study-repeated.md", showtest.Written(t, repeated, report.Options{Format: report.AsMarkdown}))
 }
 
-// Under backpressure no figure is the one that all would rank by, and a question that
-// names none is answered by what each gate held, and what that cost.
 func TestUnrankedUnderBackpressure(t *testing.T) {
 	c := short(t, 2)
 	c.Campaign.Campaign.Question = "Which gate costs the least?"
@@ -78,8 +73,6 @@ func TestUnrankedUnderBackpressure(t *testing.T) {
 	}
 }
 
-// A variant is compared with the one that offered the same without backpressure,
-// where there is one, and is told to be better or worse only by enough runs.
 func TestVariantsAreCompared(t *testing.T) {
 	for repeat, words := range map[int]map[string]string{
 		1: {},

@@ -1,8 +1,8 @@
-// Package campaigns writes what a campaign answers to its question (Write), and what a search
-// found (WriteSearch).
+// Package campaigns writes what a campaign answers to its question (Write), and what a search found
+// (WriteSearch).
 //
-// Package analysis makes a Study of the runs and package answers has the sentences of named
-// answers. Here the answer, the table of cells and what to know with them become a page.
+// Package analysis makes a Study of the runs, and package answers has the sentences of named
+// answers. This package lays out the answer, the table of cells and the notes.
 //
 // Files to know: campaign.go (the document and its answer), text.go, markdown.go (Markdown and
 // CSV), notes.go, against.go (variants against their base), search.go.
@@ -24,8 +24,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// CampaignDocument is the JSON document of a campaign: its question, the answer,
-// and for each cell the figures over its repeated runs.
+// CampaignDocument is the JSON document of a campaign: its question, the answer, and for each cell
+// the figures over its repeated runs.
 type CampaignDocument struct {
 	report.Head
 	Dir      string              `json:"dir"`
@@ -35,21 +35,21 @@ type CampaignDocument struct {
 	Cells    []CellDocument      `json:"cells"`
 	Search   *result.Search      `json:"search,omitempty"`
 	Notes    []string            `json:"notes"`
-	// Against are the variants, each against its base; none where there are no
-	// variants, or one run of each.
+	// Against are the variants, each against its base; none if there are no variants, or one run of
+	// each.
 	Against []analysis.VariantComparison `json:"against,omitempty"`
-	// Table is what a named answer shows of each cell; none where there is no such answer.
+	// Table is the table of a named answer; none without a named answer.
 	Table *AnswerTable `json:"answer_table,omitempty"`
 
 	study    *analysis.Study
-	answered answers.Answer // what Table is made of
+	answered answers.Answer
 }
 
 // AnswerTable is the table of a named answer.
 type AnswerTable struct {
 	Head []string   `json:"head"`
 	Rows [][]string `json:"rows"` // one for each cell, in their order; of a decision, one for each kind of work
-	// Notes say what a reader can't know of the columns.
+	// Notes explain the columns.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -60,30 +60,27 @@ type CellDocument struct {
 	Warnings map[string][]string `json:"warnings"`
 }
 
-// Answer is what a campaign says to its question.
+// Answer is a campaign's answer to its question.
 type Answer struct {
 	Sentence string `json:"sentence"`
-	// Name is that of the answer which the suite asks for; empty where the cells are
-	// ranked by a figure.
+	// Name is the named answer that the suite asks for; empty if the cells are ranked by a figure.
 	Name string `json:"name,omitempty"`
-	// Figure is what the cells are ranked by; empty where there is nothing to
-	// rank. FigureFrom says whose choice it was: the reader's, the question's,
-	// or nobody's, and it is the default.
+	// Figure ranks the cells; empty if there is no ranking. FigureFrom says who chose it: the
+	// reader, the suite, the question, or the default.
 	Figure     string `json:"figure,omitempty"`
 	FigureFrom string `json:"figure_from,omitempty" jsonschema:"enum=reader,enum=suite,enum=question,enum=default"`
-	// Status is best where one cell is shown to be better than every other,
-	// none where that is not shown, too_few where there are too few runs to show it,
-	// no_ranking where there are not two cells with the figure, and told where the
-	// sentence is that of a named answer.
+	// Status is best if one cell is shown to be better than every other, and none if that is not
+	// shown. It is too_few if there are too few runs, and no_ranking if fewer than two cells have
+	// the figure. It is search for a search, and told for a named answer.
 	Status string `json:"status" jsonschema:"enum=best,enum=none,enum=too_few,enum=no_ranking,enum=search,enum=told"`
-	// Best is the cell, and Alike are those that it is not told apart from.
+	// Best is the best cell, and Alike are those not shown to differ from it.
 	Best  string   `json:"best,omitempty"`
 	Alike []string `json:"alike,omitempty"`
-	More  int      `json:"more_runs,omitempty"` // of each cell, that would do
+	More  int      `json:"more_runs,omitempty"` // additional runs of each cell that would be enough
 }
 
-// Analyse looks at a campaign's runs, and puts into words what they show. By is the
-// figure that cells are ranked by, as NewStudy has it.
+// Analyse analyses a campaign's runs and puts the findings into words. by names the ranking figure,
+// as in analysis.NewStudy.
 func Analyse(c *result.RecordedCampaign, by string) (*CampaignDocument, error) {
 	s, err := analysis.NewStudy(c, by)
 	if err != nil {
@@ -111,13 +108,10 @@ func Analyse(c *result.RecordedCampaign, by string) (*CampaignDocument, error) {
 	return d, nil
 }
 
-// ofBackpressure tells whether controllers are compared: then the answer begins with what they
-// held, and at what price.
 func (d *CampaignDocument) ofBackpressure() bool {
 	return d.Search == nil && d.Campaign.Question != "" && analysis.UnderBackpressure(d.study.Variants())
 }
 
-// answer puts a named answer in the place of the ranking.
 func (d *CampaignDocument) answer(a answers.Answer) {
 	if slices.ContainsFunc(d.study.Cells, func(c analysis.Cell) bool { return len(c.Sample.Taken) > 0 }) {
 		d.Table, d.answered = &AnswerTable{Head: a.Rows[0], Rows: a.Rows[1:], Notes: a.Notes}, a
@@ -129,7 +123,6 @@ func (d *CampaignDocument) answer(a answers.Answer) {
 	}
 }
 
-// answerOf says which cell is best, if one is shown to be.
 func answerOf(d *analysis.Study) Answer {
 	if s := d.Search; s != nil {
 		return Answer{Sentence: s.Answer, Status: analysis.AnswerSearch}
@@ -156,7 +149,6 @@ func answerOf(d *analysis.Study) Answer {
 	return a
 }
 
-// conclude says of ranked cells, of which there are two or more, whether one is best.
 func conclude(d *analysis.Study, r analysis.Ranking) string {
 	best, title, value := d.Said(r.Cells[0].Label), d.By.Title, r.Cells[0].Figures[d.By.Name].Bounded(d.By)
 	next := r.Rest[0]
@@ -186,7 +178,6 @@ func conclude(d *analysis.Study, r analysis.Ranking) string {
 		title, most, best, value, layout.Enumerate(analysis.SaidAll(d, r.Alike)))
 }
 
-// doubts are the warnings of a cell in words, by figure.
 func doubts(d *analysis.Cell) map[string][]string {
 	all := map[string][]string{}
 	for name, warnings := range d.Doubts {
@@ -204,7 +195,6 @@ func doubtText(w analysis.Doubt) string {
 	return w.Text + named(w.Warning, w.Of)
 }
 
-// named says which runs a warning is about: an outlier is looked at, not dropped.
 func named(w stats.Warning, of []*result.Recorded) string {
 	var names []string
 	for _, i := range w.At {

@@ -14,8 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// Runs of a campaign that failed or cannot be read are missing from their cell; those
-// that are still to be made are not.
 func TestCellSet(t *testing.T) {
 	c := sweep(t, 4, codecs[:2], []float64{1, 1})
 	for i, planned := range []result.CampaignRun{{Status: result.Failed}, {Dir: "../gone", Status: result.Valid}, {}} {
@@ -31,8 +29,6 @@ func TestCellSet(t *testing.T) {
 	}
 }
 
-// sweep is a campaign over codecs: so many repeats of each, with times that are so
-// many times as long as the first codec's.
 func sweep(t *testing.T, repeat int, codecs []string, slower []float64) *result.RecordedCampaign {
 	m := showtest.NewMaker(t, 5)
 	c := &result.RecordedCampaign{Dir: "runs/20261121T195900Z-sweep-compression-c4wq7d"}
@@ -66,7 +62,6 @@ func campaign(c *result.RecordedCampaign, by string) func(*bytes.Buffer, report.
 	}
 }
 
-// One run is invalid, one is an outlier, and a codec is best all the same.
 func TestCampaign(t *testing.T) {
 	c := sweep(t, 6, codecs, []float64{1.3, 1.2, 1, 1.5, 2})
 	c.Runs[12].Run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"pacer lateness p99 is 7.42 ms, and may be 2 ms"}}
@@ -75,7 +70,6 @@ func TestCampaign(t *testing.T) {
 	showtest.AllFormats(t, "campaign", campaign(c, ""))
 }
 
-// A codec is called best only where it is shown to be better than every other.
 func TestAnswers(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -106,8 +100,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// Where nothing differs, a best codec is named no more often than one time in
-// twenty.
+// At most one in twenty campaigns names a best codec.
 func TestAnswersOfTheSame(t *testing.T) {
 	c := sweep(t, 6, codecs, []float64{1, 1, 1, 1, 1})
 	best := 0
@@ -131,7 +124,6 @@ func TestAnswersOfTheSame(t *testing.T) {
 	}
 }
 
-// The question may name its figure.
 func TestQuestionNamesTheFigure(t *testing.T) {
 	c := sweep(t, 5, codecs, []float64{1, 1, 1, 1, 1})
 	for _, q := range []struct{ question, figure, from string }{
@@ -141,7 +133,7 @@ func TestQuestionNamesTheFigure(t *testing.T) {
 		{"What does compression cost users?", "e2e_response_time_p99", analysis.FromDefault},
 		{"How many records are lost, and how long is the drain time?", "e2e_response_time_p99", analysis.FromDefault},
 		{"What becomes of my_acked_per_s_2?", "e2e_response_time_p99", analysis.FromDefault},
-		{"What is offered_per_s?", "e2e_response_time_p99", analysis.FromDefault}, // no merit
+		{"What is offered_per_s?", "e2e_response_time_p99", analysis.FromDefault}, // no good side
 		{"And recovery_time?", "e2e_response_time_p99", analysis.FromDefault},     // no cell has it
 	} {
 		c.Campaign.Campaign.Question = q.question
@@ -158,8 +150,6 @@ func TestQuestionNamesTheFigure(t *testing.T) {
 	}
 }
 
-// What differs among the runs and nobody asked for is noted: within a cell, and
-// between cells.
 func TestCampaignUnasked(t *testing.T) {
 	notes := func(c *result.RecordedCampaign) string {
 		d, err := campaigns.Analyse(c, "")
@@ -173,7 +163,7 @@ func TestCampaignUnasked(t *testing.T) {
 		t.Errorf("notes on runs that were made alike: %s", got)
 	}
 	for i, r := range c.Runs {
-		if i%2 == 1 { // the second cell ran elsewhere
+		if i%2 == 1 {
 			r.Run.Run.Cluster.Kind, r.Run.Run.Cluster.ID, r.Run.Run.Host.CPUs = "existing", "kJ1", 64
 		}
 	}
@@ -197,8 +187,6 @@ func TestCampaignUnasked(t *testing.T) {
 	}
 }
 
-// Figures of a cell that has no valid run are marked, and the legend does not call
-// them those of valid runs.
 func TestCampaignOfInvalid(t *testing.T) {
 	c := sweep(t, 5, codecs[:2], []float64{1, 1})
 	for i, r := range c.Runs {
@@ -220,7 +208,6 @@ func TestCampaignOfInvalid(t *testing.T) {
 	}
 }
 
-// A campaign that was interrupted is reported as far as it came.
 func TestCampaignInterrupted(t *testing.T) {
 	c := sweep(t, 3, codecs[:2], []float64{1.3, 1})
 	c.Campaign.Campaign = unfinished(c.Campaign.Campaign)
@@ -241,7 +228,6 @@ func unfinished(info result.CampaignInfo) result.CampaignInfo {
 	}
 }
 
-// A search leads with the rate that holds.
 func TestCampaignOfASearch(t *testing.T) {
 	c := sweep(t, 1, codecs, []float64{1, 1, 1, 1, 1})
 	highest, failed, capacity := 18_750.0, 19_300.0, 24_310.0
@@ -273,7 +259,7 @@ func TestCampaignOfASearch(t *testing.T) {
 	showtest.Golden(t, "campaign-search.csv", showtest.Written(t, campaign(c, ""), report.Options{Format: report.AsCSV, Table: "probes"}))
 }
 
-// TestInterruptedOfACampaign is in no median, and counted once.
+// An interrupted run is in no median, and counts once.
 func TestInterruptedOfACampaign(t *testing.T) {
 	m := showtest.NewMaker(t, 7)
 	cut := m.Run("a", 50, func(r *result.Run) { r.Run.Interrupted = true })
@@ -293,7 +279,6 @@ func TestInterruptedOfACampaign(t *testing.T) {
 	}
 }
 
-// An imported run is said to be one.
 func TestCampaignOfImported(t *testing.T) {
 	c := &result.RecordedCampaign{Runs: []*result.Recorded{showtest.Simulate(t, resulttest.Baseline()), showtest.Imported("b-other")}}
 	c.Campaign.Cells = []result.Cell{{Name: "ours"}, {Name: "other"}}

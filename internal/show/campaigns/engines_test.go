@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// engineNames are those of a suite's cells: of each kind one for each engine.
 func engineNames(kinds ...string) (names []string) {
 	for _, kind := range kinds {
 		for _, engine := range []string{"plain", "markers", "offsetmap", "share"} {
@@ -27,7 +26,6 @@ func engineNames(kinds ...string) (names []string) {
 
 var engineOrder = []string{"plain", "markers", "offsetmap", "share"}
 
-// engineSuite is a campaign of one queue under each engine.
 func engineSuite(t *testing.T, repeat int) *result.RecordedCampaign {
 	c := answered(t, "engines", repeat, engineNames("1x1-all-", "2x5-all-"), func(i int, noise float64, r *result.Recorded) {
 		perS := noise * []float64{2500, 2450, 2490, 2300, 62_500, 61_300, 62_400, 44_000}[i]
@@ -39,8 +37,6 @@ func engineSuite(t *testing.T, repeat int) *result.RecordedCampaign {
 	return c
 }
 
-// scaleSuite is a campaign of two shapes under plain and markers, with markers that write
-// starts first beside them.
 func scaleSuite(t *testing.T, repeat int) *result.RecordedCampaign {
 	names := []string{"1x1-plain", "1x1-markers", "6x25-plain", "6x25-markers", "6x25-markers-first"}
 	c := answered(t, "engine-scaling", repeat, names, func(i int, noise float64, r *result.Recorded) {
@@ -61,8 +57,8 @@ func scaleSuite(t *testing.T, repeat int) *result.RecordedCampaign {
 	return c
 }
 
-// TestEngineScalingIsInTheOrderOfShapes: a collapse does not read as growth, the peak is named if
-// it is not at the largest shape, and more partitions are held against fewer at the same shape.
+// A falling rate does not read as growth, and more partitions are compared with fewer at the same
+// shape.
 func TestEngineScalingIsInTheOrderOfShapes(t *testing.T) {
 	of := func(rates ...float64) string {
 		names := []string{"4x25-few", "4x25-many", "1x1-few", "1x1-many", "6x25-few", "6x25-many"}
@@ -87,8 +83,6 @@ func TestEngineScalingIsInTheOrderOfShapes(t *testing.T) {
 	}
 }
 
-// What is written before the hand-out is priced against the same engine without it, and told
-// apart from it.
 func TestPriceOfStartsFirst(t *testing.T) {
 	got := sentenceOf(t, scaleSuite(t, 5))
 	for _, want := range []string{"Plain went from 2,516/s at a p50 of ", " to 63,003/s at a p50 of ", "; markers with starts first acknowledged 31,0",
@@ -109,7 +103,7 @@ func TestPriceOfStartsFirst(t *testing.T) {
 		t.Errorf("without any: %q", got)
 	}
 	for i, planned := range c.Campaign.Runs {
-		if planned.Cell == 2 { // takes offsetmap's place
+		if planned.Cell == 2 {
 			showtest.TakesFrom(c.Runs[i], "markers", 9000, map[string]any{"start_first": true})
 			resulttest.Set(&c.Runs[i].Run.Scenario, "load.rate", "6k/s")
 		}
@@ -118,10 +112,9 @@ func TestPriceOfStartsFirst(t *testing.T) {
 		!strings.Contains(got, " to the e2e response time p50 of markers-50, and each record took ") {
 		t.Errorf("at the same load: %q", got)
 	}
-	// What no test shows is not claimed, and a price that is not known is left out.
 	for i, planned := range c.Campaign.Runs {
 		if planned.Cell == 2 {
-			c.Runs[i].Run.Time = c.Runs[i-1].Run.Time // of markers-50
+			c.Runs[i].Run.Time = c.Runs[i-1].Run.Time
 			c.Runs[i].Run.Broker = nil
 		}
 	}
@@ -150,7 +143,7 @@ func redeliverySuite(t *testing.T, repeat int) *result.RecordedCampaign {
 	c := answered(t, "redelivery", repeat, names, func(i int, noise float64, r *result.Recorded) {
 		q := showtest.TakesFrom(r, []string{"markers", "markers", "offsetmap", "share"}[i], 1500, nil)
 		showtest.Drops(r, q, []float64{0.5, 0.5, 0.5, 0.47}[i], []int{0, 4, 4, 4}[i], noise*[]float64{40, 35, 3, 120}[i])
-		if i == 3 { // more than the drops explain
+		if i == 3 {
 			q.ExpectedDeliveriesPerRecord = 1.875
 			resulttest.Set(&r.Run.Scenario, "consume.queue.drop.share", "50%")
 			q.Lateness.Negative = 1
@@ -183,14 +176,14 @@ func decisionSuite(t *testing.T, repeat int) *result.RecordedCampaign {
 		r.Run.Load.ClosedLoop = kind == "online"
 		q := showtest.TakesFrom(r, engine, noise*(20_000-3000*at), nil)
 		resulttest.Set(&r.Run.Scenario, "description", kind)
-		resulttest.Set(&r.Run.Scenario, "load.producers", len(kind)) // as kinds differ
+		resulttest.Set(&r.Run.Scenario, "load.producers", len(kind))
 		r.Run.Time["e2e_response_time"] = showtest.Scaled(r.Run.Time["e2e_response_time"], noise*(1+at/4))
 		switch {
 		case kind == "silent":
 			showtest.Drops(r, q, 0.5, 4, noise*30*at)
 		case names[i] == "kill-offsetmap":
 			q.Lost = 1
-		case kind == "in-order": // as long for both
+		case kind == "in-order":
 			r.Run.Time["e2e_response_time"] = showtest.Scaled(r.Run.Time["e2e_response_time"], 1/(1+at/4))
 		}
 	})
@@ -198,7 +191,6 @@ func decisionSuite(t *testing.T, repeat int) *result.RecordedCampaign {
 	return c
 }
 
-// The answers of suites of engines: a table, and a sentence.
 func TestEngineAnswers(t *testing.T) {
 	for name, of := range map[string]func(*testing.T, int) *result.RecordedCampaign{
 		"engines": engineSuite, "engine-scaling": scaleSuite, "engine-times": timesSuite, "redelivery": redeliverySuite, "engine-faults": faultSuite, "decision": decisionSuite,
@@ -219,8 +211,6 @@ func TestEngineAnswers(t *testing.T) {
 	}
 }
 
-// An engine is held against the plain scenario that is alike in all but the engine and
-// what is the engine's own, at nearly the same rate; and against none where there is none.
 func TestPlainThatAnEngineIsHeldAgainst(t *testing.T) {
 	column := func(c *result.RecordedCampaign, head string) map[string]string {
 		d, err := campaigns.Analyse(c, "")
@@ -249,7 +239,7 @@ func TestPlainThatAnEngineIsHeldAgainst(t *testing.T) {
 	}
 
 	c := engineSuite(t, 1)
-	for _, r := range c.Runs { // plain of 2 × 5 has other records
+	for _, r := range c.Runs {
 		if r.Run.Run.Name == "engines-2x5-all-plain" {
 			resulttest.Set(&r.Run.Scenario, "load.acks", "0")
 		}
@@ -259,8 +249,7 @@ func TestPlainThatAnEngineIsHeldAgainst(t *testing.T) {
 	}
 }
 
-// The table of decisions names the engine that the runs show to be best, those that are
-// not told apart, and what nobody measured; never one that lost a record.
+// The table never names an engine that lost a record.
 func TestDecision(t *testing.T) {
 	d, err := campaigns.Analyse(decisionSuite(t, 5), "")
 	if err != nil {
@@ -299,8 +288,6 @@ func TestDecision(t *testing.T) {
 	}
 }
 
-// Of too few runs the table names the one with the best median, and says that no more is
-// known.
 func TestDecisionOfTooFewRuns(t *testing.T) {
 	for runs, want := range map[int]string{
 		1: "plain, in one run",
@@ -317,8 +304,6 @@ func TestDecisionOfTooFewRuns(t *testing.T) {
 	}
 }
 
-// The parts of the study come before its short form, and a row is of one suite: figures of
-// two would not compare.
 func TestDecisionOfParts(t *testing.T) {
 	var all []*analysis.Study
 	for _, c := range []*result.RecordedCampaign{decisionSuite(t, 5), engineSuite(t, 5), faultSuite(t, 5), redeliverySuite(t, 5), timesSuite(t, 5)} {
@@ -351,7 +336,6 @@ func TestDecisionOfParts(t *testing.T) {
 	}
 }
 
-// A comparison of runs with a queue has the queue's figures, and one of others has not.
 func TestComparisonOfQueues(t *testing.T) {
 	c := engineSuite(t, 5)
 	a, b := analysis.CellSet(c, 4), analysis.CellSet(c, 7)
@@ -376,8 +360,6 @@ func TestComparisonOfQueues(t *testing.T) {
 	}
 }
 
-// Each engine is tested against the plain scenario that it is held against, and plain
-// against nothing.
 func TestEnginesAgainstPlain(t *testing.T) {
 	d, err := campaigns.Analyse(engineSuite(t, 5), "")
 	if err != nil {
@@ -385,7 +367,7 @@ func TestEnginesAgainstPlain(t *testing.T) {
 	}
 	bases := map[string]string{}
 	for _, c := range d.Against {
-		if c.DiffersIn != nil { // the engine is what is compared
+		if c.DiffersIn != nil {
 			t.Errorf("%s differs in %v as well", c.Variant, c.DiffersIn)
 		}
 		bases[c.Variant] = c.Base

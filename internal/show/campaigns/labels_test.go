@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// matrix is the campaign of two axes: each cell can be named as reports print it.
 func matrix() *result.Campaign {
 	c := &result.Campaign{Axes: []result.Axis{
 		{Path: "load.compression", Values: []string{"none", "zstd"}}, {Path: "load.linger", Values: []string{"0", "5ms"}},
@@ -42,7 +41,6 @@ func TestCellNamed(t *testing.T) {
 	}
 }
 
-// Sentences name the setting of a value: 0 by itself is a number of something else.
 func TestAnswersNameTheSetting(t *testing.T) {
 	c := sweep(t, 5, []string{"0", "all"}, []float64{1, 2})
 	c.Campaign.Axes[0].Path = "load.acks"

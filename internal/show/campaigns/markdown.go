@@ -16,10 +16,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// markdown writes the campaign for a pull request.
 func (d *CampaignDocument) markdown(w io.Writer) error {
 	m := &layout.Markdown{}
-	told := d.Answer.Name != "" // below its table
+	told := d.Answer.Name != "" // its answer is below its table
 	switch {
 	case told:
 		m.Line("### ", layout.Prose(cmp.Or(d.Campaign.Question, d.Campaign.Name)))
@@ -59,7 +58,6 @@ func (d *CampaignDocument) markdown(w io.Writer) error {
 	return m.Print(w)
 }
 
-// markdownSearch writes what a search has tried.
 func markdownSearch(m *layout.Markdown, d *CampaignDocument) {
 	if len(d.Search.Expectations) > 0 {
 		m.Paragraph("A rate holds if ", layout.Code(strings.Join(d.Search.Expectations, ", ")), ".")
@@ -80,7 +78,6 @@ func markdownSearch(m *layout.Markdown, d *CampaignDocument) {
 	m.List(items)
 }
 
-// markdownCells writes one table: Markdown scrolls where a terminal would wrap.
 func markdownCells(m *layout.Markdown, d *CampaignDocument) {
 	shown, same := d.varying()
 	t := layout.Table{Left: map[int]bool{}, Rows: [][]string{{layout.Prose(analysis.CellsHead(d.study)), "Runs"}}}
@@ -97,7 +94,6 @@ func markdownCells(m *layout.Markdown, d *CampaignDocument) {
 	}
 }
 
-// row is the cell's: medians with what bounds them, the best one bold.
 func (c *CellDocument) row(d *CampaignDocument, shown []figure.Figure) []string {
 	name := layout.Prose(c.Label)
 	if d.Answer.Status == analysis.AnswerBest && c.Label == d.Answer.Best {
@@ -110,7 +106,6 @@ func (c *CellDocument) row(d *CampaignDocument, shown []figure.Figure) []string 
 	return row
 }
 
-// sheets are the tables of a campaign, and those of its runs.
 func (d *CampaignDocument) sheets() report.Sheets {
 	all := report.RunSheets(slices.DeleteFunc(slices.Clone(d.study.Recorded.Runs),
 		func(r *result.Recorded) bool { return r == nil }))
@@ -121,7 +116,6 @@ func (d *CampaignDocument) sheets() report.Sheets {
 	return all
 }
 
-// cellSheet has a row for each cell and figure.
 func (d *CampaignDocument) cellSheet() layout.Table {
 	s := layout.Table{Rows: [][]string{{"cell"}}}
 	for _, axis := range d.Axes {
@@ -167,7 +161,6 @@ func (d *CampaignDocument) probeSheet() layout.Table {
 	return s
 }
 
-// markdownAnswerTable writes the table of a named answer and its sentence.
 func markdownAnswerTable(m *layout.Markdown, d *CampaignDocument) {
 	if d.Table != nil {
 		t := layout.Table{Left: d.answered.Left}

@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// rankedBy says by which figure the cells are ranked, and why by that one; "" where
-// nothing is ranked.
 func (a Answer) rankedBy() string {
 	if a.Status == analysis.AnswerNoRanking || a.Status == analysis.AnswerSearch || a.Status == analysis.AnswerTold {
 		return ""
@@ -24,8 +22,6 @@ func (a Answer) rankedBy() string {
 	return a.Figure + ", " + why
 }
 
-// unasked notes what differs among the runs and nobody asked for: within a cell,
-// and between cells.
 func unasked(d *analysis.Study) (notes []string) {
 	var all []*result.Recorded
 	within := analysis.Attributes{}
@@ -52,8 +48,6 @@ func unasked(d *analysis.Study) (notes []string) {
 	return notes
 }
 
-// asked tells whether a difference of the surroundings between cells is meant: peers
-// are other clients, and a scenario may ask for other brokers.
 func asked(d *analysis.Study, runs []*result.Recorded, name string) bool {
 	switch {
 	case d.Campaign.Kind == result.KindPeers:
@@ -70,8 +64,7 @@ func asked(d *analysis.Study, runs []*result.Recorded, name string) bool {
 	return false
 }
 
-// unsettledNote warns of the split between failed and unknown where several clients ran:
-// how much each tells of a record that it gave up is its own (docs/DRIVERS.md).
+// Each client reports other details of a failed record (docs/DRIVERS.md).
 func unsettledNote(d *analysis.Study) []string {
 	clients := map[string]bool{}
 	var unsettled int64
@@ -84,5 +77,5 @@ func unsettledNote(d *analysis.Study) []string {
 	if len(clients) < 2 || unsettled == 0 {
 		return nil
 	}
-	return []string{"Compare failed and unknown together between clients, not each by itself: a client that does not tell whether a record had left it has it unknown where another has it failed."}
+	return []string{"Compare clients only by the sum of failed and unknown records: if a client does not report whether a record was sent, the record is unknown, and with another client it is failed."}
 }

@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// The JSON documents are a contract.
 func TestSchemas(t *testing.T) {
 	showtest.Schema(t, campaigns.CampaignDocument{}, "report-campaign.schema.json", "report --format json of a campaign", "campaign.json")
 }

@@ -13,11 +13,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// curvePhase is the phase of the probes that are apart from the search.
+// curvePhase is the phase of the probes that are not part of the search.
 const curvePhase = "curve"
 
-// WriteSearch writes what a search found: the answer, what to know with it, every probe
-// in the order in which it was made, and the curve, if there is one.
+// WriteSearch writes the result of a search: the answer, its caveats, every probe, and the curve.
 func WriteSearch(w io.Writer, s *result.Search, o report.Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
 	printSearch(p, s)
@@ -42,8 +41,7 @@ func printSearch(p *layout.Page, s *result.Search) {
 	}
 }
 
-// split parts the probes of the search from those of the curve, which has the
-// confirmed answer among its points, by rate.
+// The curve includes the confirmed answer, ordered by rate.
 func split(s *result.Search) (searched, curve []result.Probe) {
 	var confirmed []result.Probe
 	for _, probe := range s.Probes {
@@ -63,7 +61,6 @@ func split(s *result.Search) (searched, curve []result.Probe) {
 	return searched, curve
 }
 
-// printProbes is a line for each probe, and below it what it did not meet.
 func printProbes(p *layout.Page, all []result.Probe, metric string) {
 	t := layout.Table{Gap: 3, Left: map[int]bool{1: true, 3: true}}
 	t.Add("", "", "offered", "", "acked", layout.Words(metric)+" p50", "p99")
@@ -83,7 +80,6 @@ func printProbes(p *layout.Page, all []result.Probe, metric string) {
 	p.Record(layout.Block{Kind: layout.BlockTable, Table: recorded, Heads: 1})
 }
 
-// printFailures say why a probe did not pass.
 func printFailures(p *layout.Page, probe result.Probe) {
 	for _, failure := range probe.Failures {
 		for _, line := range layout.Wrap(failure, p.Width-8) {
@@ -92,7 +88,6 @@ func printFailures(p *layout.Page, probe result.Probe) {
 	}
 }
 
-// printCurve is a line for each rate, with a bar for the p99.
 func printCurve(p *layout.Page, all []result.Probe) {
 	var highest int64
 	for _, probe := range all {
@@ -116,10 +111,9 @@ func printCurve(p *layout.Page, all []result.Probe) {
 	}
 }
 
-// curveColumns is the width of the longest bar of a curve.
 const curveColumns = 30
 
-// ProbeLine is a probe in a line, without its rate.
+// ProbeLine formats a probe without its rate.
 func ProbeLine(probe result.Probe) string {
 	parts := []string{"acked " + unit.PerSecond(probe.AckedPerS)}
 	if outcome := outcomeOf(probe); outcome != "" {
@@ -132,7 +126,6 @@ func ProbeLine(probe result.Probe) string {
 	return strings.Join(append(parts, probe.Failures...), " · ")
 }
 
-// offeredBy is the rate of a probe; a closed loop has none.
 func offeredBy(probe result.Probe) string {
 	if probe.Phase == "capacity" {
 		return "max"
@@ -140,7 +133,6 @@ func offeredBy(probe result.Probe) string {
 	return unit.PerSecond(probe.OfferedPerS)
 }
 
-// outcomeOf is what came of a probe in a word.
 func outcomeOf(probe result.Probe) string {
 	switch {
 	case probe.Stalled:

@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// TestSearch wants the answer first, then every probe with what it did not meet,
-// and the curve by rate, with the confirmed answer in it.
 func TestSearch(t *testing.T) {
 	ns := func(ms int64) *int64 { ms *= 1_000_000; return &ms }
 	highest := 4000.0

@@ -19,9 +19,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// Write writes the report of a campaign in the format of o: its question and
-// the answer in a sentence, and the cells with their figures. A campaign with no
-// cell that has a figure is reported as far as it got.
+// Write writes the report of a campaign in the format of o. Without figures it is reported as far
+// as it got.
 func Write(w io.Writer, c *result.RecordedCampaign, o report.Options) error {
 	d, err := Analyse(c, o.By)
 	if err != nil {
@@ -41,7 +40,7 @@ func (d *CampaignDocument) text(w io.Writer, o report.Options) error {
 	return p.Print(w)
 }
 
-// Sections are the parts of the text, without its pictures.
+// Sections returns the sections of the text, without its pictures.
 func (d *CampaignDocument) Sections() []layout.Section {
 	p := layout.NewPage(0, false)
 	d.print(p)
@@ -56,7 +55,7 @@ func (d *CampaignDocument) print(p *layout.Page) {
 	case d.Search != nil:
 		printSearch(p, d.Search)
 		p.Line()
-	case d.Answer.Name != "": // below its table
+	case d.Answer.Name != "": // its answer is below its table
 	default:
 		p.Styled(layout.Bold, "Answer", d.Answer.Sentence)
 		if by := d.Answer.rankedBy(); by != "" {
@@ -80,26 +79,24 @@ func (d *CampaignDocument) print(p *layout.Page) {
 	d.caveats(p)
 }
 
-// Variants are the cells with their runs that finished.
+// Variants returns the cells with their finished runs.
 func (d *CampaignDocument) Variants() []analysis.Variant { return d.study.Variants() }
 
-// Figures are those that the table of cells shows: they differ between runs.
+// Figures returns the figures of the table of cells, which differ between runs.
 func (d *CampaignDocument) Figures() []figure.Figure {
 	shown, _ := d.varying()
 	return shown
 }
 
-// picturedCells bounds the pictures of the lag: more would be pages.
 const picturedCells = 4
 
-// pictured tells whether the lag of the cells is drawn. What a matrix varies is seldom
-// the lag, and under backpressure it is what all is about.
+// pictured reports whether the lag of the cells is drawn. A matrix without backpressure seldom
+// varies it.
 func (d *CampaignDocument) pictured() bool {
 	return len(d.Cells) <= picturedCells && d.Search == nil &&
 		(len(d.Axes) == 0 || analysis.UnderBackpressure(d.study.Variants()))
 }
 
-// state says what the campaign was, and how far it got.
 func (d *CampaignDocument) state() string {
 	planned, made, valid, interrupted := 0, 0, 0, 0
 	for _, cell := range d.Cells {
@@ -126,8 +123,6 @@ func (d *CampaignDocument) state() string {
 		"kafka-bench "+d.Campaign.Tool.Version, report.Methods(d.study.Among()), resume)
 }
 
-// cells is the table of cells and figures: numbers of one figure stand below each
-// other, where eyes compare them.
 func (d *CampaignDocument) cells(p *layout.Page) {
 	shown, same := d.varying()
 	if len(shown) > 0 {
@@ -144,14 +139,11 @@ func (d *CampaignDocument) cells(p *layout.Page) {
 	}
 }
 
-// headLines are the lines of a table's head, and headColumns what a title may take
-// of them.
 const (
 	headLines   = 3
 	headColumns = 12
 )
 
-// headOfColumn breaks a title into lines, so that its last is the lowest.
 func headOfColumn(title string) [headLines]string {
 	var head [headLines]string
 	lines := layout.WrapWords(title, headColumns)
@@ -162,8 +154,6 @@ func headOfColumn(title string) [headLines]string {
 	return head
 }
 
-// varying are the figures that are not the same in every run of every cell. The
-// others are told in a word: lost 0.
 func (d *CampaignDocument) varying() (shown []figure.Figure, same []string) {
 	for _, f := range d.study.Figures {
 		var all []float64
@@ -182,8 +172,7 @@ func (d *CampaignDocument) varying() (shown []figure.Figure, same []string) {
 	return shown, same
 }
 
-// table has a row of medians for each cell, and below it one with what bounds
-// them where runs were repeated.
+// table has a row of medians for each cell, and below it a row of bounds if runs were repeated.
 func (d *CampaignDocument) table(shown []figure.Figure) (t layout.Table, data map[[2]int]layout.Datum) {
 	t, data = layout.Table{Gap: 3}, map[[2]int]layout.Datum{}
 	heads := make([][headLines]string, len(shown))
@@ -218,7 +207,6 @@ func (d *CampaignDocument) table(shown []figure.Figure) (t layout.Table, data ma
 	return t, data
 }
 
-// legend explains the table. Beside says where what bounds a median stands.
 func (d *CampaignDocument) legend(beside string) []string {
 	most, least := 0, math.MaxInt
 	reached, valid, marked := 1.0, false, false
@@ -258,7 +246,6 @@ func (d *CampaignDocument) legend(beside string) []string {
 	return []string{text + "."}
 }
 
-// caveats is what a reader of the table should know with it.
 func (d *CampaignDocument) caveats(p *layout.Page) {
 	sentences, warnings := d.sentences()
 	if len(sentences)+len(warnings) == 0 {
@@ -273,7 +260,6 @@ func (d *CampaignDocument) caveats(p *layout.Page) {
 	}
 }
 
-// sentences are the findings, and the warnings with what became of single runs.
 func (d *CampaignDocument) sentences() (found, warnings []string) {
 	if all := d.study.Variants(); d.Search == nil && len(all) > 0 {
 		if found = report.Findings(all); d.ofBackpressure() {
@@ -289,25 +275,24 @@ func (d *CampaignDocument) sentences() (found, warnings []string) {
 	if d.Search == nil {
 		for _, cell := range d.Cells {
 			for _, w := range cell.Doubts[d.study.By.Name] {
-				if w.Bounds == 0 && w.Kind != stats.Few { // that there are few of them is said once, below the table
+				if w.Bounds == 0 && w.Kind != stats.Few { // the text below the table mentions too few runs once
 					warnings = append(warnings,
 						fmt.Sprintf("%s, %s: %s.", d.study.Said(cell.Label), d.study.By.Title, doubtText(w)))
 				}
 			}
 		}
 	}
-	if d.Search == nil { // its probes go to where warnings are
+	if d.Search == nil {
 		warnings = append(warnings, d.warned()...)
 	}
 	warnings = append(warnings, report.Footnotes(d.study.Recorded.Runs)...)
 	return found, append(warnings, d.Notes...)
 }
 
-// digits are what differs between runs that warn of the same.
 var digits = regexp.MustCompile(`[0-9][0-9.,]*`)
 
-// warned are the warnings of the runs that the figures are of, each once, with the
-// scenarios that they are of. Of those that differ in their numbers it is the worst.
+// warned returns the warnings of the runs that figures are taken from, each once, with their
+// scenarios. Of warnings that differ only in numbers, it returns the worst.
 func (d *CampaignDocument) warned() (warnings []string) {
 	type warning struct {
 		text   string
@@ -348,12 +333,12 @@ func (d *CampaignDocument) warned() (warnings []string) {
 	return warnings
 }
 
-// measuredNumber is a number with a unit, or of something: the 3.1 of "partition 86 had no
-// acknowledgement for 3.1 s", and not the 86.
+// measuredNumber matches a number with a unit: the 3.1 of "partition 86 had no acknowledgement for
+// 3.1 s", not the 86.
 var measuredNumber = regexp.MustCompile(`([0-9][0-9.,]*)( ?%| ?(?:ns|µs|ms|s|m|h|B|kB|MB|GB)\b| records?\b)`)
 
-// extent is what warnings of the same differ in first: the higher, the worse. It is 0
-// where nothing was measured. The units of warnings of the same are the same.
+// extent is the first measured number of a warning, 0 without one. Warnings that are compared have
+// the same unit.
 func extent(warning string) float64 {
 	found := measuredNumber.FindStringSubmatch(warning)
 	if found == nil {
@@ -366,7 +351,6 @@ func extent(warning string) float64 {
 	return v
 }
 
-// printAnswerTable prints the table of a named answer and its sentence.
 func printAnswerTable(p *layout.Page, d *CampaignDocument) {
 	if d.Table != nil {
 		p.Line()

@@ -7,8 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/campaigns"
 )
 
-// TestUnsettledNote: failed and unknown are not to be set side by side where the clients
-// are several, and there is something of either.
 func TestUnsettledNote(t *testing.T) {
 	for _, test := range []struct {
 		name            string
@@ -28,7 +26,7 @@ func TestUnsettledNote(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(strings.Join(d.Notes, "\n"), "Compare failed and unknown together"); got != test.want {
+		if got := strings.Contains(strings.Join(d.Notes, "\n"), "by the sum of failed and unknown records"); got != test.want {
 			t.Errorf("%s: noted %t, want %t", test.name, got, test.want)
 		}
 	}

@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// How values are written.
-
 func nanos(v float64) string       { return unit.Nanos(whole(v)) }
 func count(v float64) string       { return unit.Count(whole(v)) }
 func bytes(v float64) string       { return unit.Bytes(whole(v)) }
@@ -22,7 +20,7 @@ func times(v float64) string       { return unit.Factor(v) }
 func percentile(p float64) string  { return "p" + decimals(100*p, 9) }
 func signedShare(v float64) string { return sign(v) + unit.ShortPercent(v) }
 
-// clock writes a time on the run's time axis, in seconds: -3 s, 0.5 s.
+// clock formats ns on the run's time axis as seconds: -3 s, 0.5 s.
 func clock(ns float64) string { return decimals(ns/1e9, 3) + " s" }
 
 func whole(v float64) int64 { return int64(math.Round(v)) }
@@ -34,32 +32,27 @@ func sign(v float64) string {
 	return ""
 }
 
-// decimals writes v with at most n decimals, and none that says nothing.
 func decimals(v float64, n int) string {
 	scale := math.Pow10(n)
 	return strconv.FormatFloat(math.Round(v*scale)/scale+0, 'f', -1, 64)
 }
 
-// timeAxis has 0 where the measured window begins; the warm-up is before it.
 func timeAxis() draw.Axis {
 	axis := draw.Free("time since the measured window began", draw.Linear, clock)
 	axis.Second = 1e9
 	return axis
 }
 
-// rows is an axis of names; values lie along the other one.
 func rows(label string, names []string) draw.Axis {
 	return draw.Axis{Label: label, Min: math.NaN(), Max: math.NaN(), Categories: names}
 }
 
-// axisOf is the axis of a figure.
 func axisOf(f figure.Figure, scale draw.Scale) draw.Axis { return draw.Free(f.Title, scale, f.Format) }
 
-// apart is how many times as high as the lowest of several series the highest is, from where
-// on a linear axis makes the lowest flat.
+// apart is the ratio of the highest series to the lowest from which a linear axis
+// would make the lowest flat.
 const apart = 20
 
-// scaleOf is logarithmic if the series are far apart from each other.
 func scaleOf(all []draw.Series) draw.Scale {
 	low, high := math.Inf(1), 0.0
 	for _, s := range all {
@@ -73,7 +66,7 @@ func scaleOf(all []draw.Series) draw.Scale {
 	return draw.Linear
 }
 
-// extent is the lowest and the highest of the values that are known; NaN without one.
+// extent returns NaN without a known value.
 func extent(values []float64) (low, high float64) {
 	low, high = math.NaN(), math.NaN()
 	for _, v := range values {

@@ -9,15 +9,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// An outcome is a count of run.json that says what became of records.
 type outcome struct {
 	name, figure string
 	count        int64
-	always       bool // drawn if it is 0, too
+	always       bool // draw it even if it is 0
 }
 
-// outcomes are those of the scheduled records, in the order of their lives; of several groups
-// the counts of deliveries are of all copies.
+// outcomes are in the order of a record's life. With several groups, deliveries count all copies.
 func outcomes(r *result.Run) []outcome {
 	all := []outcome{
 		{"scheduled", "load.scheduled", r.Load.Scheduled, true},
@@ -45,7 +43,6 @@ func outcomes(r *result.Run) []outcome {
 	return slices.DeleteFunc(all, func(o outcome) bool { return o.count == 0 && !o.always || !r.Says(o.figure) })
 }
 
-// books is what became of the records of the measured window, a panel for each run.
 func books(in Input) (draw.Spec, error) {
 	s, err := in.selected()
 	if err != nil {
@@ -71,7 +68,7 @@ func booksOf(r named) (draw.Panel, error) {
 		return draw.Panel{}, r.lacks(runFile, "load", "the run did not finish")
 	}
 	if r.Run.Load.Scheduled == 0 || !r.Run.Says("load.scheduled") {
-		return draw.Panel{}, r.lacks(runFile, "load.scheduled", "nothing was scheduled, or it is not told")
+		return draw.Panel{}, r.lacks(runFile, "load.scheduled", "nothing was scheduled, or the number is not known")
 	}
 	var names, fields []string
 	bars := draw.Series{Name: "records", Kind: draw.Bars}
@@ -80,7 +77,7 @@ func booksOf(r named) (draw.Panel, error) {
 		bars.X0, bars.X1 = append(bars.X0, 0), append(bars.X1, float64(o.count))
 		bars.Y = append(bars.Y, float64(i))
 	}
-	bars.Figure = strings.Join(fields, " ") // in the order of the bars
+	bars.Figure = strings.Join(fields, " ")
 	p := draw.Panel{Y: rows("records", names), Height: rowHeight * float64(len(names)), Series: []draw.Series{bars}}
 	return p, nil
 }

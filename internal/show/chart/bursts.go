@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// bursts has the rate, the lag and the p99 of runs with bursts, with a series for each run.
 func bursts(in Input) (draw.Spec, error) {
 	s, err := in.over()
 	if err != nil {
@@ -32,8 +31,8 @@ func bursts(in Input) (draw.Spec, error) {
 		fmt.Sprintf("Offered rate, consumer lag and %s p99 of %s over time.", inWords(metric), s.said()))
 }
 
-// burstsOf are the period and the length of a run's bursts, ns. A burst is at the end of each
-// period from the start of the measured window on.
+// burstsOf returns the period and the length of a run's bursts, in ns. A burst ends each period;
+// the first period begins with the measured window.
 func burstsOf(r named) (period, length int64, err error) {
 	const path = "load.arrival."
 	if kind := r.Run.Scenario.Get(path + "process"); kind != "burst" {
@@ -53,8 +52,7 @@ func burstsOf(r named) (period, length int64, err error) {
 	return int64(p), int64(l), nil
 }
 
-// burstPeaks has the highest lag of each burst, until the next one begins, and the lowest
-// between two bursts: those that are whole within the measured window.
+// burstPeaks uses only bursts that are completely within the measured window.
 func burstPeaks(in Input) (draw.Spec, error) {
 	s, err := in.over()
 	if err != nil {
@@ -94,8 +92,6 @@ func addPoints(s *draw.Series, x float64, values []float64) {
 	}
 }
 
-// extremes are the highest lag from the start of each burst to that of the next, and the lowest
-// from its end on.
 func extremes(r named) (high, low []float64, err error) {
 	period, length, err := burstsOf(r)
 	if err != nil {

@@ -14,11 +14,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// shownFigures is how many figures cells draws if nobody names some.
 const shownFigures = 4
 
-// tellingFigures are the first figures of a campaign that are good or bad, and not the same in
-// all runs.
 func tellingFigures(study *analysis.Study) []figure.Figure {
 	telling := slices.DeleteFunc(slices.Clone(study.Figures), func(f figure.Figure) bool {
 		dots := draw.Series{}
@@ -31,8 +28,8 @@ func tellingFigures(study *analysis.Study) []figure.Figure {
 	return telling[:min(shownFigures, len(telling))]
 }
 
-// cells has the runs of each cell as dots, their median and what bounds it: a panel for each
-// figure. Cells of one setting that is a number or a size are drawn at that number.
+// cells draws the runs of each cell as dots, with their median and its bounds. If the cells differ
+// in one number or size, it is their place on the axis.
 func cells(in Input) (draw.Spec, error) {
 	study, notValid, err := in.study()
 	if err != nil {
@@ -57,11 +54,9 @@ func cells(in Input) (draw.Spec, error) {
 	return spec, err
 }
 
-// whiskersNote says what is drawn of repeated runs.
 const whiskersNote = "Dots are runs. Beside them is their median, with an interval of 95 % from six runs on, " +
 	"else from the lowest to the highest."
 
-// repeatedPanel is a figure over the cells that have it.
 func repeatedPanel(study *analysis.Study, f figure.Figure, places []float64) (draw.Panel, []string, error) {
 	dots := draw.Series{Name: "runs", Figure: f.Name, Kind: draw.Points, Colour: 2}
 	medians := draw.Series{Name: "median", Figure: f.Name, Kind: draw.Whiskers, Colour: 1}
@@ -79,8 +74,7 @@ func repeatedPanel(study *analysis.Study, f figure.Figure, places []float64) (dr
 	return p, left.notes(f), nil
 }
 
-// undrawn counts what is not drawn because only a lower bound is known of it: runs, and the
-// intervals of cells.
+// undrawn counts runs with only a lower bound, and cells whose interval has no upper end.
 type undrawn struct{ runs, cells int }
 
 func (b undrawn) notes(f figure.Figure) (notes []string) {
@@ -95,7 +89,6 @@ func (b undrawn) notes(f figure.Figure) (notes []string) {
 	return notes
 }
 
-// dotsOf adds the runs of a cell that have a figure; left is how many have only a lower bound.
 func dotsOf(cell *analysis.Cell, f figure.Figure, x float64, dots *draw.Series) (left int) {
 	f = f.Among(cell.Sample.Among)
 	for _, r := range cell.Sample.Taken {
@@ -108,8 +101,7 @@ func dotsOf(cell *analysis.Cell, f figure.Figure, x float64, dots *draw.Series) 
 	return left
 }
 
-// addMedian adds a figure over repeated runs, as a part of base; left is 1 if its interval has no
-// upper end, and so is not drawn.
+// addMedian returns left = 1 if the interval has no upper end and is not drawn.
 func addMedian(s *draw.Series, x float64, r analysis.Repeated, base float64) (left int) {
 	s.X0, s.Y = append(s.X0, x), append(s.Y, some(r.Median)/base)
 	s.Low, s.High = append(s.Low, some(r.Low)/base), append(s.High, some(r.High)/base)
@@ -119,7 +111,6 @@ func addMedian(s *draw.Series, x float64, r analysis.Repeated, base float64) (le
 	return 0
 }
 
-// lacksFigure is the error of a campaign none of whose runs has a figure.
 func lacksFigure(study *analysis.Study, f figure.Figure) *Missing {
 	m := &Missing{Of: "the campaign", Field: f.Name, File: runFile}
 	if name := study.Campaign.Name; name != "" {
@@ -136,8 +127,7 @@ func lacksFigure(study *analysis.Study, f figure.Figure) *Missing {
 	return m
 }
 
-// placesOf are where on the x axis the cells are: at the number that they differ in, if it is
-// one, else beside each other in their order.
+// placesOf places the cells at the number in which they differ, or else in their order.
 func placesOf(study *analysis.Study) ([]float64, draw.Axis) {
 	label := analysis.CellsHead(study)
 	if places, format := numbersOf(study); places != nil {
@@ -150,7 +140,6 @@ func placesOf(study *analysis.Study) ([]float64, draw.Axis) {
 	return places, rows(label, names)
 }
 
-// numbersOf are the values of a single axis if all are sizes, or numbers, above 0 and different.
 func numbersOf(study *analysis.Study) ([]float64, func(float64) string) {
 	if len(study.Axes) != 1 || len(study.Cells) < 2 {
 		return nil, nil
@@ -176,14 +165,13 @@ func numbersOf(study *analysis.Study) ([]float64, func(float64) string) {
 	return nil, nil
 }
 
-// size is a number of bytes as a scenario writes it.
 func size(text string) (float64, error) {
 	n, err := unit.ParseSize(text)
 	return float64(n), err
 }
 
-// repeatNotes say of the first of some figures that the cells of the campaign have, what it is
-// over all runs of each: a chart over time draws one of them.
+// repeatNotes prints the first of the figures that the cells have, over all runs of each: a chart
+// over time draws only one.
 func (in Input) repeatNotes(names ...string) ([]string, error) {
 	if in.Campaign == nil {
 		return nil, nil
@@ -208,8 +196,6 @@ func (in Input) repeatNotes(names ...string) ([]string, error) {
 	return nil, nil
 }
 
-// codecs has the compression ratio that each codec reached on the batches of the valid runs, by
-// their payload.
 func codecs(in Input) (draw.Spec, error) {
 	runs := in.Runs
 	if len(runs) == 0 && in.Campaign != nil {

@@ -1,16 +1,16 @@
-// Package chart turns recorded runs into charts: each [Chart] has a name, and makes a
-// [draw.Spec] of an [Input]. It is pure, and it changes no number: what is drawn is the value
-// of the file (ns, bytes, records), a count divided by the length of its interval, or a
-// statistic of package stats over repeated runs. A value that nobody knows is NaN.
+// Package chart turns recorded runs into charts: each [Chart] has a name, and makes
+// a [draw.Spec] of an [Input]. It is pure and changes no number. It draws a value
+// of a file (ns, bytes, records), a count divided by its interval's length, or a
+// statistic over repeated runs. An unknown value is NaN.
 //
-// A chart that lacks its data says so in its error, which is a [Missing] with the field and
-// the file: so the error also tells to which runs a chart applies.
+// If data is missing, the error wraps a [Missing] with the field and the file. So
+// the error also shows to which runs a chart applies.
 //
-// Files to know: input.go (which runs, by which names), series.go (intervals as series), axes.go
-// (how values are written). Charts of a run over time: timeline.go, lag.go, partitions.go,
-// outage.go, gate.go, resources.go; of a whole run: books.go, percentiles.go; of repeated runs:
-// cells.go, bursts.go, studies.go, scaling.go; of a campaign: search.go; of what analysis
-// found: found.go.
+// Files to know: input.go (which runs, by which names), series.go (intervals as
+// series), axes.go (how values are written). Charts of a run over time:
+// timeline.go, lag.go, partitions.go, outage.go, gate.go, resources.go; of a whole
+// run: books.go, percentiles.go; of repeated runs: cells.go, bursts.go, studies.go,
+// scaling.go; of a campaign: search.go; of what analysis found: found.go.
 package chart
 
 import (
@@ -23,16 +23,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// Chart is a drawing that can be made of recorded runs.
+// Chart is a drawing of recorded runs.
 type Chart struct {
 	Name, Title string
-	// Draw makes the spec. If the input lacks the data, the error wraps a *Missing, which
-	// names the field; other errors say what the input has too much or too little of.
+	// Draw makes the spec. If the input lacks the data, the error wraps a *Missing.
 	Draw func(Input) (draw.Spec, error)
 }
 
-// All are the charts, in the order of a page: runs over time, whole runs, repeated runs, the
-// studies, campaigns, and what analysis found.
+// All returns the charts in the order of a page: runs over time, whole runs,
+// repeated runs, studies, campaigns, and findings of analysis.
 func All() []Chart {
 	return []Chart{
 		of("timeline", "Rates and times", timeline),
@@ -62,7 +61,6 @@ func All() []Chart {
 	}
 }
 
-// of is a chart whose errors begin with its name, and whose spec has its title.
 func of(name, title string, specOf func(Input) (draw.Spec, error)) Chart {
 	return Chart{Name: name, Title: title, Draw: func(in Input) (draw.Spec, error) {
 		spec, err := specOf(in)
@@ -76,7 +74,7 @@ func of(name, title string, specOf func(Input) (draw.Spec, error)) Chart {
 	}}
 }
 
-// Named finds a chart. Its error says which one was probably meant, and lists them.
+// Named returns the chart with that name. The error suggests the nearest name and lists all.
 func Named(name string) (Chart, error) {
 	var names []string
 	for _, c := range All() {
@@ -92,16 +90,16 @@ func Named(name string) (Chart, error) {
 	return Chart{}, fmt.Errorf("there is no chart %q%s The charts are %s", name, meant, strings.Join(names, ", "))
 }
 
-// Missing says that a run or a campaign does not have what a chart draws.
+// Missing reports that a run or a campaign does not have what a chart draws.
 type Missing struct {
-	Of    string // what the run or the campaign is called
-	Field string // as in lag_records; "" if the whole file is missing
-	File  string // as in intervals.ndjson
-	Why   string // "" if no more is known
-	None  bool   // there was nothing to measure: a chart of other things needs no note on it
+	Of    string
+	Field string // such as lag_records; "" if the whole file is missing
+	File  string // such as intervals.ndjson
+	Why   string // "" if the reason is unknown
+	None  bool   // nothing existed to measure, so a chart of other things needs no note
 }
 
-// Error is a sentence without its end.
+// Error returns a sentence without a full stop.
 func (m *Missing) Error() string {
 	text := m.Of + " has no " + m.File
 	if m.Field != "" {
@@ -113,7 +111,6 @@ func (m *Missing) Error() string {
 	return text
 }
 
-// notDrawn is the note on something that is missing.
 func notDrawn(err error) []string {
 	var m *Missing
 	if errors.As(err, &m) && m.None {
@@ -122,8 +119,8 @@ func notDrawn(err error) []string {
 	return []string{"Not drawn: " + err.Error() + "."}
 }
 
-// gather makes what can be made of several things, with notes on those that lack something; the
-// error is that of the first if all do.
+// gather applies of to each element. It returns the results, and notes on those that lack data; if
+// all do, the first error.
 func gather[From, To any](all []From, of func(From) (To, error)) (made []To, notes []string, err error) {
 	for _, from := range all {
 		one, missing := of(from)

@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// drawn makes a chart, which must be consistent.
 func drawn(t *testing.T, name string, in Input) draw.Spec {
 	t.Helper()
 	c, err := Named(name)
@@ -31,7 +30,6 @@ func drawn(t *testing.T, name string, in Input) draw.Spec {
 	return spec
 }
 
-// faultsOf are what no drawing could be made of.
 func faultsOf(spec draw.Spec) (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	if spec.Title == "" || spec.Alt == "" {
@@ -61,7 +59,6 @@ func faultsOf(spec draw.Spec) (faults []string) {
 	return faults
 }
 
-// faultOf is what is wrong with a series.
 func faultOf(s draw.Series, y draw.Axis) string {
 	if len(s.X0) == 0 {
 		return "it has no values"
@@ -87,7 +84,6 @@ func faultOf(s draw.Series, y draw.Axis) string {
 	return ""
 }
 
-// seriesOf finds a series by its name and its figure.
 func seriesOf(t *testing.T, spec draw.Spec, name, figure string) draw.Series {
 	t.Helper()
 	var have []string
@@ -103,7 +99,6 @@ func seriesOf(t *testing.T, spec draw.Spec, name, figure string) draw.Series {
 	return draw.Series{}
 }
 
-// same compares values; NaN is the same as NaN.
 func same(t *testing.T, what string, got, want []float64) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -117,7 +112,6 @@ func same(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-// lacking is the error of a chart that misses a field.
 func lacking(t *testing.T, name string, in Input, field, file string) {
 	t.Helper()
 	c, err := Named(name)
@@ -151,7 +145,6 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// Every chart of a killed run's folder says what it lacks, and none fails otherwise.
 func TestDrawsWhatThereIs(t *testing.T) {
 	killed := &result.Recorded{Dir: "runs/killed", Run: result.Run{Run: result.Info{ID: "x", Name: "killed"}}}
 	imported := showtest.Simulate(t, resulttest.Baseline())
@@ -172,7 +165,6 @@ func TestDrawsWhatThereIs(t *testing.T) {
 	lacking(t, "drain", of1(imported), "fill", "run.json")
 }
 
-// more than MaxRuns are counted, and a chart of one run refuses several.
 func TestManyRuns(t *testing.T) {
 	made := showtest.NewMaker(t, 1)
 	var runs []*result.Recorded

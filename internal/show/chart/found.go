@@ -10,27 +10,26 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// Differences is a comparison of sets of runs with the first of them.
+// Differences compares sets of runs with the first of them.
 type Differences struct {
-	Base string // what the first set is called
+	Base string
 	Sets []DifferenceSet
 }
 
-// DifferenceSet is one set against the base.
+// DifferenceSet compares one set with the base.
 type DifferenceSet struct {
 	Name    string
 	Figures []Difference
 }
 
-// Difference is by how much a figure of a set is higher than that of the base, as a part of the
-// base's median, with its bounds. NaN is unknown.
+// Difference is how much a figure of a set is higher than that of the base, relative to the base's
+// median. NaN is unknown.
 type Difference struct {
 	Figure           figure.Figure
 	Ratio, Low, High float64
 	Word             string // better, worse, no difference shown …
 }
 
-// differences has a row for each figure, with the difference of each set and its bounds.
 func differences(in Input) (draw.Spec, error) {
 	d := in.Differences
 	if d == nil || len(d.Sets) == 0 {
@@ -71,27 +70,26 @@ func differences(in Input) (draw.Spec, error) {
 	}, nil
 }
 
-// History is figures over the runs of one configuration, the oldest first.
+// History is figures over the runs of one configuration, oldest first.
 type History struct {
-	Runs   []string // what each run is called, as 2026-11-24 13:50
+	Runs   []string // name of each run, such as 2026-11-24 13:50
 	Series []HistorySeries
 }
 
-// HistorySeries is one figure.
+// HistorySeries is one figure over the runs.
 type HistorySeries struct {
 	Figure  figure.Figure
 	Values  []float64 // one for each run; NaN is unknown
 	Changes []LevelChange
 }
 
-// LevelChange is where the level of a figure changes.
+// LevelChange is a change of a figure's level.
 type LevelChange struct {
-	At            int     // the first run of the new level
-	Before, After float64 // medians of the levels on either side
+	At            int     // index of the first run of the new level
+	Before, After float64 // medians of the levels before and after
 	Word          string  // better, worse, higher, lower
 }
 
-// history has a panel for each figure: its value in each run, and its levels.
 func history(in Input) (draw.Spec, error) {
 	h := in.History
 	if h == nil || len(h.Runs) == 0 || len(h.Series) == 0 {
@@ -119,7 +117,6 @@ func history(in Input) (draw.Spec, error) {
 	return spec, nil
 }
 
-// levelsOf are the medians between the changes of a figure.
 func levelsOf(of HistorySeries, runs int) draw.Series {
 	s := draw.Series{Name: "level", Figure: of.Figure.Name, Kind: draw.Steps, Colour: 2}
 	from, level := -0.5, of.Changes[0].Before

@@ -8,8 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// gate is whether a run's gate was open at the end of each interval, what waited at the
-// source, and what was dropped there.
 func gate(in Input) (draw.Spec, error) {
 	r, err := in.oneOver()
 	if err != nil {

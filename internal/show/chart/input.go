@@ -11,54 +11,49 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// Input is what a chart may be made of. Each chart takes what it needs and leaves the rest.
+// Input is the data for charts. Each chart uses the fields that it needs.
 type Input struct {
-	// Runs are drawn beside each other, MaxRuns at most.
+	// Runs are drawn side by side, at most MaxRuns.
 	Runs []*result.Recorded
-	// Campaign gives the cells of charts of repeated runs, and one run of each for charts over
-	// time if Runs is empty: that with the median figure, of those that have intervals.
+	// Campaign gives the cells of charts of repeated runs. If Runs is empty, charts over time draw
+	// the typical run of each cell.
 	Campaign *result.RecordedCampaign
-	Figures  []figure.Figure // of cells; none stands for the first of the campaign
-	// OfScheduled has percentiles speak of all scheduled records: those that did not arrive
-	// have no time, and are named beyond the end of the curve.
+	Figures  []figure.Figure // of cells; none means the first of the campaign
+	// OfScheduled makes percentiles cover all scheduled records. Those that did not arrive are
+	// named beyond the curve's end.
 	OfScheduled bool
 	Differences *Differences
 	History     *History
 }
 
-// MaxRuns is how many runs a chart over time draws beside each other.
+// MaxRuns is the maximum number of runs in a chart over time.
 const MaxRuns = 8
 
-// Files of a run and of a campaign, as errors name them.
 const (
 	intervalsFile = result.IntervalsFile
 	runFile       = result.SummaryFile
 	campaignFile  = result.CampaignFile
 )
 
-// A named run is one that is drawn beside others.
 type named struct {
 	*result.Recorded
 	name string
 }
 
-// lacks is the error of a run without a field.
 func (n named) lacks(file, field, why string) *Missing {
 	return &Missing{Of: n.name, File: file, Field: field, Why: why}
 }
 
-// A selection is the runs of a chart, and notes on those that are not drawn. Of is the
-// campaign that they are of, if they are.
+// A selection has notes on the runs that are not drawn. of is the name of the runs' campaign, if
+// they have one.
 type selection struct {
 	runs  []named
 	notes []string
 	of    string
 }
 
-// only is the selection of one run.
 func only(r named) selection { return selection{runs: []named{r}, notes: invalid(r)} }
 
-// invalid says of each invalid run why it is.
 func invalid(runs ...named) (notes []string) {
 	for _, r := range runs {
 		if v := r.Run.Verdict; v.Status == result.Invalid {
@@ -72,10 +67,8 @@ func invalid(runs ...named) (notes []string) {
 	return notes
 }
 
-// alone reports whether one run is drawn, which has room for more of it.
 func (s selection) alone() bool { return len(s.runs) == 1 }
 
-// title names the run of a chart if it is one, or the campaign.
 func (s selection) title(what string) string {
 	switch {
 	case s.alone():
@@ -86,7 +79,6 @@ func (s selection) title(what string) string {
 	return what
 }
 
-// said names the runs in a sentence.
 func (s selection) said() string {
 	if s.alone() {
 		return s.runs[0].name
@@ -94,7 +86,6 @@ func (s selection) said() string {
 	return fmt.Sprintf("%d runs", len(s.runs))
 }
 
-// selected are the runs that a chart draws beside each other.
 func (in Input) selected() (s selection, err error) {
 	all := readable(in.Runs)
 	switch {
@@ -123,12 +114,10 @@ func (in Input) selected() (s selection, err error) {
 	return s, nil
 }
 
-// readable are the runs without those that could not be read.
 func readable(runs []*result.Recorded) []*result.Recorded {
 	return slices.DeleteFunc(slices.Clone(runs), func(r *result.Recorded) bool { return r == nil })
 }
 
-// one is the run of a chart that draws a single run.
 func (in Input) one() (named, error) {
 	s, err := in.selected()
 	if err != nil {
@@ -140,7 +129,6 @@ func (in Input) one() (named, error) {
 	return s.runs[0], nil
 }
 
-// over are the selected runs that have intervals.
 func (in Input) over() (selection, error) {
 	s, err := in.selected()
 	if err != nil {
@@ -155,7 +143,6 @@ func (in Input) over() (selection, error) {
 	return selection{with, append(s.notes, notes...), s.of}, err
 }
 
-// oneOver is the run of a chart that draws a single run over time.
 func (in Input) oneOver() (named, error) {
 	r, err := in.one()
 	if err == nil && len(r.Intervals) == 0 {
@@ -164,7 +151,6 @@ func (in Input) oneOver() (named, error) {
 	return r, err
 }
 
-// shortNames are the scenarios' names, or with the run's ID where runs share one.
 func shortNames(runs []*result.Recorded) []string {
 	count := map[string]int{}
 	for _, r := range runs {
@@ -180,7 +166,6 @@ func shortNames(runs []*result.Recorded) []string {
 	return names
 }
 
-// typicalRuns are one run of each cell of a campaign.
 func typicalRuns(c *result.RecordedCampaign) ([]named, error) {
 	study, err := analysis.NewStudy(c, "")
 	if err != nil {
@@ -195,8 +180,8 @@ func typicalRuns(c *result.RecordedCampaign) ([]named, error) {
 	return all, nil
 }
 
-// study is the campaign, or the runs as one whose cells are the runs of one name; the notes name
-// the cells whose runs are all invalid.
+// study returns the campaign, or makes one whose cells are the runs of one name. The notes name
+// cells without a valid run.
 func (in Input) study() (study *analysis.Study, notes []string, err error) {
 	c := in.Campaign
 	if c == nil {

@@ -9,8 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// lag has the consumer lag, the backlog and a controller's bound, and the rates below them. Of
-// several runs it has the lag and the rate delivered, with a series for each run.
+// lag draws the consumer lag, the backlog and a controller's bound, and the rates below; of several
+// runs only the lag and the delivered rate.
 func lag(in Input) (draw.Spec, error) {
 	s, err := in.over()
 	if err != nil {
@@ -37,7 +37,6 @@ func lag(in Input) (draw.Spec, error) {
 	return ps.spec(s, "Consumer lag", fmt.Sprintf("Consumer lag of %s over time, and below it the rates.", s.said()))
 }
 
-// lagPanel has what is known of what one run had still to do.
 func lagPanel(r named) (draw.Panel, []string, error) {
 	type of = func(named) (draw.Series, error)
 	series, notes, err := gather([]of{
@@ -50,7 +49,7 @@ func lagPanel(r named) (draw.Panel, []string, error) {
 	return draw.Panel{Y: draw.Free("records", draw.Linear, count), Series: series}, notes, err
 }
 
-// lagSeries is the consumer lag, each value until the next one was seen.
+// Each value lasts until the next one was read.
 func lagSeries(r named, name string) (draw.Series, error) {
 	s := draw.Series{Name: name, Figure: "lag_records", Kind: draw.Steps}
 	levels, _ := analysis.LagOver(r.Intervals)
@@ -64,8 +63,8 @@ func lagSeries(r named, name string) (draw.Series, error) {
 	return s, nil
 }
 
-// boundSeries is what a controller allowed until the load ended. One of each partition is no
-// line in a picture of the topic's lag.
+// boundSeries is the controller's bound until the load ended. A bound of one partition does not fit
+// the topic's lag.
 func boundSeries(r named) (draw.Series, bool) {
 	b := r.Run.Backpressure
 	if b == nil || b.Per == "partition" {
@@ -77,7 +76,7 @@ func boundSeries(r named) (draw.Series, bool) {
 	}
 	bound := field{name: "bound_records", value: func(i *result.Interval) float64 {
 		if i.Phase == "drain" {
-			return math.NaN() // nobody is there to be held back
+			return math.NaN() // no producer is held back
 		}
 		return some(i.BoundRecords)
 	}}
@@ -85,8 +84,7 @@ func boundSeries(r named) (draw.Series, bool) {
 	return s, err == nil
 }
 
-// commonBound is the bound in records that the scenarios of runs give, if those that give one give
-// the same.
+// commonBound is the bound in the runs' scenarios, if all that have one have the same.
 func commonBound(runs []named) (draw.Series, bool) {
 	bound := draw.Series{Name: "max_lag", Figure: "max_lag_records", Kind: draw.Steps}
 	for _, r := range runs {
@@ -106,7 +104,6 @@ func commonBound(runs []named) (draw.Series, bool) {
 	return bound, len(bound.Y) > 0
 }
 
-// drain is how a filled topic was worked off: what was left of it, and the rate.
 func drain(in Input) (draw.Spec, error) {
 	s, err := in.over()
 	if err != nil {
@@ -122,7 +119,7 @@ func drain(in Input) (draw.Spec, error) {
 	if err := ps.need(sideBySide(draw.Free("records left", draw.Linear, count), s.runs, left)); err != nil {
 		return draw.Spec{}, err
 	}
-	ps.all[0].Y.Scale = draw.Linear // that it ends at 0 is what it shows
+	ps.all[0].Y.Scale = draw.Linear // it shows that the records end at 0
 	ps.add(sideBySide(draw.Free("delivered/s", draw.Linear, perS), s.runs, delivered.each))
 	notes, err := in.repeatNotes("queue_acked_per_s", "throughput_per_s")
 	if err != nil {
@@ -133,8 +130,6 @@ func drain(in Input) (draw.Spec, error) {
 		fmt.Sprintf("Records of the fill that %s had still to read, over time.", s.said()))
 }
 
-// receiveRate is what the consumers of a queue were handed again, all that they were handed,
-// and what they acknowledged for the first time.
 func receiveRate(in Input) (draw.Spec, error) {
 	s, err := in.over()
 	if err != nil {

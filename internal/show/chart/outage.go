@@ -12,8 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// outage has a strip for each partition with the times in which it had no acknowledgement, or
-// delivered nothing, and above them what was done to the run. Below are the replicas.
 func outage(in Input) (draw.Spec, error) {
 	r, err := in.one()
 	if err != nil {
@@ -48,19 +46,18 @@ func outage(in Input) (draw.Spec, error) {
 	return spec, err
 }
 
-// keptGaps are the gaps that a run kept, with what they are called in run.json.
 type keptGaps struct {
 	acks, deliveries         []result.AckGap
 	acksName, deliveriesName string
 	notes                    []string
 }
 
-// gapsOf are all gaps that a run kept, or of an older one the longest of each partition.
+// An older run kept only the longest gap of each partition.
 func gapsOf(r named) (keptGaps, error) {
 	if g := r.Run.Gaps; g != nil {
 		notes := []string{"Shown are gaps of " + unit.Nanos(g.AtLeastNs) + " or longer."}
 		if g.LeftOut > 0 {
-			notes = append(notes, unit.Things(int64(g.LeftOut), "shorter one")+" beside the longest of these not kept.")
+			notes = append(notes, "The run kept only the longest of these, and left out "+unit.Things(int64(g.LeftOut), "shorter one")+".")
 		}
 		return keptGaps{g.Acks, g.Deliveries, "gaps.acks", "gaps.deliveries", notes}, nil
 	}
@@ -71,7 +68,6 @@ func gapsOf(r named) (keptGaps, error) {
 	return keptGaps{}, r.lacks(runFile, "gaps and no availability", "")
 }
 
-// gapRows are a row for each partition that has a gap, in each group.
 func gapRows(gaps []result.AckGap, label, figure string) draw.Panel {
 	type place struct {
 		group     string
@@ -103,8 +99,7 @@ func gapRows(gaps []result.AckGap, label, figure string) draw.Panel {
 	return draw.Panel{Y: rows(label, names), Height: rowHeight * float64(len(names)), Series: []draw.Series{s}}
 }
 
-// faultRows are a row for each fault, from when it was done until its target was there again,
-// or to the run's end.
+// A fault's row ends when its target was back, or at the run's end.
 func faultRows(r named) draw.Panel {
 	var names []string
 	s := draw.Series{Name: "fault", Figure: "faults", Kind: draw.Bars}
@@ -113,7 +108,7 @@ func faultRows(r named) draw.Panel {
 		if f.Hit != "" {
 			name += ", " + f.Hit
 		}
-		end := float64(f.StartNs) // nothing was missing
+		end := float64(f.StartNs) // a fault without a duration
 		switch {
 		case f.EndNs != nil:
 			end = float64(*f.EndNs)
@@ -129,7 +124,6 @@ func faultRows(r named) draw.Panel {
 	return draw.Panel{Y: rows("fault", names), Height: rowHeight * float64(len(names)), Series: []draw.Series{s}}
 }
 
-// endOfRun is where the last phase ends, or the last interval.
 func endOfRun(r named) (end int64) {
 	end = analysis.Phase(&r.Run, "drain").EndNs
 	if n := len(r.Intervals); n > 0 {

@@ -12,13 +12,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// everything is a run that has all fields of its intervals.
 func everything(t *testing.T) *result.Recorded {
 	r := showtest.Simulate(t, resulttest.OverloadTight())
 	end := r.Intervals[len(r.Intervals)-1].EndNs
 	for k := range r.Intervals {
 		i := &r.Intervals[k]
-		// Counts are of a reading that took longer than the interval, and rates divide by that.
+		// Counts cover a reading that took longer than the interval.
 		i.ReadFromNs, i.ReadToNs = i.StartNs, i.EndNs+int64(k)*1_000_000
 		n := int64(k)
 		i.Brokers = []result.IntervalBroker{
@@ -40,7 +39,6 @@ func everything(t *testing.T) *result.Recorded {
 	return r
 }
 
-// What is drawn of each interval is the value of the file, from the interval's start to its end.
 func TestOverTime(t *testing.T) {
 	r := everything(t)
 	r.Run.Queue = &result.Queue{Engine: "markers"}
@@ -143,8 +141,7 @@ func TestOverTime(t *testing.T) {
 	}
 }
 
-// A percentile is drawn of the intervals that have enough records for it, and a time lag of those
-// that know it.
+// A percentile is drawn only for intervals with enough records.
 func TestUnknownInSomeIntervals(t *testing.T) {
 	r := showtest.Simulate(t, resulttest.Overload())
 	const metric = "e2e_response_time"
@@ -174,7 +171,6 @@ func TestUnknownInSomeIntervals(t *testing.T) {
 	}
 }
 
-// Several runs have a series each, under the field's name; far apart they need a log axis.
 func TestSideBySide(t *testing.T) {
 	free, held := showtest.Simulate(t, resulttest.Overload()), showtest.Simulate(t, resulttest.OverloadTight())
 	for _, c := range []struct{ chart, figure string }{
@@ -193,7 +189,6 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// The lag is drawn from its samples, each until the next; without them from the intervals' ends.
 func TestLagSeries(t *testing.T) {
 	r := showtest.Simulate(t, resulttest.Overload())
 	var want []float64
@@ -217,7 +212,6 @@ func TestLagSeries(t *testing.T) {
 	lacking(t, "lag", of1(r), "lag_samples and no lag_records", "intervals.ndjson")
 }
 
-// Marks are the phases, the changes of the consumers' work, and what was done to the run.
 func TestMarks(t *testing.T) {
 	r := showtest.Simulate(t, resulttest.Overload())
 	r.Run.Lag.Changes = []result.Change{{AtNs: 7e9, What: "work 1ms"}}
@@ -299,8 +293,6 @@ func TestMissingOverTime(t *testing.T) {
 	lacking(t, "age", of1(r), "time_lag_ns", "intervals.ndjson")
 }
 
-// Of several runs those are drawn that have the data, with a note on the others; what nobody did
-// is no lack.
 func TestNotesOnTheRest(t *testing.T) {
 	r, without := showtest.Simulate(t, resulttest.Overload()), showtest.Simulate(t, resulttest.Baseline())
 	for i := range without.Intervals {

@@ -10,10 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// shownPartitions is how many partitions have a line of their own.
 const shownPartitions = 8
 
-// A partitioned field has a value for each partition.
 type partitioned struct {
 	name   string
 	axis   draw.Axis
@@ -37,7 +35,6 @@ func floats(list []int64, by float64) []float64 {
 	return all
 }
 
-// partitions has the partitions with the highest backlogs, and the range of the rest.
 func partitions(in Input) (draw.Spec, error) {
 	r, err := in.oneOver()
 	if err != nil {
@@ -57,7 +54,7 @@ func partitions(in Input) (draw.Spec, error) {
 	return ps.spec(s, "Partitions", fmt.Sprintf("Backlog and rates of each partition of %s.", r.name))
 }
 
-// worstPartitions orders the partitions by the highest value of the first field that is known.
+// worstPartitions orders the partitions by the highest value of the first known field.
 func worstPartitions(r named) (worst, rest []int) {
 	var most []float64
 	for _, f := range partitionFields {
@@ -103,7 +100,6 @@ func (f partitioned) panel(r named, worst, rest []int) (draw.Panel, error) {
 	return p, nil
 }
 
-// band is the range of some partitions in each interval.
 func (f partitioned) band(r named, of []int) draw.Series {
 	s := draw.Series{Name: fmt.Sprintf("the other %d", len(of)), Figure: f.name, Kind: draw.Band}
 	for i := range r.Intervals {

@@ -11,18 +11,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// inWords is what people call a metric.
 func inWords(metric string) string { return strings.ReplaceAll(metric, "_", " ") }
 
-// A curve is a time by the share of records that took no longer.
 type curve struct {
 	shares, ns []float64 // ascending; shares are below 1
-	of         int64     // records that a share is of
-	whole      bool      // these have among them the records that had not ended
+	of         int64     // number of records that the shares refer to
+	whole      bool      // they include records that had not ended
 }
 
-// percentiles are the times of runs by percentile, with a series for each run. With
-// OfScheduled each run has a panel, and the records that did not arrive are in the share.
+// percentiles draws a panel for each run with OfScheduled: the shares then include records that did
+// not arrive.
 func percentiles(in Input) (draw.Spec, error) {
 	s, err := in.selected()
 	if err != nil {
@@ -53,7 +51,6 @@ func (c curve) series(name, metric string) draw.Series {
 	return draw.Series{Name: name, Figure: "time." + metric, Kind: draw.Line, X0: c.shares, Y: c.ns}
 }
 
-// notes say of which records the curve is, if some had not ended.
 func (c curve) notes(r named, metric string) []string {
 	open := notEnded(&r.Run, metric)
 	switch {
@@ -67,8 +64,8 @@ func (c curve) notes(r named, metric string) []string {
 		unit.Count(open))}
 }
 
-// notEnded is how many records of a time had not ended. Runs of method 1 did not count them: of
-// end-to-end times these are the records that were not shed and not delivered.
+// notEnded is the number of records of a time that had not ended. Runs of method 1 did not count
+// them: for end-to-end times, it is the records neither shed nor delivered.
 func notEnded(r *result.Run, metric string) int64 {
 	t := r.Time[metric]
 	if r.Method() != 1 || !strings.HasPrefix(metric, "e2e_") || !r.Delivery.Checked {
@@ -77,7 +74,6 @@ func notEnded(r *result.Run, metric string) int64 {
 	return max(0, copies(r)*(r.Load.Scheduled-r.Load.Shed)-t.Count)
 }
 
-// metricOf is the time whose percentiles are drawn.
 func metricOf(runs []named) string {
 	return firstTime(runs, func(r named, metric string) bool {
 		curves := r.Curves != nil && len(r.Curves.Ns[metric]) > 0
@@ -85,8 +81,8 @@ func metricOf(runs []named) string {
 	})
 }
 
-// curveOf is the curve of curves.json, or of an older run the percentiles of run.json that are
-// figures: for which there are enough records, and which are not only lower bounds.
+// For a run without curves.json, curveOf returns the percentiles of run.json that enough records
+// support and that are not only lower bounds.
 func curveOf(r named, metric string) (curve, error) {
 	if !r.Run.Says("time." + metric) {
 		return curve{}, r.lacks(runFile, "time."+metric, "the run could not measure it")
@@ -101,7 +97,7 @@ func curveOf(r named, metric string) (curve, error) {
 		}
 		return c, nil
 	}
-	if r.Run.Method() >= 2 { // since then percentiles are of all records
+	if r.Run.Method() >= 2 { // percentiles cover all records since method 2
 		c.of, c.whole = t.Count+t.NotEnded, t.NotEnded > 0
 	}
 	var why string
@@ -122,8 +118,8 @@ func curveOf(r named, metric string) (curve, error) {
 	return c, nil
 }
 
-// censored are the times by the share of all scheduled records, of each group's copies: the
-// curve ends at the last one that arrived, and stripes name what became of the others.
+// censored draws the times by the share of all scheduled records, in each group. The curve ends at
+// the last record that arrived, and stripes show the outcomes of the others.
 func censored(s selection, metric string) (draw.Spec, error) {
 	spec := draw.Spec{
 		Title: s.title("Percentiles of the " + inWords(metric) + ", of all scheduled records"),
@@ -145,7 +141,7 @@ func censored(s selection, metric string) (draw.Spec, error) {
 	for _, p := range all {
 		ns = append(ns, p.Series[0].Y...)
 	}
-	for k := range all { // one scale for all
+	for k := range all {
 		all[k].Y.Min, all[k].Y.Max = extent(ns)
 		for i := range all[k].Stripes {
 			all[k].Stripes[i].To = min(all[k].Stripes[i].To, end)
@@ -154,8 +150,8 @@ func censored(s selection, metric string) (draw.Spec, error) {
 	return spec, err
 }
 
-// censoredPanel is the curve of a run with its stripes, and how far along the axis it goes: so
-// far that the last stripe, which ends at 1 and so in infinity, is as wide as a nine.
+// censoredPanel also returns the end of its axis. The last stripe ends at 1, which is infinitely
+// far, so it is drawn as wide as one nine.
 func censoredPanel(r named, metric string) (p draw.Panel, end float64, err error) {
 	if !strings.HasPrefix(metric, "e2e_") {
 		return p, 0, r.lacks(runFile, "time.e2e_response_time", "only what is delivered has an end to be missed")
@@ -184,14 +180,12 @@ func censoredPanel(r named, metric string) (p draw.Panel, end float64, err error
 	return p, end, nil
 }
 
-// copies is in how many groups each record is to be delivered.
 func copies(r *result.Run) int64 { return int64(max(1, r.Delivery.Copies)) }
 
-// stripes are the records that did not arrive, by what became of them, as shares of all.
 func stripes(r *result.Run) (all []draw.Stripe) {
 	n, d := copies(r), r.Delivery
 	total := n * r.Load.Scheduled
-	// What was delivered though its fate is failed or unknown has arrived.
+	// Delivered records arrived, even if their fate is failed or unknown.
 	unknown := n*r.Load.Unknown - d.UnackedDelivered
 	failed := n*r.Load.Failed + min(unknown, 0)
 	reached := d.Unique

@@ -16,10 +16,8 @@ var (
 		value: func(i *result.Interval) float64 { return some(i.ProcessRSSBytes) }}
 )
 
-// tool is what the tool's own series are called.
 const tool = "kafka-bench"
 
-// resources is what the tool, the brokers and the whole machine used in each interval.
 func resources(in Input) (draw.Spec, error) {
 	r, err := in.oneOver()
 	if err != nil {
@@ -71,7 +69,6 @@ func hostRate(name string, count func(*result.IntervalHost) *int64) field {
 	return perSecond(f.name, f.value)
 }
 
-// brokersOf are the IDs of the brokers that ran at the end of some interval.
 func brokersOf(r named) (ids []int32) {
 	for _, i := range r.Intervals {
 		for _, b := range i.Brokers {
@@ -82,7 +79,7 @@ func brokersOf(r named) (ids []int32) {
 	return slices.Compact(ids)
 }
 
-// eachBroker draws a field of brokers; value gets the length of the interval in seconds.
+// eachBroker passes the length of the interval, in seconds, to value.
 func eachBroker(ids []int32, name string, value func(*result.IntervalBroker, float64) float64) (all []call) {
 	for _, id := range ids {
 		one := field{name: "brokers." + name, value: func(i *result.Interval) float64 {
@@ -97,8 +94,8 @@ func eachBroker(ids []int32, name string, value func(*result.IntervalBroker, flo
 	return all
 }
 
-// brokerCPU is the CPU of each broker. Older runs have it without the brokers' IDs, and only of
-// those that ran: if their number changes, nobody knows whose is whose, and it is not drawn.
+// Older runs have the CPU without the brokers' IDs, and only of running ones. If their number
+// changes, the values are not drawn.
 func brokerCPU(r named, ids []int32) (all []call) {
 	if len(ids) > 0 {
 		return eachBroker(ids, "cpu_cores", func(b *result.IntervalBroker, _ float64) float64 { return some(b.CPUCores) })
@@ -119,8 +116,6 @@ func brokerCPU(r named, ids []int32) (all []call) {
 	return all
 }
 
-// process is the tool's own process under the latency: whether a peak of one goes with a peak
-// of the other.
 func process(in Input) (draw.Spec, error) {
 	r, err := in.oneOver()
 	if err != nil {
@@ -144,7 +139,6 @@ func process(in Input) (draw.Spec, error) {
 		inWords(metric), r.name))
 }
 
-// eachProcess draws a field of the run's processes.
 func eachProcess(r named, name string, value func(*result.IntervalProcess) *int64) (all []call) {
 	var names []string
 	for _, i := range r.Intervals {

@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Every chart of every recorded run and campaign is consistent, or says what it lacks.
 func TestRecordedRuns(t *testing.T) {
 	const folder = "../../../results"
 	drawnOf := map[string]int{}
@@ -54,7 +53,7 @@ func TestRecordedRuns(t *testing.T) {
 		check(filepath.Base(listed.Dir), Input{Campaign: c})
 	}
 	for _, c := range All() {
-		if c.Name == "differences" || c.Name == "history" { // of no run
+		if c.Name == "differences" || c.Name == "history" {
 			continue
 		}
 		t.Logf("%s: %d", c.Name, drawnOf[c.Name])

@@ -11,13 +11,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// A shape is how many work in a cell: nodes of a queue with their threads, or consumers.
 type shape struct {
 	nodes, threads float64
 	queue          bool
 }
 
-// workers is how many records are worked on at once.
 func (s shape) workers() float64 { return s.nodes * s.threads }
 
 func (s shape) String() string {
@@ -27,7 +25,6 @@ func (s shape) String() string {
 	return fmt.Sprintf("%g", s.nodes)
 }
 
-// shapeOf is that of a cell; ok is false if its scenario has no consumers.
 func shapeOf(c *analysis.Cell) (s shape, ok bool) {
 	s.threads = 1
 	if s.queue = c.EngineOf() != ""; s.queue {
@@ -37,15 +34,12 @@ func shapeOf(c *analysis.Cell) (s shape, ok bool) {
 	return s, s.workers() > 0
 }
 
-// shapes are those of the cells, the smallest first, and the lines of cells. Notes are those of
-// the study.
 type shapes struct {
 	all   []shape
 	lines []line
 	notes []string
 }
 
-// shapes are the different shapes of the study's cells.
 func (in Input) shapes() (study *analysis.Study, s shapes, err error) {
 	if study, s.notes, err = in.study(); err != nil {
 		return nil, s, err
@@ -65,13 +59,11 @@ func (in Input) shapes() (study *analysis.Study, s shapes, err error) {
 	return study, s, nil
 }
 
-// place is where a cell is on the axis.
 func (s shapes) place(c *analysis.Cell) (x float64, ok bool) {
 	shape, ok := shapeOf(c)
 	return float64(slices.Index(s.all, shape)), ok
 }
 
-// axis has the shapes as names.
 func (s shapes) axis() draw.Axis {
 	names := make([]string, len(s.all))
 	for i, shape := range s.all {
@@ -83,7 +75,6 @@ func (s shapes) axis() draw.Axis {
 	return rows("consumers", names)
 }
 
-// threads is the latency of the queue's engines by nodes × threads.
 func threads(in Input) (draw.Spec, error) {
 	study, s, err := in.shapes()
 	if err != nil {
@@ -110,9 +101,8 @@ func threads(in Input) (draw.Spec, error) {
 	return spec, nil
 }
 
-// speedUp is how many times what the smallest number of consumers, or nodes × threads, reached
-// the others reached: their throughput, or of a queue what was acknowledged, ÷ the median of
-// the smallest. The line is what as many times more of them would reach at best.
+// speedUp draws the ratio of each shape's throughput, or acknowledged rate of a queue, to that of
+// the smallest shape, and the ideal.
 func speedUp(in Input) (draw.Spec, error) {
 	study, s, err := in.shapes()
 	if err != nil {
@@ -155,7 +145,6 @@ func speedUp(in Input) (draw.Spec, error) {
 	}, nil
 }
 
-// ideal is how many times more workers each shape has than the smallest.
 func (s shapes) ideal() draw.Series {
 	line := draw.Series{Name: "as many times more", Kind: draw.Line, Colour: 5}
 	for i, shape := range s.all {
@@ -164,8 +153,8 @@ func (s shapes) ideal() draw.Series {
 	return line
 }
 
-// base is the median that a line is held against: that of its own valid cell of the smallest
-// shape, or else of the first line with the same engine; NaN without one.
+// base is the median of the line's valid cell of the smallest shape, or else of the first line with
+// the same engine; NaN without one.
 func (s shapes) base(l line, figure string) float64 {
 	engine := l.cells[0].EngineOf()
 	for _, candidates := range append([]line{l}, s.lines...) {

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// searchOf is what a search found.
 func (in Input) searchOf() (*result.Search, string, error) {
 	if in.Campaign == nil {
 		return nil, "", errors.New("it draws a search: name the campaign of one")
@@ -23,7 +22,6 @@ func (in Input) searchOf() (*result.Search, string, error) {
 		Why: "it is not a search, or made no probe yet"}
 }
 
-// fate is what became of a probe.
 func fate(p result.Probe) string {
 	switch {
 	case p.Phase == "capacity":
@@ -38,8 +36,6 @@ func fate(p result.Probe) string {
 	return "failed"
 }
 
-// search is the rate of each probe in the order in which they were made, by what became of it,
-// and the highest rate that held.
 func search(in Input) (draw.Spec, error) {
 	found, name, err := in.searchOf()
 	if err != nil {
@@ -69,7 +65,6 @@ func search(in Input) (draw.Spec, error) {
 	}, nil
 }
 
-// capacity is the response time by how much of the highest rate that held was offered.
 func capacity(in Input) (draw.Spec, error) {
 	found, name, err := in.searchOf()
 	if err != nil {

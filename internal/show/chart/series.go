@@ -11,20 +11,17 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// A field is what a chart draws of each interval.
 type field struct {
-	name  string                         // in intervals.ndjson, with dots
+	name  string
 	value func(*result.Interval) float64 // NaN if it is not known
-	// supported tells whether an interval has enough records for the value; nil if any number is.
+	// supported reports whether an interval has enough records for the value; nil means always.
 	supported func(*result.Run, *result.Interval) bool
 }
 
-// perSecond is a count as a rate.
 func perSecond(name string, count func(*result.Interval) float64) field {
 	return field{name: name, value: func(i *result.Interval) float64 { return count(i) / seconds(i) }}
 }
 
-// seconds is what a count of an interval is divided by; NaN of an empty one.
 func seconds(i *result.Interval) float64 {
 	if s := i.Seconds(); s > 0 {
 		return s
@@ -32,7 +29,6 @@ func seconds(i *result.Interval) float64 {
 	return math.NaN()
 }
 
-// some is a value that may be unknown.
 func some[T int64 | float64](p *T) float64 {
 	if p == nil {
 		return math.NaN()
@@ -40,7 +36,6 @@ func some[T int64 | float64](p *T) float64 {
 	return float64(*p)
 }
 
-// at is a value of a list that may be shorter.
 func at[T int64 | float64](list []T, i int) float64 {
 	if i >= len(list) {
 		return math.NaN()
@@ -48,7 +43,6 @@ func at[T int64 | float64](list []T, i int) float64 {
 	return float64(list[i])
 }
 
-// The fields that several charts draw.
 var (
 	scheduled = perSecond("scheduled", func(i *result.Interval) float64 { return float64(i.Scheduled) })
 	acked     = perSecond("acked", func(i *result.Interval) float64 { return float64(i.Acked) })
@@ -66,7 +60,6 @@ var (
 	ackedByQueue = perSecond("acked_by_queue", func(i *result.Interval) float64 { return some(i.AckedByQueue) })
 )
 
-// timeField is a statistic of a time in each interval.
 func timeField(metric, statistic string, ns func(result.IntervalTime) int64) field {
 	return field{name: "time." + metric + "." + statistic + "_ns", value: func(i *result.Interval) float64 {
 		t, has := i.Time[metric]
@@ -85,7 +78,6 @@ func p99(metric string) field {
 	return timeField(metric, "p99", func(t result.IntervalTime) int64 { return t.P99Ns }).asPercentile(metric, 99)
 }
 
-// asPercentile is the field of the intervals that have enough records for a percentile.
 func (f field) asPercentile(metric string, percent float64) field {
 	f.supported = func(r *result.Run, i *result.Interval) bool {
 		return figure.Supported(percent, figure.Independent(r, metric, i.Time[metric].Count))
@@ -97,12 +89,12 @@ func highestTime(metric string) field {
 	return timeField(metric, "max", func(t result.IntervalTime) int64 { return t.MaxNs })
 }
 
-// missing says why a run does not have the field; "" if it may have it. An imported run has
-// only those that the other tool told. A count that is 0 throughout is none where nobody
-// produces, or consumes.
+// missing says why a run does not have the field; "" if it may have it. An imported run has only
+// the fields that its tool reported. A count is missing if the run had no producers, or no
+// consumers.
 func (f field) missing(r named) string {
 	path := "intervals." + f.name
-	if rest, isTime := strings.CutPrefix(f.name, "time."); isTime { // which CannotSay has without the metric
+	if rest, isTime := strings.CutPrefix(f.name, "time."); isTime { // CannotSay omits the metric
 		if _, statistic, _ := strings.Cut(rest, "."); !r.Run.Says("intervals.time." + statistic) {
 			path = "intervals.time." + statistic
 		}
@@ -126,14 +118,12 @@ func (f field) missing(r named) string {
 	return ""
 }
 
-// Why a run has no count of what nobody did.
 const (
-	noProducers = "nobody produced"
-	noConsumers = "nobody consumed"
+	noProducers = "the run had no producers"
+	noConsumers = "the run had no consumers"
 )
 
-// produces and consumes tell what a run is made for. One that was killed has no summary: its
-// intervals say it.
+// A killed run without a summary has only intervals.
 func produces(r named) bool {
 	return r.Run.Load.Scheduled > 0 || slices.ContainsFunc(r.Intervals,
 		func(i result.Interval) bool { return i.Scheduled > 0 || i.Acked > 0 })
@@ -144,7 +134,6 @@ func consumes(r named) bool {
 		func(i result.Interval) bool { return i.Delivered > 0 })
 }
 
-// of is the field over a run, as steps from the start of each interval to its end.
 func (f field) of(r named, name string) (draw.Series, error) {
 	s := draw.Series{Name: name, Figure: f.name, Kind: draw.Steps}
 	if why := f.missing(r); why != "" {
@@ -171,29 +160,24 @@ func (f field) of(r named, name string) (draw.Series, error) {
 	return s, nil
 }
 
-// A call is a field under the name that a chart gives it.
 type call struct {
 	name string
 	field
 }
 
-// panelOf is a panel with several fields of one run, those that it has.
 func panelOf(axis draw.Axis, r named, calls ...call) (draw.Panel, []string, error) {
 	series, notes, err := gather(calls, func(c call) (draw.Series, error) { return c.of(r, c.name) })
 	return draw.Panel{Y: axis, Series: series}, notes, err
 }
 
-// sideBySide is a panel with one field of several runs, of those that have it.
 func sideBySide(axis draw.Axis, runs []named, of func(named) (draw.Series, error)) (draw.Panel, []string, error) {
 	series, notes, err := gather(runs, of)
 	axis.Scale = scaleOf(series)
 	return draw.Panel{Y: axis, Series: series}, notes, err
 }
 
-// each draws a field of a run under the run's name.
 func (f field) each(r named) (draw.Series, error) { return f.of(r, r.name) }
 
-// panels are those of a chart over time that could be made.
 type panels struct {
 	all   []draw.Panel
 	notes []string
@@ -214,7 +198,6 @@ func (ps *panels) need(p draw.Panel, notes []string, err error) error {
 	return err
 }
 
-// spec is the chart of the panels; the error is that of the first if there is none.
 func (ps *panels) spec(s selection, title, alt string) (draw.Spec, error) {
 	if len(ps.all) == 0 {
 		return draw.Spec{}, ps.errs[0]
@@ -231,8 +214,6 @@ func (ps *panels) spec(s selection, title, alt string) (draw.Spec, error) {
 	return spec, nil
 }
 
-// marks are the moments of a run: its phases, the times at which the consumers began to work
-// otherwise, faults, and rebalances after the start.
 func marks(r named) []draw.Mark {
 	all := phaseMarks(&r.Run)
 	for _, c := range r.Run.Lag.Changes {
@@ -241,13 +222,11 @@ func marks(r named) []draw.Mark {
 	return append(all, eventMarks(r, markedKinds...)...)
 }
 
-// markedKinds are the kinds of events that charts over time mark.
 var markedKinds = []string{"fault", "rebalance"}
 
 // Marks reports whether charts over time may mark an event.
 func Marks(e result.Event) bool { return slices.Contains(markedKinds, e.Kind) }
 
-// phaseMarks are where the measured window begins and ends.
 func phaseMarks(r *result.Run) (all []draw.Mark) {
 	if measure := analysis.Phase(r, "measure"); measure.EndNs > measure.StartNs {
 		all = append(all, draw.Mark{At: float64(measure.StartNs), Words: "measured window begins"},
@@ -256,7 +235,6 @@ func phaseMarks(r *result.Run) (all []draw.Mark) {
 	return all
 }
 
-// eventMarks are the events of some kinds from the start of the measured window on.
 func eventMarks(r named, kinds ...string) (all []draw.Mark) {
 	for _, e := range r.Events {
 		if e.AtNs >= 0 && slices.Contains(kinds, e.Kind) {
@@ -266,7 +244,6 @@ func eventMarks(r named, kinds ...string) (all []draw.Mark) {
 	return all
 }
 
-// plain replaces the characters that Windows-1252 does not have.
 func plain(text string) string {
 	return strings.NewReplacer("→", "to", "−", "-", "≤", "at most").Replace(text)
 }

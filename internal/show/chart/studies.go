@@ -13,8 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// stored is the throughput of each whole interval of the measured window over what was stored
-// at its middle, with a straight line through it if there are enough intervals.
 func stored(in Input) (draw.Spec, error) {
 	s, err := in.over()
 	if err != nil {
@@ -50,7 +48,6 @@ func stored(in Input) (draw.Spec, error) {
 	}, nil
 }
 
-// lineThrough is the line of a slope between the first and the last of the points.
 func lineThrough(s stats.Slope, points draw.Series) draw.Series {
 	from, to := points.X0[0], points.X0[len(points.X0)-1]
 	y := func(x float64) float64 { return s.MeanY + s.Slope*(x-s.MeanX) }
@@ -58,17 +55,15 @@ func lineThrough(s stats.Slope, points draw.Series) draw.Series {
 		Y: []float64{y(from), y(to)}, Colour: points.Colour}
 }
 
-// A line is cells that are alike but for what the x axis shows.
 type line struct {
 	name  string
 	cells []*analysis.Cell
 }
 
-// said is what a line is called; one that is alone has no name of its own.
 func (l line) said() string { return cmp.Or(l.name, "median") }
 
-// linesOf groups the cells of a study, whose places on the x axis are x. Each engine and each
-// driver has a line, and so has each value of a setting in which cells of one place differ.
+// linesOf groups the cells of a study, whose places on the x axis are x. Each engine, driver, and
+// value of a setting in which cells of one place differ has a line.
 func linesOf[X comparable](study *analysis.Study, x func(*analysis.Cell) X) (lines []line) {
 	paths := slices.DeleteFunc(slices.Clone(alsoVaried), func(path string) bool { return !splits(study, path, x) })
 	for i := range study.Cells {
@@ -83,7 +78,7 @@ func linesOf[X comparable](study *analysis.Study, x func(*analysis.Cell) X) (lin
 	return lines
 }
 
-// splits tells whether cells differ in a setting, and not only because they do in x.
+// splits reports whether cells differ in a setting, not only because they differ in x.
 func splits[X comparable](study *analysis.Study, path string, x func(*analysis.Cell) X) bool {
 	for i := range study.Cells {
 		for j := range study.Cells[:i] {
@@ -96,7 +91,6 @@ func splits[X comparable](study *analysis.Study, path string, x func(*analysis.C
 	return false
 }
 
-// lineName is the values of a cell by which lines differ: markers, acks all.
 func lineName(cell *analysis.Cell, paths []string) string {
 	var parts []string
 	for _, path := range paths {
@@ -113,7 +107,6 @@ func lineName(cell *analysis.Cell, paths []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// Settings by which cells of the studies differ.
 const (
 	enginePath  = "consume.queue.engine"
 	nodesPath   = "consume.consumers"
@@ -122,13 +115,11 @@ const (
 	driverPath  = "driver"
 )
 
-// alsoVaried are the settings beside that of the x axis by which studies have several lines.
 var alsoVaried = []string{
 	enginePath, "consume.queue.start_first", driverPath, "load.acks", "topic.replication", "load.compression",
 	"load.linger", "consume.cpu", "load.rate", "topic.partitions",
 }
 
-// recordSize is the throughput in records and in bytes over the size of the records.
 func recordSize(in Input) (draw.Spec, error) {
 	study, notes, err := in.study()
 	if err != nil {
@@ -163,7 +154,6 @@ func recordSize(in Input) (draw.Spec, error) {
 	return spec, nil
 }
 
-// nameOf names the campaign of a study in an error.
 func nameOf(study *analysis.Study) string {
 	if study.Campaign.Name == "" {
 		return "the input"
@@ -171,7 +161,6 @@ func nameOf(study *analysis.Study) string {
 	return study.Campaign.Name
 }
 
-// titleOf names the campaign of a study in a title.
 func titleOf(study *analysis.Study, what string) string {
 	if study.Campaign.Name == "" {
 		return what
@@ -179,7 +168,6 @@ func titleOf(study *analysis.Study, what string) string {
 	return what + ": " + study.Campaign.Name
 }
 
-// scaleWithin is logarithmic if the values of series are far apart from each other.
 func scaleWithin(all []draw.Series) draw.Scale {
 	var values []float64
 	for _, s := range all {
@@ -191,8 +179,6 @@ func scaleWithin(all []draw.Series) draw.Scale {
 	return draw.Linear
 }
 
-// linesPanel is a figure over the cells of each line: runs, median and what bounds it. x is
-// where a cell is, if it has a place.
 func linesPanel(study *analysis.Study, lines []line, f figure.Figure,
 	x func(*analysis.Cell) (float64, bool)) (draw.Panel, []string, error) {
 	p := draw.Panel{Y: axisOf(f, draw.Linear)}

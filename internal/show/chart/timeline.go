@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// timeline has the rates of a run, and below them the time that users feel. Of several runs
-// it has the rates acked and delivered, and the p99, with a series for each run.
+// timeline draws the rates of a run, and below them the time that users experience; of several runs
+// the acked and delivered rates and the p99.
 func timeline(in Input) (draw.Spec, error) {
 	s, err := in.over()
 	if err != nil {
@@ -32,17 +32,15 @@ func timeline(in Input) (draw.Spec, error) {
 	return ps.spec(s, title, fmt.Sprintf("%s of %s over time.", title, s.said()))
 }
 
-// timesOver is the panel of a time of one run.
 func timesOver(r named, metric string) (draw.Panel, []string, error) {
 	return panelOf(draw.Free(inWords(metric), draw.Log, nanos), r,
 		call{"p50", p50(metric)}, call{"p99", p99(metric)}, call{"max", highestTime(metric)})
 }
 
-// shownTimes are the times that stand for what users feel, the first that is known counting:
-// a closed loop has no response times, and a run that nobody reads no end-to-end ones.
+// shownTimes are in the order of preference. A closed loop has no response times, and a run without
+// consumers no end-to-end times.
 var shownTimes = []string{"e2e_response_time", "e2e_service_time", "send_response_time", "send_service_time"}
 
-// timeOf is the time that charts over time draw.
 func timeOf(runs []named) string {
 	return firstTime(runs, func(r named, metric string) bool {
 		return p99(metric).missing(r) == "" && slices.ContainsFunc(r.Intervals,
@@ -50,7 +48,7 @@ func timeOf(runs []named) string {
 	})
 }
 
-// firstTime is the first of shownTimes that all runs have, or else that most have.
+// firstTime is the first of shownTimes that the most runs have.
 func firstTime(runs []named, has func(named, string) bool) string {
 	first, most := shownTimes[0], 0
 	for _, metric := range shownTimes {
@@ -67,8 +65,6 @@ func firstTime(runs []named, has func(named, string) bool) string {
 	return first
 }
 
-// age is how old the oldest record was whose user had no answer, and in a queue the oldest
-// that was handed over and not acknowledged.
 func age(in Input) (draw.Spec, error) {
 	s, err := in.over()
 	if err != nil {

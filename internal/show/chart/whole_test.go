@@ -29,7 +29,7 @@ func TestPercentiles(t *testing.T) {
 	r.Curves = &result.Curves{Percentiles: []float64{0, 50, 90, 100},
 		Ns: map[string][]int64{"e2e_response_time": {1, 5, 9, 11}}}
 	s = seriesOf(t, drawn(t, "percentiles", of1(r)), "baseline", "time.e2e_response_time")
-	same(t, "percentiles of curves.json", s.X0, []float64{0, 0.5, 0.9}) // 100 is in infinity
+	same(t, "percentiles of curves.json", s.X0, []float64{0, 0.5, 0.9}) // 100 is infinitely far
 	same(t, "times of curves.json", s.Y, []float64{1, 5, 9})
 
 	few := showtest.Simulate(t, resulttest.Baseline())
@@ -45,7 +45,6 @@ func TestPercentiles(t *testing.T) {
 	lacking(t, "percentiles", of1(few), "percentiles of time.e2e_response_time", "run.json")
 }
 
-// The censored curve ends at the share that was delivered, and the stripes are all the others.
 func TestPercentilesOfScheduled(t *testing.T) {
 	r := showtest.Simulate(t, resulttest.OverloadTight())
 	r.Curves = &result.Curves{Percentiles: []float64{0, 50, 90}, Ns: map[string][]int64{"e2e_response_time": {1, 5, 9}}}
@@ -124,7 +123,7 @@ func TestCodecs(t *testing.T) {
 	lacking(t, "codecs", of1(a), "compression of a valid run", "run.json")
 }
 
-// repeats are runs of names, so many of each, that differ in a setting.
+// repeats calls change to set how the names differ.
 func repeats(t *testing.T, n int, names []string, change func(name string, r *result.Run)) (runs []*result.Recorded) {
 	made := showtest.NewMaker(t, 7)
 	for _, name := range names {
@@ -135,7 +134,6 @@ func repeats(t *testing.T, n int, names []string, change func(name string, r *re
 	return runs
 }
 
-// bounds are the median of values and what bounds it: of six or seven the lowest and the highest.
 func bounds(values []float64) (low, median, high float64) {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
@@ -166,7 +164,7 @@ func TestCells(t *testing.T) {
 		same(t, "median", medians.Y[cell:cell+1], []float64{median})
 		same(t, "bounds", []float64{medians.Low[cell], medians.High[cell]}, []float64{low, high})
 	}
-	in.Figures = nil // shed_ratio is 0 in all runs, and offered_per_s neither good nor bad
+	in.Figures = nil // shed_ratio is 0 in all runs, and offered_per_s has no good side
 	for _, p := range drawn(t, "cells", in).Panels {
 		if name := p.Series[0].Figure; name == "shed_ratio" || name == "offered_per_s" {
 			t.Errorf("%s is drawn, and tells nothing", name)
@@ -180,7 +178,6 @@ func TestCells(t *testing.T) {
 	lacking(t, "cells", in, "queue_lost", "run.json")
 }
 
-// What has only a lower bound is not drawn, and a note counts it.
 func TestBoundsAreCounted(t *testing.T) {
 	runs := engines(t)
 	p99 := analysis.FigureCalled(analysis.PrimaryName)
@@ -202,7 +199,6 @@ func TestBoundsAreCounted(t *testing.T) {
 	}
 }
 
-// What is invalid is drawn with a note on it.
 func TestInvalidIsSaid(t *testing.T) {
 	r := everything(t)
 	r.Run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"it was late", "it lost records"}}
@@ -217,7 +213,6 @@ func TestInvalidIsSaid(t *testing.T) {
 	}
 }
 
-// Cells of a setting that is a number or a size stand at that number.
 func TestCellsAtNumbers(t *testing.T) {
 	for _, c := range []struct {
 		values []string
@@ -242,7 +237,7 @@ func TestBurstPeaks(t *testing.T) {
 	lacking(t, "burst-peaks", of1(r), "bursts (scenario.load.arrival.process: burst)", "run.json")
 	lacking(t, "bursts", of1(r), "bursts (scenario.load.arrival.process: burst)", "run.json")
 	resulttest.Set(&r.Run.Scenario, "load.arrival", map[string]any{"process": "burst", "length": "2s", "period": "6s"})
-	// Bursts begin at 4, 10 and 16 s, and the third has no whole pause before the window ends at 20 s.
+	// Bursts begin at 4, 10 and 16 s. The third has no whole pause before the window ends at 20 s.
 	for k := range r.Intervals {
 		r.Intervals[k].LagRecords = nil
 		if s := r.Intervals[k].StartNs / 1e9; s >= 0 {
@@ -282,7 +277,6 @@ func TestRecordSize(t *testing.T) {
 	lacking(t, "record-size", of1(runs[:3]...), "two sizes in scenario.load.record.size", "run.json")
 }
 
-// engines are runs of two engines with 1 × 1, 2 × 5 and 4 × 25 nodes × threads.
 func engines(t *testing.T) []*result.Recorded {
 	names := []string{"1x1-plain", "1x1-markers", "4x25-plain", "4x25-markers", "2x5-plain", "2x5-markers"}
 	runs := repeats(t, 3, names, func(string, *result.Run) {})
@@ -314,14 +308,14 @@ func TestSpeedUp(t *testing.T) {
 	}
 	_, base, _ := bounds(perS(3))
 	s := seriesOf(t, spec, "markers", "queue_acked_per_s")
-	for i, first := range []int{3, 9, 15} { // in the order of the cells
+	for i, first := range []int{3, 9, 15} {
 		low, median, high := bounds(perS(first))
 		same(t, "speed-up", []float64{s.Low[i], s.Y[i], s.High[i]}, []float64{low / base, median / base, high / base})
 	}
 	if s.X0[1] <= s.X0[2] {
 		t.Errorf("4 × 25 stands at %v, and 2 × 5 at %v", s.X0[1], s.X0[2])
 	}
-	// A line without a valid run of the smallest is not held against what is not the smallest.
+	// A line without a valid run of the smallest shape is not compared with another shape.
 	runs[0].Run.Verdict.Status = result.Invalid
 	spec = drawn(t, "speed-up", of1(append(runs[3:], runs[0])...))
 	if n := len(spec.Panels[0].Series); n != 2 ||
@@ -341,7 +335,7 @@ func TestThreads(t *testing.T) {
 	same(t, "p99", seriesOf(t, spec, "runs of markers", "e2e_response_time_p99").Y, want)
 	consumers := repeats(t, 1, []string{"1", "3"}, func(name string, r *result.Run) {
 		resulttest.Set(&r.Scenario, "consume.consumers", name)
-		resulttest.Set(&r.Scenario, "topic.partitions", name) // which makes no second line
+		resulttest.Set(&r.Scenario, "topic.partitions", name) // it makes no second line
 	})
 	lacking(t, "threads", of1(consumers...), "queue", "run.json")
 	same(t, "speed-up by consumers", drawn(t, "speed-up", of1(consumers...)).Panels[0].Series[1].Y,
@@ -442,8 +436,7 @@ func TestFound(t *testing.T) {
 	same(t, "ends of levels", level.X1, []float64{1.5, 3.5})
 }
 
-// Of a campaign a chart over time draws one run of each cell: of those with intervals the one
-// with the median p99, lower bounds included.
+// The typical run of a cell is the one with the median p99, including lower bounds.
 func TestTypicalRuns(t *testing.T) {
 	runs := repeats(t, 3, []string{"a", "b", "c"}, func(string, *result.Run) {})
 	campaign := &result.RecordedCampaign{Runs: runs}

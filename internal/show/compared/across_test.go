@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// Clients that name their settings otherwise differ in what both tell, by Kafka's
-// names; what one of them tells alone is counted, and listed in JSON.
+// Clients with other names of settings are compared by Kafka's names.
 func TestCompareAcrossClients(t *testing.T) {
 	m := showtest.NewMaker(t, 3)
 	sets := []analysis.Set{{Label: "theirs"}, {Label: "ours"}}
@@ -53,7 +52,7 @@ func TestCompareAcrossClients(t *testing.T) {
 	}
 }
 
-// Sets that were made one after the other are told, with what to do.
+// A warning names sets that were made one after the other, and says what to do.
 func TestCompareOfBlocks(t *testing.T) {
 	m := showtest.NewMaker(t, 3)
 	sets := []analysis.Set{{Label: "after/*"}, {Label: "before/*"}}
@@ -61,7 +60,7 @@ func TestCompareOfBlocks(t *testing.T) {
 		sets[1-i/2].Runs = append(sets[1-i/2].Runs, m.Run("same", 1, nil))
 	}
 	c := compare(t, sets, analysis.CompareOptions{})
-	const want = "B's runs all came before A's: whatever drifted between is in the difference. Run A B A B, or make both in one matrix"
+	const want = "B's runs all came before A's: the difference includes any drift of the machine. Run A B A B, or make both in one matrix"
 	if len(c.Warnings) != 1 || !strings.HasPrefix(c.Warnings[0], want) {
 		t.Errorf("the warnings are %q", c.Warnings)
 	}

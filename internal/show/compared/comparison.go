@@ -1,9 +1,9 @@
 // Package compared writes what sets of runs show against each other (ComparisonOf), and one
-// configuration over time (HistoryOf). Package analysis makes the tests; here are the words
+// configuration over time (HistoryOf). Package analysis makes the tests; this package has the words
 // and tables.
 //
-// A difference is called better or worse only if a rank test shows it. Otherwise the page
-// says that nothing was shown, or how many more runs would do.
+// A difference is called better or worse only if a rank test shows it. Otherwise the page says that
+// no difference is shown, or how many more runs would be enough.
 //
 // Files to know: comparison.go (text), markdown.go, sheets.go (CSV), history.go.
 package compared
@@ -24,7 +24,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// untold says how many differences told leaves out; "" of none.
 func untold(a *analysis.Against) string {
 	all := slices.Concat(a.Configuration, a.Clients, a.Hidden)
 	var ofA, ofB int
@@ -52,8 +51,8 @@ func untold(a *analysis.Against) string {
 	return fmt.Sprintf("Settings that are known of one side only are no difference that is known: %s; --format json lists them.", layout.Enumerate(parts))
 }
 
-// Comparison is what sets of runs show, each against the first. It is the JSON
-// document of a comparison.
+// Comparison is what sets of runs show, each against the first. It is the JSON document of a
+// comparison.
 type Comparison struct {
 	report.Head
 	analysis.Comparison
@@ -61,19 +60,18 @@ type Comparison struct {
 	Checks   []Check  `json:"checks"` // of FailIf
 }
 
-// Check is one condition of CompareOptions.FailIf against one set.
+// Check is the result of one condition of CompareOptions.FailIf for one set.
 type Check struct {
 	Condition string `json:"condition"`
 	Letter    string `json:"letter"`
-	// Status is failed where the figure is shown to be worse, by at least so
-	// much; passed where it is not; undecided where there are too few runs to show
-	// it, no valid ones, or where it would pass and some runs are left out: a
-	// check that is held against survivors alone is none.
+	// Status is failed if the figure is shown to be worse by at least the named amount, and passed
+	// if it is not. It is undecided if the runs are too few or none is valid. It is also undecided
+	// if the condition would pass but some runs are left out.
 	Status string `json:"status" jsonschema:"enum=passed,enum=failed,enum=undecided"`
 	Text   string `json:"text"`
 }
 
-// ComparisonOf puts into words what was compared.
+// ComparisonOf puts a comparison into words.
 func ComparisonOf(compared *analysis.Comparison) *Comparison {
 	c := &Comparison{Head: report.NewHead(report.KindComparison, compared.Figures), Comparison: *compared, Warnings: []string{},
 		Checks: []Check{}}
@@ -96,11 +94,9 @@ func (c *Comparison) Write(w io.Writer, o report.Options) error {
 		Document: c}.Write(w, o)
 }
 
-// words in the order in which a reader wants to know of them.
 var wordOrder = []string{analysis.WordWorse, analysis.WordBetter, analysis.WordHigher, analysis.WordLower,
 	analysis.WordNoDifference, analysis.WordTooFew}
 
-// againstSummary is the comparison of one set in a sentence.
 func againstSummary(a *analysis.Against) string {
 	if len(a.Figures) == 0 {
 		return a.Letter + " and A have no figure in common."
@@ -134,12 +130,10 @@ func againstSummary(a *analysis.Against) string {
 		a.Letter, of)
 }
 
-// neediest is the figure that needs most further runs.
 func neediest(a *analysis.Against) analysis.ComparedFigure {
 	return slices.MaxFunc(a.Figures, func(f, g analysis.ComparedFigure) int { return needs(&f) - needs(&g) })
 }
 
-// needs is the higher the more runs are needed.
 func needs(f *analysis.ComparedFigure) int {
 	if f.Word != analysis.WordTooFew || f.Constant() {
 		return -1
@@ -153,7 +147,7 @@ func (c *Comparison) text(w io.Writer, o report.Options) error {
 	return p.Print(w)
 }
 
-// Sections are the parts of the text.
+// Sections returns the sections of the text.
 func (c *Comparison) Sections() []layout.Section {
 	p := layout.NewPage(0, false)
 	c.print(p)
@@ -176,7 +170,6 @@ func (c *Comparison) print(p *layout.Page) {
 	c.checks(p)
 }
 
-// subjects says what is compared, and what speaks against it.
 func (c *Comparison) subjects(p *layout.Page) {
 	p.Line()
 	p.Section("Sets")
@@ -195,7 +188,6 @@ func (c *Comparison) subjects(p *layout.Page) {
 	}
 }
 
-// when is the time between the first and the last run.
 func when(s analysis.Sample) string {
 	first, last := s.Span()
 	if first.IsZero() {
@@ -204,7 +196,6 @@ func when(s analysis.Sample) string {
 	return between(first, last, "2006-01-02 15:04") + " UTC"
 }
 
-// between prints the time from the first to the last, which may be one.
 func between(first, last time.Time, format string) string {
 	from, to := layout.Moment(first, format), layout.Moment(last, format)
 	if from == to {
@@ -213,7 +204,6 @@ func between(first, last time.Time, format string) string {
 	return from + " to " + to
 }
 
-// settings lists what differs, and nothing else.
 func (c *Comparison) settings(p *layout.Page, a *analysis.Against) {
 	if shown := a.Told(a.Configuration); len(shown) > 0 {
 		p.Heading("Configuration", ", where "+a.Letter+" differs from A")
@@ -222,7 +212,7 @@ func (c *Comparison) settings(p *layout.Page, a *analysis.Against) {
 		p.Heading("Configuration", ": "+a.Letter+" was asked for the same as A")
 	}
 	if shown := a.Told(a.Clients); len(shown) > 0 {
-		p.Heading("Client settings", ", where the clients of "+a.Letter+" were in effect set differently")
+		p.Heading("Client settings", ", where the effective ones of "+a.Letter+" differ from A")
 		printDifferences(p, layout.Plain, shown)
 	}
 	if shown := a.Told(a.Hidden); len(shown) > 0 {
@@ -253,7 +243,6 @@ func printDifferences(p *layout.Page, style string, all []analysis.Difference) {
 	}
 }
 
-// settingChange is the change of a setting: none → zstd.
 func settingChange(d analysis.Difference) string {
 	a, b := d.A, d.B
 	if a == "" {
@@ -265,7 +254,6 @@ func settingChange(d analysis.Difference) string {
 	return a + " → " + b
 }
 
-// figureTable prints the figures by what is shown of them, the bad news first.
 func (c *Comparison) figureTable(p *layout.Page, a *analysis.Against) {
 	if len(a.Figures) == 0 {
 		return
@@ -306,7 +294,6 @@ func (c *Comparison) figureTable(p *layout.Page, a *analysis.Against) {
 	}
 }
 
-// figuresShown is the table of figures with the word of each in a column of its own.
 func figuresShown(letter string, figures []*analysis.ComparedFigure, t layout.Table, words []string) layout.Block {
 	b := layout.Block{Kind: layout.BlockTable, Heads: 1, Data: map[[2]int]layout.Datum{}}
 	last := len(t.Rows[0])
@@ -331,8 +318,7 @@ func figuresShown(letter string, figures []*analysis.ComparedFigure, t layout.Ta
 	return b
 }
 
-// plan says of each figure in which no difference is shown how many runs would show
-// it; "" where there is none.
+// plan prints how many runs would show the difference; "" if no figure needs it.
 func plan(a *analysis.Against) string {
 	var each []string
 	beyond := 0
@@ -352,7 +338,7 @@ func plan(a *analysis.Against) string {
 	if len(each) == 0 {
 		return ""
 	}
-	return "Where none is shown, so many runs more of each would show a difference like the one seen four times in five, if it is real: " + layout.Enumerate(each) + "."
+	return "If no difference is shown, this many more runs of each would show one of the seen size in four of five comparisons: " + layout.Enumerate(each) + "."
 }
 
 func styleOf(word string) string {
@@ -367,8 +353,6 @@ func styleOf(word string) string {
 	return layout.Bold
 }
 
-// title is a figure's, shortened for narrow pages: that a response is a time goes
-// without saying.
 func title(f figure.Figure, width int) string {
 	if width >= layout.Width {
 		return f.Title
@@ -379,8 +363,7 @@ func title(f figure.Figure, width int) string {
 
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// Shown is what a test shows of a figure, as tables print it: the difference, its bounds,
-// its p-value, and the word for it.
+// Shown returns what a test shows of a figure, as tables print it.
 func Shown(f *analysis.ComparedFigure) (difference, bounds, p, word string) {
 	word = f.Word
 	if f.Constant() {
@@ -389,7 +372,6 @@ func Shown(f *analysis.ComparedFigure) (difference, bounds, p, word string) {
 	return change(f), boundsOf(f), pOf(f), word
 }
 
-// change is the difference in percent, or in the figure's unit where A is 0.
 func change(f *analysis.ComparedFigure) string {
 	if math.IsInf(f.Test.Difference, 0) {
 		sign := "+"
@@ -401,7 +383,6 @@ func change(f *analysis.ComparedFigure) string {
 	return Difference(f.Test.Difference)
 }
 
-// boundsOf are those of the difference.
 func boundsOf(f *analysis.ComparedFigure) string {
 	if f.Low == nil || f.High == nil || f.Constant() {
 		return ""
@@ -409,7 +390,7 @@ func boundsOf(f *analysis.ComparedFigure) string {
 	return "[" + strings.TrimSuffix(Difference(*f.Low), " %") + ", " + Difference(*f.High) + "]"
 }
 
-// Difference prints a relative difference with its sign: +11.7 %.
+// Difference prints a relative difference with its sign, such as +11.7 %.
 func Difference(ratio float64) string {
 	switch {
 	case math.IsNaN(ratio):
@@ -428,8 +409,7 @@ func Difference(ratio float64) string {
 	return text
 }
 
-// pOf is the p-value that may be held against the level of the whole. Where no outcome
-// could have shown a difference it is only what few runs come to.
+// pOf prints the adjusted p-value, or none if no outcome of so few runs could show a difference.
 func pOf(f *analysis.ComparedFigure) string {
 	if f.Word == analysis.WordTooFew {
 		return unit.Absent
@@ -437,7 +417,6 @@ func pOf(f *analysis.ComparedFigure) string {
 	return pText(f.PHolm)
 }
 
-// pText prints a p-value with three decimals.
 func pText(p *float64) string {
 	switch {
 	case p == nil:
@@ -448,23 +427,21 @@ func pText(p *float64) string {
 	return unit.Decimals(*p, 3)
 }
 
-// legend says how far the words can be trusted.
 func (c *Comparison) legend() []string {
 	if c.FiguresTested == 0 {
 		return []string{"Every figure is the same in all runs: there was nothing to test."}
 	}
 	tests, level := c.tests(), unit.ShortPercent(c.Alpha)
 	return []string{
-		fmt.Sprintf("%s, by ranks (Mann-Whitney). %s p is what may be held against %s.", tests, c.levels(), level),
+		fmt.Sprintf("%s, by ranks (Mann-Whitney). %s p is compared with %s.", tests, c.levels(), level),
 		"Differences are relative to A's median, their bounds at the level that each was decided at.",
 	}
 }
 
-// levels says which tests share which level.
 func (c *Comparison) levels() string {
 	level := unit.ShortPercent(c.Alpha)
 	primary := "The primary figure, " + analysis.FigureCalled(c.Primary).Title + ", "
-	promise := "of comparisons in which nothing differs, at most so many call any of them better or worse (Holm)."
+	promise := "if nothing differs, at most that share of comparisons calls any of them better or worse (Holm)."
 	switch n := c.FiguresTested - c.Others; {
 	case c.Primary == "":
 		return fmt.Sprintf("They share %s: %s", level, promise)
@@ -481,7 +458,6 @@ func (c *Comparison) levels() string {
 	return fmt.Sprintf("%s The others share another %s: %s", primary, level, promise)
 }
 
-// tests says how many tests there were: as many as the sentences above count.
 func (c *Comparison) tests() string {
 	n := unit.Count(int64(c.FiguresTested))
 	switch {
@@ -493,7 +469,6 @@ func (c *Comparison) tests() string {
 	return n + " figures were tested"
 }
 
-// checks prints the conditions under which the comparison fails.
 func (c *Comparison) checks(p *layout.Page) {
 	if len(c.Checks) == 0 {
 		return
@@ -512,11 +487,9 @@ func (c *Comparison) checks(p *layout.Page) {
 	}
 }
 
-// styleOfCheck is the style of a status.
 var styleOfCheck = map[string]string{analysis.CheckPassed: layout.Green, analysis.CheckFailed: layout.Red,
 	analysis.CheckUndecided: layout.Yellow}
 
-// warn notes what speaks against the comparison as a whole.
 func (c *Comparison) warn() {
 	var all []*result.Recorded
 	for i, s := range c.Samples {
@@ -554,16 +527,15 @@ func drifted(a, b analysis.Sample, letter string) string {
 	first, then := "A", letter
 	switch {
 	case firstA.IsZero() || firstB.IsZero():
-		return "" // imported, and nobody knows
+		return "" // imported, at an unknown time
 	case lastB.Before(firstA):
 		first, then = letter, "A"
 	case !lastA.Before(firstB):
 		return ""
 	}
-	return fmt.Sprintf("%s's runs all came before %s's: whatever drifted between is in the difference. Run A %[3]s A %[3]s, or make both in one matrix (order: interleaved).", first, then, letter)
+	return fmt.Sprintf("%s's runs all came before %s's: the difference includes any drift of the machine. Run A %[3]s A %[3]s, or make both in one matrix (order: interleaved).", first, then, letter)
 }
 
-// leftOut says of which sets runs are left out, and how many.
 func (c *Comparison) leftOut(sets ...int) string {
 	var parts []string
 	for _, i := range sets {
@@ -574,7 +546,6 @@ func (c *Comparison) leftOut(sets ...int) string {
 	return strings.Join(parts, "; ")
 }
 
-// because gives the reason of the status.
 func because(d *analysis.Decided) string {
 	f := d.Pair
 	switch {
@@ -591,7 +562,7 @@ func because(d *analysis.Decided) string {
 		return fmt.Sprintf("%s, %s at the least, and that it is worse is shown (p %s)", from,
 			Difference(f.LeastDifference()), pText(f.PHolm))
 	case math.IsNaN(f.Test.Difference):
-		return fmt.Sprintf("%s: shown to be worse (p %s), and nobody knows by how much", from, pText(f.PHolm))
+		return fmt.Sprintf("%s: shown to be worse (p %s), by an unknown amount", from, pText(f.PHolm))
 	case d.Status == analysis.CheckFailed:
 		return fmt.Sprintf("%s, %s, and that is shown (p %s)", from, Difference(f.Test.Difference), pText(f.PHolm))
 	}
@@ -599,7 +570,6 @@ func because(d *analysis.Decided) string {
 		Difference(f.Test.Difference), pText(f.PHolm))
 }
 
-// wordOf is the word, with what would help where there are too few runs.
 func wordOf(f *analysis.ComparedFigure) string {
 	switch {
 	case f.Constant():
@@ -610,11 +580,10 @@ func wordOf(f *analysis.ComparedFigure) string {
 	return f.Word
 }
 
-// sameInAll is what is said of a figure that had nothing to test.
 const sameInAll = "the same in every run"
 
-// tooFew says how many further runs would do, and for what: tests that share one
-// chance of a false alarm need more of them than one by itself.
+// tooFew prints how many additional runs would be enough. Tests that share one chance of a false
+// alarm need more.
 func tooFew(more, together int) string {
 	if more == 0 {
 		return analysis.WordTooFew
@@ -626,8 +595,7 @@ func tooFew(more, together int) string {
 	return fmt.Sprintf("%s: %s more of each would do for %s", analysis.WordTooFew, unit.Count(int64(more)), what)
 }
 
-// leftOut says how many runs figures are not taken from though they were tried; "" of
-// none.
+// leftOut is "" if figures are taken from all tried runs.
 func leftOut(s analysis.Sample) string {
 	if !s.Survivors() {
 		return ""
@@ -644,8 +612,6 @@ func leftOut(s analysis.Sample) string {
 	return text + " and left out"
 }
 
-// described is the state, after what the runs are called where that is not what the
-// set is.
 func described(s analysis.Sample) string {
 	var names []string
 	for _, r := range s.Runs {
@@ -656,7 +622,6 @@ func described(s analysis.Sample) string {
 	return layout.List(strings.Join(names, ", "), state(s))
 }
 
-// state says in words how many runs there are, and how many count.
 func state(s analysis.Sample) string {
 	all := unit.Things(int64(len(s.Runs)), "run")
 	switch {

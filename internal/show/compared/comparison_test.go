@@ -19,8 +19,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// threeSets are ten runs each of a baseline, of one with another codec that is
-// slower, and of the baseline again on another machine; one run is invalid.
+// The second set has a slower codec, and the third another machine. One run is invalid.
 func threeSets(t *testing.T) []analysis.Set {
 	m := showtest.NewMaker(t, 1)
 	sets := []analysis.Set{{Label: "baseline"}, {Label: "baseline-zstd"}, {Label: "baseline-again"}}
@@ -62,7 +61,6 @@ func TestCompare(t *testing.T) {
 	showtest.AllFormats(t, "compare", writing(compare(t, threeSets(t), analysis.CompareOptions{FailIf: conditions})))
 }
 
-// With a handful of runs nothing can be shown, and the reader is told what would do.
 func TestCompareOfFew(t *testing.T) {
 	sets := threeSets(t)
 	for i := range sets {
@@ -75,8 +73,7 @@ func TestCompareOfFew(t *testing.T) {
 	showtest.Golden(t, "compare-few", showtest.Written(t, writing(c), report.Options{}))
 }
 
-// A difference that clocks can have made is not shown, in whatever many runs; one beyond
-// that is.
+// A difference within the errors of clocks is never shown.
 func TestDifferenceOfClocks(t *testing.T) {
 	for errorNs, want := range map[int64]string{0: analysis.WordWorse, 10_000: analysis.WordWorse,
 		50_000_000: analysis.WordNoDifference} {
@@ -101,7 +98,6 @@ func TestDifferenceOfClocks(t *testing.T) {
 	}
 }
 
-// One run of each is a comparison that shows nothing.
 func TestCompareOfOne(t *testing.T) {
 	sets := threeSets(t)
 	for i := range sets {
@@ -110,10 +106,9 @@ func TestCompareOfOne(t *testing.T) {
 	showtest.Golden(t, "compare-one", showtest.Written(t, writing(compare(t, sets[:2], analysis.CompareOptions{})), report.Options{}))
 }
 
-// The conditions: what is shown to be worse by as much fails, and nothing else.
 func TestFailIf(t *testing.T) {
 	sets := threeSets(t)
-	sets[1].Runs = slices.Delete(sets[1].Runs, 3, 4) // the invalid one would leave it undecided
+	sets[1].Runs = slices.Delete(sets[1].Runs, 3, 4) // the invalid run would leave it undecided
 	for _, c := range []struct {
 		a, b      int
 		condition string
@@ -136,7 +131,6 @@ func TestFailIf(t *testing.T) {
 	}
 }
 
-// From nothing, any shown worsening is beyond every percentage.
 func TestFailIfFromZero(t *testing.T) {
 	sets := threeSets(t)[:2]
 	for i, r := range sets[1].Runs {
@@ -148,7 +142,6 @@ func TestFailIfFromZero(t *testing.T) {
 	}
 }
 
-// A set without a valid run shows its figures, with a warning, and decides nothing.
 func TestCompareOfInvalid(t *testing.T) {
 	sets := threeSets(t)[:2]
 	for _, r := range sets[1].Runs {
@@ -166,8 +159,7 @@ func TestCompareOfInvalid(t *testing.T) {
 	}
 }
 
-// quick is a run with as much in it as the figures need, made fast: what the
-// figures of one run have in common, such as a slow minute, they share.
+// quick makes a run fast. Its figures share some noise, as those of one run do.
 func quick(random *rand.Rand, i int) *result.Recorded {
 	shared := 0.03 * random.NormFloat64()
 	noisy := func(v float64) float64 { return v * (1 + shared + 0.02*random.NormFloat64()) }
@@ -196,8 +188,6 @@ func quick(random *rand.Rand, i int) *result.Recorded {
 	return r
 }
 
-// The primary figure is one that the sets have: that of a closed loop, which has no response
-// times, is the first that has a good side. A reader's own choice stays what it is.
 func TestPrimaryIsMeasured(t *testing.T) {
 	m := showtest.NewMaker(t, 22)
 	flood := func(name string, slower float64) (set analysis.Set) {
@@ -214,7 +204,7 @@ func TestPrimaryIsMeasured(t *testing.T) {
 		name    string
 		o       analysis.CompareOptions
 		primary string
-		tested  string // at the whole level; "" where nothing is
+		tested  string // at the whole level; "" if there is none
 		says    string
 	}{
 		{"a closed loop", analysis.CompareOptions{}, "acked_per_s", "acked_per_s", "The primary figure, acked, is tested at 5 %. The others share another 5 %"},
@@ -244,11 +234,9 @@ func TestPrimaryIsMeasured(t *testing.T) {
 	}
 }
 
-// TestAA compares a configuration with itself, ten runs of each, thousands of
-// times on the whole way from recorded runs to words: the share of comparisons that
-// call the primary figure better or worse is at most the level, and so is the share
-// that calls any other better, worse, higher or lower. It counts whole comparisons,
-// each of a dozen figures, which is what a person sees.
+// TestAA compares a configuration with itself, ten runs of each, thousands of times. The share of
+// comparisons that call the primary figure different is at most the level, and so is that of any
+// other figure.
 func TestAA(t *testing.T) {
 	const pairs, alpha = 10, 0.05
 	comparisons := showtest.Trials(2000)
@@ -279,7 +267,7 @@ func TestAA(t *testing.T) {
 	percent := func(n int) float64 { return 100 * float64(n) / float64(comparisons) }
 	t.Logf("of %d comparisons of the same: false alarms of the primary figure in %.2f %%, of others in %.2f %%; --fail-if failed in %.2f %%",
 		comparisons, percent(primary), percent(others), percent(failed))
-	// The seed is fixed, so this either holds or does not. A condition fails on one side.
+	// The seed is fixed, so the result is too. A condition fails only on one side.
 	if most := mostOf(comparisons, alpha); primary > most || others > most || failed > mostOf(comparisons, alpha/2) {
 		t.Errorf("%d false alarms of the primary figure, %d of others and %d failures of a condition, in %d comparisons at %v",
 			primary, others, failed, comparisons, alpha)
@@ -289,8 +277,7 @@ func TestAA(t *testing.T) {
 	}
 }
 
-// mostOf is how many of n have what comes with a chance; more come once in a thousand
-// times.
+// mostOf is exceeded once in a thousand times.
 func mostOf(n int, chance float64) int {
 	mean := float64(n) * chance
 	return int(mean + 3.1*math.Sqrt(mean*(1-chance)))
@@ -300,8 +287,7 @@ func shown(f analysis.ComparedFigure) bool {
 	return f.Word != analysis.WordNoDifference && f.Word != analysis.WordTooFew
 }
 
-// A difference of three standard deviations is seen in nearly every comparison:
-// the level is not kept by saying nothing.
+// The difference is three standard deviations.
 func TestABIsSeen(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 7))
 	seen := 0
@@ -326,12 +312,11 @@ func TestABIsSeen(t *testing.T) {
 	}
 }
 
-// survivors are sets of which the second has six invalid runs of ten; one of the six
-// could not be started.
+// The second set has six invalid runs of ten, one of which could not be started.
 func survivors(t *testing.T) []analysis.Set {
 	sets := threeSets(t)[:2]
 	m := showtest.NewMaker(t, 4)
-	m.Made = 30 // by threeSets
+	m.Made = 30
 	sets[1].Runs = nil
 	for range 9 {
 		sets[1].Runs = append(sets[1].Runs, m.Run("baseline", 1, nil))
@@ -343,8 +328,7 @@ func survivors(t *testing.T) []analysis.Set {
 	return sets
 }
 
-// A set that is held by its survivors does not pass, and every format says how many
-// runs are left out. What the survivors show to be worse fails all the same.
+// A condition does not pass if runs are left out, but a shown worsening fails.
 func TestFailIfOfSurvivors(t *testing.T) {
 	sets := survivors(t)
 	c := compare(t, sets, analysis.CompareOptions{FailIf: []figure.Regression{condition(t, "e2e_response_time_p99 worse by 10%")}})
@@ -368,8 +352,6 @@ func TestFailIfOfSurvivors(t *testing.T) {
 	}
 }
 
-// newer makes a run what a newer version records: with the settings that came
-// later, at their defaults or not.
 func newer(settings map[string]any) func(*result.Run) {
 	return func(r *result.Run) {
 		resulttest.Set(&r.Scenario, "consume.groups", 1)
@@ -380,8 +362,7 @@ func newer(settings map[string]any) func(*result.Run) {
 	}
 }
 
-// A setting that a run is too old to have stands at its default: only another value is
-// a difference, and one that only some runs of a set have is one within the set.
+// A setting that an old run does not have counts as its default.
 func TestCompareAcrossVersions(t *testing.T) {
 	m := showtest.NewMaker(t, 8)
 	var older, same, fan, part analysis.Set
@@ -411,8 +392,6 @@ func TestCompareAcrossVersions(t *testing.T) {
 	}
 }
 
-// Where no difference is shown, the reader is told how many runs would show the one
-// that is seen.
 func TestMoreToShow(t *testing.T) {
 	m := showtest.NewMaker(t, 21)
 	sets := []analysis.Set{{Label: "a"}, {Label: "b"}}
@@ -443,8 +422,7 @@ func named(t *testing.T, name string) figure.Figure {
 	return f
 }
 
-// A run with two faults is not two kinds of run, and what a scenario asks for is not
-// hidden.
+// Two faults of one run are not a mixed setting.
 func TestFaultsAreAskedFor(t *testing.T) {
 	with := func(faults ...any) *result.Recorded {
 		r := showtest.Simulate(t, resulttest.Baseline())
@@ -483,7 +461,6 @@ func TestFaultsAreAskedFor(t *testing.T) {
 	}
 }
 
-// An imported run is said to be one.
 func TestComparisonOfImported(t *testing.T) {
 	c := compare(t, []analysis.Set{
 		{Label: "ours", Runs: []*result.Recorded{showtest.Simulate(t, resulttest.Baseline())}},

@@ -14,14 +14,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// History is the runs of one configuration over time. It is the JSON document of
-// them.
+// History is the runs of one configuration over time. It is their JSON document.
 type History struct {
 	report.Head
 	analysis.History
 }
 
-// HistoryOf is a history as it is written.
+// HistoryOf returns the document of a history.
 func HistoryOf(h *analysis.History) *History {
 	d := &History{Head: report.NewHead(report.KindHistory, h.Figures), History: *h}
 	d.Head.NamedTwice = h.NamedTwice
@@ -34,12 +33,10 @@ func (h *History) Write(w io.Writer, o report.Options) error {
 		Sheets: report.Sheets{"history": h.table, "changes": h.changeSheet}, Sheet: "history", Document: h}.Write(w, o)
 }
 
-// fewestForChange is the number of runs below which stats.ChangePoints finds nothing,
-// whatever they show: of fewer, chance orders too many as well.
+// fewestForChange is the number of runs below which stats.ChangePoints finds no change.
 const fewestForChange = 10
 
-// seriesSummary says what became of a figure, in a sentence. Changes below least, as a
-// part of the level before, were not looked for.
+// Changes below least, relative to the level before, were not looked for.
 func seriesSummary(s *analysis.Series, least float64) string {
 	of := ""
 	if least > 0 {
@@ -62,7 +59,6 @@ func seriesSummary(s *analysis.Series, least float64) string {
 		s.Of.Format(last.Change.Before), s.Of.Format(last.Change.After), levelChange(&last))
 }
 
-// levelChange is the relative difference of a change.
 func levelChange(c *analysis.LevelChange) string {
 	if c.Difference == nil {
 		return "from 0"
@@ -76,7 +72,7 @@ func (h *History) text(w io.Writer, o report.Options) error {
 	return p.Print(w)
 }
 
-// Sections are the parts of the text.
+// Sections returns the sections of the text.
 func (h *History) Sections() []layout.Section {
 	p := layout.NewPage(0, false)
 	h.print(p)
@@ -103,7 +99,6 @@ func (h *History) print(p *layout.Page) {
 	h.rest(p)
 }
 
-// rest says what is not in the table.
 func (h *History) rest(p *layout.Page) {
 	if len(h.LeftOut)+len(h.Others) == 0 {
 		return
@@ -123,8 +118,7 @@ func (h *History) rest(p *layout.Page) {
 	}
 }
 
-// onlyBounds say of each figure how many runs have a lower bound of it and no value: a
-// level cannot be found of these.
+// Runs with only a lower bound cannot be used for a level.
 func (h *History) onlyBounds() (notes []string) {
 	for i := range h.Series {
 		f, n := h.Series[i].Of, 0
@@ -141,7 +135,6 @@ func (h *History) onlyBounds() (notes []string) {
 	return notes
 }
 
-// undated says that some runs have no place in time; "" where all have.
 func (h *History) undated() string {
 	n := 0
 	for _, run := range h.Runs {
@@ -156,8 +149,6 @@ func (h *History) undated() string {
 		" cannot say when they were made: they come last, by name, and a change among them is none over time."
 }
 
-// printSeries prints a figure as a line for each run, with a bar, and what changed
-// between runs where the level did.
 func printSeries(p *layout.Page, h *History, s *analysis.Series) {
 	p.Heading(s.Of.Title, "")
 	p.Line("  ", heights(s))
@@ -184,13 +175,11 @@ func printSeries(p *layout.Page, h *History, s *analysis.Series) {
 	}
 }
 
-// heights are the values between the lowest and the highest, with both.
 func heights(s *analysis.Series) string {
 	low, top := slices.Min(s.Values), slices.Max(s.Values)
 	return s.Of.Format(low) + " " + layout.Sparkline(s.Values, low, top) + " " + s.Of.Format(top) + ", lowest to highest"
 }
 
-// printChange is told between the lines of the runs before and after it.
 func printChange(p *layout.Page, h *History, s *analysis.Series, c *analysis.LevelChange) {
 	style := map[string]string{analysis.WordWorse: layout.Red, analysis.WordBetter: layout.Green}[c.Word]
 	text := fmt.Sprintf("── %s: %s → %s (%s), p %s; first in %s", c.Word,
@@ -206,8 +195,7 @@ func printChange(p *layout.Page, h *History, s *analysis.Series, c *analysis.Lev
 
 const barLength = 40
 
-// bar is a value as a length. It begins at zero: the line of heights above it shows
-// differences, this one shows what they amount to.
+// bar begins at zero, so that lengths show ratios.
 func bar(v, top float64) string {
 	if top <= 0 || v <= 0 {
 		return ""
@@ -274,7 +262,7 @@ func (h *History) table() layout.Table {
 		for _, v := range run.ClockErrors {
 			row = append(row, layout.Raw(v))
 		}
-		for len(row) < len(s.Rows[0]) { // of one clock
+		for len(row) < len(s.Rows[0]) {
 			row = append(row, "0")
 		}
 		s.Add(row...)
@@ -282,7 +270,6 @@ func (h *History) table() layout.Table {
 	return s
 }
 
-// columnName is a figure's name that ends in its unit, once.
 func columnName(name, unit string) string {
 	suffix := "_" + strings.ReplaceAll(unit, "/", "_per_")
 	if unit == "1" || strings.HasSuffix(name, suffix) || strings.HasSuffix(name, "_per_s") ||

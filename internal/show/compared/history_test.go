@@ -13,9 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// nightly are runs of one configuration: after the twelfth there is another
-// version, and everything takes longer. One is invalid, three were asked for
-// something else.
+// After the twelfth run, the version differs and all times are longer. One run is invalid, and
+// three have another configuration.
 func nightly(t *testing.T) []*result.Recorded {
 	m := showtest.NewMaker(t, 9)
 	var runs []*result.Recorded
@@ -50,8 +49,8 @@ func TestHistory(t *testing.T) {
 	showtest.AllFormats(t, "history", func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) })
 }
 
-// A time of two clocks stands with its error in every format; one that is not above it is a
-// dash for people.
+// A time of two clocks has its error in every format; for people, one that is not above its error
+// is a dash.
 func TestHistoryOfClocks(t *testing.T) {
 	runs := nightly(t)[:2]
 	for i, errorNs := range []int64{130_000, 1e9} {
@@ -75,7 +74,6 @@ func TestHistoryOfClocks(t *testing.T) {
 	}
 }
 
-// The configuration of the latest run is shown, unless another is asked for.
 func TestHistoryOfAnotherConfiguration(t *testing.T) {
 	runs := nightly(t)
 	older := analysis.Configuration(&runs[0].Run)
@@ -95,7 +93,6 @@ func TestHistoryOfAnotherConfiguration(t *testing.T) {
 	}
 }
 
-// A change that is smaller than asked for is taken out, and the reader is told.
 func TestHistoryOfSmallChanges(t *testing.T) {
 	h := history(t, nightly(t), analysis.HistoryOptions{MinChange: 0.5})
 	if len(h.Series[0].Changes) != 0 || h.MinChange != 0.5 {
@@ -107,8 +104,6 @@ func TestHistoryOfSmallChanges(t *testing.T) {
 	}
 }
 
-// A newer version that records settings which an older one did not have goes on with
-// the same history, as long as they are at their defaults.
 func TestHistoryAcrossVersions(t *testing.T) {
 	m := showtest.NewMaker(t, 6)
 	var runs []*result.Recorded
@@ -128,7 +123,6 @@ func TestHistoryAcrossVersions(t *testing.T) {
 	}
 }
 
-// Of too few runs it is said how many could show a change, and fewer never do.
 func TestHistoryOfFew(t *testing.T) {
 	m := showtest.NewMaker(t, 4)
 	var runs []*result.Recorded
@@ -145,7 +139,6 @@ func TestHistoryOfFew(t *testing.T) {
 	}
 }
 
-// What a run is called changes nothing about what it was asked for.
 func TestConfiguration(t *testing.T) {
 	m := showtest.NewMaker(t, 2)
 	a, b, c := m.Run("a", 1, nil), m.Run("b", 2, nil), m.Run("a", 1, showtest.Set("acks", "all"))
@@ -154,7 +147,6 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
-// An imported run is said to be one, and its place in time is not known.
 func TestHistoryOfImported(t *testing.T) {
 	h := history(t, []*result.Recorded{showtest.Imported("b-other"), showtest.Imported("a-other")}, analysis.HistoryOptions{})
 	write := func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) }

@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// markdown writes the comparison for a pull request.
 func (c *Comparison) markdown(w io.Writer) error {
 	m := &layout.Markdown{}
 	m.Line("### ", c.headline())
@@ -37,7 +36,6 @@ func (c *Comparison) markdown(w io.Writer) error {
 	return m.Print(w)
 }
 
-// headline is the first thing that a reader of a pull request sees.
 func (c *Comparison) headline() string {
 	switch {
 	case c.Failed():

@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// ofMethods are five repeats of a run for each method, all alike but for noise.
 func ofMethods(t *testing.T, methods ...int) (sets []analysis.Set) {
 	m := showtest.NewMaker(t, 7)
 	for _, method := range methods {
@@ -27,8 +26,6 @@ func ofMethods(t *testing.T, methods ...int) (sets []analysis.Set) {
 	return sets
 }
 
-// TestNoTestMixesMethods: what method 2 measures otherwise is not tested against runs of
-// method 1, and what it measures alike is.
 func TestNoTestMixesMethods(t *testing.T) {
 	for _, c := range []struct {
 		methods []int
@@ -60,7 +57,6 @@ func TestNoTestMixesMethods(t *testing.T) {
 	}
 }
 
-// TestNoTableMixesMethods: neither a median nor a history does.
 func TestNoTableMixesMethods(t *testing.T) {
 	sets := ofMethods(t, 1, 2)
 	all := slices.Concat(sets[0].Runs, sets[1].Runs)
@@ -73,7 +69,7 @@ func TestNoTableMixesMethods(t *testing.T) {
 			t.Errorf("run %d of 10 of the history has e2e_response_time_p99: %t", i+1, known)
 		}
 	}
-	for _, r := range sets[0].Runs { // told apart by their name, and by nothing that is compared
+	for _, r := range sets[0].Runs {
 		r.Run.Run.Name = "before"
 	}
 	var text bytes.Buffer
@@ -98,8 +94,7 @@ func TestNoTableMixesMethods(t *testing.T) {
 	}
 }
 
-// TestBoundsAreRanked: runs that did not drain have only a lower bound of their p99. It is
-// above what any drained run has, by nobody knows how much.
+// A run that did not drain has only a lower bound of its p99, which ranks above every drained run.
 func TestBoundsAreRanked(t *testing.T) {
 	m := showtest.NewMaker(t, 3)
 	set := func(label string, change func(*result.Run)) analysis.Set {

@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// The JSON documents are a contract.
 func TestSchemas(t *testing.T) {
 	showtest.Schema(t, compared.Comparison{}, "report-comparison.schema.json", "compare --format json", "compare.json")
 	showtest.Schema(t, compared.History{}, "report-history.schema.json", "history --format json", "history.json")

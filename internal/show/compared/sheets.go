@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// sheets are the tables of a comparison.
 func (c *Comparison) sheets() report.Sheets {
 	return report.Sheets{
 		"comparison":    c.figureSheet,
@@ -84,7 +83,6 @@ func (c *Comparison) checkSheet() layout.Table {
 	return s
 }
 
-// date is a time in a cell of a CSV; empty if it is not known.
 func date(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -2,16 +2,14 @@ package draw
 
 import "math"
 
-// known reports whether a value is a number that can be drawn.
 func known(v float64) bool { return math.Abs(v) < 1e200 }
 
-// room is how much farther than its values an axis may reach.
+// room is the factor by which an axis may exceed its values.
 const room = 100
 
-// leastOfLog is the lowest value of a logarithmic axis, but for 0.
+// leastOfLog is the lowest value above 0 on a logarithmic axis.
 const leastOfLog = 1e-200
 
-// extent gathers the values of an axis.
 type extent struct {
 	low, high float64
 	positive  float64 // the lowest above 0
@@ -38,28 +36,27 @@ func (e *extent) add(values ...float64) {
 	}
 }
 
-// axis is an Axis whose ends are known, and then their places.
+// axis is an Axis with its ends, and later with their places.
 type axis struct {
 	Axis
 	low, high         float64 // the ends, as values
 	from, to          float64 // the ends, in pixels
-	zero              bool    // 0 is on the floor of a logarithmic axis, at zeroAt
+	zero              bool    // a logarithmic axis shows 0, at zeroAt
 	zeroAt            float64
-	empty             bool // no value is known, and the ends are not fixed
+	empty             bool
 	freeLow, freeHigh bool // the end may be moved to a tick
 	ticks             []tick
 }
 
-// tick is a labelled place of an axis.
 type tick struct {
 	value, at float64
 	label     string
 }
 
-// zeroGap is how far below the rest of a logarithmic axis its 0 is, in pixels.
+// zeroGap is the distance of 0 from the rest of a logarithmic axis, in pixels.
 const zeroGap = 26
 
-// newAxis finds the ends. If round is true, free ends are moved outwards to ticks.
+// If round is true, newAxis moves free ends outwards to ticks.
 func newAxis(a Axis, e extent, round bool) *axis {
 	if n := len(a.Categories); n > 0 {
 		a.Scale = Linear
@@ -89,7 +86,6 @@ func newAxis(a Axis, e extent, round bool) *axis {
 	return r
 }
 
-// fixed reports whether an end that a spec gives can be one of its scale.
 func (a *axis) fixed(end float64) bool { return known(end*room) && known(a.forward(end)) }
 
 func (a *axis) linearEnds(e extent, fixedLow, fixedHigh bool) {
@@ -140,7 +136,7 @@ func (a *axis) logEnds(e extent, fixedLow, fixedHigh, round bool) {
 	}
 }
 
-// below is the highest of 1, 2 and 5 times a power of ten that is not above v.
+// below is the highest of 1, 2 and 5 times a power of ten that is at most v.
 func below(v float64) float64 {
 	power := int(math.Floor(math.Log10(v)))
 	found := times(1, power-1)
@@ -154,16 +150,16 @@ func below(v float64) float64 {
 	return found
 }
 
-// next is the 1, 2 or 5 times a power of ten that comes after v, which is one itself.
+// next expects a result of below, and returns the next one.
 func next(v float64) float64 {
-	const more = 1 + 1e-9 // than what rounding may take away
+	const more = 1 + 1e-9
 	if b := below(v * 2 * more); b > v {
 		return b
 	}
 	return below(v * 2.5 * more)
 }
 
-// times is m·10^power, as exact as a literal of it.
+// times is m·10^power, as exact as a literal.
 func times(m float64, power int) float64 {
 	if power < 0 {
 		return m / math.Pow10(-power)
@@ -171,7 +167,7 @@ func times(m float64, power int) float64 {
 	return m * math.Pow10(power)
 }
 
-// forward is a value on the scale of the axis; not known if the scale does not have it.
+// forward is NaN if the scale does not have the value.
 func (a *axis) forward(v float64) float64 {
 	switch a.Scale {
 	case Log:
@@ -188,7 +184,7 @@ func (a *axis) forward(v float64) float64 {
 	return v
 }
 
-// place fixes the ends in pixels. A logarithmic axis with 0 has it at from.
+// A logarithmic axis with 0 has it at from.
 func (a *axis) place(from, to float64) {
 	a.from, a.to, a.zeroAt = from, to, from
 	if a.zero {
@@ -196,10 +192,9 @@ func (a *axis) place(from, to float64) {
 	}
 }
 
-// far is farther than any picture reaches, in pixels.
 const far = 1e7
 
-// at is where a value lies in pixels; NaN if it is not known. It may be beyond the ends.
+// at is in pixels, and may be beyond the ends; NaN if the value is not known.
 func (a *axis) at(v float64) float64 {
 	if !known(v) {
 		return math.NaN()
@@ -212,16 +207,13 @@ func (a *axis) at(v float64) float64 {
 	return max(-far, min(far, a.from+float64(share*(a.to-a.from))))
 }
 
-// span are the ends in pixels, the lower number first.
 func (a *axis) span() (first, last float64) { return min(a.zeroAt, a.to), max(a.zeroAt, a.to) }
 
-// within reports whether a place in pixels is between the ends.
 func (a *axis) within(at float64) bool {
 	first, last := a.span()
 	return at >= first-0.005 && at <= last+0.005
 }
 
-// label writes a value of a tick.
 func (a *axis) label(v float64) string {
 	switch {
 	case v == 0 && a.Scale != Percentile:
@@ -234,7 +226,6 @@ func (a *axis) label(v float64) string {
 	return exact(v)
 }
 
-// data are the attributes from which the place of a value follows.
 func (a *axis) data(name string) []Datum {
 	all := []Datum{
 		{name + "-scale", [...]string{"linear", "log", "percentile"}[a.Scale]},

@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// Check returns what is wrong with the spec itself, all of it: slices of different lengths,
-// axes that cannot write their values, kinds that their panel does not have. Layout draws a
-// faulty spec as far as it can, without panicking.
+// Check returns all mistakes of the spec. Layout draws such a spec as far as possible, and does not
+// panic.
 func (s Spec) Check() error {
 	var faults []error
 	fault := func(format string, values ...any) { faults = append(faults, fmt.Errorf(format, values...)) }

@@ -5,8 +5,7 @@ import (
 	"math"
 )
 
-// How the names of categories stand below a plot: on up to three lines, or at a slant of
-// 45 degrees if their columns are too narrow for that.
+// Names of categories slant at 45 degrees if their columns are too narrow for three lines.
 const (
 	nameLines  = 3
 	longest    = 150.0 // of a slanted name
@@ -14,7 +13,6 @@ const (
 	leastSlant = 18.0 // from one slanted name to the next
 )
 
-// upright reports whether the names fit below columns of a width.
 func (l *layout) upright(width float64) bool {
 	for _, name := range l.x.Categories {
 		lines := wrap(name, textSize, width-8, nameLines+1)
@@ -30,7 +28,6 @@ func (l *layout) upright(width float64) bool {
 	return true
 }
 
-// slantedMargin is the left margin that slanted names need; 0 if they stand upright.
 func (l *layout) slantedMargin(columns int) float64 {
 	width := (l.right - l.left) / float64(columns)
 	if l.upright(width) {
@@ -44,7 +41,6 @@ func (l *layout) slantedMargin(columns int) float64 {
 	return min(need, 0.35*l.width)
 }
 
-// columnNames writes the names of categories below the plot.
 func (l *layout) columnNames(bottom float64) {
 	width := (l.right - l.left) / float64(len(l.x.Categories))
 	if l.upright(width) {

@@ -41,10 +41,9 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// box is where a text is: a rectangle that may be turned.
 type box [4]draw.Point
 
-// boxOf is the box of a text without the space above and below its letters.
+// boxOf leaves out the space above and below the letters.
 func boxOf(s draw.Shape) box {
 	const ascent, descent = 0.72, 0.2
 	w := s.Text.TextWidth()
@@ -59,7 +58,6 @@ func boxOf(s draw.Shape) box {
 	return b
 }
 
-// apart reports whether a line separates two boxes.
 func apart(a, b box) bool {
 	for _, one := range []box{a, b} {
 		for i := range 2 {
@@ -95,7 +93,6 @@ func texts(s draw.Scene) []draw.Shape {
 	return all
 }
 
-// faults are what is wrong with any picture.
 func faults(s draw.Scene) error {
 	var all []error
 	words := texts(s)
@@ -153,7 +150,6 @@ func TestWordsStayApart(t *testing.T) {
 	})
 }
 
-// plot is what the data of a panel say of the places of its values.
 type plot map[string]float64
 
 func plotOf(t interface{ Fatal(...any) }, g draw.Group) plot {
@@ -169,16 +165,13 @@ func plotOf(t interface{ Fatal(...any) }, g draw.Group) plot {
 	return p
 }
 
-// linear is where a value lies on a linear axis.
 func (p plot) linear(axis string, v float64) float64 {
 	low, high := p[axis+"-min"], p[axis+"-max"]
 	return p[axis+"-px-min"] + (v-low)/(high-low)*(p[axis+"-px-max"]-p[axis+"-px-min"])
 }
 
-// full is a value in full precision.
 func full(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// of is a chart of one panel.
 func of(x, y draw.Axis, series ...draw.Series) draw.Spec {
 	return draw.Spec{X: x, Panels: []draw.Panel{{Y: y, Series: series}}}
 }
@@ -220,7 +213,7 @@ func TestColumnsKeepTheirExtremes(t *testing.T) {
 						points++
 						add(drawn, at.X, at.Y)
 						for c := math.Floor(at.X); i > 0 && line[i-1].Y == at.Y && c > line[i-1].X; c-- {
-							add(drawn, c, at.Y) // a level line has the columns between its ends
+							add(drawn, c, at.Y)
 						}
 					}
 				}
@@ -241,7 +234,7 @@ func TestUnknownBreaksALine(t *testing.T) {
 	for kind, want := range map[draw.Kind]int{draw.Steps: 3, draw.Line: 3, draw.Band: 3} {
 		s := draw.Series{Kind: kind, X0: []float64{0, 1, 2, 3, 4, 6, 7}, X1: []float64{1, 2, 3, 4, 5, 7, 8}}
 		s.Y = []float64{1, 2, unknown, 5, 6, 7, 8}
-		if kind == draw.Line { // a line joins what is an interval apart
+		if kind == draw.Line { // a line joins values of adjacent intervals
 			s.Y = []float64{1, 2, unknown, 5, 6, unknown, 8}
 		}
 		s.Low, s.High = s.Y, s.Y
@@ -272,7 +265,6 @@ func TestUnknownBreaksALine(t *testing.T) {
 	}
 }
 
-// TestPlacesFollowFromTheData reads values back from places, as a browser's test does.
 func TestPlacesFollowFromTheData(t *testing.T) {
 	forward := map[draw.Scale]func(float64) float64{
 		draw.Linear:     func(v float64) float64 { return v },
@@ -344,7 +336,6 @@ func TestTable(t *testing.T) {
 	if len(got) != 5 || got[2][0] != "29 s" || got[3][0] != "59 s" || got[4][0] != "57 of 60 rows not shown" {
 		t.Errorf("rows %q", got)
 	}
-	// Samples that are at no regular time have no rows of their own.
 	free := func(label string) draw.Axis { return draw.Free(label, draw.Linear, full) }
 	sampled := draw.Series{Name: "lag", X0: []float64{0, 4, 11}, X1: []float64{4, 11, 30}, Y: []float64{9, 2, 6}}
 	rate := draw.Series{Name: "rate", X0: []float64{0, 10}, X1: []float64{10, 20}, Y: []float64{1, 3}}
@@ -371,8 +362,8 @@ func TestCheckFindsAllFaults(t *testing.T) {
 	}
 }
 
-// FuzzWords puts any words into every place of a chart, and reads the SVG as XML: it has the
-// elements and attributes of a chart and no others, and the words as they were.
+// The SVG of a chart with any words has only a chart's elements and attributes, and the original
+// words.
 func FuzzWords(f *testing.F) {
 	f.Add("lag")
 	f.Add(`</text><script>alert(1)</script>`)

@@ -6,43 +6,41 @@ import (
 )
 
 const (
-	edge        = 8.0   // free space around the picture
-	leastWidth  = 240.0 // a chart is not laid out narrower
+	edge        = 8.0 // free space around the picture
+	leastWidth  = 240.0
 	markerRoom  = 8.0   // from the ends of an axis to the first and last marker
-	plainHeight = 190.0 // of the only panel; of one of several
+	plainHeight = 190.0 // of a single panel; below that, of one of several
 	smallHeight = 130.0
 	rowHeight   = 24.0
 	laneHeight  = 10.0 // of a series in a row that it shares
 )
 
-// layout is a chart on its way from a spec to a scene.
 type layout struct {
 	spec        Spec
 	width       float64
 	x           *axis
-	left, right float64 // of the plots
+	left, right float64
 	panels      []*panel
-	y           float64 // how far down the picture is drawn
+	y           float64
 	notes       []string
 	words       Group
 	groups      []Group
 }
 
-// panel is a Panel that is being laid out.
 type panel struct {
 	Panel
 	y           *axis
 	rows        bool // its values lie along the x axis
-	empty       bool // no value of its series is known
+	empty       bool
 	styles      []style
-	direct      bool // names stand at the ends of their series; else in a line above the plot
+	direct      bool // names are at the ends of their series, else in a line above the plot
 	top, bottom float64
 	beyond      int // values beyond the ends of the axis
 	shapes      []Shape
 	ends        []end
 }
 
-// Layout lays the chart out in CSS pixels. The same spec and width give the same scene.
+// Layout lays out the chart in CSS pixels. The same spec and width give the same scene.
 func (s Spec) Layout(width float64) Scene {
 	if !(width >= leastWidth) || math.IsInf(width, 0) {
 		width = leastWidth
@@ -68,7 +66,6 @@ func (s Spec) Layout(width float64) Scene {
 	}
 }
 
-// clean returns the spec with words that can be drawn.
 func (s Spec) clean() Spec {
 	s.Title, s.Alt = clean(s.Title), clean(s.Alt)
 	s.X = s.X.clean()
@@ -112,7 +109,6 @@ func cleanAll(words []string) []string {
 	return all
 }
 
-// setAxes finds the ends of all axes, and the ticks of y.
 func (l *layout) setAxes() {
 	var x extent
 	onlyRows := true
@@ -156,7 +152,6 @@ func (l *layout) setAxes() {
 	}
 }
 
-// apart reports whether neighbours are so many pixels from each other.
 func apart(ticks []tick, least float64) bool {
 	for i := 1; i < len(ticks); i++ {
 		if math.Abs(ticks[i].at-ticks[i-1].at) < least {
@@ -166,7 +161,6 @@ func apart(ticks []tick, least float64) bool {
 	return true
 }
 
-// height of the plot.
 func (p *panel) height(panels int) float64 {
 	switch {
 	case p.Height > 0 && p.Height < 1e5:
@@ -186,7 +180,6 @@ func (p *panel) height(panels int) float64 {
 	return smallHeight
 }
 
-// anyKnown reports whether the series has a value that can be drawn.
 func (s Series) anyKnown() bool {
 	for i := range s.X0 {
 		if !known(s.X0[i]) {
@@ -199,7 +192,6 @@ func (s Series) anyKnown() bool {
 	return false
 }
 
-// at is an item of a slice, NaN beyond its end.
 func at(values []float64, i int) float64 {
 	if i < len(values) {
 		return values[i]
@@ -207,7 +199,6 @@ func at(values []float64, i int) float64 {
 	return math.NaN()
 }
 
-// setMargins finds where the plots begin and end, and ticks the x axis.
 func (l *layout) setMargins() {
 	l.left = edge
 	for _, p := range l.panels {
@@ -240,7 +231,6 @@ func (l *layout) setMargins() {
 	})
 }
 
-// marked reports whether a marker may lie at an end of the x axis.
 func (l *layout) marked() bool {
 	for _, p := range l.panels {
 		for _, s := range p.Series {
@@ -252,7 +242,6 @@ func (l *layout) marked() bool {
 	return false
 }
 
-// labelsApart reports whether labels below the plot have space between them.
 func (l *layout) labelsApart(ticks []tick) bool {
 	end := math.Inf(-1)
 	for _, t := range ticks {
@@ -266,7 +255,6 @@ func (l *layout) labelsApart(ticks []tick) bool {
 	return true
 }
 
-// centred is where a text begins that is centred at x, but stays within the picture.
 func (l *layout) centred(x, width float64) float64 {
 	return max(min(x-width/2, l.width-edge/2-width), edge/2)
 }
@@ -284,7 +272,6 @@ func (l *layout) title() {
 	l.y += 4
 }
 
-// panel draws a panel below what is drawn.
 func (l *layout) panel(p *panel, first bool) {
 	if !first {
 		l.y += 16
@@ -327,7 +314,6 @@ func counted(n int, one, more string) string {
 	return fmt.Sprintf("%d %s", n, more)
 }
 
-// move shifts an axis that was placed.
 func (a *axis) move(by float64) {
 	a.from, a.to, a.zeroAt = a.from+by, a.to+by, a.zeroAt+by
 	for i := range a.ticks {
@@ -335,7 +321,6 @@ func (a *axis) move(by float64) {
 	}
 }
 
-// background draws stripes and grid lines.
 func (p *panel) background(l *layout) {
 	for _, s := range p.Stripes {
 		from, to := l.x.at(s.From), l.x.at(s.To)
@@ -344,7 +329,7 @@ func (p *panel) background(l *layout) {
 			continue
 		}
 		p.shapes = append(p.shapes, Shape{Role: StripeArea, Form: Rectangle, At: Point{from + 0.5, p.top},
-			Width: max(to-from-1, 0.5), Height: p.Height, // a line of paper divides neighbours
+			Width: max(to-from-1, 0.5), Height: p.Height, // a gap of one pixel divides neighbours
 			Data: []Datum{{"from", exact(s.From)}, {"to", exact(s.To)}, {"words", s.Words}}})
 	}
 	for _, t := range l.x.ticks {
@@ -367,7 +352,6 @@ func gridRole(a *axis, t tick) Role {
 	return Grid
 }
 
-// rowNames writes the categories of the rows, each at its row.
 func (p *panel) rowNames(l *layout) {
 	n := len(p.Y.Categories)
 	each := p.Height / float64(n)
@@ -403,7 +387,6 @@ func ordinal(n int) string {
 	return fmt.Sprintf("%dth", n)
 }
 
-// xAxis writes the ticks and the label below the last panel.
 func (l *layout) xAxis() {
 	if len(l.panels) == 0 {
 		return

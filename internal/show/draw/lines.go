@@ -2,13 +2,12 @@ package draw
 
 import "math"
 
-// crowded is from how many points on a column of pixels has only its extremes.
+// crowded is the number of points from which a column of pixels keeps only its
+// extremes.
 const crowded = 5
 
-// extremes thins the points of a line to what can be seen of them: of each column of pixels
-// the first, the lowest, the highest and the last, in their order. So the line covers the
-// same pixels as one of all points. A column that is crowded has the lowest and the highest: it
-// is filled from one to the other, and the way there is within it.
+// extremes keeps of each column of pixels the first, the lowest, the highest and the last point, so
+// the line covers the same pixels. Of a crowded column it keeps the lowest and the highest.
 func extremes(line []Point) []Point {
 	var kept []Point
 	for start := 0; start < len(line); {
@@ -36,7 +35,7 @@ func extremes(line []Point) []Point {
 	return kept
 }
 
-// appendPoint replaces the last point if it is in the middle of a horizontal line.
+// appendPoint replaces the last point if that is in the middle of a horizontal line.
 func appendPoint(line []Point, p Point) []Point {
 	n := len(line)
 	if n > 0 && line[n-1] == p {
@@ -49,7 +48,6 @@ func appendPoint(line []Point, p Point) []Point {
 	return append(line, p)
 }
 
-// clipLines are the parts of lines within a rectangle.
 func clipLines(lines [][]Point, left, top, right, bottom float64) [][]Point {
 	var clipped [][]Point
 	for _, line := range lines {
@@ -84,7 +82,7 @@ func inside(p Point, left, top, right, bottom float64) bool {
 	return p.X >= left && p.X <= right && p.Y >= top && p.Y <= bottom
 }
 
-// clipSegment is the method of Liang and Barsky.
+// clipSegment uses the method of Liang and Barsky.
 func clipSegment(from, to Point, left, top, right, bottom float64) (Point, Point, bool) {
 	if inside(from, left, top, right, bottom) && inside(to, left, top, right, bottom) {
 		return from, to, true
@@ -122,10 +120,10 @@ func clipSegment(from, to Point, left, top, right, bottom float64) (Point, Point
 	return a, b, true
 }
 
-// clipArea is the part of a polygon within a rectangle, by the method of Sutherland and Hodgman.
+// clipArea returns the part of a polygon within a rectangle, by the method of
+// Sutherland and Hodgman.
 func clipArea(area []Point, left, top, right, bottom float64) []Point {
 	x, y := func(p Point) float64 { return p.X }, func(p Point) float64 { return p.Y }
-	// cutAt keeps what is on the side of a bound to which sign points.
 	cutAt := func(in []Point, coordinate func(Point) float64, bound, sign float64) []Point {
 		var out []Point
 		for i, p := range in {

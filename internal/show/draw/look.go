@@ -5,19 +5,17 @@ import (
 	"slices"
 )
 
-// style is how a series differs from the others of its panel: by colour, and without colour by
-// dash, marker and hatch.
+// style distinguishes a series from the others of its panel, also without colour.
 type style struct {
 	colour int // 1 to 5
-	number int // which dash, marker and hatch
+	number int // of dash, marker and hatch
 }
 
-// styles gives series of one name the same style in all panels.
+// styles gives series of the same name the same style in all panels.
 type styles map[string]style
 
 func newStyles() styles { return make(styles) }
 
-// of returns the styles of a panel's series, no two alike.
 func (all styles) of(series []Series) []style {
 	var taken []int
 	for _, s := range series {
@@ -48,12 +46,12 @@ func (all styles) of(series []Series) []style {
 	return own
 }
 
-// dashes, marker and hatch have periods that share no factor with the number of colours.
+// The numbers of dashes, markers and hatches have no common factor with the number of colours.
 var dashes = [...][]float64{nil, {6, 3}, {2, 2.5}, {10, 3, 2, 3}, {14, 3}, {6, 3, 2, 3, 2, 3}, {1, 4}}
 
 func (s style) dash() []float64 { return dashes[s.number%len(dashes)] }
 
-// markers are outlines around (0, 0) that look equally large; the first is a circle.
+// markers are outlines around (0, 0) of similar visible size.
 var markers = [...][]Point{
 	nil,
 	{{-3, -3}, {3, -3}, {3, 3}, {-3, 3}},
@@ -67,7 +65,6 @@ var markers = [...][]Point{
 	{{-4, 0}, {-2, -3.5}, {2, -3.5}, {4, 0}, {2, 3.5}, {-2, 3.5}},
 }
 
-// marker is the series' mark at a point.
 func (s style) marker(at Point, data []Datum) Shape {
 	outline := markers[s.number%len(markers)]
 	if outline == nil {
@@ -80,13 +77,11 @@ func (s style) marker(at Point, data []Datum) Shape {
 	return Shape{Role: Dot, Colour: s.colour, Form: Path, Lines: [][]Point{line}, Closed: true, Data: data}
 }
 
-// hatches are how many pixels a line goes right and down, and how far lines are apart; the
-// first is none.
+// hatches are the direction of the lines (pixels right and down) and their distance.
 var hatches = [...]struct{ right, down, apart float64 }{
 	{}, {1, -1, 6}, {1, 0, 4}, {1, 1, 6}, {0, 1, 4}, {1, -1, 3.5}, {1, 0, 7},
 }
 
-// hatch are lines over a rectangle, in the colour of the paper.
 func (s style) hatch(x, y, width, height float64) [][]Point {
 	h := hatches[s.number%len(hatches)]
 	if h.apart == 0 {
@@ -95,8 +90,8 @@ func (s style) hatch(x, y, width, height float64) [][]Point {
 	var lines [][]Point
 	norm := math.Hypot(h.right, h.down)
 	right, down := h.right/norm, h.down/norm
-	// Lines are those with the same distance k·apart from the origin of the picture, so that
-	// neighbouring bars of a series have one pattern.
+	// Lines have the distances k·apart from the picture's origin, so neighbouring bars of a series
+	// have one pattern.
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, c := range []Point{{x, y}, {x + width, y}, {x, y + height}, {x + width, y + height}} {
 		across := c.Y*right - c.X*down
@@ -111,7 +106,6 @@ func (s style) hatch(x, y, width, height float64) [][]Point {
 	return lines
 }
 
-// swatch is a sample of the series between two points, swatchWidth apart if they are level.
 func (s style) swatch(series Series, from, to Point) []Shape {
 	middle := Point{(from.X + to.X) / 2, (from.Y + to.Y) / 2}
 	x, y := to.X-swatchWidth, to.Y-5
@@ -146,8 +140,7 @@ func (s style) hatchShape(area Shape) []Shape {
 	return []Shape{path(Hatch, 0, lines...)}
 }
 
-// mostMarked is how many points a line has at most that shows each of them.
+// mostMarked is the maximum number of points of a line that marks each.
 const mostMarked = 24
 
-// marked reports whether the points of a line are marked.
 func (s Series) marked() bool { return s.Kind == Line && len(s.X0) <= mostMarked }

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestNoTwoSeriesLookAlike: series of one panel differ in colour and, for those who do not see
-// it, in dash, marker and hatch; with the colour, as many as 35 differ.
+// Up to 35 series differ in colour, dash, marker and hatch together.
 func TestNoTwoSeriesLookAlike(t *testing.T) {
 	all := newStyles().of(make([]Series, 35))
 	for i, a := range all {
@@ -39,7 +38,7 @@ func TestOneNameHasOneStyle(t *testing.T) {
 	}
 }
 
-// TestContrast holds colours to what WCAG asks for: 3:1 of lines and areas, 4.5:1 of text.
+// WCAG requires 3:1 for lines and areas, 4.5:1 for text.
 func TestContrast(t *testing.T) {
 	for _, scheme := range []Scheme{Light, Dark} {
 		paper := luminance(scheme.Hex(PaperInk, 0))
@@ -58,7 +57,6 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// luminance is the relative luminance of WCAG.
 func luminance(hex string) float64 {
 	var rgb [3]uint8
 	fmt.Sscanf(hex, "#%02x%02x%02x", &rgb[0], &rgb[1], &rgb[2])

@@ -6,16 +6,14 @@ import (
 	"slices"
 )
 
-// Moment is a stretch of the x axis; of one without a length, From is To.
+// Moment is a range of the x axis; without a length, From equals To.
 type Moment struct{ From, To float64 }
 
-// stretched reports whether values hold from X0 to X1.
 func (s Series) stretched() bool {
 	return (s.Kind == Steps || s.Kind == Band) && len(s.X1) == len(s.X0)
 }
 
-// period is how long most steps of a series are, as intervals of a run are; 0 of a series without
-// a period, as of samples.
+// period is the length of most steps of a series; 0 if it has none, as samples.
 func (s Series) period() float64 {
 	count := map[float64]int{}
 	for i := range s.X1 {
@@ -27,9 +25,8 @@ func (s Series) period() float64 {
 	return 0
 }
 
-// Moments are those of which a chart has words, in their order: the intervals of a run, which
-// are the steps with the longest period. Without a period they are all steps, and without steps
-// the places of lines and points.
+// Moments returns the moments that a text describes, in their order: the steps with the longest
+// period; without a period all steps, and without steps the places of lines and points.
 func (s Spec) Moments() []Moment {
 	period, stretches := 0.0, false
 	each := func(do func(Series)) {
@@ -67,8 +64,8 @@ func (s Spec) Moments() []Moment {
 	return moments
 }
 
-// Within are the lowest and the highest value of a series in a moment: those that begin in it, and
-// of steps the one that holds at its start. The X0 of the series ascend.
+// Within returns the lowest and the highest value that begin in a moment, and for steps also the
+// value at its start. The X0 of the series must ascend.
 func (s Series) Within(m Moment) (low, high float64, some bool) {
 	low, high = math.Inf(1), math.Inf(-1)
 	first, begins := slices.BinarySearch(s.X0, m.From)
@@ -87,7 +84,7 @@ func (s Series) Within(m Moment) (low, high float64, some bool) {
 	return low, high, some
 }
 
-// Between is the lowest and the highest of some values in words, or the one that both are.
+// Between formats the range of two values, or one if both have the same text.
 func (a Axis) Between(low, high float64) string {
 	from, to := a.write(low), a.write(high)
 	if from == to {

@@ -13,7 +13,6 @@ const (
 	swatchRoom  = swatchGap + swatchWidth + 5 + 2.0 // from the plot to the name
 )
 
-// nameWidth is how wide the widest name of a panel is.
 func (p *panel) nameWidth() float64 {
 	width := 0.0
 	for _, s := range p.Series {
@@ -22,14 +21,12 @@ func (p *panel) nameWidth() float64 {
 	return width
 }
 
-// isNamed reports whether the name of a series is written: those of rows and of the axis need
-// not be written twice.
+// The name is not drawn if it equals a row's name or the axis label.
 func (p *panel) isNamed(s Series) bool {
 	said := p.rows && (s.Name == p.Y.Label || slices.Contains(p.Y.Categories, s.Name))
 	return s.Name != "" && !said
 }
 
-// named is how many series have a name that is written.
 func (p *panel) named() int {
 	n := 0
 	for _, s := range p.Series {
@@ -40,7 +37,6 @@ func (p *panel) named() int {
 	return n
 }
 
-// direct reports whether the names have room at the ends of their series.
 func (l *layout) direct(p *panel) bool {
 	if p.named() == 0 || p.rows || len(l.x.Categories) > 0 {
 		return false
@@ -49,7 +45,6 @@ func (l *layout) direct(p *panel) bool {
 	return room >= 0.45*l.width && p.nameWidth() <= 220 && float64(p.named())*lineHeight <= p.Height-6
 }
 
-// legend writes the names in lines above the plot, each with a sample.
 func (l *layout) legend(p *panel) {
 	if p.named() == 0 {
 		return
@@ -74,8 +69,8 @@ func (l *layout) legend(p *panel) {
 	l.y += 2
 }
 
-// spread moves sorted places so that they are a distance apart and between two bounds, as
-// little as it can: a group that has to move keeps its mean.
+// spread moves sorted places as little as possible, so that they are gap apart and within two
+// bounds. A moved group keeps its mean.
 func spread(wanted []float64, gap, low, high float64) []float64 {
 	type group struct {
 		mean float64 // of the middle
@@ -109,7 +104,7 @@ func spread(wanted []float64, gap, low, high float64) []float64 {
 	return places
 }
 
-// flag is words above a plot, at a place of the x axis, with a line down to it.
+// flag is words above a plot, with a line down to their place on the x axis.
 type flag struct {
 	x        float64
 	words    string
@@ -118,7 +113,6 @@ type flag struct {
 	lane     int     // 0 is next to the plot
 }
 
-// flags are the words of a panel's stripes and, above the first panel, of the marks.
 func (l *layout) flags(p *panel, first bool) []flag {
 	var flags []flag
 	unnamed := 0
@@ -150,11 +144,11 @@ func (l *layout) flags(p *panel, first bool) []flag {
 
 const (
 	flagGap  = 7 // from the plot to the lowest lane of words
-	steepest = 5 // lanes that are used so that no line crosses words
+	steepest = 5 // number of lanes up to which no line may cross words
 )
 
-// setFlags chooses a lane for each text, so that none overlaps another and few lines cross
-// a text. It returns the number of lanes.
+// setFlags chooses a lane for each text, so that texts do not overlap and few lines cross a text.
+// It returns the number of lanes.
 func setFlags(flags []flag, width float64) int {
 	slices.SortStableFunc(flags, func(a, b flag) int { return cmp.Compare(a.x, b.x) })
 	lanes := 0
@@ -167,7 +161,7 @@ func setFlags(flags []flag, width float64) int {
 		for f.lane < steepest && slices.ContainsFunc(flags[i+1:], taken) {
 			f.lane++
 		}
-		if f.lane == steepest { // too high: then lines are broken where they cross words
+		if f.lane == steepest { // too high: lines are broken where they cross words
 			for f.lane = 0; slices.ContainsFunc(flags[i+1:], overlapped); {
 				f.lane++
 			}
@@ -177,7 +171,6 @@ func setFlags(flags []flag, width float64) int {
 	return lanes
 }
 
-// set finds where the words are, on the side of the line where they have room.
 func (f *flag) set(width float64) {
 	const beside = 4
 	words := cut(f.words, textSize, width-2*edge-2*beside)
@@ -196,7 +189,6 @@ func (f *flag) set(width float64) {
 	}
 }
 
-// drawFlags writes the words and draws their lines, broken where other words are.
 func (l *layout) drawFlags(flags []flag, top float64) {
 	for i, f := range flags {
 		at := Point{f.from, top - flagGap - 2 - float64(f.lane)*lineHeight}
@@ -215,7 +207,7 @@ func (l *layout) drawFlags(flags []flag, top float64) {
 				bottom = top
 			}
 			if n := len(line.Lines); n > 0 && line.Lines[n-1][0].Y == bottom {
-				line.Lines[n-1][0].Y = upper // one line, not several
+				line.Lines[n-1][0].Y = upper // join it with the line above
 				continue
 			}
 			line.Lines = append(line.Lines, []Point{{f.x, upper}, {f.x, bottom}})
@@ -227,7 +219,6 @@ func (l *layout) drawFlags(flags []flag, top float64) {
 	}
 }
 
-// marks are those that are drawn, and how many are not.
 func (l *layout) marks() (drawn []Mark, further int) {
 	for _, m := range l.spec.Marks {
 		x := l.x.at(m.At)
@@ -243,7 +234,6 @@ func (l *layout) marks() (drawn []Mark, further int) {
 	return drawn, further
 }
 
-// rules are the lines of the marks through all panels.
 func (l *layout) rules() Group {
 	group := Group{Class: "marks"}
 	drawn, further := l.marks()

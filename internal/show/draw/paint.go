@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// Role is what a shape is in the chart. It says how the shape is painted, and is its class
-// in SVG.
+// Role is the meaning of a shape. It selects the Paint, and is the class in SVG.
 type Role int
 
 const (
 	Grid Role = iota
-	Zero      // the line of the value 0
+	Zero
 	Tick
 	StripeArea
 	BandArea
@@ -30,7 +29,7 @@ const (
 	roles
 )
 
-// Ink is a colour by its use. What it is depends on the scheme.
+// Ink is a colour by its use; its value depends on the scheme.
 type Ink int
 
 const (
@@ -81,8 +80,8 @@ const (
 	Dark
 )
 
-// seriesInks have at least 3:1 against the paper, which lines and areas need and text does
-// not have enough of; otherInks have 4.5:1 where they are those of text.
+// seriesInks have a contrast of at least 3:1 with the background, and of otherInks those of text
+// 4.5:1.
 var (
 	seriesInks = [2][Colours]string{
 		{"#3C3C87", "#009696", "#2D001E", "#B4870F", "#781E0F"},
@@ -94,10 +93,10 @@ var (
 	}
 )
 
-// Colours is how many colours there are for series.
+// Colours is the number of colours for series.
 const Colours = 5
 
-// Hex is a colour as #RRGGBB, "" for none. The number of a colour only matters to SeriesInk.
+// Hex returns a colour as #RRGGBB; "" for none. Only SeriesInk uses the number of the colour.
 func (s Scheme) Hex(ink Ink, colour int) string {
 	if ink == SeriesInk {
 		return seriesInks[s][(max(colour, 1)-1)%Colours]
@@ -105,7 +104,7 @@ func (s Scheme) Hex(ink Ink, colour int) string {
 	return otherInks[s][ink]
 }
 
-// Style is the CSS of all charts of a page. A standalone SVG has it inside.
+// Style returns the CSS for all charts of a page; a standalone SVG contains it.
 func Style() string {
 	var b strings.Builder
 	b.WriteString(".chart{font-family:Arial,\"Liberation Sans\",Helvetica,sans-serif}\n.chart path{stroke-linejoin:round}\n")
@@ -123,10 +122,10 @@ func Style() string {
 			fmt.Fprintf(&b, ".chart .%s{%s}\n", p.class, strings.Join(rules, ";"))
 		}
 	}
-	b.WriteString(".chart .bar{shape-rendering:crispEdges}\n") // neighbours without a seam
+	b.WriteString(".chart .bar{shape-rendering:crispEdges}\n")
 	b.WriteString(inks(func(ink Ink, colour int) string { return Light.Hex(ink, colour) }))
 	dark := inks(func(ink Ink, colour int) string { return Dark.Hex(ink, colour) })
-	// What is printed is printed on white.
+	// Paper is white in both schemes.
 	fmt.Fprintf(&b, "@media screen and (prefers-color-scheme:dark){\n%s}\n", dark)
 	fmt.Fprintf(&b, "@media (forced-colors:active){\n%s}\n", inks(func(ink Ink, _ int) string {
 		switch ink {
@@ -140,7 +139,6 @@ func Style() string {
 	return b.String()
 }
 
-// inks are the rules that give roles their colours.
 func inks(of func(ink Ink, colour int) string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".chart .paper{fill:%s}\n", of(PaperInk, 0))

@@ -1,27 +1,27 @@
 package draw
 
-// Scene is a chart that is laid out: groups of shapes in CSS pixels, from the upper left
-// corner down. Later shapes lie over earlier ones.
+// Scene is a laid-out chart: groups of shapes in CSS pixels, with the origin at the
+// upper left corner. Later shapes cover earlier ones.
 type Scene struct {
 	Width, Height float64
 	Title, Alt    string
 	Groups        []Group
 }
 
-// Group is what belongs to one panel, or to all.
+// Group is the shapes of one panel, or of all.
 type Group struct {
-	// Class is "panel", "marks" or "words". A panel's data say where its values lie: for x
-	// and for y the scale, the ends as raw values and in pixels, and where a logarithmic
-	// axis has its 0. In categories, the markers of several series stand beside each other.
+	// Class is "panel", "marks" or "words". A panel's data locate its values: the scale, the ends
+	// as raw values and in pixels, and the place of 0 on a logarithmic axis. In categories, the
+	// markers of several series are side by side.
 	Class  string
 	Data   []Datum
 	Shapes []Shape
 }
 
-// Datum is an attribute of a shape, data-Name: what the shape stands for.
+// Datum is an attribute data-Name of a shape, with what the shape represents.
 type Datum struct{ Name, Value string }
 
-// Point is a place in the picture.
+// Point is a place in the picture, in CSS pixels.
 type Point struct{ X, Y float64 }
 
 // Form says which fields of a Shape are used.
@@ -34,10 +34,10 @@ const (
 	Words                 // At is on the base line; Text
 )
 
-// Shape is one thing in the picture.
+// Shape is one element of the picture.
 type Shape struct {
-	Role          Role // how it is painted
-	Colour        int  // of its series, 1 to 5; 0 if the role has a colour of its own
+	Role          Role
+	Colour        int // of its series, 1 to 5; 0 if the role has its own colour
 	Form          Form
 	Lines         [][]Point
 	Closed        bool
@@ -52,7 +52,7 @@ type Shape struct {
 // Text is a line of words.
 type Text struct {
 	Words  string
-	Full   string // what Words were before they were cut, if they were
+	Full   string // the words before they were cut; else ""
 	Size   float64
 	Anchor Anchor
 	Angle  float64 // degrees, clockwise, about At
@@ -67,10 +67,9 @@ const (
 	End
 )
 
-// TextWidth is how wide the text is, in CSS pixels.
+// TextWidth is the width of the text in CSS pixels.
 func (t Text) TextWidth() float64 { return textWidth(t.Words, t.Size) }
 
-// Sizes of text, and the height of a line of small text.
 const (
 	titleSize  = 16.0
 	textSize   = 12.0
@@ -89,7 +88,6 @@ func text(role Role, at Point, words string, anchor Anchor) Shape {
 	return Shape{Role: role, Form: Words, At: at, Text: Text{Words: words, Size: textSize, Anchor: anchor}}
 }
 
-// fitted is a text that is cut if it is wider than it may be.
 func fitted(role Role, at Point, words string, anchor Anchor, width float64) Shape {
 	s := text(role, at, cut(words, textSize, width), anchor)
 	if s.Text.Words != words {

@@ -5,13 +5,11 @@ import (
 	"slices"
 )
 
-// end is where a series ends in its panel.
 type end struct {
 	series int
 	at     Point
 }
 
-// series draws the values of a panel: areas below lines, lines below markers.
 func (p *panel) series(l *layout) {
 	for _, kind := range []Kind{Band, Bars, Steps, Line, Whiskers, Points} {
 		for i, s := range p.Series {
@@ -32,12 +30,10 @@ func (p *panel) series(l *layout) {
 	}
 }
 
-// data are the attributes of a series' shapes, with others.
 func (s Series) data(more ...Datum) []Datum {
 	return append([]Datum{{"figure", s.Figure}, {"series", s.Name}}, more...)
 }
 
-// endsAt notes where a series ends, if it reaches farther right than noted.
 func (p *panel) endsAt(series int, at Point) {
 	for i := range p.ends {
 		if p.ends[i].series == series {
@@ -50,12 +46,11 @@ func (p *panel) endsAt(series int, at Point) {
 	p.ends = append(p.ends, end{series, at})
 }
 
-// joins is how far, in pixels, an interval may begin after the last one without a break
-// that could be seen.
+// joins is the largest gap in pixels between two intervals that is not drawn.
 const joins = 0.25
 
-// lines are the unbroken parts of a series as points in the picture, from x0, and to x1 at
-// the same height if the values held for a time.
+// lines are the unbroken parts of a series in pixels. A value that held for a time is a horizontal
+// line from x0 to x1.
 func (p *panel) lines(l *layout, s Series, values []float64, joined bool) [][]Point {
 	var lines [][]Point
 	var line []Point
@@ -99,7 +94,6 @@ func (p *panel) line(l *layout, i int) {
 		line = extremes(line)
 		low, high := heights(line)
 		if math.Abs(last.X-first.X) < 1 && high-low < 1 && !s.marked() {
-			// Too short for a line.
 			dot := Shape{Role: Dot, Colour: look.colour, Form: Circle, At: first, Radius: 1.2, Data: s.data()}
 			p.shapes = append(p.shapes, dot)
 			continue
@@ -124,11 +118,10 @@ func heights(line []Point) (low, high float64) {
 	return low, high
 }
 
-// band fills the space between two lines.
 func (p *panel) band(l *layout, i int) {
 	s, look := p.Series[i], p.styles[i]
 	joined := s.X1 == nil
-	// A value that one of the two does not have breaks both.
+	// a value that one line lacks breaks both
 	low, high := make([]float64, len(s.X0)), make([]float64, len(s.X0))
 	for k := range s.X0 {
 		low[k], high[k] = at(s.Low, k), at(s.High, k)
@@ -161,9 +154,8 @@ func (p *panel) band(l *layout, i int) {
 	p.shapes = append(p.shapes, area, edges)
 }
 
-// points draws markers, and whiskers where they have ends.
 func (p *panel) points(l *layout, i int) {
-	// Series that share the places of categories stand side by side.
+	// Series that share the places of categories are side by side.
 	lanes, lane := 0, 0
 	for k, s := range p.Series {
 		if s.Kind == Points || s.Kind == Whiskers {
@@ -186,7 +178,7 @@ func (p *panel) points(l *layout, i int) {
 	p.markers(l, i, offset)
 }
 
-// place is where a value of a series is; aside is how far beside its category.
+// place moves a value aside pixels from its category.
 func (p *panel) place(l *layout, s Series, k int, aside float64) (Point, bool) {
 	place := Point{l.x.at(s.X0[k]), p.y.at(at(s.Y, k))}
 	if p.rows {
@@ -197,7 +189,7 @@ func (p *panel) place(l *layout, s Series, k int, aside float64) (Point, bool) {
 	return place, !math.IsNaN(place.X + place.Y)
 }
 
-// inPlot reports whether a marker is drawn there. It counts values beyond an end, if asked to.
+// If count is set, inPlot counts values beyond an end.
 func (p *panel) inPlot(l *layout, place Point, count bool) bool {
 	inX := place.X >= l.left-0.005 && place.X <= l.right+0.005
 	inY := place.Y >= p.top-0.005 && place.Y <= p.bottom+0.005
@@ -212,7 +204,7 @@ func (p *panel) markers(l *layout, i int, aside float64) {
 	for k := range s.X0 {
 		place, has := p.place(l, s, k, aside)
 		if !has || !p.inPlot(l, place, s.Kind != Line) {
-			continue // what a line has beyond the ends was counted with the line
+			continue // they were counted with the line
 		}
 		p.endsAt(i, place)
 		where, value := s.X0[k], s.Y[k]
@@ -265,7 +257,6 @@ func (p *panel) whiskers(l *layout, i int, aside float64) {
 	}
 }
 
-// bars fills stretches of rows.
 func (p *panel) bars(l *layout, i int) {
 	if !p.rows {
 		return // Check refuses them
@@ -277,14 +268,14 @@ func (p *panel) bars(l *layout, i int) {
 	var hatched [][]Point
 	for _, b := range p.stretches(l, s) {
 		from, to, middle := b.from, b.to, p.y.at(b.row)
-		if to-from < 1 { // what is short is seen, too
+		if to-from < 1 { // draw at least one pixel
 			from, to = (from+to-1)/2, (from+to+1)/2
 		}
 		from, to = max(from, l.left), min(to, l.right)
 		top := middle - each/2 + float64(lane)*height
 		inner := height
 		if lanes > 1 {
-			inner-- // from one lane to the next
+			inner-- // space between lanes
 		}
 		bottom := min(top+inner, p.bottom)
 		top = max(top, p.top)
@@ -305,10 +296,10 @@ func (p *panel) bars(l *layout, i int) {
 // stretch is a bar before it is drawn: its ends in pixels and as values.
 type stretch struct{ from, to, row, x0, x1 float64 }
 
-// stretches are the bars of a series that lie in the plot. Bars of a row that are narrower than a
-// pixel, with less than half of one between them, are one: nobody could tell them apart.
+// Bars of a row that are narrower than a pixel, with less than half a pixel between them, become
+// one.
 func (p *panel) stretches(l *layout, s Series) (all []stretch) {
-	last := map[float64]int{} // the last bar of each row
+	last := map[float64]int{}
 	for k := range s.X0 {
 		b := stretch{l.x.at(s.X0[k]), l.x.at(at(s.X1, k)), at(s.Y, k), s.X0[k], at(s.X1, k)}
 		middle := p.y.at(b.row)
@@ -329,10 +320,10 @@ func (p *panel) stretches(l *layout, s Series) (all []stretch) {
 	return all
 }
 
-// barLanes is how many lanes the bars of a panel need so that those of two series do not
-// cover each other, and which one a series has.
+// barLanes is the number of lanes that a panel's bars need so that no series covers another, and
+// the lane of one series.
 func (p *panel) barLanes(series int) (lanes, lane int) {
-	var taken [][]int // the series of each lane
+	var taken [][]int
 	for i, s := range p.Series {
 		if s.Kind != Bars {
 			continue
@@ -352,7 +343,6 @@ func (p *panel) barLanes(series int) (lanes, lane int) {
 	return len(taken), lane
 }
 
-// covers reports whether a bar of one series lies over one of the other.
 func (s Series) covers(other Series) bool {
 	rows := make(map[float64][]int)
 	for k := range other.X0 {
@@ -370,7 +360,6 @@ func (s Series) covers(other Series) bool {
 	return false
 }
 
-// names writes the names of series at their ends, moved apart where they would overlap.
 func (p *panel) names(l *layout) {
 	if !p.direct {
 		return
@@ -405,14 +394,13 @@ func (p *panel) names(l *layout) {
 		x := l.right + swatchGap
 		from, to := Point{x, y}, Point{x + swatchWidth, y}
 		if (s.Kind == Steps || s.Kind == Line) && l.right-e.at.X < 0.05*(l.right-l.left) {
-			from = Point{l.right + 2, e.at.Y} // the sample begins where the line ends
+			from = Point{l.right + 2, e.at.Y} // the sample begins at the end of the line
 		}
 		p.shapes = append(p.shapes, look.swatch(s, from, to)...)
 		l.words.Shapes = append(l.words.Shapes, text(NameText, Point{x + swatchWidth + 5, y + 4}, p.shown(s), Start))
 	}
 }
 
-// shown is the name of a series, with a word about it if only the others have values.
 func (p *panel) shown(s Series) string {
 	if s.Name != "" && !p.empty && !s.anyKnown() {
 		return s.Name + " (no values)"

@@ -2,29 +2,28 @@ package draw
 
 import "math"
 
-// Spec is a chart before it is laid out: panels one below the other over one x axis. All
-// values are raw, as in the files that they came from (ns, bytes, records/s); an Axis
-// knows how they are written.
+// Spec is a chart before its layout: panels one below the other over one x axis. Values are raw, as
+// in their files (ns, bytes, records/s); an Axis formats them.
 type Spec struct {
 	Title string
-	Alt   string // what the chart shows, in one or two sentences, for those who do not see it
+	Alt   string // what the chart shows, in one or two sentences, for people who cannot see it
 	X     Axis
-	// Panels have one unit each: two units are two panels, never two axes in one.
+	// Panels have one unit each.
 	Panels []Panel
-	// Marks are moments on the x axis; at most MaxMarks are drawn, and a note counts the rest.
+	// Marks are moments on the x axis. At most MaxMarks are drawn; a note counts the others.
 	Marks []Mark
 	Notes []string // sentences below the chart
 }
 
-// MaxMarks is how many marks a chart draws.
+// MaxMarks is the maximum number of marks in a chart.
 const MaxMarks = 12
 
 // Panel is one plot.
 type Panel struct {
-	// Y is the vertical axis. If it has categories, they are rows from the top down, a
-	// series' Y is the number of its row, and its values lie along the x axis.
+	// Y is the vertical axis. If it has categories, they are rows from the top down; a series' Y is
+	// then its row, and its values are along the x axis.
 	Y       Axis
-	Height  float64 // of the plot, in CSS pixels; 0 is the usual height
+	Height  float64 // of the plot, in CSS pixels; 0 means the default height
 	Series  []Series
 	Stripes []Stripe
 }
@@ -34,9 +33,10 @@ type Scale int
 
 const (
 	Linear Scale = iota
-	// Log draws 0 on the floor of the axis, labelled 0.
+	// Log draws 0 below the other values, labelled 0.
 	Log
-	// Percentile is -log10(1 - p) of a share p in [0, 1): 0.9, 0.99 and 0.999 are equally far apart.
+	// Percentile is -log10(1 - p) of a share p in [0, 1): 0.9, 0.99 and 0.999 are
+	// equally far apart.
 	Percentile
 )
 
@@ -44,18 +44,19 @@ const (
 type Axis struct {
 	Label string
 	Scale Scale
-	// Min and Max fix an end; NaN takes it from the values. A linear axis contains 0 unless Min says otherwise.
+	// Min and Max fix an end; NaN takes it from the values. A linear axis contains
+	// 0 unless Min excludes it.
 	Min, Max float64
-	// Second is how long a second is in the axis' values, 1e9 for ns: ticks of more than two
-	// minutes are then multiples of 15 s, a minute or an hour. 0 if they are no times.
+	// Second is the length of a second in the axis' values, such as 1e9 for ns; 0 if they are no
+	// times. Ticks over more than two minutes are multiples of 15 s, a minute or an hour.
 	Second float64
-	// Format writes a value with its unit; nil only for an axis of categories.
+	// Format formats a value with its unit; nil only for an axis of categories.
 	Format func(v float64) string
 	// Categories are the names of the values 0, 1, 2 ….
 	Categories []string
 }
 
-// Free is an axis whose ends come from the values.
+// Free returns an axis whose ends come from the values.
 func Free(label string, scale Scale, format func(float64) string) Axis {
 	return Axis{Label: label, Scale: scale, Min: math.NaN(), Max: math.NaN(), Format: format}
 }
@@ -70,7 +71,8 @@ const (
 	Line
 	// Points are marks at (X0, Y).
 	Points
-	// Whiskers are marks at (X0, Y) with a bar from Low to High along the value's axis.
+	// Whiskers are marks at (X0, Y) with a bar from Low to High along the value's
+	// axis.
 	Whiskers
 	// Band fills the space between Low and High from X0 to X1.
 	Band
@@ -78,12 +80,13 @@ const (
 	Bars
 )
 
-// Series is what is drawn under one name. Its slices are of one length; those that its
-// Kind does not use are nil. NaN is an unknown value: it breaks a line, and is not drawn.
+// Series is the values under one name. Its slices have the same length; those that
+// its Kind does not use are nil. NaN is an unknown value: it breaks a line, and is
+// not drawn.
 type Series struct {
 	Name string
-	// Figure is the name that the values have in run.json or intervals.ndjson; it goes
-	// into the drawing as data-figure, so that what is drawn can be held to the file.
+	// Figure is the name of the values in run.json or intervals.ndjson, and the attribute
+	// data-figure.
 	Figure    string
 	Kind      Kind
 	X0, X1, Y []float64
@@ -92,7 +95,7 @@ type Series struct {
 	Colour int
 }
 
-// Stripe is a stretch of the x axis of one panel that has a name.
+// Stripe is a named range of the x axis of one panel.
 type Stripe struct {
 	From, To float64
 	Words    string

@@ -20,7 +20,6 @@ func perSecond(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) + "
 
 func percent(p float64) string { return strconv.FormatFloat(100*p, 'g', 8, 64) + " %" }
 
-// times writes ns in seconds or milliseconds.
 func times(ns float64) string {
 	if math.Abs(ns) >= 1e9 {
 		return strconv.FormatFloat(ns/1e9, 'g', 6, 64) + " s"
@@ -40,7 +39,6 @@ func rows(label string, names ...string) draw.Axis {
 	return a
 }
 
-// wave are n intervals of a second with values around a mean.
 func wave(name, figure string, n int, mean, swing float64) draw.Series {
 	random := rand.New(rand.NewPCG(uint64(n), uint64(mean)))
 	s := draw.Series{Name: name, Figure: figure, Kind: draw.Steps}
@@ -51,7 +49,6 @@ func wave(name, figure string, n int, mean, swing float64) draw.Series {
 	return s
 }
 
-// goldens are charts of each kind and each scale.
 func goldens() map[string]draw.Spec {
 	acked, delivered := wave("acked", "acked", 60, 10000, 300), wave("delivered", "delivered", 60, 9300, 900)
 	for i := 30; i < 36; i++ {
@@ -191,7 +188,7 @@ func manyMarks(n int) []draw.Mark {
 	return all
 }
 
-// anySpec makes up specs, bad ones among them.
+// anySpec also makes bad specs.
 func anySpec(t *rapid.T) draw.Spec {
 	spec := draw.Spec{Title: anyWords(t, "title"), Alt: "alt", X: anyAxis(t, "x")}
 	spec.Notes = rapid.SliceOfN(anyText, 0, 2).Draw(t, "notes")

@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// SVGOptions say where the drawing will be.
+// SVGOptions say where the drawing will be used.
 type SVGOptions struct {
-	// Standalone is for a file of its own: it has a background, and the style inside. Inline
-	// in a page, the page has Style.
+	// Standalone writes a file with a background and the style. Otherwise the page must include
+	// Style.
 	Standalone bool
-	// ID begins the identifiers in the drawing; those of two drawings in a page must differ.
-	// Only letters, digits, hyphens and underscores of it are kept. Default: chart.
+	// ID begins the identifiers in the drawing, and must be unique in a page. Only its letters,
+	// digits, hyphens and underscores are kept. Default: chart.
 	ID string
 }
 
-// SVG writes the scene. Coordinates have two decimals at most. Colours are classes, so that
-// a page may forbid style attributes. Errors are those of w.
+// SVG writes the scene. Coordinates have at most two decimals. Colours are classes, so that a page
+// may forbid style attributes. Errors are those of w.
 func (s Scene) SVG(w io.Writer, o SVGOptions) error {
 	id := strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
@@ -63,7 +63,6 @@ func attributes(data []Datum) []string {
 	return all
 }
 
-// element writes XML.
 type element struct{ bytes.Buffer }
 
 func (e *element) begin(name string, attributes []string) {
@@ -128,9 +127,8 @@ func (e *element) words(s Shape, all []string) {
 	e.WriteString("><title>" + escape(s.Text.Full) + "</title>" + escape(s.Text.Words) + "</text>\n")
 }
 
-// pathData writes each line from its first point on as steps from one point to the next, which
-// takes half of the bytes. Steps are differences of rounded places: they add up to them. A line
-// of many points is rounded to a tenth of a pixel, others to a hundredth.
+// pathData writes each line as its first point and relative steps, which halves the bytes. Steps
+// are differences of rounded places, so rounding errors do not add up.
 func pathData(lines [][]Point, closed bool) string {
 	var b strings.Builder
 	for _, line := range lines {
@@ -147,7 +145,7 @@ func pathData(lines [][]Point, closed bool) string {
 			dx := short(place(p.X) - place(line[i-1].X))
 			dy := short(place(p.Y) - place(line[i-1].Y))
 			switch {
-			case dx == "0" && dy == "0" && len(line) > 2: // it is the same place
+			case dx == "0" && dy == "0" && len(line) > 2:
 			case dy == "0":
 				b.WriteString("h" + dx)
 			case dx == "0":
@@ -165,10 +163,10 @@ func pathData(lines [][]Point, closed bool) string {
 	return b.String()
 }
 
-// manyPoints is from how many points on a line is drawn to a tenth of a pixel.
+// manyPoints is the number of points above which a line is rounded to a tenth of a
+// pixel.
 const manyPoints = 500
 
-// short writes a length without the zero before its point.
 func short(v float64) string {
 	text := decimals(v)
 	if rest, below := strings.CutPrefix(text, "0."); below {
@@ -188,16 +186,15 @@ func joined(values []float64) string {
 	return strings.Join(all, " ")
 }
 
-// decimals writes a length with two decimals, without zeros at the end.
 func decimals(v float64) string {
 	v = math.Round(v*100) / 100
 	if v == 0 {
-		return "0" // and not -0
+		return "0"
 	}
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
-// exact writes a raw value in full precision; "" if it is not known.
+// exact is "" if the value is not known.
 func exact(v float64) string {
 	if !known(v) {
 		return ""
@@ -205,8 +202,7 @@ func exact(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// escape makes words into text or an attribute of XML, whatever they are. Characters that XML
-// forbids are left out.
+// escape is for a text or an attribute of XML, and omits characters that XML forbids.
 func escape(words string) string {
 	var b strings.Builder
 	for _, r := range words {

@@ -7,13 +7,12 @@ import (
 	"strconv"
 )
 
-// Table is the chart as text: a head, then at most so many rows, and a last one that counts
-// those that were left out. The first and the last are kept, the others are evenly chosen.
-// All rows have the same length.
+// Table is the chart as text: a head, at most the given number of rows, and a row that counts the
+// omitted ones. It keeps the first and the last row, and others at even distances. All rows have
+// the same length.
 func (s Spec) Table(rows int) [][]string {
 	s = s.clean()
 	t := table{cells: make(map[float64][]said)}
-	// If all panels have the same rows, so has the table; else it has those of the x axis.
 	byRow := len(s.Panels) > 0 && !slices.ContainsFunc(s.Panels, func(p Panel) bool {
 		return len(p.Y.Categories) == 0 || !slices.Equal(p.Y.Categories, s.Panels[0].Y.Categories)
 	})
@@ -51,7 +50,6 @@ func (s Spec) Table(rows int) [][]string {
 	})
 }
 
-// heading of a series' column.
 func heading(p Panel, s Series, several bool) string {
 	switch {
 	case s.Name == "":
@@ -62,7 +60,7 @@ func heading(p Panel, s Series, several bool) string {
 	return s.Name
 }
 
-// said is what a series says in a row: its i-th value, or its values of a moment.
+// said is a series in a row: its i-th value, or its values of a moment.
 type said struct {
 	column int
 	panel  *Panel
@@ -71,7 +69,6 @@ type said struct {
 	of     *Moment
 }
 
-// key is the value of the row; not known if the series says nothing there.
 func (c said) key(byRow bool) float64 {
 	one, i := c.series, c.i
 	key, value := one.X0[i], at(one.Y, i)
@@ -94,7 +91,6 @@ func (c said) key(byRow bool) float64 {
 	return key
 }
 
-// cell is what a series says in the row of a value.
 func (s Spec) cell(p Panel, one Series, i int, byRow bool) (words string) {
 	rows := len(p.Y.Categories) > 0
 	value, axis := at(one.Y, i), p.Y
@@ -129,7 +125,6 @@ func span(a Axis, low, high float64) string {
 	return a.write(low) + " to " + a.write(high)
 }
 
-// write is a value in words; "" if it is not known.
 func (a Axis) write(v float64) string {
 	switch {
 	case !known(v):
@@ -142,7 +137,7 @@ func (a Axis) write(v float64) string {
 	return exact(v)
 }
 
-// table gathers cells by the value of their row. Words are made for the rows that are shown.
+// Only the rows that are shown are formatted.
 type table struct {
 	head  []string
 	cells map[float64][]said
@@ -154,7 +149,6 @@ func (t *table) add(c said, byRow bool) {
 	}
 }
 
-// addMoments adds the values of steps to the rows of moments.
 func (t *table) addMoments(c said, moments []Moment) {
 	for i := range moments {
 		c.of = &moments[i]

@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// upper are the characters of Windows-1252 from 0x80 to 0x9F; a space stands for none.
+// upper are the characters of Windows-1252 from 0x80 to 0x9F; a space means none.
 const upper = "€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ"
 
-// Windows1252 returns the byte that a character has in Windows-1252, if it has one.
-// Control characters have none.
+// Windows1252 returns the byte of a character in Windows-1252. has is false if it
+// has none, as control characters.
 func Windows1252(r rune) (code byte, has bool) {
 	switch {
 	case r >= ' ' && r <= '~' || r >= 0xA0 && r <= 0xFF:
@@ -27,14 +27,13 @@ func Windows1252(r rune) (code byte, has bool) {
 	return 0, false
 }
 
-// instead has what is written for characters that are common in reports and not in Windows-1252.
 var instead = strings.NewReplacer(
 	"\u2212", "-", "\u2192", "->", "\u2190", "<-", "\u2265", ">=", "\u2264", "<=", "\u2248", "~",
 	"\u2009", " ", "\u200a", " ", "\u202f", "\u00a0", "\u03bc", "\u00b5", "\u2011", "-",
 )
 
-// clean returns words in characters of Windows-1252 only, on one line. What has no like is
-// a question mark.
+// clean returns words in characters of Windows-1252, on one line. A character without a replacement
+// becomes a question mark.
 func clean(words string) string {
 	words = strings.Join(strings.Fields(instead.Replace(words)), " ")
 	return strings.Map(func(r rune) rune {
@@ -45,7 +44,7 @@ func clean(words string) string {
 	}, words)
 }
 
-// textWidth is how wide clean words are, without kerning, in the unit of size.
+// textWidth is for clean words, without kerning, in the unit of size.
 func textWidth(words string, size float64) float64 {
 	sum := 0
 	for _, r := range words {
@@ -57,7 +56,6 @@ func textWidth(words string, size float64) float64 {
 
 const ellipsis = "…"
 
-// cut shortens words to a width, with an ellipsis for what is missing.
 func cut(words string, size, width float64) string {
 	if textWidth(words, size) <= width {
 		return words
@@ -69,8 +67,8 @@ func cut(words string, size, width float64) string {
 	return strings.TrimRight(words, " ") + ellipsis
 }
 
-// wrap breaks words into lines of a width, at spaces and after punctuation that joins. The
-// last of the most lines that there may be is cut, and so is a part without a place to break.
+// wrap breaks words into at most that many lines, at spaces and after joining punctuation. It cuts
+// the last line, and parts without a place to break.
 func wrap(words string, size, width float64, most int) []string {
 	var lines []string
 	line := ""
@@ -94,8 +92,7 @@ func wrap(words string, size, width float64, most int) []string {
 	return lines
 }
 
-// breakable splits words after each space, and after punctuation within a word but not within
-// a number.
+// breakable does not split within a number.
 func breakable(words string) []string {
 	var parts []string
 	start := 0

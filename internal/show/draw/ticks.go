@@ -5,7 +5,6 @@ import (
 	"math"
 )
 
-// setTicks chooses the most ticks that fit, and moves free ends to them.
 func (a *axis) setTicks(fits func([]tick) bool) {
 	if a.empty || len(a.Categories) > 0 {
 		return
@@ -28,8 +27,8 @@ func (a *axis) setTicks(fits func([]tick) bool) {
 	a.ticks = nil
 }
 
-// distinct reports whether no two neighbours have the same label: the format has too few
-// digits for ticks as close as these.
+// distinct reports whether neighbouring ticks have different labels: the format may have too few
+// digits.
 func distinct(ticks []tick) bool {
 	for i := 1; i < len(ticks); i++ {
 		if ticks[i].label == ticks[i-1].label {
@@ -39,13 +38,11 @@ func distinct(ticks []tick) bool {
 	return true
 }
 
-// ticking are the values of ticks, and the ends that go with them.
 type ticking struct {
 	low, high float64
 	values    []float64
 }
 
-// candidates are ways to tick the axis, from many ticks to few and to none.
 func (a *axis) candidates() iter.Seq[ticking] {
 	return func(yield func(ticking) bool) {
 		switch a.Scale {
@@ -66,7 +63,6 @@ func (a *axis) candidates() iter.Seq[ticking] {
 	}
 }
 
-// mostTicks is the most that any axis tries.
 const mostTicks = 60
 
 func (a *axis) linearCandidates(yield func(ticking) bool) bool {
@@ -98,7 +94,7 @@ func (a *axis) linearCandidates(yield func(ticking) bool) bool {
 	return true
 }
 
-// step is a distance of ticks: m·10^power in seconds of the axis, or in its values.
+// step is m·10^power in seconds of the axis, or in its values.
 type step struct {
 	m      float64
 	power  int
@@ -108,7 +104,7 @@ type step struct {
 func (s step) size() float64           { return times(s.m, s.power) * s.second }
 func (s step) value(i float64) float64 { return times(i*s.m, s.power) * s.second }
 
-// index is the number of the tick at v, to the precision of the values.
+// index rounds only if v is not at a tick, to the precision of the values.
 func (s step) index(v float64, round func(float64) float64) float64 {
 	i := v / s.size()
 	if near := math.Round(i); math.Abs(i-near) < 1e-6 {
@@ -117,10 +113,9 @@ func (s step) index(v float64, round func(float64) float64) float64 {
 	return round(i)
 }
 
-// clockSteps are steps in seconds of what takes more than two minutes.
+// clockSteps are in seconds, for ranges of more than two minutes.
 var clockSteps = []float64{15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400}
 
-// steps are the distances that ticks of a linear axis may have, from small to large.
 func (a *axis) steps(size float64) iter.Seq[step] {
 	return func(yield func(step) bool) {
 		if a.Second > 0 && size >= 120*a.Second {
@@ -145,7 +140,7 @@ func (a *axis) steps(size float64) iter.Seq[step] {
 	}
 }
 
-// logCandidates are 1, 2 and 5 of each decade, then whole decades, then every so many.
+// logCandidates are 1, 2 and 5 of each decade, then every decade, then every n-th.
 func (a *axis) logCandidates(yield func(ticking) bool) bool {
 	first, last := int(math.Floor(math.Log10(a.low))), int(math.Ceil(math.Log10(a.high)))
 	inside := func(v float64) bool { return v >= a.low*(1-1e-9) && v <= a.high*(1+1e-9) }
@@ -179,15 +174,15 @@ func (a *axis) logCandidates(yield func(ticking) bool) bool {
 	return true
 }
 
-// linearWithinLog ticks a logarithmic axis that has no two of 1, 2 and 5 in it.
+// linearWithinLog is for an axis that contains fewer than two of 1, 2 and 5.
 func (a *axis) linearWithinLog(yield func(ticking) bool) bool {
 	fixed := *a
 	fixed.freeLow, fixed.freeHigh = false, false
 	return fixed.linearCandidates(yield)
 }
 
-// percentileCandidates are 0, 50, 90, 99, 99.9 % and so on, then the same without 50 %, then
-// every second nine.
+// percentileCandidates are 0, 50, 90, 99, 99.9 % and so on, then without 50 %, then every second
+// nine.
 func (a *axis) percentileCandidates(yield func(ticking) bool) bool {
 	for try := range 16 {
 		every := max(1, try)

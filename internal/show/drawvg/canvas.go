@@ -10,7 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// painter draws shapes on a canvas, whose y axis points upwards.
+// The y axis of a canvas points upwards.
 type painter struct {
 	to     vg.Canvas
 	face   font.Face
@@ -99,8 +99,7 @@ func (p painter) rectangle(at draw.Point, width, height float64) vg.Path {
 	return path
 }
 
-// circle is of four curves, which all canvases draw alike; each differs from an arc by less
-// than a thousandth of the radius.
+// circle consists of four curves, which differ from an arc by less than a thousandth of the radius.
 func (p painter) circle(centre draw.Point, radius float64) vg.Path {
 	const k = 0.5522847498
 	at := func(x, y float64) vg.Point {

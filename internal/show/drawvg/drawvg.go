@@ -1,5 +1,5 @@
-// Package drawvg writes a chart as PDF and as PNG: the shapes of a scene of package draw, in
-// Liberation Sans.
+// Package drawvg writes a chart as PDF and as PNG: the shapes of a scene of package
+// draw, in Liberation Sans.
 //
 // Files to know: write.go (formats by name), drawvg.go, canvas.go.
 package drawvg
@@ -19,7 +19,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// pixel is a CSS pixel.
 const pixel = vg.Inch / 96
 
 // PDF writes the scene as a page of its size.
@@ -39,7 +38,7 @@ func PDF(w io.Writer, s draw.Scene, scheme draw.Scheme) error {
 	return err
 }
 
-// PNG writes the scene with so many dots for a CSS pixel, 1 or more.
+// PNG writes the scene with the given number of dots for a CSS pixel, at least 1.
 func PNG(w io.Writer, s draw.Scene, scheme draw.Scheme, dots int) error {
 	face, err := sans()
 	if err != nil {
@@ -58,7 +57,6 @@ func PNG(w io.Writer, s draw.Scene, scheme draw.Scheme, dots int) error {
 
 func length(pixels float64) vg.Length { return vg.Length(pixels) * pixel }
 
-// sans is the font of all text.
 func sans() (font.Face, error) {
 	parsed, err := opentype.Parse(liberationsansregular.TTF)
 	if err != nil {
@@ -67,8 +65,6 @@ func sans() (font.Face, error) {
 	return font.Face{Font: font.Font{Typeface: "Liberation", Variant: "Sans"}, Face: parsed}, nil
 }
 
-// windows1252 encodes words as the font of a PDF has them, a byte for each character: vgpdf
-// takes the bytes of a text for Windows-1252.
 func windows1252(words string) string {
 	var encoded []byte
 	for _, r := range words {
@@ -81,7 +77,6 @@ func windows1252(words string) string {
 	return string(encoded)
 }
 
-// colorOf reads #RRGGBB.
 func colorOf(hex string, opacity float64) color.NRGBA {
 	c := color.NRGBA{A: uint8(opacity*255 + 0.5)}
 	_, _ = fmt.Sscanf(hex, "#%02x%02x%02x", &c.R, &c.G, &c.B) // "" is no colour, which is not drawn

@@ -23,7 +23,6 @@ func chart() draw.Scene {
 	}.Layout(400)
 }
 
-// TestAdvances holds the widths that package draw has to those of the font.
 func TestAdvances(t *testing.T) {
 	face, err := sans()
 	if err != nil {
@@ -48,7 +47,6 @@ func TestAdvances(t *testing.T) {
 
 var stream = regexp.MustCompile(`(?s)stream\r?\n(.*?)\r?\nendstream`)
 
-// TestPDFWordsReadBack finds the words in the page, in the encoding that its font names.
 func TestPDFWordsReadBack(t *testing.T) {
 	var b bytes.Buffer
 	if err := PDF(&b, chart(), draw.Light); err != nil {
@@ -92,7 +90,6 @@ func TestPNG(t *testing.T) {
 		if r, _, _, _ := picture.At(0, 0).RGBA(); r != paper {
 			t.Errorf("scheme %d: the paper's red is %x, want %x", scheme, r, paper)
 		}
-		// A point of the first series is painted in its colour, where the scene has it.
 		want := colorOf(scheme.Hex(draw.SeriesInk, 1), 1)
 		if !has(s, func(at draw.Point) bool {
 			r, g, b, _ := picture.At(int(2*at.X), int(2*at.Y)).RGBA()
@@ -103,7 +100,6 @@ func TestPNG(t *testing.T) {
 	}
 }
 
-// has reports whether a place halfway between two points of the first line is so.
 func has(s draw.Scene, so func(draw.Point) bool) bool {
 	for _, g := range s.Groups {
 		for _, shape := range g.Shapes {

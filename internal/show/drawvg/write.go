@@ -7,13 +7,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// Formats are those of Write.
+// Formats returns the formats of Write.
 func Formats() []string { return []string{"svg", "pdf", "png"} }
 
-// dotsOfPNG is how many dots a CSS pixel of a PNG has.
 const dotsOfPNG = 2
 
-// Write writes a scene as a file that stands alone; format is one of Formats.
+// Write writes a scene as a standalone file; format is one of Formats.
 func Write(w io.Writer, s draw.Scene, format string) error {
 	switch format {
 	case "svg":

@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// A look at a run that has written nothing since the last: ten a second, as long as it goes on.
 func BenchmarkLookAtNothingNew(b *testing.B) {
 	w, err := result.Create(b.TempDir(), "followed", time.Unix(0, 0))
 	must(b, err)

@@ -1,11 +1,9 @@
 // Package follow reads a run's folder while the run writes it: new intervals, events and
 // histograms, and run.json at the beginning and at the end.
 //
-// A run appends whole lines, and replaces run.json in one step. So a Follower looks at the
-// sizes of the files ten times a second, and reads only what was appended, up to the last line
-// that has its end. It reads a folder that is not written any more just as well: all there is
-// comes at once, and then nothing. Whether its run was killed is told by the age of the last
-// line.
+// A run appends whole lines, and replaces run.json atomically. A Follower checks the files' sizes
+// ten times a second, and reads only complete lines. For a finished run, it returns everything at
+// once.
 //
 // Files to know: follower.go, tail.go.
 package follow
@@ -25,32 +23,30 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// lookEvery is the time between two looks at the files.
 const lookEvery = 100 * time.Millisecond
 
-// Change is what came since the change before.
+// Change is the content that was written since the last change.
 type Change struct {
-	// Run is run.json, if there is a new one; else nil. The first change has one: of a run that
-	// goes on it is the head, which says what runs; when the run has ended, the whole comes.
+	// Run is run.json if it is new, else nil. The first change has the head, with the run's
+	// settings; after the run has ended, Run is complete.
 	Run       *result.Run
 	Intervals []result.Interval
 	Events    []result.Event
-	// Pulse is the last one that agents gave; nil if there is no new one.
+	// Pulse is the agents' last pulse; nil if there is no new one.
 	Pulse *result.Pulse
-	// Histograms are those of intervals, of all metrics and both books; nil unless they
-	// were asked for.
+	// Histograms are those of intervals, of all metrics and both books; nil unless the Follower asks
+	// for them.
 	Histograms []latency.LogEntry
-	// WrittenAt is when the run wrote a line last, by the clock of the file system, or when it
-	// began if there is none. A run that goes on writes at the end of each interval.
+	// WrittenAt is when the run last wrote a line, by the file system's clock, or its start. A run
+	// writes at the end of each interval, so the age shows whether it was killed.
 	WrittenAt time.Time
-	// Ended is that the run has finished and that this is the last change.
+	// Ended reports whether the run has finished and this is the last change.
 	Ended bool
 }
 
 // Follower follows one run. It belongs to one goroutine.
 type Follower struct {
-	// Histograms asks for them. Set it before the first Next: to read them takes more time
-	// than all else.
+	// Histograms asks for histograms, which take longest to read. Set it before the first Next.
 	Histograms bool
 
 	dir   string
@@ -59,13 +55,12 @@ type Follower struct {
 	log   latency.LogLines
 
 	summary  os.FileInfo // of the run.json that was read last
-	finished bool        // as it says
-	next     Change      // as far as it is known
+	finished bool
+	next     Change
 	ended    bool
 }
 
-// Open opens the folder dir below root. The error wraps result.ErrNotARun if the folder is not
-// a run's. Close the Follower in the end.
+// Open opens the folder dir below root. The error wraps result.ErrNotARun if it has no run.json.
 func Open(root *os.Root, dir string) (*Follower, error) {
 	folder, err := root.OpenRoot(dir)
 	if err != nil {
@@ -79,8 +74,7 @@ func Open(root *os.Root, dir string) (*Follower, error) {
 		return nil, err
 	}
 	f := &Follower{dir: dir, root: folder}
-	// The line of an interval is written after all that belongs to it. So intervals are read
-	// first: what belongs to them is in the same change, or in one before.
+	// A run writes an interval's line after all that belongs to it, so intervals are read first.
 	f.tails = []*tail{
 		{name: result.IntervalsFile, atOnce: linesAtOnce, take: f.takeInterval},
 		{name: result.EventsFile, atOnce: linesAtOnce, take: f.takeEvent},
@@ -90,8 +84,8 @@ func Open(root *os.Root, dir string) (*Follower, error) {
 	return f, nil
 }
 
-// How many bytes of a file are read into one change, so that a long run that has ended takes
-// no more memory than one that goes on. A histogram takes hundreds of times the bytes of its line.
+// Bytes of a file that are read into one change: they bound the memory for a long finished run. A
+// histogram takes hundreds of times the bytes of its line.
 const (
 	linesAtOnce      = 256 << 10
 	histogramsAtOnce = 16 << 10
@@ -106,10 +100,9 @@ func (f *Follower) Close() error {
 	return err
 }
 
-// Next waits until something was written and returns it; the first call returns at once. After
-// the change that is Ended it returns io.EOF. It returns ctx's error when ctx ends, and may
-// then be called again: nothing is lost. Other errors name the file: they are of a folder
-// that was removed, or that something else than a run wrote.
+// Next waits until something was written and returns it; the first call returns at once. After the
+// change with Ended it returns io.EOF. It returns ctx's error when ctx ends, and may then be called
+// again without loss. Other errors name the file.
 func (f *Follower) Next(ctx context.Context) (Change, error) {
 	if f.ended {
 		return Change{}, io.EOF
@@ -140,8 +133,8 @@ func (f *Follower) Next(ctx context.Context) (Change, error) {
 	}
 }
 
-// look takes what was written into the next change, and reports whether that was anything.
-// run.json comes first: when a run replaces it by the final one, all lines are written.
+// look adds new content to the next change. It reads run.json first: when the run writes the final
+// one, all lines are written.
 func (f *Follower) look() (changed bool, err error) {
 	if changed, err = f.readSummary(); err != nil {
 		return false, err
@@ -165,7 +158,6 @@ func (f *Follower) look() (changed bool, err error) {
 	return changed || f.ended, nil
 }
 
-// readSummary reads run.json if it is another than the last time.
 func (f *Follower) readSummary() (changed bool, err error) {
 	info, err := f.root.Stat(result.SummaryFile)
 	if err != nil {

@@ -20,10 +20,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// files are the contents of a run's files by name.
 type files map[string][]byte
 
-// record writes a run and returns its files.
 func record(t *testing.T, r *result.Recorded) files {
 	t.Helper()
 	w := create(t, t.TempDir())
@@ -64,7 +62,6 @@ func must(t interface {
 	}
 }
 
-// open follows the run in a folder.
 func open(t *testing.T, dir string) *Follower {
 	t.Helper()
 	root, err := os.OpenRoot(filepath.Dir(dir))
@@ -76,7 +73,6 @@ func open(t *testing.T, dir string) *Follower {
 	return f
 }
 
-// take adds what is there now to all that was seen.
 func take(f *Follower, all *Change) error {
 	for {
 		changed, err := f.look()
@@ -96,8 +92,7 @@ func take(f *Follower, all *Change) error {
 	}
 }
 
-// However the bytes of a run's files are split over the looks, and however much is read at
-// once, the same intervals, events and histograms are seen, each once.
+// However a run's files are split over reads, each line is returned once.
 func TestAnySplitIsTheSameRun(t *testing.T) {
 	plan := resulttest.OverloadTight()
 	plan.RatePerS, plan.Measure, plan.Drain = 1000, 6*time.Second, 3*time.Second
@@ -161,7 +156,6 @@ func TestAnySplitIsTheSameRun(t *testing.T) {
 	})
 }
 
-// slicesOfAcked are the intervals that have a histogram.
 func slicesOfAcked(all []result.Interval) (some []result.Interval) {
 	for _, i := range all {
 		if i.Acked > 0 {
@@ -178,8 +172,7 @@ func appendTo(t *rapid.T, path string, content []byte) {
 	must(t, errors.Join(err, file.Close()))
 }
 
-// A line is seen at the next look, which come every 100 ms. While nothing is written Next waits,
-// as long as its context lets it; what comes after that is not lost.
+// Next returns a line within 100 ms, and loses nothing if its context ends.
 func TestNextWaitsForLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := create(t, t.TempDir())
@@ -224,7 +217,6 @@ func TestNextWaitsForLines(t *testing.T) {
 	})
 }
 
-// Of the pulses of agents a change has the last one.
 func TestFollowPulses(t *testing.T) {
 	w := create(t, t.TempDir())
 	must(t, w.Pulse(result.Pulse{RunID: "a"}))
@@ -236,8 +228,7 @@ func TestFollowPulses(t *testing.T) {
 	}
 }
 
-// A run that was killed is told by the age of its last line: its last, torn line is none, and
-// what else is in the folder is not asked.
+// The age of the last line shows that a run was killed. A torn line does not count.
 func TestKilledRun(t *testing.T) {
 	w := create(t, t.TempDir())
 	must(t, w.Interval(result.Interval{EndNs: 1}))
@@ -261,7 +252,6 @@ func TestKilledRun(t *testing.T) {
 	}
 }
 
-// What is no run, or is written by something else than a run, is an error that names the file.
 func TestFollowSaysWhatIsBroken(t *testing.T) {
 	for name, c := range map[string]struct {
 		damage func(dir string) error

@@ -10,26 +10,25 @@ import (
 	"time"
 )
 
-// maxLine bounds a line, in bytes: one of a topic of thousands of partitions is below a megabyte.
+// maxLine bounds a line, in bytes. That of a topic with thousands of partitions is below a
+// megabyte.
 const maxLine = 64 << 20
 
-// tail reads the lines that are appended to a file.
 type tail struct {
 	name   string
 	atOnce int                     // bytes that are read at once
-	take   func(line []byte) error // the line, with its end, is valid until take returns
+	take   func(line []byte) error // the line, with its newline, is valid until take returns
 
-	file      *os.File // nil until there is one
-	at        int64    // the end of the lines that were taken
+	file      *os.File // nil until the file exists
+	at        int64    // the end of the last line that was taken
 	seen      int64    // the size up to which the file was read
-	lines     int      // that were taken
+	lines     int
 	buffer    []byte
 	writtenAt time.Time
 }
 
-// read takes the lines that were appended since the last time, as far as they have their ends,
-// and reports whether there were any. If more is there than is read at once, it says so. A
-// file that is not there has no lines, yet.
+// read takes the complete lines that were appended. grown reports whether there were any, and more
+// whether the file has more than is read at once. A missing file has no lines yet.
 func (t *tail) read(root *os.Root) (grown, more bool, err error) {
 	if t.file == nil {
 		file, err := root.Open(t.name)
@@ -57,7 +56,6 @@ func (t *tail) read(root *os.Root) (grown, more bool, err error) {
 	return t.readUpTo(size)
 }
 
-// readUpTo is read of a file of a size that it had not before.
 func (t *tail) readUpTo(size int64) (grown, more bool, err error) {
 	if t.buffer == nil {
 		t.buffer = make([]byte, t.atOnce)

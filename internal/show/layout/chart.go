@@ -13,17 +13,17 @@ const (
 	chartRows    = 8
 )
 
-// BlocksOf are bars from an empty to a full cell, in eighths.
+// BlocksOf are the parts of a bar in a cell, from empty to full, in eighths.
 var BlocksOf = []rune(" ▁▂▃▄▅▆▇█")
 
-// Level is a value for a time.
+// Level is a value for a period.
 type Level struct {
 	StartNs, EndNs int64
 	Value          int64
 }
 
-// Sparkline draws values as heights between the least and the greatest; one that is not
-// known, NaN, is blank.
+// Sparkline draws values as heights between the least and the greatest; NaN is
+// blank.
 func Sparkline(values []float64, least, greatest float64) string {
 	var b strings.Builder
 	for _, v := range values {
@@ -39,14 +39,14 @@ func Sparkline(values []float64, least, greatest float64) string {
 	return b.String()
 }
 
-// LineRune draws the line where the bar ends below it.
+// LineRune draws a line above a bar.
 const LineRune = '╌'
 
-// Chart is the scale of bars over time that are drawn below each other.
+// Chart is the common scale of bars over time in several pictures.
 type Chart struct {
 	tick       int64 // values from one label to the next
 	top        int64 // the value at the upper edge, a multiple of tick
-	each       int   // rows to a tick
+	each       int   // rows for a tick
 	start, end int64 // ns on the time axis
 	marks      []Mark
 }
@@ -57,8 +57,8 @@ type Mark struct {
 	Text string
 }
 
-// NewChart returns a chart with room for the highest value, from one time to another. Of
-// marks that are too close to each other, the first is shown.
+// NewChart returns a chart for values up to highest, from startNs to endNs. Of marks that are too
+// close, it shows the first.
 func NewChart(highest, startNs, endNs int64, marks ...Mark) Chart {
 	f := Chart{tick: roundTick(highest), each: 2, start: startNs, end: endNs, marks: marks}
 	ticks := (highest-1)/f.tick + 1
@@ -69,7 +69,7 @@ func NewChart(highest, startNs, endNs int64, marks ...Mark) Chart {
 	return f
 }
 
-// roundTick is the least of 1, 2 and 5 times a power of ten of which four reach n.
+// roundTick is the smallest of 1, 2 and 5 times a power of ten of which four reach n.
 func roundTick(n int64) int64 {
 	const ticks = 4
 	for power := int64(1); ; power *= 10 {
@@ -84,13 +84,12 @@ func roundTick(n int64) int64 {
 // Margin is the width of the labels on the left, with the axis.
 func (f Chart) Margin() int { return len(unit.Count(f.top)) + 4 }
 
-// column is where a time is drawn.
 func (f Chart) column(ns int64) int {
 	c := int(float64(ns-f.start) / float64(f.end-f.start) * chartColumns)
 	return min(max(c, 0), chartColumns-1)
 }
 
-// Bars draws a series, the highest value of each column, and a line above it.
+// Bars draws a series as the highest value of each column, with a line above it.
 func (f Chart) Bars(values, line []Level) []string {
 	heights, lines := f.heights(values), f.heights(line)
 	highest := slices.Max(heights)
@@ -116,7 +115,6 @@ func (f Chart) Bars(values, line []Level) []string {
 	return drawn
 }
 
-// heights are the highest value of a series in each column.
 func (f Chart) heights(series []Level) []int64 {
 	heights := make([]int64, chartColumns)
 	for _, l := range series {
@@ -127,7 +125,6 @@ func (f Chart) heights(series []Level) []int64 {
 	return heights
 }
 
-// cell is a part of a bar, or of the line above it.
 func (f Chart) cell(height, line int64, row int) rune {
 	drawn := f.block(height, row)
 	if drawn == ' ' && line > 0 && row == max(f.eighths(line)-1, 0)/8 {
@@ -136,17 +133,14 @@ func (f Chart) cell(height, line int64, row int) rune {
 	return drawn
 }
 
-// all is how many rows reach the upper edge.
 func (f Chart) all() int { return int(f.top/f.tick) * f.each }
 
-// rows is how many rows a chart needs up to the tick above its peak: what would
-// be blank above it is left out.
+// rows ends at the tick above the peak, as higher rows would be blank.
 func (f Chart) rows(peak int64) int {
 	return (int(max(peak-1, 0)/f.tick) + 1) * f.each
 }
 
-// block is the part of a bar of height h that lies in a row, counted from
-// below. Any value at all shows: only none is blank.
+// block counts rows from below. Every value above 0 is visible.
 func (f Chart) block(h int64, row int) rune {
 	if h <= 0 {
 		return ' '
@@ -158,16 +152,15 @@ func (f Chart) block(h int64, row int) rune {
 	return BlocksOf[min(max(eighths-row*8, 0), 8)]
 }
 
-// eighths is how high a bar of a value is, in eighths of a row.
 func (f Chart) eighths(value int64) int {
 	return int(math.Round(float64(value) / float64(f.top) * float64(f.all()) * 8))
 }
 
-// beyondPicture is how far a label may stand out on the right; one that would stand
-// out farther begins before its tick.
+// beyondPicture is the number of columns by which a label may exceed the picture on the right; a
+// longer one begins before its tick.
 const beyondPicture = 5
 
-// TimeAxis is the axis with its marks, and their labels below.
+// TimeAxis draws the axis with its marks, and their labels below.
 func (f Chart) TimeAxis() []string {
 	axis := []rune(strings.Repeat("─", chartColumns))
 	labels := []rune(strings.Repeat(" ", chartColumns+beyondPicture+1))

@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Wrapping loses no word, and no line is too long unless one word is.
 func TestWrap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.StringOfN(rapid.RuneFrom([]rune("aµ→")), 1, 12, -1), 1, 30).Draw(t, "words")
@@ -30,7 +29,6 @@ func TestWrap(t *testing.T) {
 	})
 }
 
-// Four ticks hold the peak, and the scale is not wasteful.
 func TestRoundTick(t *testing.T) {
 	for n, want := range map[int64]int64{1: 1, 4: 1, 5: 2, 8: 2, 9: 5, 21: 10, 75: 20, 253: 100, 400: 100, 401: 200, 168_887: 50_000, 99_999: 50_000} {
 		if got := roundTick(n); got != want {
@@ -45,7 +43,6 @@ func TestRoundTick(t *testing.T) {
 	})
 }
 
-// The height of a bar is its value on the scale, to the eighth of a row.
 func TestBars(t *testing.T) {
 	f := Chart{tick: 16, top: 64, each: 2, start: 0, end: 64}
 	rapid.Check(t, func(t *rapid.T) {
@@ -54,7 +51,7 @@ func TestBars(t *testing.T) {
 		for row := range chartRows {
 			eighths += int64(bytes.IndexRune([]byte(string(BlocksOf)), f.block(h, row)) / 3)
 			if f.block(h, row) != ' ' {
-				eighths++ // the space is one byte, the blocks are three
+				eighths++ // a space is one byte, a block three
 			}
 		}
 		if h > 0 && eighths != h {

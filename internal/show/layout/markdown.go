@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Markdown is a page in the making, as GitHub and GitLab render it.
+// Markdown builds a page for GitHub and GitLab.
 type Markdown struct{ b strings.Builder }
 
 func (m *Markdown) String() string { return m.b.String() }
@@ -22,7 +22,7 @@ func (m *Markdown) Line(parts ...string) {
 	m.b.WriteByte('\n')
 }
 
-// Paragraph is text with an empty line before it.
+// Paragraph writes text after an empty line.
 func (m *Markdown) Paragraph(parts ...string) {
 	if m.b.Len() > 0 {
 		m.Line()
@@ -30,7 +30,7 @@ func (m *Markdown) Paragraph(parts ...string) {
 	m.Line(parts...)
 }
 
-// List writes items of a list, with an empty line before the first.
+// List writes the items of a list after an empty line.
 func (m *Markdown) List(items []string) {
 	for i, item := range items {
 		if i == 0 {
@@ -40,21 +40,19 @@ func (m *Markdown) List(items []string) {
 	}
 }
 
-// Table writes a table with an empty line before it; nothing of one without rows.
+// Table writes a table after an empty line; nothing if it has no rows.
 func (m *Markdown) Table(t Table) {
 	if text := t.Markdown(); text != "" {
 		m.b.WriteString("\n" + text)
 	}
 }
 
-// markup is what text may hold that Markdown would read as its own.
 var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "<", `\<`, "[", `\[`, "\n", " ")
 
-// Prose is text with nothing in it that Markdown would take for markup.
+// Prose escapes the Markdown markup in text.
 func Prose(text string) string { return markup.Replace(text) }
 
-// Code is text in the type of code. What it holds stays as it is, but for the
-// mark that would end it.
+// Code formats text as code, without backquotes, which would end it.
 func Code(text string) string { return "`" + strings.ReplaceAll(text, "`", "'") + "`" }
 
 func escaped(row []string) []string {

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Width is what a page is laid out for, in columns, unless its reader says otherwise;
-// narrowest and widest bound that.
+// Width is the default width of a page, in columns; narrowest and widest are its
+// bounds.
 const (
 	Width     = 100
 	narrowest = 80
 	widest    = 120
 )
 
-// Page is a text in the making, for a terminal.
+// Page builds a text for a terminal.
 type Page struct {
 	b        strings.Builder
 	colour   bool
@@ -21,30 +21,29 @@ type Page struct {
 	sections []Section
 }
 
-// Section is what stands under one heading of a page, before it was laid out in columns:
-// for those who lay it out otherwise.
+// Section is the content below one heading, before its layout in columns.
 type Section struct {
 	Title  string
-	Note   string // goes on with the title
+	Note   string // continues the title
 	Blocks []Block
 }
 
 // Block is a text or a table of a section.
 type Block struct {
 	Style string // of the text, as for Paint
-	Label string // of a text beside a label; "" below another one goes on with it
+	Label string // left of the text; "" after another label continues it
 	Kind  BlockKind
 	Text  string
 	Table Table // of a BlockTable
-	Heads int   // its first rows that are heads
-	// Data are the values that cells of the table show, by row and column.
+	Heads int   // number of its first rows that are heads
+	// Data are the values in cells of the table, by row and column.
 	Data map[[2]int]Datum
 }
 
 // Datum is a value as a JSON document has it.
 type Datum struct {
-	Figure string // its name
-	Stat   string // its field, as in a.median; "" of a figure of one run
+	Figure string
+	Stat   string // its field, as in a.median; "" for a figure of one run
 	Of     string // the run, the set or the cell
 	Value  float64
 }
@@ -60,7 +59,7 @@ const (
 	BlockTable
 )
 
-// NewPage returns an empty page. Without a width it is Width; it is kept within 80 and 120.
+// NewPage returns an empty page. A width of 0 means Width; others are limited to 80 to 120.
 func NewPage(width int, colour bool) *Page {
 	if width == 0 {
 		width = Width
@@ -76,10 +75,10 @@ func (p *Page) Print(w io.Writer) error {
 	return err
 }
 
-// Sections are what was written, but for what Line wrote: that was laid out for a terminal.
+// Sections returns the written sections, without what Line wrote.
 func (p *Page) Sections() []Section { return p.sections }
 
-// Record adds to Sections what the caller writes with Line.
+// Record adds to Sections a block that the caller writes with Line.
 func (p *Page) Record(b Block) {
 	if len(p.sections) == 0 {
 		p.sections = append(p.sections, Section{})
@@ -88,16 +87,16 @@ func (p *Page) Record(b Block) {
 	last.Blocks = append(last.Blocks, b)
 }
 
-// Section begins a section of Sections whose heading the caller writes with Line.
+// Section adds a section whose heading the caller writes with Line.
 func (p *Page) Section(title string) { p.sections = append(p.sections, Section{Title: title}) }
 
-// Line writes its parts and a newline, without spaces at the end.
+// Line writes its parts and a newline, without trailing spaces.
 func (p *Page) Line(parts ...string) {
 	p.b.WriteString(strings.TrimRight(strings.Join(parts, ""), " "))
 	p.b.WriteByte('\n')
 }
 
-// Heading opens a section.
+// Heading begins a section.
 func (p *Page) Heading(title, note string) {
 	p.Line()
 	p.Line(p.Paint(Bold, title), note)
@@ -105,7 +104,7 @@ func (p *Page) Heading(title, note string) {
 	p.sections[len(p.sections)-1].Note = note
 }
 
-// Text writes text, wrapped and indented by so many columns.
+// Text writes text, wrapped and indented by the given columns.
 func (p *Page) Text(indent int, text string) { p.Painted(Plain, indent, text) }
 
 // Painted is Text in a style.
@@ -124,7 +123,7 @@ func (p *Page) Item(style, text string) {
 	}
 }
 
-// Labelled writes text beside a label in the left column, wrapped.
+// Labelled writes wrapped text to the right of a label.
 func (p *Page) Labelled(label, text string) { p.Styled(Plain, label, text) }
 
 // Styled is Labelled with a style for the text.
@@ -139,7 +138,7 @@ func (p *Page) Styled(style, label, text string) {
 	}
 }
 
-// Table prints t, split where it is too wide; the first heads lines are bold.
+// Table prints t, split if it is too wide; the first heads lines are bold.
 func (p *Page) Table(t Table, heads int) { p.TableOf(t, heads, nil) }
 
 // TableOf is Table with the values of cells.
@@ -148,7 +147,7 @@ func (p *Page) TableOf(t Table, heads int, data map[[2]int]Datum) {
 	p.Columns(t, heads)
 }
 
-// Columns is Table without a place in Sections: see Record.
+// Columns is Table without an entry in Sections: see Record.
 func (p *Page) Columns(t Table, heads int) {
 	for i, part := range t.Within(p.Width) {
 		if i > 0 {
@@ -156,7 +155,7 @@ func (p *Page) Columns(t Table, heads int) {
 		}
 		for row, line := range part.Text() {
 			switch {
-			case row < heads && line == "": // of a head that needs fewer lines here
+			case row < heads && line == "":
 				continue
 			case row < heads:
 				line = p.Paint(Bold, line)
@@ -175,7 +174,7 @@ const (
 	Yellow = "33"
 )
 
-// Paint colours s where colours are wanted. It adds no visible width.
+// Paint colours s if the page has colours, without changing its visible width.
 func (p *Page) Paint(style, s string) string {
 	if !p.colour || style == Plain || s == "" {
 		return s

@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// Table is text in columns: the first to the left, the others to the right. As CSV it
-// holds raw values: the names of its columns end in their unit, and a value that is not
-// known is empty.
+// Table is text in columns: the first aligned to the left, the others to the right. As CSV it has
+// raw values: column names end in their unit, and an unknown value is empty.
 type Table struct {
 	Rows [][]string
 	// Gap is the number of spaces between columns.
 	Gap int
-	// Left names further columns, from 0, that are text and go to the left.
+	// Left are further columns, from 0, that are aligned to the left.
 	Left map[int]bool
 }
 
 // Add adds a row.
 func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
-// Text lays the table out in lines, whatever their width. A row without cells is an empty line.
+// Text formats the table in lines of any width. A row without cells is an empty
+// line.
 func (t *Table) Text() []string {
 	widths := t.widths()
 	lines := make([]string, 0, len(t.Rows))
@@ -44,14 +44,14 @@ func (t *Table) Text() []string {
 	return lines
 }
 
-// Print writes the table as Text lays it out.
+// Print writes the table as Text formats it.
 func (t *Table) Print(w io.Writer) error {
 	_, err := io.WriteString(w, strings.Join(append(t.Text(), ""), "\n"))
 	return err
 }
 
-// Markdown lays the table out with padded cells, so that it can be read where nothing
-// renders it. Rows without cells are passed over: Markdown has no empty row.
+// Markdown formats the table with padded cells. It skips rows without cells, which Markdown does
+// not have.
 func (t *Table) Markdown() string {
 	var shown Table
 	for _, row := range t.Rows {
@@ -89,12 +89,11 @@ func (t *Table) Markdown() string {
 	return b.String()
 }
 
-// CSV writes the table as RFC 4180 has it, but for the line ends: only a newline,
-// which every reader takes and every diff shows well.
+// CSV writes the table as in RFC 4180, but with only a newline at the line ends.
 func (t *Table) CSV(w io.Writer) error { return csv.NewWriter(w).WriteAll(t.Rows) }
 
-// Raw is a number in a cell of a CSV: to the last digit, without an exponent and without
-// separators. NaN and infinity are empty.
+// Raw formats a number for a CSV with all digits, without exponent or separators.
+// NaN and infinity are empty.
 func Raw(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return ""
@@ -102,7 +101,7 @@ func Raw(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
-// Optional is what a pointer points to, in a cell of a CSV; empty if it is nil.
+// Optional formats *p for a CSV; empty if p is nil.
 func Optional[T int64 | float64](p *T) string {
 	if p == nil {
 		return ""
@@ -110,7 +109,6 @@ func Optional[T int64 | float64](p *T) string {
 	return Raw(float64(*p))
 }
 
-// widths are those of the columns.
 func (t *Table) widths() []int {
 	var widths []int
 	for _, row := range t.Rows {
@@ -124,8 +122,8 @@ func (t *Table) widths() []int {
 	return widths
 }
 
-// Within splits a table that is wider than width into several that have the
-// first column in common. A single column may still be too wide.
+// Within splits a table that is wider than width into several with the same first
+// column. A single column may still be too wide.
 func (t *Table) Within(width int) []Table {
 	widths := t.widths()
 	if len(widths) == 0 {
@@ -145,8 +143,7 @@ func (t *Table) Within(width int) []Table {
 	}
 }
 
-// Squeeze makes a table that is wider than width narrower: less between columns,
-// and where that is not enough, without the last of them.
+// Squeeze narrows a table to width: it reduces the gaps, and then removes the last column.
 func (t *Table) Squeeze(width int) {
 	wide := func() bool {
 		total := -t.Gap
@@ -165,7 +162,7 @@ func (t *Table) Squeeze(width int) {
 	}
 }
 
-// Without is the table without one of its columns.
+// Without returns the table without one of its columns.
 func (t *Table) Without(column int) Table {
 	rest := Table{Gap: t.Gap, Left: map[int]bool{}}
 	for i, left := range t.Left {
@@ -180,7 +177,6 @@ func (t *Table) Without(column int) Table {
 	return rest
 }
 
-// columns is the table of the first column and those from one to another.
 func (t *Table) columns(from, to int) Table {
 	part := Table{Gap: t.Gap, Left: map[int]bool{}}
 	for i, left := range t.Left {

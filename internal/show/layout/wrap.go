@@ -1,11 +1,11 @@
-// Package layout lays out what people read: text of a certain width, Markdown, tables and
-// charts of characters. It knows nothing of what it lays out.
+// Package layout lays out what people read: text of a certain width, Markdown, tables and charts of
+// characters. It knows nothing of what it lays out.
 //
-// A Table is the one table of the project, whatever it is written as. A Page is a text for
-// a terminal, and Markdown a page for a pull request.
+// Table is the only table of the project, for all formats. Page is a text for a terminal, and
+// Markdown a page for a pull request.
 //
-// Files to know: table.go (Text, Markdown and CSV of a table), page.go, markdown.go,
-// wrap.go, chart.go (bars over time).
+// Files to know: table.go (Text, Markdown and CSV of a table), page.go, markdown.go, wrap.go,
+// chart.go (bars over time).
 package layout
 
 import (
@@ -18,25 +18,23 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// Columns is the width of s on a terminal: reports hold no wide characters.
+// Columns is the width of s on a terminal, if it has no wide characters.
 func Columns(s string) int { return utf8.RuneCountInString(s) }
 
-// Pad fills s with spaces at its end to width columns.
+// Pad appends spaces to s up to width columns.
 func Pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-Columns(s)))
 }
 
-// PadLeft fills s with spaces at its start to width columns.
+// PadLeft prepends spaces to s up to width columns.
 func PadLeft(s string, width int) string {
 	return strings.Repeat(" ", max(0, width-Columns(s))) + s
 }
 
-// separator stands between the parts of a list.
 const separator = " · "
 
-// Wrap breaks text into lines of at most width columns: between the parts of a
-// list, and within a part that is longer than a line at its spaces. A longer
-// word has a line of its own.
+// Wrap breaks text into lines of at most width columns, between the parts of a list, and a longer
+// part at its spaces. A longer word has its own line.
 func Wrap(text string, width int) []string {
 	var lines []string
 	line := ""
@@ -77,7 +75,7 @@ func WrapWords(text string, width int) []string {
 	return append(lines, line)
 }
 
-// List joins parts that are not empty.
+// List joins the parts that are not empty.
 func List(parts ...string) string {
 	var filled []string
 	for _, part := range parts {
@@ -97,10 +95,9 @@ func Enumerate(names []string) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// someNames bounds the names that EnumerateSome gives.
 const someNames = 4
 
-// EnumerateSome enumerates the first few names, and says how many more there are.
+// EnumerateSome enumerates the first four names, and the number of others.
 func EnumerateSome(names []string) string {
 	if n := len(names); n > someNames {
 		names = append(slices.Clone(names[:someNames]), fmt.Sprintf("%d more", n-someNames))
@@ -108,7 +105,7 @@ func EnumerateSome(names []string) string {
 	return Enumerate(names)
 }
 
-// At is a moment of a run, from the start of the measured window on.
+// At formats a time since the start of the measured window.
 func At(ns int64) string {
 	if ns == 0 {
 		return "0 s"
@@ -116,7 +113,7 @@ func At(ns int64) string {
 	return unit.Nanos(ns)
 }
 
-// Moment is a time in UTC, or a sign that it is not known.
+// Moment formats a time in UTC, or the mark of an absent value.
 func Moment(t time.Time, format string) string {
 	if t.IsZero() {
 		return unit.Absent
@@ -124,5 +121,5 @@ func Moment(t time.Time, format string) string {
 	return t.UTC().Format(format)
 }
 
-// Words turns a metric's key into the words of the field.
+// Words replaces the underscores of a metric's key by spaces.
 func Words(metric string) string { return strings.ReplaceAll(metric, "_", " ") }

@@ -9,21 +9,19 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// Widths that charts are laid out for, in CSS pixels: that of a page, and that of a telephone.
+// In CSS pixels, for a page and for a telephone.
 const (
 	wideChart   = 860
 	narrowChart = 328
 )
 
-// heavyDrawing is from how many bytes on a drawing is only there for wide screens. Others scroll
-// it: the page of an hour would have too many bytes.
+// heavyDrawing is the size in bytes from which a chart has only its wide drawing, to bound the page
+// of a long run.
 const heavyDrawing = 50_000
 
-// tableRows bounds the table of a chart.
 const tableRows = 60
 
-// drawn is a chart by its name. What a run has no data for is a sentence, or nothing at all of
-// a chart that is only for some runs.
+// If the run lacks the data, drawn returns a sentence, or nothing if the chart is not needed.
 func (p *Page) drawn(name string, in chart.Input, needed bool) []Part {
 	c, err := chart.Named(name)
 	if err != nil {
@@ -40,7 +38,7 @@ func (p *Page) drawn(name string, in chart.Input, needed bool) []Part {
 	return []Part{p.chartOf(name, spec)}
 }
 
-// chartOf lays a chart out. Its title and its notes stand beside the drawing.
+// The title and notes of a chart are outside of its drawing.
 func (p *Page) chartOf(name string, spec draw.Spec) Part {
 	v := &Chart{ID: p.id("chart " + name), Name: name, Title: spec.Title, Alt: spec.Alt, Notes: spec.Notes,
 		Table: plainTable(spec.Title+", values", spec.Table(tableRows)), Crosshair: p.crosshairOf(spec)}
@@ -53,8 +51,7 @@ func (p *Page) chartOf(name string, spec draw.Spec) Part {
 	return Part{Chart: v}
 }
 
-// svg is the drawing of bare under the title of spec. It is safe in a page: draw escapes what
-// is untrusted.
+// svg is safe in a page: package draw escapes untrusted text.
 func svg(bare, spec draw.Spec, width float64, id string) template.HTML {
 	scene := bare.Layout(width)
 	scene.Title, scene.Alt = spec.Title, spec.Alt
@@ -63,8 +60,8 @@ func svg(bare, spec draw.Spec, width float64, id string) template.HTML {
 	return template.HTML(b.String())
 }
 
-// Drawing is a chart without what stands beside it in a page, for wide and for narrow screens.
-// Errors are those of the chart.
+// Drawing returns the drawing of a chart, for wide and for narrow screens. Errors are those of the
+// chart.
 func Drawing(name string, in chart.Input) (wide, narrow template.HTML, err error) {
 	c, err := chart.Named(name)
 	if err != nil {

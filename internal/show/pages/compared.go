@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// Comparison is the page of sets of runs against the first.
+// Comparison returns the page of sets of runs against the first.
 func Comparison(c *compared.Comparison) *Page {
 	p := &Page{Kind: "Comparison", Title: "Runs against each other"}
 	if len(c.Sets) == 2 {
@@ -28,7 +28,7 @@ func Comparison(c *compared.Comparison) *Page {
 	p.sections(c.Sections(), "What is shown")
 	p.charts("Chart of differences", []shownChart{{"differences", true}}, chart.Input{Differences: differencesOf(c)})
 	var runs []*result.Recorded
-	for round := 0; ; round++ { // the first run of each set, then the second: a bound must not leave out a set
+	for round := 0; ; round++ { // the first run of each set, then the second: the limit must not exclude a set
 		more := false
 		for _, s := range c.Samples {
 			if round < len(s.Taken) {
@@ -44,7 +44,6 @@ func Comparison(c *compared.Comparison) *Page {
 	return p
 }
 
-// differencesOf are what a comparison found, as its chart takes it.
 func differencesOf(c *compared.Comparison) *chart.Differences {
 	d := &chart.Differences{Base: c.Sets[0].Letter + ", " + c.Sets[0].Label}
 	for i, a := range c.Against {
@@ -58,7 +57,6 @@ func differencesOf(c *compared.Comparison) *chart.Differences {
 	return d
 }
 
-// historyOf is a history as its chart takes it.
 func historyOf(h *compared.History) *chart.History {
 	all := &chart.History{}
 	for _, run := range h.Runs {
@@ -85,7 +83,7 @@ func orUnknown(v *float64) float64 {
 	return *v
 }
 
-// History is the page of one configuration over time.
+// History returns the page of one configuration over time.
 func History(h *compared.History) *Page {
 	last := h.Runs[len(h.Runs)-1]
 	p := &Page{Kind: "History", Title: cmp.Or(last.Name, last.ID, "Runs without a name")}

@@ -17,7 +17,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/pages"
 )
 
-// saved writes a run's summary and its intervals.
 func saved(t *testing.T, r *result.Recorded) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -40,7 +39,6 @@ func saved(t *testing.T, r *result.Recorded) (dir string) {
 	return dir
 }
 
-// cpu is the processor time of this process.
 func cpu(t *testing.T) time.Duration {
 	t.Helper()
 	var usage unix.Rusage
@@ -50,12 +48,10 @@ func cpu(t *testing.T) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// The page of an hour takes eight times the processor time of that of ten minutes at most: it
-// does not grow with more than the intervals.
 func TestPageOfAnHourTakesEightTimesThatOfTenMinutes(t *testing.T) {
 	took := map[string]time.Duration{}
 	dirs := []string{saved(t, hours(t, 600)), saved(t, hours(t, 3600))}
-	for range 5 { // in turns, and the least of each
+	for range 5 {
 		for _, dir := range dirs {
 			start := cpu(t)
 			r, err := result.Read(dir)

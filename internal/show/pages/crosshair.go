@@ -9,10 +9,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// crosshair has the words for each moment of a chart: what chart.js shows. Each word is there
-// once.
+// crosshair has the texts that chart.js shows for each moment of a chart, each stored once.
 type crosshair struct {
-	Grid   int      `json:"grid"` // its place in the grids of the page
+	Grid   int      `json:"grid"` // index in the page's grids
 	Words  []string `json:"words"`
 	Digits int      `json:"digits"`
 	Series []coded  `json:"series"`
@@ -21,20 +20,19 @@ type crosshair struct {
 	first string
 }
 
-// Last is the place of the last moment.
+// Last returns the index of the last moment.
 func (c *crosshair) Last() int { return c.last }
 
-// First are the words for the first moment.
+// First returns the text of the first moment.
 func (c *crosshair) First() string { return c.first }
 
-// grid are the moments of charts, in the values of their x axis. Charts of one run share it.
+// grid is the moments of charts, as values of their x axis. Charts of one run share it.
 type grid struct {
 	X      []float64 `json:"x"`
 	Labels []string  `json:"labels"`
 }
 
-// MarshalJSON leaves out places that are evenly apart: a first one, a step and their number say
-// the same.
+// MarshalJSON writes evenly spaced moments as a first one, a step and their number.
 func (g grid) MarshalJSON() ([]byte, error) {
 	type plain grid // without this method
 	if len(g.X) < 2 {
@@ -49,19 +47,18 @@ func (g grid) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{"first": first, "step": step, "count": len(g.X), "labels": g.Labels})
 }
 
-// coded is a word of a series for each moment: At has its place in Words, in so many digits.
+// coded has in At an index into Words for each moment, with Digits digits each.
 type coded struct {
 	Name string `json:"name"`
 	At   string `json:"at"`
 }
 
-// digits64 are the digits of At.
 const digits64 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
 
-// mostMoments bounds a chart's moments: a day of seconds has 86,400.
+// mostMoments bounds a chart's moments. A day of seconds has 86,400.
 const mostMoments = 100_000
 
-// crosshairOf has the words of a chart; nil of one without an x axis of moments.
+// crosshairOf is nil if the x axis has no moments.
 func (p *Page) crosshairOf(spec draw.Spec) *crosshair {
 	if len(spec.X.Categories) > 0 || spec.X.Format == nil {
 		return nil
@@ -110,7 +107,6 @@ func (p *Page) crosshairOf(spec draw.Spec) *crosshair {
 	return c
 }
 
-// gridOf is the place of a grid among those of the page.
 func (p *Page) gridOf(g grid) int {
 	same := func(other grid) bool { return slices.Equal(g.X, other.X) && slices.Equal(g.Labels, other.Labels) }
 	if i := slices.IndexFunc(p.grids, same); i >= 0 {
@@ -120,7 +116,6 @@ func (p *Page) gridOf(g grid) int {
 	return len(p.grids) - 1
 }
 
-// wordsOf has the words of a series for each moment: a value, or the lowest and the highest.
 func wordsOf(s draw.Series, moments []draw.Moment, y draw.Axis) []string {
 	words := make([]string, len(moments))
 	for i, m := range moments {
@@ -132,7 +127,6 @@ func wordsOf(s draw.Series, moments []draw.Moment, y draw.Axis) []string {
 	return words
 }
 
-// code codes the words of series.
 func (c *crosshair) code(names []string, said [][]string) {
 	places := map[string]int{}
 	for _, words := range said {

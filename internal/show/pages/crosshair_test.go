@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// decodedWords reads the words of a series, as chart.js does.
 func decodedWords(c *crosshair, series int) (words []string) {
 	at := c.Series[series].At
 	for i := 0; i < len(at); i += c.Digits {
@@ -38,8 +37,7 @@ func TestCodedWords(t *testing.T) {
 	})
 }
 
-// The words of a moment are those of its interval, and of the lag samples that hold in it. The bound
-// that all runs have in common is one long step.
+// The text of a moment also has the lag samples in it. A bound that never changes is one long step.
 func TestCrosshair(t *testing.T) {
 	count := func(v float64) string { return unit.Count(int64(v)) }
 	spec := draw.Spec{X: draw.Free("time", draw.Linear, count), Panels: []draw.Panel{

@@ -1,17 +1,17 @@
 // Package pages lays out reports as HTML: one file that holds its style, its scripts and its
-// charts, and asks no server for anything. It has no sentences of its own about runs: those
-// are of report, compared and campaigns, and the charts of chart.
+// charts, and asks no server for anything. Its sentences come from report, compared and campaigns,
+// and its charts from chart.
 //
-// Text in result files is untrusted. It reaches a page only through html/template, and
-// through the escaping of draw. A policy in the page allows the scripts and the style that
-// it holds, by their hashes, and nothing else.
+// Text in result files is untrusted: it reaches a page only through html/template, or through the
+// escaping of draw. A policy in the page allows only the page's own scripts and style, by their
+// hashes.
 //
-// A value in a page is an element <data> with the name of its figure; it is the value that the
-// JSON of the same report has.
+// A value in a page is an element <data> with the name of its figure, as in the JSON of the same
+// report.
 //
 // Files to know: page.go (what a page is made of), write.go (HTML, and the policy), parts.go
-// (sections of a report), charts.go, crosshair.go, run.go, several.go, study.go,
-// compared.go, assets/ (template, style, scripts).
+// (sections of a report), charts.go, crosshair.go, run.go, several.go, study.go, compared.go,
+// assets/ (template, style, scripts).
 package pages
 
 import (
@@ -26,15 +26,15 @@ import (
 
 // Page is a page before it is written.
 type Page struct {
-	Kind  string // in a word: what the page is of
+	Kind  string // the kind of report, in a word
 	Title string
-	// Lines stand below the title.
+	// Lines are below the title.
 	Lines    []string
 	Badges   []Badge
-	Remarks  []Text // what to know before any figure
+	Remarks  []Text // caveats before the figures
 	Cards    []Card
 	Sections []Section
-	// Main, of a template, stands in place of all of these.
+	// Main is the HTML of a template; it replaces the fields above.
 	Main template.HTML
 
 	ids   map[string]bool
@@ -53,7 +53,6 @@ const (
 	Strong   Tone = "strong"
 )
 
-// toneOf is the tone of a style of a terminal.
 func toneOf(style string) Tone {
 	switch style {
 	case layout.Green:
@@ -80,16 +79,16 @@ type Text struct {
 	Text string
 }
 
-// Card is a figure that stands out.
+// Card is a prominent figure.
 type Card struct {
 	Label string
 	Cell  Cell
 }
 
-// Section is what stands under one heading. Exactly one field of each part is set.
+// Section is the content below one heading. Exactly one field of each part is set.
 type Section struct {
 	ID, Title string
-	Note      string // goes on with the title
+	Note      string // continues the title
 	Parts     []Part
 }
 
@@ -103,13 +102,13 @@ type Part struct {
 	Fold  *Fold
 }
 
-// Fact is a text with what it is about; of several lines, only the first has a label.
+// Fact is a label with lines of text.
 type Fact struct {
 	Label string
 	Lines []Text
 }
 
-// Fold is what a reader opens.
+// Fold is content that a reader can unfold.
 type Fold struct {
 	Summary string
 	Parts   []Part
@@ -117,14 +116,14 @@ type Fold struct {
 
 // Table is a table; its rows are as wide as its head.
 type Table struct {
-	Name string // for those who do not see what is around it
+	Name string // for people who do not see its context
 	Head []Cell
 	Rows [][]Cell
 	// Searched adds a field that finds rows.
 	Searched bool
 }
 
-// Cell is a cell of a table. Value is set if a document has it, and is then a number in full.
+// Cell is a cell of a table. Value has all digits; it is set if a document has the number.
 type Cell struct {
 	Text      string
 	Value     string
@@ -146,14 +145,13 @@ type Chart struct {
 	Crosshair            *crosshair
 }
 
-// section adds a section.
 func (p *Page) section(title string, parts ...Part) {
 	if len(parts) > 0 {
 		p.Sections = append(p.Sections, Section{ID: p.id(title), Title: title, Parts: parts})
 	}
 }
 
-// id is an identifier for a title that no other part of the page has.
+// The identifier is unique in the page.
 func (p *Page) id(title string) string {
 	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool {
 		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -173,7 +171,6 @@ func (p *Page) id(title string) string {
 	return id
 }
 
-// texts are sentences of one tone.
 func texts(tone Tone, all ...string) (list []Text) {
 	for _, text := range all {
 		if text != "" {
@@ -187,7 +184,6 @@ func paragraph(tone Tone, text string) Part { return Part{Text: &Text{tone, text
 
 func fold(summary string, parts ...Part) Part { return Part{Fold: &Fold{summary, parts}} }
 
-// filled are the texts that say something.
 func filled(all ...string) []string {
 	return slices.DeleteFunc(all, func(text string) bool { return text == "" })
 }

@@ -32,7 +32,6 @@ func written(t *testing.T, p *pages.Page, o pages.Options) string {
 	return b.String()
 }
 
-// datum is an element <data>.
 type datum struct {
 	figure, stat, of string
 	atLeast          bool
@@ -41,7 +40,6 @@ type datum struct {
 
 var dataElement = regexp.MustCompile(`<data value="([^"]*)" data-figure="([^"]*)"(?: data-stat="([^"]*)")?(?: data-of="([^"]*)")?( data-bound="at-least")?>[^<]+</data>`)
 
-// dataOf are the values of a page.
 func dataOf(t *testing.T, page string) (all []datum) {
 	t.Helper()
 	found := dataElement.FindAllStringSubmatch(page, -1)
@@ -58,7 +56,6 @@ func dataOf(t *testing.T, page string) (all []datum) {
 	return all
 }
 
-// decoded is the JSON of a report.
 func decoded(t *testing.T, write func(*bytes.Buffer, report.Options) error) (document map[string]any) {
 	t.Helper()
 	if err := json.Unmarshal(showtest.Written(t, write, report.Options{Format: report.AsJSON}), &document); err != nil {
@@ -67,7 +64,6 @@ func decoded(t *testing.T, write func(*bytes.Buffer, report.Options) error) (doc
 	return document
 }
 
-// broken is a run that was killed: it has intervals, and no figures.
 func broken(t *testing.T) *result.Recorded {
 	r := showtest.Simulate(t, resulttest.Overload())
 	info := r.Run.Run
@@ -77,7 +73,6 @@ func broken(t *testing.T) *result.Recorded {
 	return r
 }
 
-// A page of a run has every figure that its JSON has, and no value that its JSON has not.
 func TestRunHasTheFiguresOfItsJSON(t *testing.T) {
 	for _, r := range []*result.Recorded{
 		showtest.Simulate(t, resulttest.Baseline()), showtest.Simulate(t, resulttest.OverloadTight()), broken(t),
@@ -111,7 +106,6 @@ func TestRunHasTheFiguresOfItsJSON(t *testing.T) {
 	}
 }
 
-// sweep is a campaign of three codecs with five runs of each.
 func sweep(t *testing.T) *result.RecordedCampaign {
 	m := showtest.NewMaker(t, 5)
 	c := &result.RecordedCampaign{Dir: "runs/sweep", Campaign: result.Campaign{
@@ -132,7 +126,6 @@ func sweep(t *testing.T) *result.RecordedCampaign {
 	return c
 }
 
-// comparison is of two sets of six runs.
 func comparison(t *testing.T) *compared.Comparison {
 	m := showtest.NewMaker(t, 1)
 	sets := []analysis.Set{{Label: "baseline"}, {Label: "zstd"}}
@@ -147,7 +140,6 @@ func comparison(t *testing.T) *compared.Comparison {
 	return compared.ComparisonOf(c)
 }
 
-// history is of twenty runs, of which the last eight are slower.
 func history(t *testing.T) *compared.History {
 	m := showtest.NewMaker(t, 9)
 	var runs []*result.Recorded
@@ -170,7 +162,6 @@ func study(t *testing.T, c *result.RecordedCampaign) *pages.Page {
 	return p
 }
 
-// member is the object of a list whose key has a value.
 func member(list any, key, value string) map[string]any {
 	for _, item := range list.([]any) {
 		if of := item.(map[string]any); of[key] == value {
@@ -180,7 +171,6 @@ func member(list any, key, value string) map[string]any {
 	return nil
 }
 
-// at is a value deep in a document, by names with dots between.
 func at(document any, path string) any {
 	for _, name := range strings.Split(path, ".") {
 		of, ok := document.(map[string]any)
@@ -192,7 +182,6 @@ func at(document any, path string) any {
 	return document
 }
 
-// The values in pages of several runs are those of the JSON of the same reports.
 func TestValuesOfSeveralRuns(t *testing.T) {
 	c, compared, over := sweep(t), comparison(t), history(t)
 	for name, p := range map[string]struct {
@@ -226,7 +215,6 @@ func TestValuesOfSeveralRuns(t *testing.T) {
 	}
 }
 
-// everyPage is one of each kind.
 func everyPage(t *testing.T) map[string]*pages.Page {
 	return map[string]*pages.Page{
 		"run":        pages.Run(showtest.Simulate(t, resulttest.OverloadTight())),
@@ -246,8 +234,7 @@ var (
 	heading            = regexp.MustCompile(`<h([1-6])`)
 )
 
-// A page allows what it holds and nothing else, asks for nothing, and is in order: each
-// identifier is there once, and no level of headings is left out.
+// A page requests nothing, its identifiers are unique, and its headings skip no level.
 func TestPagesHoldWhatTheyNeed(t *testing.T) {
 	for name, p := range everyPage(t) {
 		page := written(t, p, pages.Options{})
@@ -287,7 +274,6 @@ func TestPagesHoldWhatTheyNeed(t *testing.T) {
 	}
 }
 
-// With the files of a server a page has none of its own, and runs lead to their pages.
 func TestLinkedPage(t *testing.T) {
 	page := written(t, study(t, sweep(t)), pages.Options{Assets: "/assets/", Links: []pages.Link{{Text: "All runs", Href: "/"}},
 		Href: func(dir string) string { return "/run/" + dir[len("runs/"):] }})
@@ -301,10 +287,9 @@ func TestLinkedPage(t *testing.T) {
 	}
 }
 
-// hostile is text that would become markup if it were not escaped.
+// hostile would become markup if it were not escaped.
 const hostile = `"'></script></style></title><script>alert(1)</script><img src=x onerror=alert(1)>{{.}}`
 
-// Text in files is text in the page.
 func TestHostileText(t *testing.T) {
 	r := showtest.Simulate(t, resulttest.OverloadTight())
 	r.Dir = "runs/" + hostile
@@ -331,7 +316,6 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// What a run lacks is said in a sentence, and not left blank.
 func TestPagesSayWhatRunsLack(t *testing.T) {
 	for name, want := range map[string][]string{
 		"broken":   {"invalid, not finished", "the run did not finish", "it stopped in the phase"},
@@ -346,7 +330,6 @@ func TestPagesSayWhatRunsLack(t *testing.T) {
 	}
 }
 
-// Of many events the first 2,000 are there, and the others are counted.
 func TestManyEvents(t *testing.T) {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	r.Events = slices.Repeat([]result.Event{{Kind: "consumer", What: "a thing happened"}}, 2500)
@@ -356,8 +339,8 @@ func TestManyEvents(t *testing.T) {
 	}
 }
 
-// hours is a run of so many seconds with an interval for each, and all that an interval may have:
-// values that change all the time, of twelve partitions, three brokers and the machine.
+// hours returns a run with an interval for each second and all fields of intervals, with changing
+// values.
 func hours(t *testing.T, seconds int64) *result.Recorded {
 	r := showtest.Simulate(t, resulttest.OverloadTight())
 	base := r.Intervals
@@ -397,7 +380,7 @@ func hours(t *testing.T, seconds int64) *result.Recorded {
 	return r
 }
 
-// The page of an hour is 2 MB at most, and what all pages hold 60 KB.
+// A page of an hour has at most 2 MB, and the common parts of pages at most 60 KB.
 func TestBytes(t *testing.T) {
 	size := len(pages.Style())
 	for _, script := range pages.Scripts() {

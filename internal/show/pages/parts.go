@@ -8,8 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// partsOf are the blocks of a section of a report: sentences that follow each other become a
-// list or a list of facts.
+// Consecutive sentences become a list or a list of facts.
 func partsOf(s layout.Section) (parts []Part) {
 	for _, b := range s.Blocks {
 		text := Text{toneOf(b.Style), b.Text}
@@ -44,8 +43,8 @@ func partsOf(s layout.Section) (parts []Part) {
 	return parts
 }
 
-// tableOf is a table of a report. Rows of its head are joined, and a row without a first cell
-// goes into the row above it, as a note.
+// tableOf joins the rows of the table's head. A row without a first cell becomes a note in the row
+// above.
 func tableOf(name string, b layout.Block) *Table {
 	t := &Table{Name: name}
 	width := 0
@@ -89,14 +88,13 @@ func tableOf(name string, b layout.Block) *Table {
 	return t
 }
 
-// sections adds sections of a report; a title of none is that of the first.
 func (p *Page) sections(all []layout.Section, first string) {
 	for _, s := range all {
 		title := s.Title
 		if title == "" {
 			title = first
 		}
-		s.Title = title // also the name of its tables
+		s.Title = title
 		if parts := partsOf(s); len(parts) > 0 {
 			p.section(title, parts...)
 			p.Sections[len(p.Sections)-1].Note = s.Note
@@ -104,7 +102,6 @@ func (p *Page) sections(all []layout.Section, first string) {
 	}
 }
 
-// plainTable is a table of texts, the first row being its head.
 func plainTable(name string, rows [][]string) *Table {
 	if len(rows) < 2 {
 		return nil
@@ -112,7 +109,6 @@ func plainTable(name string, rows [][]string) *Table {
 	return tableOf(name, layout.Block{Heads: 1, Table: layout.Table{Rows: rows}})
 }
 
-// orAbsent is a text, or a mark for none.
 func orAbsent(text string, known bool) string {
 	if !known {
 		return unit.Absent
@@ -120,7 +116,6 @@ func orAbsent(text string, known bool) string {
 	return text
 }
 
-// titled is the title of a figure as the first words of a line.
 func titled(f figure.Figure) string {
 	first, rest, _ := strings.Cut(f.Title, " ")
 	if first == "e2e" {

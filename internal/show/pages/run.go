@@ -15,28 +15,25 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// shownChart is a chart of a page, and whether it is missed if it can't be drawn.
+// If a needed chart cannot be drawn, the page says why.
 type shownChart struct {
 	name   string
 	needed bool
 }
 
-// runCharts are those of a run.
 var runCharts = []shownChart{
 	{"books", true}, {"timeline", true}, {"lag", true}, {"age", true}, {"outage", false}, {"gate", false},
 	{"partitions", true}, {"resources", true}, {"process", false}, {"percentiles", true},
 }
 
-// runCards are the figures of a run that stand out.
 var runCards = []string{
 	"offered_per_s", "acked_per_s", "delivered_per_s", "queue_acked_per_s", "shed", "e2e_response_time_p50",
 	"e2e_response_time_p99", "e2e_response_time_p99_9", "lag_peak",
 }
 
-// mostEvents bounds the events of a page; the others are counted.
 const mostEvents = 2000
 
-// Run is the page of one run, which may be one that did not finish, or was imported.
+// Run returns the page of one run, which may be unfinished or imported.
 func Run(r *result.Recorded) *Page {
 	a := report.AccountOf(r)
 	info := r.Run.Run
@@ -66,7 +63,6 @@ func Run(r *result.Recorded) *Page {
 	return p
 }
 
-// sentence is a text with a full stop.
 func sentence(text string) string {
 	if text == "" {
 		return ""
@@ -74,7 +70,6 @@ func sentence(text string) string {
 	return text + "."
 }
 
-// charts adds a section of charts.
 func (p *Page) charts(title string, all []shownChart, in chart.Input) {
 	var parts []Part
 	for _, c := range all {
@@ -83,7 +78,6 @@ func (p *Page) charts(title string, all []shownChart, in chart.Input) {
 	p.section(title, parts...)
 }
 
-// cardsOf are the cards of a run that it has a figure for.
 func cardsOf(r *result.Run) (cards []Card) {
 	for _, name := range runCards {
 		f, err := figure.Named(name)
@@ -97,7 +91,6 @@ func cardsOf(r *result.Run) (cards []Card) {
 	return cards
 }
 
-// cellOf is a figure of a run; without a value if the run does not have it.
 func cellOf(f figure.Figure, r *result.Run) Cell {
 	text, known := f.Text(r)
 	c := Cell{Text: orAbsent(text, known), Numeric: true}
@@ -111,7 +104,6 @@ func cellOf(f figure.Figure, r *result.Run) Cell {
 	return c
 }
 
-// figuresOf are all figures of a run, with why one is missing.
 func figuresOf(r *result.Run) *Table {
 	t := &Table{Name: "All figures", Searched: true,
 		Head: []Cell{{Text: "Figure"}, {Text: "Value", Numeric: true}, {Text: "Name"}}}
@@ -125,7 +117,6 @@ func figuresOf(r *result.Run) *Table {
 	return t
 }
 
-// settingsOf are the settings of a run's scenario.
 func settingsOf(r *result.Recorded) *Table {
 	settings := figure.Settings(r.Run.Scenario)
 	rows := [][]string{{"Setting", "Value"}}
@@ -140,7 +131,6 @@ func settingsOf(r *result.Recorded) *Table {
 	return t
 }
 
-// eventsOf are the events by kind, a fold for each.
 func eventsOf(events []result.Event) (parts []Part) {
 	left := max(len(events)-mostEvents, 0)
 	byKind := map[string][]result.Event{}

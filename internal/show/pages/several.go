@@ -12,8 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// Runs is the page of several runs beside each other, without a test; of one it is Run. A run
-// that is named twice is there once.
+// Runs returns the page of several runs side by side, without a test; for one run, it is Run. A run
+// named twice appears once.
 func Runs(all []*result.Recorded) *Page {
 	runs, twice := result.Distinct(all)
 	p := besideEachOther(runs)
@@ -34,7 +34,7 @@ func besideEachOther(runs []*result.Recorded) *Page {
 			valid++
 		}
 	}
-	p := &Page{Kind: "Runs beside each other", Title: unit.Things(int64(len(runs)), "run")}
+	p := &Page{Kind: "Runs side by side", Title: unit.Things(int64(len(runs)), "run")}
 	p.Badges = []Badge{validRuns(valid, len(runs))}
 	p.sections(report.Several(runs), "Figures")
 	p.severalCharts("Charts", runs)
@@ -42,7 +42,6 @@ func besideEachOther(runs []*result.Recorded) *Page {
 	return p
 }
 
-// validRuns says how many of all runs are valid.
 func validRuns(valid, all int) Badge {
 	b := Badge{"runs", fmt.Sprintf("%s of %s valid", unit.Count(int64(valid)), unit.Count(int64(all))), Doubtful}
 	switch {
@@ -54,7 +53,6 @@ func validRuns(valid, all int) Badge {
 	return b
 }
 
-// severalCharts are the lag, the percentiles and the timeline of the first few runs that finished.
 func (p *Page) severalCharts(title string, runs []*result.Recorded) {
 	finished := slices.DeleteFunc(slices.Clone(runs), func(r *result.Recorded) bool { return !r.Run.Finished() })
 	if len(finished) == 0 {
@@ -71,7 +69,6 @@ func (p *Page) severalCharts(title string, runs []*result.Recorded) {
 	p.section(title, parts...)
 }
 
-// runsTable lists runs, each with its verdict and where it is.
 func runsTable(runs []*result.Recorded) *Table {
 	t := &Table{Name: "Runs", Head: []Cell{
 		{Text: "Run"}, {Text: "Name"}, {Text: "Started (UTC)"}, {Text: "Verdict"}, {Text: "Folder"},

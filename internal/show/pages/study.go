@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// studyCharts are those of a campaign. All but the first depend on what was varied.
+// All charts but the first depend on what was varied.
 var studyCharts = []shownChart{
 	{"cells", true}, {"codecs", false}, {"bursts", false}, {"burst-peaks", false},
 	{"record-size", false}, {"speed-up", false}, {"drain", false}, {"receive-rate", false}, {"threads", false},
@@ -20,14 +20,12 @@ var studyCharts = []shownChart{
 // cellsShown bounds the figures of the chart of cells; the table has all.
 const cellsShown = 6
 
-// slopeAnswer is the answer of a suite that asks what happens as a topic grows.
 const slopeAnswer = "slope"
 
-// searchCharts are those of a search.
 var searchCharts = []shownChart{{"search", true}, {"capacity", false}}
 
-// Study is the page of a campaign. By is the figure that its cells are ranked by, as
-// campaigns.Analyse has it. Errors are those of Analyse.
+// Study returns the page of a campaign, ranked by the figure named by. Errors are those of
+// campaigns.Analyse.
 func Study(c *result.RecordedCampaign, by string) (*Page, error) {
 	d, err := campaigns.Analyse(c, by)
 	if err != nil {
@@ -69,7 +67,7 @@ func Study(c *result.RecordedCampaign, by string) (*Page, error) {
 		p.charts("Charts", charts, chart.Input{Campaign: c, Figures: figures[:min(len(figures), cellsShown)]})
 	}
 	ofRuns := func() { p.severalCharts("Charts of typical runs", typical) }
-	if analysis.UnderBackpressure(d.Variants()) { // the lag over time is what it is about
+	if analysis.UnderBackpressure(d.Variants()) { // the lag over time is the main result
 		ofRuns()
 		ofCells()
 	} else {
@@ -82,7 +80,6 @@ func Study(c *result.RecordedCampaign, by string) (*Page, error) {
 	return p, nil
 }
 
-// varies reports whether the scenarios of a campaign differ in a setting.
 func varies(c *result.RecordedCampaign, path string) bool {
 	cells := c.Campaign.Cells
 	return slices.ContainsFunc(cells, func(cell result.Cell) bool {

@@ -25,37 +25,36 @@ var chartJS string
 //go:embed assets/list.js
 var listJS string
 
-// Style is the CSS of every page, with that of the charts.
+// Style returns the CSS of every page, with that of the charts.
 func Style() string { return pageCSS + draw.Style() }
 
-// Scripts are the ES modules of every page, by file name. None imports another.
+// Scripts returns the ES modules of every page, by file name. None imports another.
 func Scripts() map[string]string { return map[string]string{"chart.js": chartJS, "list.js": listJS} }
 
 // Options say where a page will be.
 type Options struct {
-	// Href is the address of the page of a run, by the run's folder; "" if there is none.
-	// Nil: no run has a page.
+	// Href returns the address of a run's page, by its folder; "" if there is none. Nil means that
+	// no run has a page.
 	Href func(dir string) string
-	// Assets is what the addresses of page.css and of Scripts begin with, for a server
-	// that sends the policy itself. "" has them in the page, with a policy.
+	// Assets begins the addresses of page.css and of Scripts, for a server that sends the policy
+	// itself. "" includes them in the page.
 	Assets string
-	// Modules are scripts of the server beside Scripts, by file name.
+	// Modules are further scripts of the server, by file name.
 	Modules []string
-	// Links stand above the page.
+	// Links are above the page.
 	Links []Link
 }
 
-// Link is a text that leads somewhere.
+// Link is a text with an address.
 type Link struct{ Text, Href string }
 
-// written is what the template takes.
 type written struct {
 	*Page
 	Policy template.HTMLAttr
 	CSS    template.CSS
 	JS     []template.JS
 	Assets string
-	Names  []string // of linked scripts
+	Names  []string
 	Links  []Link
 	Grids  []grid
 	Charts bool
@@ -90,7 +89,6 @@ func (p *Page) Write(w io.Writer, o Options) error {
 	return err
 }
 
-// policy allows the style and the scripts that a page holds, and nothing else.
 func policy(style string, scripts []string) string {
 	var hashes []string
 	for _, script := range scripts {

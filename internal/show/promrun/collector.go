@@ -1,11 +1,10 @@
 // Package promrun exports a run that is followed to Prometheus: counts, lag, the gate, a queue,
 // resources, and the histograms of its times.
 //
-// A [Collector] is given what a follow.Follower saw. It exports the present run only: when
-// another run begins, what it has of the one before is gone. Gauges are those of the latest
-// interval. Counters and histograms are of the whole run, warm-up included, and grow by an
-// interval at a time; in the end they equal run.json, warm-up and measured window added up. What
-// the run does not measure is not exported.
+// A [Collector] takes the changes of a follow.Follower. It exports only the present run. Gauges are
+// those of the latest interval. Counters and histograms cover the whole run, warm-up included, and
+// at the end equal the sum of warm-up and measured window in run.json. What the run does not
+// measure is not exported.
 //
 // Files to know: collector.go, metrics.go (the table of all), times.go (histograms).
 package promrun
@@ -22,11 +21,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/follow"
 )
 
-// prefix begins the name of every metric.
 const prefix = "kafka_bench_"
 
-// Collector is a prometheus.Collector of the present run. It may be scraped while it takes a
-// change in.
+// Collector is a prometheus.Collector of the present run. It is safe for concurrent use.
 type Collector struct {
 	counters, gauges      []metric
 	brokers               []brokerMetric
@@ -38,13 +35,12 @@ type Collector struct {
 	seen *run // nil without a run
 }
 
-// run is what was seen of a run.
 type run struct {
 	head   *result.Run
 	ended  bool
 	last   *result.Interval   // nil before the first
 	pulse  *result.Pulse      // likewise
-	totals map[string]float64 // by counter; one that no interval had is absent
+	totals map[string]float64 // by counter; absent if no interval had it
 	times  [books][latency.NumMetrics]*latency.Histogram
 }
 
@@ -76,19 +72,19 @@ func New() *Collector {
 	return c
 }
 
-// describe names a metric. Every series has the labels run and name before its own.
+// Every series begins with the labels run and name.
 func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(prefix+name, help, append([]string{"run", "name"}, labels...), nil)
 }
 
-// Take takes in what came of a run. The first change of another run begins anew.
+// Take adds a change of a run. The first change of another run replaces it.
 func (c *Collector) Take(change follow.Change) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if change.Run != nil {
 		if c.seen == nil || c.seen.head.Run.ID != change.Run.Run.ID {
 			c.seen = &run{totals: make(map[string]float64)}
-			c.add(&result.Interval{}) // what every run counts begins at zero: a rate sees the first interval
+			c.add(&result.Interval{}) // counters begin at zero, so that a rate includes the first interval
 			c.seen.last = nil
 		}
 		c.seen.head = change.Run
@@ -108,7 +104,6 @@ func (c *Collector) Take(change follow.Change) {
 	c.seen.ended = change.Ended
 }
 
-// add takes an interval in.
 func (c *Collector) add(i *result.Interval) {
 	for _, m := range c.counters {
 		if n, known := m.of(i); known {
@@ -170,7 +165,6 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
-// collectState exports what runs, once that is known, and where the run is.
 func (c *Collector) collectState(send sender) {
 	i := c.seen.head.Run
 	if i.Driver.Name != "" {
@@ -187,7 +181,6 @@ func (c *Collector) collectState(send sender) {
 	send.value(c.phase, prometheus.GaugeValue, 1, phase, verdict)
 }
 
-// collectLast exports the gauges of the latest interval.
 func (c *Collector) collectLast(send sender) {
 	i := c.seen.last
 	for _, m := range c.gauges {
@@ -209,7 +202,6 @@ func (c *Collector) collectLast(send sender) {
 	c.collectLag(send, i)
 }
 
-// collectAgents exports what each agent of the run has counted.
 func (c *Collector) collectAgents(send sender) {
 	for _, a := range c.seen.pulse.Agents {
 		for _, m := range c.agents {
@@ -218,7 +210,7 @@ func (c *Collector) collectAgents(send sender) {
 	}
 }
 
-// collectLag exports the lag of each group, by partition if it is known of the only group.
+// collectLag exports the lag of each group, of a single group by partition if that is known.
 func (c *Collector) collectLag(send sender, i *result.Interval) {
 	switch parts := i.LagPartitions; {
 	case len(i.Groups) > 0:
@@ -246,7 +238,6 @@ func (r *run) began() time.Time {
 	return at
 }
 
-// sender sends the metrics of a run.
 type sender struct {
 	metrics chan<- prometheus.Metric
 	run     *result.Run
@@ -256,8 +247,8 @@ func (s sender) value(desc *prometheus.Desc, kind prometheus.ValueType, v float6
 	s.metrics <- prometheus.MustNewConstMetric(desc, kind, v, append([]string{s.run.Run.ID, s.run.Run.Name}, labels...)...)
 }
 
-// says reports whether the run measures a field of its intervals. Without consumers no record is
-// behind, and a 0 would say that all have arrived.
+// says reports whether the run measures a field of its intervals. Without consumers, a backlog of 0
+// would wrongly say that all records were delivered.
 func (s sender) says(field string) bool {
 	if behind := field == "backlog_records" || field == "time_lag_ns"; behind &&
 		s.run.Scenario.Get("consume.consumers") == "0" {

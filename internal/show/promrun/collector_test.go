@@ -18,7 +18,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/follow"
 )
 
-// headOf is the head of a run.
 func headOf(id string) *result.Run {
 	return &result.Run{Run: result.Info{
 		ID: id, Name: "check", StartedAt: time.Unix(1000, 0), Group: "readers", Tool: result.Tool{Version: "v1"},
@@ -29,7 +28,6 @@ func headOf(id string) *result.Run {
 
 func n64(n int64) *int64 { return &n }
 
-// twoIntervals have each number once, so that none can stand for another.
 func twoIntervals() []result.Interval {
 	open, cores := false, 1.25
 	i := result.Interval{
@@ -86,7 +84,6 @@ unknown_records_total 106
 	}
 }
 
-// series are the series of a collector as text, without their prefix and the labels of the run.
 func series(t *testing.T, c *Collector, id string) string {
 	t.Helper()
 	names, _ := exported(t)
@@ -108,7 +105,6 @@ func series(t *testing.T, c *Collector, id string) string {
 	return strings.Join(lines, "\n")
 }
 
-// What a run does not measure is not exported, and neither is what an interval does not know.
 func TestNothingIsMadeUp(t *testing.T) {
 	c := New()
 	if got := testutil.CollectAndCount(c); got != 0 {
@@ -143,7 +139,6 @@ func TestNothingIsMadeUp(t *testing.T) {
 	}
 }
 
-// Each agent of a run has its own series, by its last pulse.
 func TestAgentsOfARun(t *testing.T) {
 	c := New()
 	c.Take(follow.Change{Run: headOf("a1"), Pulse: &result.Pulse{Agents: []result.AgentPulse{{Index: 0, Acked: 5}}}})
@@ -165,7 +160,6 @@ func TestAgentsOfARun(t *testing.T) {
 	}
 }
 
-// Of several groups each has its lag, and none by partition; a group's series add up to it.
 func TestLagOfSeveralGroups(t *testing.T) {
 	c := New()
 	c.Take(follow.Change{Run: headOf("a1"), Intervals: []result.Interval{{
@@ -181,7 +175,6 @@ consumer_lag_records{group="y",partition=""} 7
 	}
 }
 
-// Only the present run is exported: of the one before nothing is left, and nothing is added to it.
 func TestOnlyThePresentRun(t *testing.T) {
 	c, h := New(), latency.NewHistogram()
 	h.Record(1e6)
@@ -206,8 +199,6 @@ func TestOnlyThePresentRun(t *testing.T) {
 	}
 }
 
-// Whatever the values, all are in both kinds of buckets, and each percentile as a histogram of
-// the run has it lies in the bucket of its rank.
 func TestPercentilesLieInTheirBuckets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := latency.NewHistogram()

@@ -11,7 +11,6 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// exported are the names of all metrics, and those of them that are histograms.
 func exported(t *testing.T) (names, histograms []string) {
 	t.Helper()
 	c := New()
@@ -28,11 +27,9 @@ func exported(t *testing.T) (names, histograms []string) {
 	return names, histograms
 }
 
-// metricName is the name of a metric within an expression.
 var metricName = regexp.MustCompile(`\bkafka_bench_\w+`)
 
-// The dashboard asks only for what is exported, and for all of it. A time is asked for as a
-// native histogram or as a classic one, the same in both.
+// The dashboard queries all exported metrics.
 func TestDashboardAsksForWhatIsExported(t *testing.T) {
 	d := readDashboard(t)
 	names, histograms := exported(t)
@@ -76,8 +73,6 @@ func wantBothKinds(t *testing.T, q query, name string) {
 	}
 }
 
-// Grafana reads the dashboard as its schema says: IDs are unique, no panel covers another, each
-// has a title, an explanation and a unit, and asks the data source that the variable names.
 func TestDashboardIsWellFormed(t *testing.T) {
 	d := readDashboard(t)
 	if d.UID == "" || d.Title == "" || d.SchemaVersion < 36 {
@@ -129,7 +124,6 @@ func TestDashboardIsWellFormed(t *testing.T) {
 	}
 }
 
-// The provisioning is what Grafana reads, and its data source is scraped as often as Prometheus does.
 func TestProvisioning(t *testing.T) {
 	var sources struct {
 		APIVersion  int `yaml:"apiVersion"`

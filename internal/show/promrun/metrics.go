@@ -6,20 +6,17 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// row is one number of a run: its name without the prefix, and where an interval has it.
 type row struct {
 	name, help string
-	field      string // of the interval, as files spell it
+	field      string // of the interval, as in the files
 	of         func(*result.Interval) (v float64, known bool)
 }
 
-// metric is a row as Prometheus knows it.
 type metric struct {
 	row
 	desc *prometheus.Desc
 }
 
-// counters are the rows that are added up over intervals.
 func counters() []row {
 	return []row{
 		always("scheduled_records_total", "Records that the schedule asked for.", "scheduled",
@@ -32,7 +29,7 @@ func counters() []row {
 			func(i *result.Interval) int64 { return i.Acked }),
 		always("failed_records_total", "Records that are known not to be in the log.", "failed",
 			func(i *result.Interval) int64 { return i.Failed }),
-		always("unknown_records_total", "Records of which the client cannot tell whether they are in the log.", "unknown",
+		always("unknown_records_total", "Records that may or may not be in the log, because the client reports no outcome.", "unknown",
 			func(i *result.Interval) int64 { return i.Unknown }),
 		always("delivered_records_total", "Records that consumers were handed, duplicates included.", "delivered",
 			func(i *result.Interval) int64 { return i.Delivered }),
@@ -50,7 +47,6 @@ func counters() []row {
 	}
 }
 
-// gauges are the rows of the latest interval.
 func gauges() []row {
 	return []row{
 		always("deferred_records", "Records that wait at the source.", "deferred_records",
@@ -67,7 +63,7 @@ func gauges() []row {
 
 		some("queue_in_flight_records", "Records that the consumers of a queue have fetched and not settled.",
 			"queue_in_flight", func(i *result.Interval) *int64 { return i.QueueInFlight }),
-		seconds("queue_oldest_unacked_seconds", "Age of the oldest record that a queue delivered and nobody acknowledged.",
+		seconds("queue_oldest_unacked_seconds", "Age of the oldest record that a queue delivered and that is not acknowledged.",
 			"queue_oldest_unacked_ns", func(i *result.Interval) *int64 { return i.QueueOldestUnackedNs }),
 
 		some("process_cpu_cores", "CPU of all processes of the run, in cores.", "process_cpu_cores",
@@ -81,25 +77,22 @@ func gauges() []row {
 	}
 }
 
-// number is what fields of an interval are.
 type number interface{ int64 | float64 }
 
-// always is a row of a field that each interval has.
 func always(name, help, field string, of func(*result.Interval) int64) row {
 	return row{name, help, field, func(i *result.Interval) (float64, bool) { return float64(of(i)), true }}
 }
 
-// some is a row of a field that is nil if it is not known.
 func some[N number](name, help, field string, of func(*result.Interval) *N) row {
 	return row{name, help, field, func(i *result.Interval) (float64, bool) { return known(of(i), 1) }}
 }
 
-// seconds is some of a field in nanoseconds.
+// seconds converts a field in nanoseconds that is nil if it is not known.
 func seconds(name, help, field string, of func(*result.Interval) *int64) row {
 	return row{name, help, field, func(i *result.Interval) (float64, bool) { return known(of(i), 1e9) }}
 }
 
-// known is n in units of unit; false if it is nil.
+// known returns *n ÷ unit; false if n is nil.
 func known[N number](n *N, unit float64) (float64, bool) {
 	if n == nil {
 		return 0, false
@@ -114,7 +107,6 @@ func gateOpen(i *result.Interval) (v float64, known bool) {
 	return v, i.GateOpen != nil
 }
 
-// agentRow is one number of each agent of a run, as its last pulse has it.
 type agentRow struct {
 	name, help string
 	kind       prometheus.ValueType
@@ -144,13 +136,11 @@ func agents() []agentRow {
 	}
 }
 
-// brokerRow is one number of each local broker.
 type brokerRow struct {
 	name, help string
 	of         func(result.IntervalBroker) (v float64, known bool)
 }
 
-// brokerMetric is a brokerRow as Prometheus knows it.
 type brokerMetric struct {
 	brokerRow
 	desc *prometheus.Desc

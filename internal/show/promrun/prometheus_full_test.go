@@ -29,7 +29,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// debian returns a program of Debian's package prometheus.
 func debian(t *testing.T, program string) string {
 	t.Helper()
 	path, err := exec.LookPath(program)
@@ -60,18 +59,18 @@ func TestPromtool(t *testing.T) {
 	}
 }
 
-// scraped is a run that goes on by an interval with each scrape.
+// scraped continues by an interval with each scrape.
 type scraped struct {
 	run     *replay
 	metrics http.Handler
 
 	mu    sync.Mutex
 	ended bool
-	after int           // scrapes of the run that has ended
+	after int           // scrapes of the finished run
 	known chan struct{} // closed when Prometheus has the end
 }
 
-// ServeHTTP is a scrape. When another begins, what the one before returned is stored.
+// When the next scrape begins, Prometheus has stored the answer to the last.
 func (s *scraped) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +84,6 @@ func (s *scraped) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.metrics.ServeHTTP(w, r)
 }
 
-// TestPrometheus: Debian's Prometheus scrapes a run, as it comes and with native histograms.
 // Each query of the dashboard has an answer, and the counters are those of the run.
 func TestPrometheus(t *testing.T) {
 	t.Parallel()
@@ -112,7 +110,6 @@ func TestPrometheus(t *testing.T) {
 	}
 }
 
-// wantAnswers asks what the dashboard asks.
 func wantAnswers(t *testing.T, server *prometheusServer, native bool) {
 	t.Helper()
 	buckets := server.ask(t, `count(kafka_bench_e2e_response_time_seconds_bucket)`)
@@ -134,7 +131,6 @@ func wantAnswers(t *testing.T, server *prometheusServer, native bool) {
 	}
 }
 
-// wantTotals wants Prometheus to have counted what the intervals have.
 func wantTotals(t *testing.T, server *prometheusServer, intervals []result.Interval) {
 	t.Helper()
 	for _, m := range New().counters {
@@ -149,18 +145,14 @@ func wantTotals(t *testing.T, server *prometheusServer, intervals []result.Inter
 	}
 }
 
-// prometheusServer is one that runs.
 type prometheusServer struct {
 	url  string
 	gone chan error
 	log  *bytes.Buffer // read it when gone
 }
 
-// listening is where Prometheus says that it listens.
 var listening = regexp.MustCompile(`msg="Listening on" address=(\S+)`)
 
-// startPrometheus starts one that scrapes a target as deploy/prometheus says, and stops it when
-// the test is done.
 func startPrometheus(t *testing.T, target string, flags []string) *prometheusServer {
 	t.Helper()
 	config := strings.ReplaceAll(string(deployed(t, "prometheus/prometheus.yml")), "127.0.0.1:9464", target)
@@ -198,7 +190,6 @@ func startPrometheus(t *testing.T, target string, flags []string) *prometheusSer
 	return s
 }
 
-// ask returns the values that an expression has now.
 func (s *prometheusServer) ask(t *testing.T, expr string) (values []string) {
 	t.Helper()
 	response, err := http.PostForm(s.url+"/api/v1/query", url.Values{"query": {expr}})

@@ -13,7 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/follow"
 )
 
-// replay writes a recorded run again, an interval at a time, and has a collector follow it.
+// replay writes a recorded run again, an interval at a time.
 type replay struct {
 	t         testing.TB
 	run       *result.Recorded
@@ -21,11 +21,10 @@ type replay struct {
 	log       *latency.LogWriter
 	follower  *follow.Follower
 	collector *Collector
-	written   int // intervals
+	written   int
 }
 
-// replayed is a run of some seconds behind a gate, of which each field of an interval is known:
-// what no run has all at once, as a queue and a gate, is made up.
+// All fields of the intervals are known, even those that no real run has together.
 func replayed(t testing.TB) *replay {
 	t.Helper()
 	plan := resulttest.OverloadTight()
@@ -49,11 +48,10 @@ func replayed(t testing.TB) *replay {
 		t: t, run: r, writer: w, log: latency.NewLogWriter(w.HistogramLog(), r.Run.Run.StartedAt),
 		follower: f, collector: New(),
 	}
-	p.follow() // the head
+	p.follow()
 	return p
 }
 
-// fill sets what an interval does not know.
 func fill(i *result.Interval, n int64) {
 	acked, again, dead, oldest, bound, none := i.Acked/2, i.Acked/10, n%3, n*1e9, int64(2000), int64(0)
 	i.AckedByQueue, i.Redelivered, i.DeadLettered = &acked, &again, &dead
@@ -65,8 +63,6 @@ func fill(i *result.Interval, n int64) {
 	}
 }
 
-// next writes the next interval, or the end of the run after the last one, and has it followed.
-// It reports whether the run goes on.
 func (p *replay) next() bool {
 	p.t.Helper()
 	if p.written == len(p.run.Intervals) {
@@ -104,13 +100,11 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// query is what a panel, or a variable, of the dashboard asks.
 type query struct {
 	panel, expr string
 	overTime    bool
 }
 
-// panel is what is read of a panel of a dashboard.
 type panel struct {
 	ID          int    `json:"id"`
 	Type        string `json:"type"`
@@ -131,7 +125,6 @@ type panel struct {
 	} `json:"fieldConfig"`
 }
 
-// dashboard is what is read of one.
 type dashboard struct {
 	UID           string  `json:"uid"`
 	Title         string  `json:"title"`
@@ -146,7 +139,6 @@ type dashboard struct {
 	} `json:"templating"`
 }
 
-// deployed is a file below deploy/.
 func deployed(t testing.TB, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("../../../deploy", filepath.FromSlash(name)))
@@ -160,7 +152,6 @@ func readDashboard(t testing.TB) (d dashboard) {
 	return d
 }
 
-// queries are those of all panels.
 func (d dashboard) queries() (all []query) {
 	for _, p := range d.Panels {
 		for _, target := range p.Targets {

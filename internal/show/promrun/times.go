@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 )
 
-// The two books, and their names as values of the label book.
 const books = 2
 
 var bookNames = [books]string{"warmup", "measured"}
@@ -31,13 +30,11 @@ var timeHelp = [latency.NumMetrics]string{
 	latency.UnackedResponseTime:    "Time from the intended send time to the report that a record was not acknowledged.",
 }
 
-// timeKey is a metric in a book.
 type timeKey struct {
 	book   int
 	metric latency.Metric
 }
 
-// tags are the names that a histogram log has for them.
 var tags = func() map[string]timeKey {
 	all := make(map[string]timeKey)
 	for book := range books {
@@ -48,7 +45,7 @@ var tags = func() map[string]timeKey {
 	return all
 }()
 
-// addTime takes a histogram in. One with a tag of a later version is passed over.
+// addTime ignores an unknown tag, which a later version may write.
 func (r *run) addTime(entry latency.LogEntry) {
 	key, known := tags[entry.Tag]
 	if !known {
@@ -61,14 +58,13 @@ func (r *run) addTime(entry latency.LogEntry) {
 	(*sum).Merge(entry.Histogram)
 }
 
-// nativeSchema says how wide the buckets of a native histogram are: 2^(1/2^schema), here 9 %.
+// A bucket of a native histogram is 2^(1/2^schema) wide, here 9 %.
 const nativeSchema = 3
 
-// perDoubling is how many buckets of that width there are between a value and its double.
 const perDoubling = 1 << nativeSchema
 
-// bounds are those of the classic buckets, in nanoseconds: 1, 1.5, 2, 3, 5, 7 × 10^k from 10 µs,
-// and at last an hour, above which a run's histograms tell nothing apart.
+// bounds are in nanoseconds: 1, 1.5, 2, 3, 5, 7 × 10^k from 10 µs to an hour, the highest value of
+// a run's histograms.
 var bounds = func() (all []int64) {
 	for decade := int64(time.Microsecond); ; decade *= 10 {
 		for _, times := range []int64{10, 15, 20, 30, 50, 70} {
@@ -81,8 +77,7 @@ var bounds = func() (all []int64) {
 	}
 }()
 
-// timeMetric is a native histogram that has classic buckets, too: a Prometheus that does not
-// take native histograms takes those.
+// timeMetric also has classic buckets, for a Prometheus without native histograms.
 type timeMetric struct {
 	prometheus.Metric
 	buckets []*dto.Bucket
@@ -97,8 +92,8 @@ func (t timeMetric) Write(m *dto.Metric) error {
 	return nil
 }
 
-// time sends a histogram of a book. All values of a slot count as its highest, as percentiles
-// have them, and are in the sum as its middle, as means have them.
+// All values of a slot count at its highest value, as in percentiles. The sum uses its middle, as
+// means do.
 func (s sender) time(desc *prometheus.Desc, h *latency.Histogram, began time.Time, book string) {
 	native := make(map[int]int64)
 	classic := make([]*dto.Bucket, 0, len(bounds))
@@ -130,8 +125,7 @@ func (s sender) time(desc *prometheus.Desc, h *latency.Histogram, began time.Tim
 	s.metrics <- timeMetric{Metric: metric, buckets: classic}
 }
 
-// nativeBucket returns the bucket of a positive time: number 0 ends at a second, and each ends
-// at 2^(1/perDoubling) times the end of the one before.
+// nativeBucket is for a positive time. Bucket 0 ends at a second.
 func nativeBucket(ns int64) int {
 	return int(math.Ceil(perDoubling * math.Log2(float64(ns)/1e9)))
 }

@@ -9,20 +9,20 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// Account is what Text says of a run, in parts: for a page that lays them out itself.
+// Account holds the parts of Text's report, for a page that lays them out itself.
 type Account struct {
-	// Standing is what may be said of the run in a word or two, and Style how good that is.
+	// Standing is in a word or two, and Style is its style.
 	Standing, Style string
-	// System says how the measured system fared, and is nil of a run that did not finish.
+	// System is the outcome of the measured system; nil if the run did not finish.
 	System              *result.System
 	SystemStyle, Fared  string
-	Reasons, Warnings   []string // why the run is invalid; what else to know, its files included
-	Offer, Made, Client string   // the load, what it was made with, and what the client was given
-	Found               []string // what the run shows
+	Reasons, Warnings   []string // why the run is invalid; other caveats, also of its files
+	Offer, Made, Client string   // the load, what made it, and the client's settings
+	Found               []string
 	Sections            []layout.Section
 }
 
-// AccountOf takes the parts.
+// AccountOf returns the parts of a run's report.
 func AccountOf(r *result.Recorded) Account {
 	run := &r.Run
 	a := Account{

@@ -13,12 +13,11 @@ import (
 )
 
 const (
-	// mostAgents is how many agents a text has a row for; of more it has the worst.
+	// A text lists up to mostAgents agents, or else the worstAgents worst.
 	mostAgents  = 12
 	worstAgents = 5
 )
 
-// printAgents says what the agents of a run add to it. A page has a row for each of them.
 func printAgents(p *layout.Page, r *result.Run) {
 	if len(r.Agents) == 0 {
 		return
@@ -60,8 +59,6 @@ func markdownAgents(m *layout.Markdown, r *result.Run) {
 	}
 }
 
-// agentFacts are labels with texts: how many agents there are, how far apart they started,
-// and the one whose pacer was the latest.
 func agentFacts(r *result.Run) (facts [][2]string) {
 	var without, crossed string
 	var missing []string
@@ -95,8 +92,8 @@ func agentFacts(r *result.Run) (facts [][2]string) {
 	return facts
 }
 
-// startSpread is the latest first round minus the earliest, with what the clocks of these two
-// agents may add or take; "" if fewer than two are known.
+// startSpread is the latest first round minus the earliest, with the clock errors of both agents;
+// "" if fewer than two are known.
 func startSpread(all []result.Agent) string {
 	started := slices.DeleteFunc(slices.Clone(all), func(a result.Agent) bool { return a.StartedNs == nil })
 	if len(started) < 2 {
@@ -110,7 +107,7 @@ func startSpread(all []result.Agent) string {
 	return unit.NanosWithin(*last.StartedNs-*first.StartedNs, *first.ClockErrorNs+*last.ClockErrorNs)
 }
 
-// pacerP99 is the p99 of an agent's pacer; -1 if it has none.
+// pacerP99 is -1 if the agent has none.
 func pacerP99(a result.Agent) int64 {
 	if a.PacerLatenessP99Ns == nil {
 		return -1
@@ -118,8 +115,6 @@ func pacerP99(a result.Agent) int64 {
 	return *a.PacerLatenessP99Ns
 }
 
-// worstOf returns the agents that a text shows, and how many more there are: the worst ones
-// of many.
 func worstOf(all []result.Agent) (shown []result.Agent, rest string) {
 	if len(all) <= mostAgents {
 		return all, ""
@@ -132,10 +127,8 @@ func worstOf(all []result.Agent) (shown []result.Agent, rest string) {
 		len(all)-worstAgents, result.SummaryFile)
 }
 
-// standings of agents, by badness.
 var standings = []string{"valid", "warning", "invalid", "missing"}
 
-// badness is the place of an agent's standing.
 func badness(a result.Agent) int {
 	switch {
 	case !a.HandedIn:
@@ -148,7 +141,7 @@ func badness(a result.Agent) int {
 	return 0
 }
 
-// workTable is agentTable without what each agent has: as much as a terminal has room for.
+// workTable fits a terminal: it lacks the last three columns of agentTable.
 func workTable(all []result.Agent) layout.Table {
 	t := agentTable(all)
 	for i, row := range t.Rows {
@@ -157,7 +150,6 @@ func workTable(all []result.Agent) layout.Table {
 	return t
 }
 
-// agentTable has a row for each agent below two rows of heads.
 func agentTable(all []result.Agent) layout.Table {
 	t := layout.Table{Gap: 2, Left: map[int]bool{1: true}, Rows: [][]string{
 		{"", "", "clock", "pacer", "", "", "", "", "CPU", "host", "", "", ""},
@@ -191,7 +183,6 @@ func nanosOr(ns *int64) string {
 	return unit.Nanos(*ns)
 }
 
-// agentSheet has a row for each agent of each run.
 func agentSheet(runs []*result.Recorded) layout.Table {
 	s := layout.Table{Rows: [][]string{append(slices.Clone(ofRun),
 		"agent", "host_name", "handed_in", "producers", "consumers", "partitions", "started_ns", "clock_error_ns",

@@ -28,7 +28,7 @@ func TestAgents(t *testing.T) {
 	showtest.Golden(t, "agents-side-by-side", showtest.Written(t, reporting(showtest.Agents(t, 3), again), report.Options{}))
 }
 
-// Of many agents a text has the worst, the missing one first, and its page has all.
+// A text lists the worst of many agents, the missing one first; the page lists all.
 func TestManyAgents(t *testing.T) {
 	r := showtest.Agents(t, 20)
 	lost := &r.Run.Agents[7]

@@ -12,9 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// printAvailability is what faults of brokers did to the run's topic: for how long nothing
-// was acknowledged, for how long replicas were missing, and how the times were
-// before, during and after.
 func printAvailability(p *layout.Page, r *result.Run) {
 	a := r.Availability
 	if a == nil {
@@ -34,7 +31,6 @@ func printAvailability(p *layout.Page, r *result.Run) {
 	}
 }
 
-// markdownAvailability is the same for a pull request.
 func markdownAvailability(m *layout.Markdown, r *result.Run) {
 	a := r.Availability
 	if a == nil {
@@ -46,10 +42,8 @@ func markdownAvailability(m *layout.Markdown, r *result.Run) {
 	}
 }
 
-// gapsShown bounds the partitions whose gaps are named.
 const gapsShown = 3
 
-// available is what there is to say of a topic whose brokers were broken.
 func available(r *result.Run) []remark {
 	a := r.Availability
 	all := []remark{{layout.Plain, "no ack for", longestGaps(a.AckGaps)}}
@@ -83,10 +77,10 @@ func available(r *result.Run) []remark {
 	return all
 }
 
-// untimed is how many records were due that no stretch has a time of.
+// untimed is the number of scheduled records without a time in any of the three periods.
 func untimed(r *result.Run) int64 {
 	a, metric := r.Availability, stretchMetric(r.Availability)
-	if r.Delivery.Copies > 1 { // there are as many times of each
+	if r.Delivery.Copies > 1 { // each group has its own times
 		return 0
 	}
 	missing := r.Load.Scheduled
@@ -98,8 +92,7 @@ func untimed(r *result.Run) int64 {
 	return missing
 }
 
-// undelivered names the longest gaps in what the consumers were handed; "" where nobody
-// consumes.
+// undelivered is "" without consumers.
 func undelivered(r *result.Run) string {
 	switch a := r.Availability; {
 	case a.DeliveryGapMaxNs != nil:
@@ -110,11 +103,10 @@ func undelivered(r *result.Run) string {
 	return ""
 }
 
-// longestGaps names the longest gaps, of the partitions that had the longest.
 func longestGaps(all []result.AckGap) string {
 	gaps := slices.Clone(all)
 	if len(gaps) == 0 {
-		return "no time that could be told, while brokers were broken"
+		return "no measurable time, while brokers were broken"
 	}
 	slices.SortStableFunc(gaps, func(a, b result.AckGap) int { return cmp.Compare(b.ToNs-b.FromNs, a.ToNs-a.FromNs) })
 	var each []string
@@ -137,8 +129,7 @@ func gapOf(g result.AckGap) string {
 		seconds(g.FromNs), seconds(g.ToNs))
 }
 
-// replicasOf says for how long replicas were missing by all that the controller knew,
-// which is little of a broker that has just died.
+// The controller notices a killed broker only when its session expires.
 func replicasOf(r *result.Run) string {
 	a, changes := r.Availability, ""
 	if a.LeaderChanges != nil {
@@ -152,15 +143,14 @@ func replicasOf(r *result.Run) string {
 		forSoLong("without a leader", a.LeaderlessS, open), changes, late, brokersGone(r))
 }
 
-// brokersGone says for how long each broker was missing by what was done to it, which
-// is longer than the controller knew.
+// brokersGone is from the run's own faults, which last longer than the controller reports.
 func brokersGone(r *result.Run) string {
 	var each []string
 	for _, f := range r.Faults {
 		who := cmp.Or(f.Hit, f.Target)
 		how, missing := map[string]string{"kill": "gone", "stop": "gone", "restart": "gone", "pause": "paused"}[f.Name]
 		switch {
-		case !missing || !strings.HasPrefix(who, "broker"): // every broker is gone in turn
+		case !missing || !strings.HasPrefix(who, "broker"): // a fault that hits every broker in turn
 		case f.EndNs == nil:
 			each = append(each, fmt.Sprintf("%s was %s from %s to the end", who, how, seconds(f.StartNs)))
 		default:
@@ -170,8 +160,8 @@ func brokersGone(r *result.Run) string {
 	return layout.List(each...)
 }
 
-// forSoLong says for how long something was so; "" where nobody knows. Of a window that
-// ended while something was broken nobody knows that it never was.
+// forSoLong is "" if the duration is unknown. If the window ended while a broker was down, it never
+// prints "never".
 func forSoLong(what string, s *float64, open bool) string {
 	switch {
 	case s == nil:
@@ -184,7 +174,6 @@ func forSoLong(what string, s *float64, open bool) string {
 	return what + " for " + unit.Seconds(*s)
 }
 
-// stretches are a row for what was before, during and after the faults.
 func stretches(r *result.Run) layout.Table {
 	a := r.Availability
 	metric := stretchMetric(a)
@@ -209,8 +198,6 @@ func stretches(r *result.Run) layout.Table {
 	return t
 }
 
-// timesOfStretch are a median, a p99 and a maximum; one that too few records support
-// is left out.
 func timesOfStretch(t result.IntervalTime) []string {
 	cell := func(known bool, ns int64) string {
 		if !known {
@@ -224,8 +211,7 @@ func timesOfStretch(t result.IntervalTime) []string {
 	}
 }
 
-// stretchMetric is the time that the stretches are told by: the nearest to what a user
-// feels that there is.
+// stretchMetric is the metric nearest to a user's experience that has values.
 func stretchMetric(a *result.Availability) string {
 	for _, metric := range []string{"e2e_response_time", "e2e_service_time", "send_response_time"} {
 		for _, s := range []*result.Stretch{a.Before, a.During, a.After} {

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// failedOver is a run whose leader of partition 0 was killed and started again.
 func failedOver(t *testing.T) *result.Recorded {
 	t.Helper()
 	r := showtest.Simulate(t, resulttest.Baseline())
@@ -77,8 +76,8 @@ func TestTextOfAvailability(t *testing.T) {
 	}
 }
 
-// A broker that was killed shortly before the window's end, whom the controller had not
-// missed by then, does not leave the replicas as they were.
+// A broker that was killed shortly before the window's end counts as gone, even if the controller
+// had not noticed it.
 func TestTextOfABrokerThatStaysAway(t *testing.T) {
 	r := failedOver(t)
 	never := 0.0
@@ -112,8 +111,6 @@ func TestMarkdownOfAvailability(t *testing.T) {
 	}
 }
 
-// The times of a starved run are in no report: a column of marks says that they are
-// not to be relied on.
 func TestTimesNotReliedOn(t *testing.T) {
 	r := failedOver(t)
 	for metric := range r.Run.Time {
@@ -130,7 +127,6 @@ func TestTimesNotReliedOn(t *testing.T) {
 	}
 }
 
-// What the end cut off lasted at least so long, and what nobody knows is not zero.
 func TestTextOfGapsCutOff(t *testing.T) {
 	r := failedOver(t)
 	a := r.Run.Availability

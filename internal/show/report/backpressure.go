@@ -13,8 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// printBackpressure is what a gate was asked to hold, what became of the load beyond it,
-// and whether it held.
 func printBackpressure(p *layout.Page, r *result.Recorded) {
 	b := r.Run.Backpressure
 	if b == nil {
@@ -25,7 +23,6 @@ func printBackpressure(p *layout.Page, r *result.Recorded) {
 	printPictureOf(p, r)
 }
 
-// remark is a text with what it is about, for a page as for a pull request.
 type remark struct{ style, label, text string }
 
 func printRemarks(p *layout.Page, all []remark) {
@@ -34,7 +31,6 @@ func printRemarks(p *layout.Page, all []remark) {
 	}
 }
 
-// underGate is what there is to say of a gate.
 func underGate(r *result.Run) []remark {
 	b := r.Backpressure
 	all := []remark{
@@ -56,7 +52,6 @@ func underGate(r *result.Run) []remark {
 	return all
 }
 
-// controller says what a controller holds, with its setting.
 func controller(b *result.Backpressure) string {
 	text := b.Controller
 	switch {
@@ -78,7 +73,6 @@ func controller(b *result.Backpressure) string {
 	return text
 }
 
-// signal says what a controller goes by.
 func signal(b *result.Backpressure) string {
 	read := "read every " + unit.Nanos(b.PollNs)
 	switch b.Signal {
@@ -90,7 +84,6 @@ func signal(b *result.Backpressure) string {
 	return "the lag is " + read
 }
 
-// excess says what became of the records that were not admitted when they were due.
 func excess(r *result.Run) string {
 	b, l := r.Backpressure, r.Load
 	shed := ""
@@ -124,14 +117,12 @@ func orNone(text string) string {
 	return text
 }
 
-// shedReasons are the parts of what was shed, in words.
 var shedReasons = []struct{ figure, words, short string }{
 	{"shed_by_gate", "by the gate", "by the gate"},
 	{"shed_by_queue", "as the queue at the source was full", "by a full queue"},
 	{"shed_by_degrade", "by degrading", "by degrading"},
 }
 
-// shedBy are the parts of what a run shed, where there is more than one.
 func shedBy(r *result.Run) (parts []string) {
 	for _, reason := range shedReasons {
 		if v, known := analysis.FigureNamed(reason.figure)(r); known && v > 0 {
@@ -144,7 +135,6 @@ func shedBy(r *result.Run) (parts []string) {
 	return parts
 }
 
-// moved says how the bound moved.
 func moved(b *result.Backpressure) string {
 	text := unit.Things(b.BoundRecords.Min, "record")
 	if b.BoundRecords.Min == b.BoundRecords.Max {
@@ -162,7 +152,6 @@ func moved(b *result.Backpressure) string {
 	return text
 }
 
-// kept says whether the promise of a controller was kept: the bound, or the target.
 func kept(r *result.Run) (all []remark) {
 	if ratio, known := analysis.PeakLagOfBound(r); known {
 		least, known := analysis.AtLeastOfBound(r)
@@ -187,7 +176,7 @@ func kept(r *result.Run) (all []remark) {
 		if ranked, _ := analysis.P99OfTarget.Ranked(r); ranked > result.HeldWithin {
 			style = layout.Yellow
 			switch {
-			case ratio == 0: // a bound that says nothing
+			case ratio == 0: // a lower bound of 0 says nothing
 				factor = unit.Absent
 			case math.IsInf(ranked, 1):
 				factor = "> " + factor
@@ -199,11 +188,8 @@ func kept(r *result.Run) (all []remark) {
 	return all
 }
 
-// whyUndecided is why nobody knows whether a bound was kept that lies between the
-// least that the lag can have been and the most.
-const whyUndecided = "the bound lies between what it was at the least and at the most, as several processes wrote on while it was read"
+const whyUndecided = "several processes produced while the lag was read, and the bound lies between its lowest and highest possible peak"
 
-// fromTo prints what lies between two values, or the one that both are.
 func fromTo(low, top float64, format func(float64) string) string {
 	if from, to := format(low), format(top); from != to {
 		return strings.TrimSuffix(from, " ×") + " to " + to
@@ -211,7 +197,6 @@ func fromTo(low, top float64, format func(float64) string) string {
 	return format(top)
 }
 
-// ofPartition qualifies a lag that is bounded in each partition.
 func ofPartition(r *result.Run) string {
 	if r.Backpressure.Per == "partition" {
 		return " of the worst partition"
@@ -219,10 +204,8 @@ func ofPartition(r *result.Run) string {
 	return ""
 }
 
-// peakOfBound is the lag that is so much of the bound.
 func peakOfBound(r *result.Run, ratio float64) float64 { return ratio * float64(r.Backpressure.MaxLag) }
 
-// gateUse says for how long records were refused, and how fresh the lag was.
 func gateUse(r *result.Run) string {
 	b := r.Backpressure
 	closed := "refused records for " + unit.Seconds(b.ClosedS)
@@ -236,7 +219,6 @@ func gateUse(r *result.Run) string {
 	return layout.List(closed, decisions, "lag reading at most "+unit.Nanos(b.SignalAgeMaxNs)+" old")
 }
 
-// shared says how several processes divided the bound.
 func shared(b *result.Backpressure) string {
 	text := unit.Count(int64(b.Processes)) + " with producers, each with a gate of its own"
 	if b.Share == "demand" {
@@ -245,13 +227,10 @@ func shared(b *result.Backpressure) string {
 	return text + " and the same part of the bound"
 }
 
-// faultEvents are the events of a run with faults that its report tells, and
-// faultLines bounds them.
 var faultEvents = []string{"fault", "broker", "rebalance", "process", "error"}
 
 const faultLines = 12
 
-// printFaults tells what was done to a run, and what followed.
 func printFaults(p *layout.Page, r *result.Recorded) {
 	if len(r.Run.Faults) == 0 {
 		return
@@ -260,10 +239,9 @@ func printFaults(p *layout.Page, r *result.Recorded) {
 	printRemarks(p, followed(r))
 }
 
-// followed are the faults of a run and the events that belong to them, by time.
 func followed(r *result.Recorded) (all []remark) {
 	left := 0
-	repeated := make(map[string]bool) // errors, of which a client tells the same for as long as it lasts
+	repeated := make(map[string]bool) // a client repeats an error for as long as it lasts
 	for _, e := range r.Events {
 		said := e.What + e.Reason
 		if e.AtNs < 0 || !slices.Contains(faultEvents, e.Kind) || repeated[said] {
@@ -289,7 +267,6 @@ func followed(r *result.Recorded) (all []remark) {
 	return all
 }
 
-// markdownRemarks is a section of them.
 func markdownRemarks(m *layout.Markdown, title string, all []remark) {
 	m.Paragraph("**", title, "**")
 	var items []string

@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// Words about a controller follow its figures, and none is said of invalid runs.
 func TestWhatControllersHeld(t *testing.T) {
 	s := showtest.NewStudy(t, 3)
 	said := func(runs ...*result.Recorded) string {
@@ -141,7 +140,6 @@ func TestWhatControllersHeld(t *testing.T) {
 	}
 }
 
-// late is the run with a target that it did not hold, and older one that method 1 measured.
 func late(r *result.Recorded) *result.Recorded {
 	r.Run.Backpressure.TargetNs = 100e6
 	return r
@@ -152,15 +150,15 @@ func older(r *result.Recorded) *result.Recorded {
 	return r
 }
 
-// apart is the run with producers in several processes, so that its lag peaked at this at
-// the least.
+// apart returns a run whose producers are in several processes. least is the lower end of its peak
+// lag.
 func apart(r *result.Recorded, least int64) *result.Recorded {
 	ratio := float64(least) / float64(r.Run.Backpressure.MaxLag)
 	r.Run.Lag.PeakAtLeastRecords, r.Run.Backpressure.PeakAtLeastToBound = &least, &ratio
 	return r
 }
 
-// A range of the peak is printed as one, and the bound is undecided only within it.
+// The bound is undecided only within the peak's range.
 func TestTextOfApart(t *testing.T) {
 	s := showtest.NewStudy(t, 5)
 	for _, c := range []struct {
@@ -181,8 +179,8 @@ func TestTextOfApart(t *testing.T) {
 	}
 }
 
-// A backlog shrinks below what is offered only where not all is admitted, and a
-// settling time is told no more exactly than it was looked at.
+// A backlog shrinks below the offered load only if not all is admitted. A settling time is not
+// printed more precisely than it was measured.
 func TestTextOfChanges(t *testing.T) {
 	s := showtest.NewStudy(t, 6)
 	r := s.Credit()
@@ -202,7 +200,6 @@ func TestTextOfChanges(t *testing.T) {
 	}
 }
 
-// What a run of a gate with faults says on a page it says in a pull request as well.
 func TestMarkdownOfBackpressure(t *testing.T) {
 	r := showtest.NewStudy(t, 9).Credit()
 	r.Run.Faults = []result.Fault{{Name: "kill", Target: "consumer 1", StartNs: 8e9}}
@@ -218,14 +215,11 @@ func TestMarkdownOfBackpressure(t *testing.T) {
 	}
 }
 
-// invalidated is the run, and it is not to be relied on.
 func invalidated(r *result.Recorded) *result.Recorded {
 	r.Run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"the pacer was late"}}
 	return r
 }
 
-// A run in which everything is told that a gate can tell: parts of what was shed, a
-// bound that moved, processes, faults and a change.
 func TestTextOfBackpressure(t *testing.T) {
 	s := showtest.NewStudy(t, 9)
 	r := s.Latency()
@@ -254,7 +248,6 @@ func TestTextOfBackpressure(t *testing.T) {
 	}
 }
 
-// The live view shows the bound beside the lag, where there is one.
 func TestLiveShowsTheBound(t *testing.T) {
 	bound, lag, open := int64(4_321), int64(4_000), true
 	for _, c := range []struct {

@@ -13,14 +13,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// rangesShown and errorsShown bound what of a broken run fits a screen.
 const (
 	rangesShown = 6
 	errorsShown = 3
 )
 
-// printBooks prints the accounts as equations, each checked on the way: a report
-// does not take a sum on trust.
 func printBooks(p *layout.Page, r *result.Run) {
 	l, d := r.Load, r.Delivery
 	if reads(r) {
@@ -33,7 +30,7 @@ func printBooks(p *layout.Page, r *result.Run) {
 		return
 	}
 	if !r.Says("load.acked_per_s") && !r.Says("delivery.delivered_per_s") {
-		return // an imported run that has times alone
+		return // an imported run that has only times
 	}
 	p.Heading("Books", " of the measured window, in records")
 	equations := []equation{
@@ -48,7 +45,7 @@ func printBooks(p *layout.Page, r *result.Run) {
 	}
 	equations = told(r, equations)
 	for i, e := range equations {
-		if e.name == "acked" && copies(r) > 1 { // each group reads everything
+		if e.name == "acked" && copies(r) > 1 { // each group reads every record
 			equations[i].name = fmt.Sprintf("acked × %d", copies(r))
 		}
 	}
@@ -67,23 +64,20 @@ func printBooks(p *layout.Page, r *result.Run) {
 	p.Painted(layout.Bold, 2, sumUp(r, p.Width-3))
 }
 
-// copies is how often each acked record is to be delivered: once to each group.
 func copies(r *result.Run) int64 { return int64(max(1, r.Delivery.Copies)) }
 
-// term is one addend, by the name that it has in the books.
 type term struct {
 	n    int64
 	name string
 }
 
-// equation is a sum and what it should be.
 type equation struct {
 	name  string
 	total int64
 	terms []term
 }
 
-// String is the equation in a line: what it is out by is said where it is.
+// String appends its error to a wrong sum.
 func (e equation) String() string {
 	text, sum := unit.Count(e.total), int64(0)
 	for i, t := range e.terms {
@@ -96,8 +90,7 @@ func (e equation) String() string {
 	return text
 }
 
-// told are the equations of which a run tells every number: one of another tool
-// seldom does.
+// told keeps the equations whose numbers are all known; an imported run seldom has all.
 func told(r *result.Run, all []equation) []equation {
 	return slices.DeleteFunc(all, func(e equation) bool {
 		return !r.Says("load."+e.name) ||
@@ -105,7 +98,6 @@ func told(r *result.Run, all []equation) []equation {
 	})
 }
 
-// printEquations prints sums in columns, numbers to the right and names to the left.
 func printEquations(p *layout.Page, all []equation) {
 	var total int
 	var numbers, names []int
@@ -146,7 +138,6 @@ func printEquations(p *layout.Page, all []equation) {
 	}
 }
 
-// printRates prints what the books are in time and bytes.
 func printRates(p *layout.Page, r *result.Run) {
 	l, d := r.Load, r.Delivery
 	offered, acked, delivered := unit.PerSecond(l.OfferedPerS)+" offered", unit.PerSecond(l.AckedPerS)+" acked", unit.PerSecond(d.DeliveredPerS)+" delivered"
@@ -176,7 +167,6 @@ func printRates(p *layout.Page, r *result.Run) {
 	}
 }
 
-// inBytes is a figure of bytes a second; "" if the run does not have it.
 func inBytes(r *result.Run, name, of string) string {
 	text, known := analysis.FigureCalled(name).Text(r)
 	if !known {
@@ -185,9 +175,8 @@ func inBytes(r *result.Run, name, of string) string {
 	return text + of
 }
 
-// warmedUp says what the warm-up sent, which no other figure contains; "" without one. If
-// the consumers read a fill, the book of the warm-up has its records too, and only what
-// was scheduled is told of the warm-up itself.
+// warmedUp is "" without a warm-up. If the consumers read a fill, the warm-up's book includes the
+// fill's records, so only the scheduled records are printed.
 func warmedUp(r *result.Run) string {
 	l, phase := r.Warmup.Load, analysis.Phase(r, "warm-up")
 	length := float64(phase.EndNs-phase.StartNs) / 1e9
@@ -213,7 +202,7 @@ func warmedUp(r *result.Run) string {
 	return layout.List(text, "no errors")
 }
 
-// printOddities prints what should not be there, and says so when nothing was.
+// printOddities also prints zero counts.
 func printOddities(p *layout.Page, l result.Load, d result.Delivery) {
 	if d.Checked {
 		found := layout.List(unit.Things(d.Duplicates, "duplicate"), unit.Count(d.Reordered)+" reordered")
@@ -236,7 +225,6 @@ func printOddities(p *layout.Page, l result.Load, d result.Delivery) {
 	}
 }
 
-// lostRanges names lost records by producer, partition and sequence.
 func lostRanges(ranges []result.LostRange) string {
 	var parts []string
 	for i, r := range ranges {
@@ -252,8 +240,7 @@ func lostRanges(ranges []result.LostRange) string {
 	return layout.List(parts...)
 }
 
-// byCount prints the largest counters with their names, and passes over those
-// that counted nothing.
+// byCount prints the largest counters and skips zeros.
 func byCount(counts result.Counts) []string {
 	var names []string
 	for name, n := range counts {
@@ -274,22 +261,21 @@ func byCount(counts result.Counts) []string {
 	return parts
 }
 
-// sumUp says in one sentence of at most so many columns where the scheduled
-// records ended.
+// The sentence has at most width columns.
 func sumUp(r *result.Run, width int) string {
 	l, d := r.Load, r.Delivery
 	due := copies(r) * l.Scheduled
 	switch {
 	case r.Run.Imported != nil:
-		return "What became of each record is not told: the figures are as the other tool counts them."
-	case reads(r) && !r.Says("lag.drained"): // others wrote on: there was no end to reach
+		return "The outcome of each record is not known: the figures are counts of the other tool."
+	case reads(r) && !r.Says("lag.drained"): // others still wrote: the topic had no end
 		return unit.Things(d.Delivered, "record") + " were read in the window."
 	case reads(r):
 		return read(d)
 	case l.Scheduled == 0:
 		return "Nothing was scheduled."
 	case r.Consumer.Members == 0:
-		return fmt.Sprintf("%s of the scheduled was acked; nobody consumed in this run.", share(l.Acked, l.Scheduled))
+		return fmt.Sprintf("%s of the scheduled was acked; this run had no consumers.", share(l.Acked, l.Scheduled))
 	case !d.Checked:
 		return fmt.Sprintf("%s were delivered in the window: counted, not checked, as the records carry no stamp.",
 			unit.Things(d.Delivered, "record"))
@@ -318,12 +304,10 @@ func sumUp(r *result.Run, width int) string {
 	return text + "."
 }
 
-// reads tells whether a run had consumers and no producers.
 func reads(r *result.Run) bool {
 	return r.Finished() && r.Run.Imported == nil && r.Scenario.Get("load.producers") == "0"
 }
 
-// read says what a run found that read a topic and wrote nothing.
 func read(d result.Delivery) string {
 	if d.Pending > 0 {
 		return fmt.Sprintf("%s were read in the window; %s of the topic were left.",

@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// printBottleneck says in one line what kept the run from more, and below it what else was
-// used.
 func printBottleneck(p *layout.Page, r *result.Run) {
 	if r.Bottleneck == nil {
 		return
@@ -29,14 +27,11 @@ func printBottleneck(p *layout.Page, r *result.Run) {
 	printRemarks(p, besideBottleneck(*r.Bottleneck))
 }
 
-// limitedBy is the bottleneck with its evidence.
 func limitedBy(b result.Bottleneck) string { return b.Resource + ", " + b.Evidence }
 
-// usedShown is how many others of the resources are told of, of those that were used by
-// a hundredth at least.
+// usedShown is the maximum number of other resources in the text, each used to at least 1 %.
 const usedShown = 5
 
-// besideBottleneck is what can be done about it, and how far others were used.
 func besideBottleneck(b result.Bottleneck) (all []remark) {
 	if b.Remedy != "" {
 		all = append(all, remark{layout.Plain, "remedy", b.Remedy})
@@ -48,19 +43,17 @@ func besideBottleneck(b result.Bottleneck) (all []remark) {
 		}
 	}
 	if len(others) > 0 {
-		all = append(all, remark{layout.Plain, "used besides", layout.List(others...)})
+		all = append(all, remark{layout.Plain, "also used", layout.List(others...)})
 	}
 	return all
 }
 
-// markdownBottleneck is the same as a section.
 func markdownBottleneck(m *layout.Markdown, r *result.Run) {
 	if b := r.Bottleneck; b != nil {
 		markdownRemarks(m, "Bottleneck: "+layout.Prose(limitedBy(*b)), besideBottleneck(*b))
 	}
 }
 
-// requests says what the clients' connections were used for.
 func requests(c *result.Clients) string {
 	if c == nil {
 		return ""
@@ -77,7 +70,6 @@ func requestsOf(kind string, c *result.ClientRequests) string {
 		unit.Decimals(c.InFlightMean, 2), unit.Things(int64(c.Connections), "connection"))
 }
 
-// stored says what the run's topic takes on the brokers' disks.
 func stored(s *result.Storage) string {
 	if s == nil {
 		return ""
@@ -99,7 +91,6 @@ func stored(s *result.Storage) string {
 	return layout.List(text, behind, each, ratio, wire)
 }
 
-// printDevices says what the machine's disks and networks did.
 func printDevices(p *layout.Page, h *result.HostUse) {
 	if h == nil {
 		return
@@ -140,10 +131,8 @@ func printDevices(p *layout.Page, h *result.HostUse) {
 	}
 }
 
-// requestTypes are those whose times are shown: what carries records, and commits.
 var requestTypes = []string{"Produce", "FetchConsumer", "FetchFollower", "OffsetCommit"}
 
-// printBrokerRequests is a table of where the brokers' requests spent their time.
 func printBrokerRequests(p *layout.Page, brokers []result.Broker) {
 	rows := requestRows(brokers)
 	if len(rows) == 0 {
@@ -166,7 +155,6 @@ func printBrokerRequests(p *layout.Page, brokers []result.Broker) {
 	}
 }
 
-// markdownBrokerRequests is the same table: Markdown scrolls where a terminal wraps.
 func markdownBrokerRequests(m *layout.Markdown, brokers []result.Broker) {
 	rows := requestRows(brokers)
 	if len(rows) == 0 {
@@ -175,12 +163,9 @@ func markdownBrokerRequests(m *layout.Markdown, brokers []result.Broker) {
 	m.Table(layout.Table{Rows: append([][]string{requestHead}, rows...)})
 }
 
-// requestHead is the head of requestRows.
 var requestHead = []string{"Requests, mean times", "a second", "total", "request queue", "in the handler",
 	"other brokers", "quota", "response queue", "being sent"}
 
-// requestRows are the requests that are shown, broker by broker: the type, the rate, and
-// the mean times.
 func requestRows(brokers []result.Broker) (rows [][]string) {
 	for _, b := range brokers {
 		if b.Metrics == nil {
@@ -199,7 +184,6 @@ func requestRows(brokers []result.Broker) (rows [][]string) {
 	return rows
 }
 
-// mean prints a mean in milliseconds.
 func mean(ms *float64) string {
 	if ms == nil {
 		return unit.Absent
@@ -207,7 +191,6 @@ func mean(ms *float64) string {
 	return unit.Decimals(*ms, 2) + " ms"
 }
 
-// ownAccount is what a broker tells about itself.
 func ownAccount(m *result.BrokerMetrics) string {
 	if m == nil {
 		return ""

@@ -14,7 +14,6 @@ import (
 
 func pointer[T any](v T) *T { return &v }
 
-// limited is a run whose brokers and machine tell all that there is.
 func limited(t *testing.T) *result.Recorded {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	run := &r.Run
@@ -53,7 +52,6 @@ func limited(t *testing.T) *result.Recorded {
 	return r
 }
 
-// What followers had not copied when the run ended is told: it is part of the throughput.
 func TestTextOfFollowersBehind(t *testing.T) {
 	r := limited(t)
 	r.Run.Storage.Replicas, r.Run.Storage.BehindBytes = 3, 200e6

@@ -12,16 +12,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// What each producer and consumer had, and how the group and the topic stood at the
-// window's end. The text says what is the least and the most; the tables have each.
+// The text reports only the least and the most; the tables list each.
 
-// rowsShown bounds the tables of Markdown; run.json has all.
 const rowsShown = 100
 
-// even is the least share, of the greatest, that says nothing of how records were divided.
+// even is the smallest ratio of least to most that counts as an even division.
 const even = 0.9
 
-// unevenly says who had the least and the most of the records; "" if all had about the same.
+// unevenly is "" if the clients had about the same.
 func unevenly(shares []result.Share) string {
 	if len(shares) < 2 {
 		return ""
@@ -35,16 +33,15 @@ func unevenly(shares []result.Share) string {
 		unit.Things(least.Records, "record"), most.Number, unit.Count(most.Records))
 }
 
-// printGroupAtEnd says how the groups' members stood at the window's end, and how their topic.
 func printGroupAtEnd(p *layout.Page, r *result.Run) {
 	w := r.WindowEnd
 	if w == nil {
 		return
 	}
 	switch {
-	case r.Run.Group == "" && len(r.Groups) == 0: // the partitions were assigned by hand
+	case r.Run.Group == "" && len(r.Groups) == 0: // the tool assigned the partitions
 	case w.Groups == nil:
-		p.Labelled("members", "not known: the brokers did not tell at the window's end")
+		p.Labelled("members", "not known: the brokers did not report them at the window's end")
 	default:
 		for _, g := range w.Groups {
 			text := membersAtEnd(g)
@@ -61,7 +58,6 @@ func printGroupAtEnd(p *layout.Page, r *result.Run) {
 	}
 }
 
-// membersAtEnd says how many members a group had, and who was the furthest behind.
 func membersAtEnd(g result.GroupAtEnd) string {
 	text := unit.Things(int64(len(g.Members)), "member") + " at the window's end (" + g.State + ")"
 	if len(g.Members) == 0 {
@@ -69,7 +65,7 @@ func membersAtEnd(g result.GroupAtEnd) string {
 	}
 	untold := func(m result.Member) bool { return m.Partitions == nil }
 	if slices.ContainsFunc(g.Members, untold) {
-		return text + "; the brokers did not tell which partitions each had"
+		return text + "; the brokers did not report which partitions each had"
 	}
 	least, most, lag, offsets := len(g.Members[0].Partitions), 0, int64(0), false
 	var behind result.MemberPartition
@@ -102,8 +98,8 @@ func membersAtEnd(g result.GroupAtEnd) string {
 		unit.Count(*behind.Lag), who)
 }
 
-// topicAtEnd says how a topic's partitions are spread over brokers, and whether one lacks
-// its leader or a replica. Of one broker that has everything it says nothing.
+// topicAtEnd is "" for one complete broker. lacking reports whether a partition lacks its leader or
+// a replica.
 func topicAtEnd(partitions []result.TopicPartition) (text string, lacking bool) {
 	leads, brokers := map[int32]int64{}, map[int32]bool{}
 	var leaderless, under int64
@@ -134,8 +130,7 @@ func topicAtEnd(partitions []result.TopicPartition) (text string, lacking bool) 
 	return text + fmt.Sprintf("; %d without a leader, %d under-replicated", leaderless, under), true
 }
 
-// worstPartitions names the partitions with the highest lag in the measured window or the
-// drain; "" without a lag by partition.
+// worstPartitions leaves out the warm-up; "" without a lag by partition.
 func worstPartitions(intervals []result.Interval) string {
 	var peaks []int64
 	for _, i := range intervals {
@@ -173,7 +168,6 @@ func worstPartitions(intervals []result.Interval) string {
 	return "highest in the partitions " + strings.Join(parts, ", ") + " of " + unit.Count(int64(len(peaks)))
 }
 
-// markdownClients are the tables of each client, each member and each partition, folded.
 func markdownClients(m *layout.Markdown, r *result.Recorded) {
 	runs := []*result.Recorded{r}
 	for _, t := range []struct {
@@ -192,7 +186,7 @@ func markdownClients(m *layout.Markdown, r *result.Recorded) {
 		m.Line("<details><summary>", t.title, "</summary>")
 		shown := layout.Table{}
 		for i, row := range rows[:min(len(rows), rowsShown+1)] {
-			row = row[len(ofRun):] // it is of this run
+			row = row[len(ofRun):] // without the columns that name the run
 			for c := range row {
 				if i > 0 {
 					row[c] = layout.Prose(row[c])
@@ -209,12 +203,10 @@ func markdownClients(m *layout.Markdown, r *result.Recorded) {
 	}
 }
 
-// sheetOf is a table with the columns that say which run a row is of, and others.
 func sheetOf(columns ...string) layout.Table {
 	return layout.Table{Rows: [][]string{append(slices.Clone(ofRun), columns...)}}
 }
 
-// clientSheet has a row for each producer and consumer.
 func clientSheet(runs []*result.Recorded) layout.Table {
 	s := sheetOf("client", "group", "number", "records", "bytes", "first_ns", "last_ns")
 	for _, r := range runs {
@@ -230,7 +222,7 @@ func clientSheet(runs []*result.Recorded) layout.Table {
 	return s
 }
 
-// memberSheet has a row for each partition of a member, and one for a member without any.
+// A member without a partition also has a row.
 func memberSheet(runs []*result.Recorded) layout.Table {
 	s := sheetOf("group", "state", "member", "client_id", "host", "partition", "committed_offset", "end_offset",
 		"lag_records")
@@ -254,7 +246,6 @@ func memberSheet(runs []*result.Recorded) layout.Table {
 	return s
 }
 
-// partitionSheet has a row for each partition of a run's topic.
 func partitionSheet(runs []*result.Recorded) layout.Table {
 	s := sheetOf("topic", "partition", "leader", "replicas", "in_sync")
 	for _, r := range runs {
@@ -273,7 +264,6 @@ func partitionSheet(runs []*result.Recorded) layout.Table {
 	return s
 }
 
-// brokers prints IDs in a cell.
 func brokers(ids []int32) string {
 	all := make([]string, len(ids))
 	for i, id := range ids {

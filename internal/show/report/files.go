@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// printFiles says where to look further: in the files that are there.
 func printFiles(p *layout.Page, r *result.Recorded) {
 	p.Heading("Files", " in "+r.Dir)
 	var files []string
@@ -21,17 +20,16 @@ func printFiles(p *layout.Page, r *result.Recorded) {
 		case name == result.AgentsFile:
 			name = fmt.Sprintf("%s (%s)", name, unit.Things(int64(len(r.Agents)), "line"))
 		case name == result.CurvesFile:
-			continue // it is of the histograms, for programs
+			continue // it repeats the histograms, for programs
 		case name == result.HistogramsFile && i != nil && i.Format != "hlog":
-			continue // another tool's values are seldom there to be logged
+			continue // such a file seldom holds another tool's values
 		}
 		files = append(files, name)
 	}
 	p.Text(2, layout.List(files...))
 }
 
-// printUnfinished tells of a run without a summary what its intervals saved. These
-// are sums over every phase, warm-up included: no books were closed over them.
+// The sums include the warm-up, and no books were closed over them.
 func printUnfinished(p *layout.Page, r *result.Recorded) {
 	p.Heading("Until it stopped", ", warm-up included; no books were closed over these")
 	if len(r.Intervals) == 0 {

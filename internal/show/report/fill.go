@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// printFilled says what the topic was filled with before anything was measured.
 func printFilled(p *layout.Page, r *result.Run) {
 	f := r.Fill
 	if f == nil {
@@ -27,7 +26,6 @@ func printFilled(p *layout.Page, r *result.Run) {
 	}
 }
 
-// printFillers says what each of several producers did of a fill: the least and the most.
 func printFillers(p *layout.Page, all []result.FillProducer) {
 	if len(all) < 2 {
 		return
@@ -47,8 +45,7 @@ func printFillers(p *layout.Page, all []result.FillProducer) {
 		"in "+unit.Seconds(slices.Min(times))+" to "+unit.Seconds(slices.Max(times))))
 }
 
-// printBounded says what the disk made of a volume, or a fill, in bytes or in records, that
-// the scenario asks for by one of the keys.
+// printBounded takes as keys the settings that may have asked for more.
 func printBounded(p *layout.Page, label string, bytes, records int64, r *result.Run, keys ...string) {
 	var asked string
 	for _, key := range keys {
@@ -68,8 +65,7 @@ func printBounded(p *layout.Page, label string, bytes, records int64, r *result.
 	}
 }
 
-// printReadFill prints the account of what was filled where it is all that there was to
-// read.
+// printReadFill is for a fill that the run only reads.
 func printReadFill(p *layout.Page, r *result.Run) {
 	d := r.Delivery
 	if r.Fill == nil || !d.Checked {
@@ -82,11 +78,8 @@ func printReadFill(p *layout.Page, r *result.Run) {
 	printOddities(p, r.Load, d)
 }
 
-// offsetsShown bounds the partitions whose offsets are named.
 const offsetsShown = 12
 
-// printOffsets prints where the group stood in each partition when all was done: those
-// that are behind, and else the first.
 func printOffsets(p *layout.Page, l result.Lag) {
 	behind := slices.DeleteFunc(slices.Clone(l.FinalPartitions),
 		func(o result.PartitionOffsets) bool { return o.Lag == 0 })

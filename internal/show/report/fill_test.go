@@ -11,8 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// A run that reads what it filled its topic with has the account of that, and the
-// offsets of its group.
 func TestTextOfAFilledRun(t *testing.T) {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	run := &r.Run
@@ -42,7 +40,6 @@ func TestTextOfAFilledRun(t *testing.T) {
 	showtest.Golden(t, "filled", got)
 }
 
-// Rounds of a closed loop are in the line of what was offered.
 func TestTextOfRounds(t *testing.T) {
 	r := closedLoop(t)
 	resulttest.Set(&r.Run.Scenario, "load.round", "10")

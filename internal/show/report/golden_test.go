@@ -22,7 +22,7 @@ func text(t *testing.T, r *result.Recorded, o report.Options) []byte {
 	return b.Bytes()
 }
 
-// closedLoop is a run at rate max: nothing has an intended send time.
+// closedLoop has no intended send times.
 func closedLoop(t *testing.T) *result.Recorded {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	r.Run.Run.Name = "flood"
@@ -35,7 +35,6 @@ func closedLoop(t *testing.T) *result.Recorded {
 	return r
 }
 
-// broken is a run in which nearly everything went wrong that a report can tell.
 func broken(t *testing.T) *result.Recorded {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	run := &r.Run
@@ -70,8 +69,6 @@ func broken(t *testing.T) *result.Recorded {
 	return r
 }
 
-// harness is a run on the embedded cluster, on a system that offers no figures
-// of the process.
 func harness(t *testing.T) *result.Recorded {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	run := &r.Run
@@ -84,7 +81,7 @@ func harness(t *testing.T) *result.Recorded {
 	return r
 }
 
-// produceOnly has no consumers and records too small to be stamped.
+// produceOnly has records too small for a stamp.
 func produceOnly(t *testing.T) *result.Recorded {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	run := &r.Run
@@ -98,7 +95,6 @@ func produceOnly(t *testing.T) *result.Recorded {
 	return r
 }
 
-// killed is a run whose process was killed in its eleventh second.
 func killed(t *testing.T) *result.Recorded {
 	made := showtest.Simulate(t, resulttest.OverloadLoose())
 	r := &result.Recorded{Dir: made.Dir, Intervals: made.Intervals[:14], Events: made.Events[:4], Files: made.Files}
@@ -111,7 +107,7 @@ func killed(t *testing.T) *result.Recorded {
 	return r
 }
 
-// A look that found nothing waiting is no age of zero.
+// Without a waiting record in any reading, no age is printed.
 func TestTimeLagThatNobodySaw(t *testing.T) {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	r.Run.Lag.TimeLagPeakNs = 0
@@ -147,16 +143,16 @@ func TestText(t *testing.T) {
 			lines := 66
 			switch {
 			case c.name == "broken":
-				lines = 86 // what is broken is told in full
+				lines = 86 // it lists every problem
 			case c.run.Run.Backpressure != nil && c.run.Run.Finished():
-				lines = 84 // with a picture of what the gate was there for
+				lines = 84 // with a picture of the lag
 			}
 			showtest.Screens(t, got, layout.Width, lines)
 			showtest.Golden(t, c.name, got)
 			for _, width := range []int{80, 120} {
 				more := 10
 				if c.name == "overload-defer" && width == 80 {
-					more = 31 // times of which most are bounds take two tables
+					more = 31 // times with many bounds need two tables
 				}
 				showtest.Screens(t, text(t, c.run, report.Options{Width: width}), width, lines+more)
 			}

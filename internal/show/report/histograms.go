@@ -19,8 +19,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// Histograms is what the histogram logs of runs hold: each tag's values, added up
-// over the intervals. It is the JSON document of them.
+// Histograms holds each tag's values from the histogram logs of runs, added up over
+// the intervals. It is their JSON document.
 type Histograms struct {
 	Head
 	Runs []RunHistograms `json:"runs"`
@@ -33,8 +33,8 @@ type RunHistograms struct {
 	ID   string      `json:"id"`
 	Name string      `json:"name"`
 	Tags []TagValues `json:"tags"`
-	// Differences say where the log does not agree with run.json within the
-	// resolution of a histogram. A log that a crash cut short does not.
+	// Differences lists where the log differs from run.json by more than the
+	// resolution of a histogram. The log of a crashed run may differ.
 	Differences []string `json:"differences"`
 
 	run *result.Recorded
@@ -43,12 +43,12 @@ type RunHistograms struct {
 // TagValues are all values of one tag.
 type TagValues struct {
 	Tag string `json:"tag"`
-	// StartNs and EndNs are those of the tag's book, on the run's time axis: the
-	// measured one begins with the measured window, at 0, and both end with the last
-	// interval that has a value of them, whichever tag that is of.
+	// StartNs and EndNs bound the tag's book on the run's time axis. The measured
+	// book begins with the measured window, at 0. Both books end with the last
+	// interval that has a value of any of their tags.
 	StartNs int64 `json:"start_ns"`
 	EndNs   int64 `json:"end_ns"`
-	// Time has no percentile that the count does not support.
+	// Time has only the percentiles that the count supports.
 	Time SupportedTime `json:"time"`
 
 	values    result.Time
@@ -101,8 +101,8 @@ func readHistograms(r *result.Recorded) (*RunHistograms, error) {
 	return h, nil
 }
 
-// bound gives the tags of a book their time in common: in which interval the first
-// value of a tag came to be recorded says nothing of what it is of.
+// All tags of a book get the same start and end: the interval of a tag's first value is no start of
+// the tag.
 func (h *RunHistograms) bound() {
 	for _, warmup := range []bool{false, true} {
 		var tags []*TagValues
@@ -121,7 +121,6 @@ func (h *RunHistograms) bound() {
 	}
 }
 
-// add adds an interval to its tag.
 func (h *RunHistograms) add(entry latency.LogEntry) {
 	i := slices.IndexFunc(h.Tags, func(t TagValues) bool { return t.Tag == entry.Tag })
 	if i < 0 {
@@ -134,10 +133,8 @@ func (h *RunHistograms) add(entry latency.LogEntry) {
 	t.histogram.Merge(entry.Histogram)
 }
 
-// warmupTag begins the tags of the warm-up.
 const warmupTag = "warmup_"
 
-// tagOrder is that of a record's life, the warm-up last.
 func tagOrder(tag string) int {
 	metric, warmup := strings.CutPrefix(tag, warmupTag)
 	order := slices.Index(result.TimeMetrics, metric)
@@ -150,7 +147,7 @@ func tagOrder(tag string) int {
 	return order
 }
 
-// SupportedTime is a result.Time as documents have it: a percentile is null where
+// SupportedTime is a result.Time as documents have it: a percentile is null if
 // fewer than ten values lie beyond it.
 type SupportedTime struct {
 	Count    int64   `json:"count"`
@@ -188,12 +185,10 @@ func supportedTime(t result.Time, independent int64) SupportedTime {
 	return s
 }
 
-// resolution of a histogram: a slot is at most so much of its values wide.
+// resolution is the width of a histogram's slot, relative to its values.
 const resolution = 1.0 / 1024
 
-// disagreements holds the log against run.json. The true minimum of negative
-// values is not in the log's format, so a minimum is compared as the log can
-// have it.
+// The log's format cannot hold a negative minimum, so that counts as 0.
 func (h *RunHistograms) disagreements() []string {
 	found := []string{}
 	if !h.run.Run.Finished() {
@@ -217,8 +212,8 @@ func (h *RunHistograms) disagreements() []string {
 	return found
 }
 
-// disagreement is the first figure in which the log is not as run.json is. The log has
-// the values that ended; bounds also follow from what it does not have.
+// disagreement describes the first figure that differs. Unlike run.json, the log does not count
+// values that had not ended.
 func disagreement(log *TagValues, run result.Time) string {
 	if log.values.Count != run.Count {
 		return fmt.Sprintf("the log has %s values, run.json %s", unit.Count(log.values.Count), unit.Count(run.Count))
@@ -274,13 +269,11 @@ func (h *Histograms) text(w io.Writer, o Options) error {
 	return p.Print(w)
 }
 
-// book is the times of one book.
 type book struct {
 	name  string
 	times []distribution
 }
 
-// books are the measured values, the warm-up's, and what else the log holds.
 func (r *RunHistograms) books() (all []book) {
 	measured, warmup := book{name: "Measured"}, book{name: "Warm-up"}
 	for _, t := range r.Tags {
@@ -345,7 +338,7 @@ func (h *Histograms) table() layout.Table {
 	return s
 }
 
-// MergedTag names a tag of a run in a merged log.
+// MergedTag returns the name of a run's tag in a merged log.
 func MergedTag(r *result.Recorded, tag string) string {
 	name := strings.Map(func(c rune) rune {
 		if c == ',' || c <= ' ' {
@@ -356,11 +349,8 @@ func MergedTag(r *result.Recorded, tag string) string {
 	return name + "-" + r.Run.Run.ID + "_" + tag
 }
 
-// WriteMerged writes one histogram log with a line for each run and tag: all its
-// values in one histogram, over the time from its first interval to its last.
-// The usual tools take it: HistogramLogProcessor with -tag, and what plots
-// several tags of a log against each other. Lines are in the order of time, as
-// these want them.
+// WriteMerged writes one histogram log with a line for each run and tag, in the order of time.
+// HistogramLogProcessor reads it with -tag.
 func (h *Histograms) WriteMerged(w io.Writer) error {
 	type line struct {
 		tag        string

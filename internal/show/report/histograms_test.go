@@ -16,8 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// logged is a run whose figures are those of a histogram log in its folder: ten
-// seconds of measured values after two of warm-up.
 func logged(t *testing.T, name, id string, after time.Duration, scale int64) *result.Recorded {
 	t.Helper()
 	started := time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC).Add(after)
@@ -47,7 +45,6 @@ func logged(t *testing.T, name, id string, after time.Duration, scale int64) *re
 	return r
 }
 
-// agree gives the run the figures that its log has.
 func agree(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(r.Dir, result.HistogramsFile))
@@ -97,19 +94,18 @@ func TestHistograms(t *testing.T) {
 	if got := strings.Join(h.Runs[1].Differences, "; "); !strings.Contains(got, "poll_time: the log has 10,000 values, run.json 10,003") || !strings.Contains(got, "send_delay: p99 is") || strings.Contains(got, "e2e") {
 		t.Errorf("the differences are %s", got)
 	}
-	for _, tag := range h.Runs[0].Tags { // of 10,000 values, and 2,000 of the warm-up
+	for _, tag := range h.Runs[0].Tags { // 10,000 values, or 2,000 of the warm-up
 		if warmup := tag.Time.Count < 10_000; tag.Time.P9999Ns != nil || (tag.Time.P999Ns == nil) != warmup || tag.Time.P99Ns == nil {
 			t.Errorf("%s of %d values has %+v", tag.Tag, tag.Time.Count, tag.Time)
 		}
 	}
-	for i := range h.Runs { // the folders of a test have no lasting names
+	for i := range h.Runs {
 		h.Runs[i].Dir = "runs/20261121T200000Z-" + h.Runs[i].Name + "-" + h.Runs[i].ID
 	}
 	showtest.AllFormats(t, "histograms", func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) })
 }
 
-// A merged log has a line for each run and tag, and loses no value; the reader of
-// HdrHistogram's own library takes it.
+// A merged log loses no value, and HdrHistogram's own library reads it.
 func TestMergedLog(t *testing.T) {
 	runs := []*result.Recorded{logged(t, "over load", "o7fq2m", time.Hour, 3000), logged(t, "baseline", "b2mzr4", 0, 100)}
 	h, err := report.ReadHistograms(runs)
@@ -164,7 +160,6 @@ func TestMergedLog(t *testing.T) {
 	}
 }
 
-// The tags of a book have one time, wherever the first value of each was recorded.
 func TestHistogramsOfOneBookAreOfOneTime(t *testing.T) {
 	r := &result.Recorded{Dir: t.TempDir()}
 	f, err := os.Create(filepath.Join(r.Dir, result.HistogramsFile))

@@ -11,10 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// Standing is what may be said of a run in a word, or in two: valid, invalid,
-// imported, "interrupted, valid", "invalid, imported". Valid alone is a run that
-// our rules have judged over the whole of what was planned; of an imported one
-// nobody has judged more than whether its own figures agree.
+// Standing returns a run's standing in a word or two: valid, invalid, imported, "interrupted,
+// valid", "invalid, imported". Only "valid" means that all rules judged the whole planned run.
 func Standing(r *result.Run) string {
 	valid := r.Verdict.Status == result.Valid
 	word := result.Invalid
@@ -35,10 +33,8 @@ func Standing(r *result.Run) string {
 	return word
 }
 
-// proven tells whether a run is valid and no more has to be said of it.
 func proven(r *result.Run) bool { return Standing(r) == result.Valid }
 
-// heading is the standing as a report begins with it: its first word in capitals.
 func heading(r *result.Run) string {
 	first, rest, _ := strings.Cut(Standing(r), ",")
 	if rest != "" {
@@ -47,8 +43,7 @@ func heading(r *result.Run) string {
 	return strings.ToUpper(first) + rest
 }
 
-// formatCaveats are what must be known of any figure that came out of a format. All
-// that is known against a run is among its own warnings.
+// formatCaveats are the limits of all figures of a format; others are in a run's own warnings.
 var formatCaveats = []struct{ format, text string }{
 	{"ssp", "its times begin at the actual send: coordinated omission is not accounted for; what its pacer or its gate held back is counted nowhere"},
 	{"producer-perf", "its times begin when send is called, in whole milliseconds: coordinated omission is not accounted for"},
@@ -57,8 +52,8 @@ var formatCaveats = []struct{ format, text string }{
 	{"hlog", "it has times and nothing else; where they begin is as the tool that wrote them had it"},
 }
 
-// Footnotes say once for each format what must be known of the imported runs in a
-// table. There is none where none was imported.
+// Footnotes returns the caveats of the imported runs in a table, once for each
+// format; none if no run was imported.
 func Footnotes(runs []*result.Recorded) (notes []string) {
 	for _, c := range formatCaveats {
 		var names []string
@@ -75,13 +70,11 @@ func Footnotes(runs []*result.Recorded) (notes []string) {
 	return append(notes, mixture(runs)...)
 }
 
-// importedOf are those of the runs that were imported.
 func importedOf(runs []*result.Recorded) []*result.Recorded {
 	return slices.DeleteFunc(slices.Clone(runs),
 		func(r *result.Recorded) bool { return r == nil || r.Run.Run.Imported == nil })
 }
 
-// markdownFootnotes writes them below a table.
 func markdownFootnotes(m *layout.Markdown, runs []*result.Recorded) {
 	var items []string
 	for _, note := range Footnotes(runs) {
@@ -90,22 +83,20 @@ func markdownFootnotes(m *layout.Markdown, runs []*result.Recorded) {
 	m.List(items)
 }
 
-// printFootnotes prints them below a table.
 func printFootnotes(p *layout.Page, runs []*result.Recorded) {
 	for _, note := range Footnotes(runs) {
 		p.Item(layout.Yellow, note)
 	}
 }
 
-// Imported is a run that an import has made.
+// Imported is a run that was made by an import.
 type Imported struct {
 	Dir string
 	Run *result.Run
 }
 
-// Imports writes what became of files: a line for each run, and then once for each
-// format what all of its runs have in common: what is wrong with them, and what
-// they cannot say.
+// Imports writes a line for each imported run, then the common warnings of each format's runs, and
+// what they cannot say.
 func Imports(w io.Writer, all []Imported, o Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
 	for _, i := range all {
@@ -125,7 +116,6 @@ func Imports(w io.Writer, all []Imported, o Options) error {
 	return p.Print(w)
 }
 
-// printFormat tells of the runs of one format.
 func printFormat(p *layout.Page, name string, all []Imported) {
 	warnings, unsaid := all[0].Run.Verdict.Warnings, all[0].Run.Run.Imported.CannotSay
 	more := 0
@@ -152,18 +142,15 @@ func printFormat(p *layout.Page, name string, all []Imported) {
 	p.Labelled("", "(run.imported.cannot_say in "+result.SummaryFile+" names the fields)")
 }
 
-// common are the texts of a that are in b, too.
 func common(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(text string) bool { return !slices.Contains(b, text) })
 }
 
-// blockWords are what blocks of run.json are called in a sentence.
 var blockWords = strings.NewReplacer("run.host", "the machine", "run.cluster", "the cluster", "run.", "when it ",
 	"warmup", "warm-up")
 
-// unsaidWords turns paths in run.json into words: a part for each block, with the
-// names of its figures in brackets, or the block alone where nothing of it is told.
-// Of the time series run.json has the list.
+// unsaidWords turns paths in run.json into words: a part for each block, with its figures in
+// brackets unless all are missing. It omits the time series.
 func unsaidWords(paths []string) (parts []string) {
 	var blocks []string
 	fields := map[string][]string{}
@@ -200,7 +187,6 @@ func unsaidWords(paths []string) (parts []string) {
 	return parts
 }
 
-// unitless is a field's name in words, without its unit.
 func unitless(field string) string {
 	if rate, is := strings.CutSuffix(field, "_per_s"); is {
 		return layout.Words(rate) + " per second"

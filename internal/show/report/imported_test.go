@@ -37,8 +37,6 @@ func TestStanding(t *testing.T) {
 	}
 }
 
-// TestImportedIsNoVerdict wants no report to take an import for a run that was
-// judged, to show a figure or a time that it does not have, or an empty section.
 func TestImportedIsNoVerdict(t *testing.T) {
 	for _, c := range []struct {
 		run         *result.Recorded
@@ -61,14 +59,12 @@ func TestImportedIsNoVerdict(t *testing.T) {
 	}
 }
 
-// TestFootnotes wants every table with an imported run to say what that means.
 func TestFootnotes(t *testing.T) {
 	runs := []*result.Recorded{showtest.Imported("b-other"), showtest.Simulate(t, resulttest.Baseline()),
 		showtest.Imported("a-other"), showtest.TimesAlone("log")}
 	showtest.OneFootnote(t, reporting(runs...), "b-other and a-other")
 }
 
-// TestImports says once for each format what its runs have in common.
 func TestImports(t *testing.T) {
 	a, b := showtest.Imported("a"), showtest.Imported("b")
 	a.Run.Verdict.Warnings = append(a.Run.Verdict.Warnings, "only of a")

@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// printLag is how far the consumers were behind, and how they came back.
 func printLag(p *layout.Page, recorded *result.Recorded) {
 	r := &recorded.Run
 	if r.Consumer.Members == 0 {
@@ -33,7 +32,7 @@ func printLag(p *layout.Page, recorded *result.Recorded) {
 		p.Labelled("", worst)
 	}
 	switch {
-	case reads(r): // what there was to read is in what was read
+	case reads(r): // the section of what was read has it
 	case r.Says("lag.backlog_peak_records"):
 		p.Labelled("backlog", "peak "+unit.Things(l.BacklogPeakRecords, "record")+" (acked − delivered)")
 	}
@@ -59,9 +58,8 @@ func printLag(p *layout.Page, recorded *result.Recorded) {
 	}
 }
 
-// timeLag says how old the oldest undelivered record was. It is looked at where
-// intervals end, and not in between: that no look found a record waiting, though
-// records waited, is no age of zero.
+// The age is read only at the ends of intervals. If no reading found a waiting record, timeLag
+// prints no age of zero.
 func timeLag(r *result.Run) string {
 	if !timeLagSeen(r) {
 		return unit.Absent + " (looked at once an interval: no look found an undelivered record)"
@@ -69,14 +67,11 @@ func timeLag(r *result.Run) string {
 	return "the oldest undelivered record was at most " + unit.Nanos(r.Lag.TimeLagPeakNs) + " old"
 }
 
-// timeLagSeen tells whether the peak of the time lag is a measurement. Every record
-// waits a moment before it is delivered, so that a peak of 0 is only that nobody
-// looked then.
+// timeLagSeen reports whether the peak of the time lag is a measurement: a peak of 0 only means
+// that no reading saw a waiting record.
 func timeLagSeen(r *result.Run) bool { return r.Lag.TimeLagPeakNs > 0 || r.Load.Acked == 0 }
 
-// printRecovery tells what became of the backlog that the consumers had when they
-// began to work otherwise. A backlog shrinks while more is offered than is delivered
-// only where some of it is not admitted.
+// If more is offered than delivered, a backlog shrinks only if not all of it is admitted.
 func printRecovery(p *layout.Page, r *result.Run, c result.Change) {
 	at := "at " + unit.Seconds(float64(c.AtNs)/1e9) + " " + c.What + ": "
 	meanwhile := " came in"
@@ -95,8 +90,6 @@ func printRecovery(p *layout.Page, r *result.Run, c result.Change) {
 	}
 }
 
-// printSettling tells how long a controller took to follow the consumers: from then on
-// both halves of what settled means held.
 func printSettling(p *layout.Page, r *result.Run, c result.Change) {
 	held := "what is delivered each second within 10 % of its level"
 	if r.Backpressure.TargetNs > 0 {
@@ -109,10 +102,9 @@ func printSettling(p *layout.Page, r *result.Run, c result.Change) {
 	p.Labelled("settling", "settled within "+tenths(figure.Settled(c)*1e9)+": "+held+" from then on")
 }
 
-// tenths prints a time that is known to a tenth of a second.
+// tenths is for times that are known to a tenth of a second.
 func tenths(ns float64) string { return unit.Decimals(ns/1e9, 1) + " s" }
 
-// printDrain tells whether the consumers caught up when the load had ended.
 func printDrain(p *layout.Page, r *result.Run) {
 	l := r.Lag
 	took, rate := unit.Seconds(l.DrainTimeS), unit.PerSecond(l.DrainPerS)
@@ -138,8 +130,6 @@ func printDrain(p *layout.Page, r *result.Run) {
 	p.Styled(layout.Yellow, "drain", "NOT DRAINED: "+left+" undelivered after "+took+" at "+rate)
 }
 
-// confined says what each process of the consumers was allowed, by whom, and what
-// became of it.
 func confined(c result.Confined) string {
 	var limits string
 	if c.CPU > 0 {
@@ -161,7 +151,7 @@ func confined(c result.Confined) string {
 	return text
 }
 
-// begun says how long consumers took to begin; "" if that is not known.
+// begun is "" if the time is not known.
 func begun(c result.Consumer) string {
 	var ready, first string
 	if c.ReadyNs != nil {
@@ -173,7 +163,7 @@ func begun(c result.Consumer) string {
 	return layout.List(ready, first)
 }
 
-// polls counts those that ended empty, where the scenario says when a poll does.
+// polls is "" without a poll timeout in the scenario.
 func polls(r *result.Run) string {
 	if r.Scenario.Get("consume.poll_timeout") == "" {
 		return ""

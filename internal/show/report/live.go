@@ -12,25 +12,21 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// LiveOptions say how a running run is shown.
+// LiveOptions say how Live shows a run.
 type LiveOptions struct {
-	// Terminal asks for a view that is redrawn in place; without it every
-	// interval is a line of its own, as a log wants it.
+	// Terminal asks for a view that is redrawn in place; without it, every interval is a line.
 	Terminal bool
 	Colour   bool
-	Width    int    // columns of the terminal; 0 is Width
-	Name     string // of the run
-	// Full has a line for each metric of each interval, whatever Terminal says.
+	Width    int // columns of the terminal; 0 means layout.Width
+	Name     string
+	// Full prints a line for each metric of each interval, whatever Terminal says.
 	Full bool
-	// Metric is the key of result.TimeMetrics that is shown; "" is the e2e
-	// response time. A closed loop has no response times, and a run without
-	// consumers no e2e ones.
+	// Metric is the key of result.TimeMetrics that is shown; "" means the e2e response time.
 	Metric string
 }
 
-// Live shows a run while it goes on. It only renders what it is given, into one
-// Write for each change. Its methods may be called from any goroutine; the
-// first error of the writer is kept for Close, and ends the showing.
+// Live shows a run while it goes on, with one Write for each change. Its methods are safe for
+// concurrent use. It writes nothing after the writer's first error.
 type Live struct {
 	o LiveOptions
 
@@ -41,12 +37,12 @@ type Live struct {
 	status string
 	last   *result.Interval
 	event  string
-	lags   []float64 // of the last intervals, at most lagsShown; NaN is not known
+	lags   []float64 // of at most lagsShown intervals; NaN if unknown
 	of     campaignAt
-	drawn  int // lines of the view that are on the terminal
-	lines  int // interval lines since the header, when not on a terminal
+	drawn  int // lines of the view on the terminal
+	lines  int // interval lines since the last header, if not on a terminal
 
-	totals map[string]int64 // with Full: the counts of each metric so far
+	totals map[string]int64 // with Full: values of each metric so far
 	pulse  result.Pulse     // the last one of a run with agents
 }
 
@@ -64,7 +60,7 @@ func NewLive(w io.Writer, o LiveOptions) *Live {
 	return &Live{w: w, o: o, totals: make(map[string]int64)}
 }
 
-// Status says what goes on outside the phases, such as starting a cluster.
+// Status shows what happens outside the phases, such as the start of a cluster.
 func (l *Live) Status(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,22 +72,20 @@ func (l *Live) Status(text string) {
 	l.write(l.o.Name + ": " + text + "\n")
 }
 
-// campaignAt is how far a campaign is.
 type campaignAt struct {
-	run, runs int // the run that goes on, from 1, of all; 0 without a campaign
+	run, runs int // the current run, from 1, and all runs; 0 without a campaign
 	left      string
 }
 
-// Campaign says which run of how many goes on, from 1, and in words how long the rest will
-// take. The view shows it from its next change on.
+// Campaign sets the number of the current run, from 1, the number of runs, and in words how long
+// the rest will take. The next change shows them.
 func (l *Live) Campaign(run, runs int, left string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.of = campaignAt{run, runs, left}
 }
 
-// Phase says that a phase begins, with its bounds as planned: a drain's end is
-// its timeout.
+// Phase begins a phase with its planned bounds; the end of a drain is its timeout.
 func (l *Live) Phase(p result.Phase) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,7 +95,7 @@ func (l *Live) Phase(p result.Phase) {
 	}
 }
 
-// Interval shows what happened in the latest interval.
+// Interval shows the latest interval.
 func (l *Live) Interval(i result.Interval) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -119,8 +113,8 @@ func (l *Live) Interval(i result.Interval) {
 	l.write(l.log(i))
 }
 
-// Pulse shows what the agents of a run have done since the last pulse, all together and each. Times
-// are known once they have handed in.
+// Pulse shows what the agents have done since the last pulse. Their times are known only after they
+// have sent their results.
 func (l *Live) Pulse(p result.Pulse) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -138,7 +132,6 @@ func (l *Live) Pulse(p result.Pulse) {
 	}
 }
 
-// agentRows say what each agent did since an earlier pulse.
 func agentRows(p, earlier result.Pulse) (rows []string) {
 	was := make(map[int]result.AgentPulse)
 	for _, a := range earlier.Agents {
@@ -156,8 +149,7 @@ func agentRows(p, earlier result.Pulse) (rows []string) {
 	return rows
 }
 
-// Event shows what a person should know of: warnings, errors, faults and
-// rebalances. The others are in the view already.
+// Event shows progress, warnings, errors, faults, rebalances, and events of brokers and agents.
 func (l *Live) Event(e result.Event) {
 	switch e.Kind {
 	case "progress":
@@ -180,7 +172,7 @@ func (l *Live) Event(e result.Event) {
 	l.write(l.event + "\n")
 }
 
-// Resize tells the width of the terminal when it changed.
+// Resize sets the new width of the terminal, in columns.
 func (l *Live) Resize(width int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -189,8 +181,7 @@ func (l *Live) Resize(width int) {
 	}
 }
 
-// Close takes the view off the terminal, to make room for the report. It
-// returns the first error of the writer.
+// Close removes the view from the terminal, and returns the writer's first error.
 func (l *Live) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -208,7 +199,6 @@ func (l *Live) write(s string) {
 	_, l.err = io.WriteString(l.w, s)
 }
 
-// erase moves to the view's first line and clears everything below.
 func (l *Live) erase() string {
 	if l.drawn == 0 {
 		return ""
@@ -216,8 +206,7 @@ func (l *Live) erase() string {
 	return fmt.Sprintf("\x1b[%dF\x1b[J", l.drawn)
 }
 
-// redraw replaces the view. Each line is overwritten and its rest cleared, so
-// that nothing flickers.
+// redraw overwrites each line and clears the rest of it, to avoid flicker.
 func (l *Live) redraw() {
 	var b strings.Builder
 	if l.drawn > 0 {
@@ -234,18 +223,15 @@ func (l *Live) redraw() {
 	l.write(b.String())
 }
 
-// logEvery is after how many lines the header comes again.
 const logEvery = 20
 
-// logFormat has a column for each figure of an interval's line, as many as 100
-// columns have room for, and logTitle what stands above them: the unit of the
-// rates, and the metric over its two quantiles.
+// logFormat has 100 columns. logTitle is the line above them: the unit of the rates, and the metric
+// of the two quantiles.
 const (
 	logFormat = "%6s %-7s %8s %8s %9s %8s %7s %7s %7s %8s %8s %s\n"
 	logTitle  = "%42s %24s\n"
 )
 
-// log is an interval as a line, and the header where one is due.
 func (l *Live) log(i result.Interval) string {
 	head := ""
 	if l.lines%logEvery == 0 {
@@ -260,7 +246,6 @@ func (l *Live) log(i result.Interval) string {
 		p50, p99, lagOf(i), unit.Count(i.BacklogRecords), unit.Count(i.DeferredRecords), gate(i))
 }
 
-// quantiles are those of the metric that is shown.
 func (l *Live) quantiles(i result.Interval) (p50, p99 string) {
 	t, ok := i.Time[l.o.Metric]
 	if !ok || t.Count == 0 {
@@ -269,7 +254,6 @@ func (l *Live) quantiles(i result.Interval) (p50, p99 string) {
 	return unit.Nanos(t.P50Ns), unit.Nanos(t.P99Ns)
 }
 
-// rate is a count of the interval, for a second.
 func rate(i result.Interval, n int64) string {
 	length := i.Seconds()
 	if length <= 0 {
@@ -278,7 +262,6 @@ func rate(i result.Interval, n int64) string {
 	return unit.PerSecond(float64(n) / length)
 }
 
-// plainRate is a rate below the unit of all.
 func plainRate(i result.Interval, n int64) string { return strings.TrimSuffix(rate(i, n), "/s") }
 
 func lagOf(i result.Interval) string {
@@ -288,10 +271,9 @@ func lagOf(i result.Interval) string {
 	return unit.Count(*i.LagRecords)
 }
 
-// lagsShown is of how many intervals the view draws the lag.
 const lagsShown = 60
 
-// lagValue is the lag at the end of an interval; NaN if it is not known.
+// lagValue is NaN if the lag is not known.
 func lagValue(i result.Interval) float64 {
 	if i.LagRecords == nil {
 		return math.NaN()
@@ -299,7 +281,6 @@ func lagValue(i result.Interval) float64 {
 	return float64(*i.LagRecords)
 }
 
-// gate says whether producers may send.
 func gate(i result.Interval) string {
 	switch {
 	case i.GateOpen == nil:

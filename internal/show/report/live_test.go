@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// play shows a recorded run as if it went on.
 func play(t *testing.T, l *report.Live, p resulttest.Plan, intervals int) {
 	r := showtest.Simulate(t, p)
 	planned := []result.Phase{
@@ -56,7 +55,6 @@ func TestLiveAsLines(t *testing.T) {
 	}
 }
 
-// The full progress has a line for each metric of each interval, with its running total.
 func TestLiveInFull(t *testing.T) {
 	var b bytes.Buffer
 	l := report.NewLive(&b, report.LiveOptions{Name: "overload-tight", Full: true, Terminal: true})
@@ -72,8 +70,7 @@ func TestLiveInFull(t *testing.T) {
 	}
 }
 
-// terminal is as much of one as the view needs: lines, a cursor, and the three
-// sequences that the view uses.
+// terminal has what the view needs: lines, a cursor, and three escape sequences.
 type terminal struct {
 	t      *testing.T
 	lines  []string
@@ -114,7 +111,6 @@ func (m *terminal) Write(p []byte) (int, error) {
 
 func (m *terminal) screen() string { return strings.Join(m.lines, "\n") + "\n" }
 
-// An interval that was read late has the counts of a longer time.
 func TestRateOfAnInterval(t *testing.T) {
 	var b bytes.Buffer
 	l := report.NewLive(&b, report.LiveOptions{})
@@ -150,7 +146,6 @@ func TestLiveOnATerminal(t *testing.T) {
 	}
 }
 
-// In a campaign the view begins with how far that is.
 func TestLiveOfACampaign(t *testing.T) {
 	m := &terminal{t: t}
 	l := report.NewLive(m, report.LiveOptions{Terminal: true, Name: "overload-tight"})
@@ -169,7 +164,6 @@ func TestLiveOfACampaign(t *testing.T) {
 	}
 }
 
-// The lag is drawn over the last 60 intervals from 0 on; an interval without one is blank.
 func TestLagOverTime(t *testing.T) {
 	m := &terminal{t: t}
 	l := report.NewLive(m, report.LiveOptions{Terminal: true})
@@ -187,7 +181,6 @@ func TestLagOverTime(t *testing.T) {
 	}
 }
 
-// On a narrow terminal no line may wrap, coloured or not.
 func TestLiveKeepsToTheWidth(t *testing.T) {
 	for _, colour := range []bool{false, true} {
 		m := &plainTerminal{}
@@ -199,7 +192,6 @@ func TestLiveKeepsToTheWidth(t *testing.T) {
 	}
 }
 
-// plainTerminal only measures.
 type plainTerminal struct{ widest int }
 
 func (m *plainTerminal) Write(p []byte) (int, error) {
@@ -225,7 +217,6 @@ type closedPipe struct{ writes int }
 
 func (c *closedPipe) Write([]byte) (int, error) { c.writes++; return 0, errClosed }
 
-// When nobody reads any more, the run goes on and Close tells.
 func TestLiveKeepsTheFirstError(t *testing.T) {
 	w := &closedPipe{}
 	l := report.NewLive(w, report.LiveOptions{Name: "overload-tight"})

@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// method names the method that measured a run; "" of an imported one, which has none.
+// method is "" if the run was imported.
 func method(r *result.Run) string {
 	if r.Method() == 0 {
 		return ""
@@ -17,7 +17,7 @@ func method(r *result.Run) string {
 	return fmt.Sprintf("method %d", r.Method())
 }
 
-// Methods names those of several runs, the oldest first; "" if all were imported.
+// Methods names the methods of several runs, oldest first; "" if all were imported.
 func Methods(runs []*result.Run) string {
 	var numbers []int
 	for _, r := range runs {
@@ -33,8 +33,6 @@ func Methods(runs []*result.Run) string {
 	return layout.Enumerate(names)
 }
 
-// mixture says which figures a table of runs leaves out because their methods differ;
-// "" if all were measured alike.
 func mixture(recorded []*result.Recorded) (notes []string) {
 	older, ours, newer := 0, 0, 0
 	for _, r := range recorded {

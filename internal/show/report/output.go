@@ -17,7 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// Format is what a report is written as.
+// Format is the format of a report.
 type Format int8
 
 // The formats.
@@ -25,13 +25,13 @@ const (
 	AsText     Format = iota // for a terminal
 	AsMarkdown               // for a pull request
 	AsCSV                    // one table, for a spreadsheet (RFC 4180)
-	AsJSON                   // the whole, for a program
+	AsJSON                   // everything, for a program
 	AsHTML                   // a page with charts, which package pages writes
 )
 
 var formats = []string{AsText: "text", AsMarkdown: "markdown", AsCSV: "csv", AsJSON: "json", AsHTML: "html"}
 
-// String is the format's name, as ParseFormat reads it.
+// String returns the name that ParseFormat reads.
 func (f Format) String() string { return formats[f] }
 
 // ParseFormat reads text, markdown, csv, json or html.
@@ -42,9 +42,8 @@ func ParseFormat(name string) (Format, error) {
 	return 0, fmt.Errorf("there is no format %q; choose one of %s", name, strings.Join(formats, ", "))
 }
 
-// DocumentVersion is that of every JSON document here. As with the files of a
-// run, members are added within a version, never renamed or removed, and a
-// figure that is not known is null, never zero.
+// DocumentVersion is the version of every JSON document. Within a version, members are added, never
+// renamed or removed. An unknown figure is null, never zero.
 const DocumentVersion = 1
 
 // Kinds of documents.
@@ -60,28 +59,27 @@ const (
 type Head struct {
 	DocumentVersion int    `json:"document_version" jsonschema:"minimum=1"`
 	Kind            string `json:"kind" jsonschema:"enum=runs,enum=campaign,enum=comparison,enum=history,enum=histograms"`
-	// Units are those of the figures in the document, by the figure's name.
+	// Units are the units of the document's figures, by the figure's name.
 	Units map[string]string `json:"units,omitempty"`
-	// NamedTwice is how many runs were named more than once: each counts once, and is in
-	// the document once. Absent where there is none.
+	// NamedTwice is the number of runs that were named more than once. Each counts
+	// once, and is in the document once. Absent if there is none.
 	NamedTwice int `json:"named_twice,omitempty"`
 }
 
-// once takes each run once, and keeps how many were named twice.
 func (h *Head) once(runs []*result.Recorded) []*result.Recorded {
 	once, twice := result.Distinct(runs)
 	h.NamedTwice += twice
 	return once
 }
 
-// Forms are one report in each format that it can be written in.
+// Forms are one report in all its formats.
 type Forms struct {
-	Head     Head // of Document
+	Head     Head
 	Text     func(io.Writer, Options) error
 	Markdown func(io.Writer) error
 	Sheets   Sheets
-	Sheet    string // the name of the one that is written if the options name none
-	Document any    // what is written as JSON
+	Sheet    string // the table that is written if the options name none
+	Document any
 }
 
 // Write writes the report in the format of o.
@@ -100,8 +98,7 @@ func (f Forms) Write(w io.Writer, o Options) error {
 	}
 }
 
-// forPeople ends a text, or a page of Markdown, that was written with the error err: a
-// reader of it is told what a program finds in the head. A CSV has a place for neither.
+// forPeople returns the writer's error err first. A CSV has no such note.
 func (h *Head) forPeople(w io.Writer, err error) error {
 	if err != nil || h.NamedTwice == 0 {
 		return err
@@ -121,7 +118,7 @@ func (h *Head) Twice() string {
 	return unit.Things(int64(h.NamedTwice), "run") + " were named twice and count once."
 }
 
-// NewHead is the head of a document of a kind, with the units of its figures.
+// NewHead returns the head of a document of a kind, with the units of its figures.
 func NewHead(kind string, figures []figure.Figure) Head {
 	h := Head{DocumentVersion: DocumentVersion, Kind: kind}
 	for _, f := range figures {
@@ -133,7 +130,6 @@ func NewHead(kind string, figures []figure.Figure) Head {
 	return h
 }
 
-// writeJSON writes a document with a newline at its end.
 func writeJSON(w io.Writer, document any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -146,11 +142,9 @@ func writeJSON(w io.Writer, document any) error {
 	return err
 }
 
-// Sheets are the tables that a report can be asked for, by name. A table is made
-// when it is wanted: that of intervals is long.
+// Sheets makes the tables of a report by name, when they are asked for.
 type Sheets map[string]func() layout.Table
 
-// write writes the table of that name as CSV.
 func (s Sheets) write(w io.Writer, name string) error {
 	make, ok := s[name]
 	if !ok {
@@ -161,8 +155,7 @@ func (s Sheets) write(w io.Writer, name string) error {
 	return t.CSV(w)
 }
 
-// seconds prints a length on the time axis with at most one decimal: 20 s,
-// 0.7 s, -3 s.
+// seconds has at most one decimal: 20 s, 0.7 s, -3 s.
 func seconds(ns int64) string {
 	tenths := (ns + 50_000_000) / 100_000_000
 	if ns < 0 {
@@ -174,7 +167,6 @@ func seconds(ns int64) string {
 	return strconv.FormatFloat(float64(tenths)/10, 'f', 1, 64) + " s"
 }
 
-// share prints the part of the whole in percent, and nothing of an empty whole.
 func share(part, whole int64) string {
 	if whole == 0 {
 		return unit.Absent

@@ -9,18 +9,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// picture is the lag of one run over time, and the bound that a controller had for it.
 type picture struct {
 	run   *result.Recorded
 	head  string
 	lag   []layout.Level
-	bound []layout.Level // none where the controller has none
+	bound []layout.Level // none if the controller has none
 }
 
-// PrintPictures draws the lag over time of each variant, on one scale for both axes
-// so that heights and lengths compare. Of repeats it draws the run with the
-// median peak, and says which that is. Where all that ran without backpressure dwarfs
-// the rest, it has a scale of its own: the others would be flat.
+// PrintPictures draws each variant's lag over time, with the same scales; of repeats, the run with
+// the median peak. If the lag without backpressure dwarfs the others, it has its own scale.
 func PrintPictures(p *layout.Page, compared []analysis.Variant) {
 	var drawn []picture
 	title := ", in records, over time"
@@ -53,7 +50,7 @@ func PrintPictures(p *layout.Page, compared []analysis.Variant) {
 	}
 }
 
-// pictureOfVariant draws what of a variant, and whether the lag was sampled in between.
+// pictureOfVariant also reports whether the lag was sampled within intervals.
 func pictureOfVariant(v analysis.Variant, r *result.Recorded) (d picture, sampled bool) {
 	lag, sampled := levels(r.Intervals)
 	peak, _ := analysis.PeakLag(&r.Run)
@@ -61,7 +58,7 @@ func pictureOfVariant(v analysis.Variant, r *result.Recorded) (d picture, sample
 	switch highest := float64(highestOf(lag)); {
 	case !sampled && highest != peak:
 		what = "at most " + records(highest) + " at the ends, peak " + records(peak)
-	case highest > peak: // the peak is of what was measured
+	case highest > peak: // the peak covers only the measured window
 		what += " after the warm-up"
 	}
 	if v.All > 1 {
@@ -70,8 +67,7 @@ func pictureOfVariant(v analysis.Variant, r *result.Recorded) (d picture, sample
 	return picture{r, r.Run.Run.Name + ", " + what, lag, bounds(r)}, sampled
 }
 
-// printPictureOf draws the lag of one run, or of a controller that bounds the backlog as it
-// estimates it, the backlog.
+// printPictureOf draws the backlog if the controller bounds its own estimate of it.
 func printPictureOf(p *layout.Page, r *result.Recorded) {
 	lag, _ := levels(r.Intervals)
 	title, d := "consumer lag, in records, over time", picture{run: r, lag: lag, bound: bounds(r)}
@@ -88,7 +84,6 @@ func printPictureOf(p *layout.Page, r *result.Recorded) {
 	printDrawn(p, one, chartFor(one, one))
 }
 
-// backlogs are the backlog at the end of each interval.
 func backlogs(intervals []result.Interval) (all []layout.Level) {
 	for _, i := range intervals {
 		all = append(all, layout.Level{StartNs: i.StartNs, EndNs: i.EndNs, Value: i.BacklogRecords})
@@ -96,7 +91,6 @@ func backlogs(intervals []result.Interval) (all []layout.Level) {
 	return all
 }
 
-// printDrawn writes pictures in a frame, and the time axis below the last.
 func printDrawn(p *layout.Page, all []picture, c layout.Chart) {
 	for _, d := range all {
 		if d.head != "" {
@@ -111,7 +105,6 @@ func printDrawn(p *layout.Page, all []picture, c layout.Chart) {
 	}
 }
 
-// boundMark explains it, where it is drawn.
 func boundMark(drawn []picture) string {
 	if slices.ContainsFunc(drawn, func(d picture) bool { return len(d.bound) > 0 }) {
 		return "; " + string(layout.LineRune) + " is the bound"
@@ -119,9 +112,8 @@ func boundMark(drawn []picture) string {
 	return ""
 }
 
-// bounds are what is known of the bound of the consumer lag over time. One of each
-// partition is no line in a picture of the topic's lag, and neither is one of a backlog
-// that a controller estimates.
+// bounds are none for those of one partition or of an estimated backlog, which do not fit the
+// topic's lag.
 func bounds(r *result.Recorded) []layout.Level {
 	if b := r.Run.Backpressure; b == nil || b.Per == "partition" || analysis.Estimates(b) {
 		return nil
@@ -129,20 +121,18 @@ func bounds(r *result.Recorded) []layout.Level {
 	return boundLevels(r)
 }
 
-// boundLevels is the bound over time, whatever it is one of.
 func boundLevels(r *result.Recorded) (all []layout.Level) {
 	for _, i := range r.Intervals {
-		if i.BoundRecords != nil && i.Phase != "drain" { // then there is nobody to be held back
+		if i.BoundRecords != nil && i.Phase != "drain" { // during the drain, no producer is held back
 			all = append(all, layout.Level{StartNs: i.StartNs, EndNs: i.EndNs, Value: *i.BoundRecords})
 		}
 	}
 	return all
 }
 
-// dwarfed is how many times as high a lag may be until the others are flat beside it.
+// dwarfed is the ratio of peaks from which the lag without backpressure has its own scale.
 const dwarfed = 5
 
-// scalesOf are the pictures that share a scale.
 func scalesOf(drawn []picture) [][]picture {
 	var free, held []picture
 	var highestFree, highestHeld int64
@@ -159,7 +149,6 @@ func scalesOf(drawn []picture) [][]picture {
 	return [][]picture{free, held}
 }
 
-// which says which of its runs is the typical one.
 func which(v analysis.Variant) string {
 	if len(v.Runs) == 1 {
 		return fmt.Sprintf("the only one of %d that counts", v.All)
@@ -167,7 +156,6 @@ func which(v analysis.Variant) string {
 	return fmt.Sprintf("of %d the one with the median peak", len(v.Runs))
 }
 
-// levels are what is known of the lag, and whether it was sampled in between.
 func levels(intervals []result.Interval) (all []layout.Level, sampled bool) {
 	held, sampled := analysis.LagOver(intervals)
 	for _, h := range held {
@@ -183,8 +171,8 @@ func highestOf(lag []layout.Level) (highest int64) {
 	return highest
 }
 
-// chartFor is the chart of pictures that share a scale, with the time axis of all. A
-// bound that is far above the lag is left out rather than that the lag becomes flat.
+// chartFor draws the pictures in scale with one scale of values, and all with one time axis. It
+// omits a bound far above the lag, which would make the lag flat.
 func chartFor(scale, all []picture) layout.Chart {
 	var start, end, measured int64
 	for _, d := range all {

@@ -9,14 +9,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// fullEvery is after how many intervals the header of the full progress comes again.
 const fullEvery = 5
 
-// fullFormat has a column for each figure of a metric in an interval, in 100 columns.
 const fullFormat = "%6s %5s  %-19s %9s %8s %8s %8s %8s %8s %11s\n"
 
-// full is an interval as two lines of rates and of what waits, and one for each metric that has values in it or
-// had some before.
 func (l *Live) full(i result.Interval) string {
 	var b strings.Builder
 	if l.lines%fullEvery == 0 {
@@ -54,7 +50,6 @@ func (l *Live) full(i result.Interval) string {
 	return b.String()
 }
 
-// comma is two ways to say one thing, of which the second may be missing.
 func comma(a, b string) string {
 	if b == "" {
 		return a
@@ -62,7 +57,6 @@ func comma(a, b string) string {
 	return a + ", " + b
 }
 
-// withBytes is a rate in bytes; "" if they were not counted.
 func withBytes(i result.Interval, bytes *int64) string {
 	if bytes == nil || i.Seconds() <= 0 {
 		return ""
@@ -70,7 +64,6 @@ func withBytes(i result.Interval, bytes *int64) string {
 	return unit.Bytes(int64(float64(*bytes)/i.Seconds())) + "/s"
 }
 
-// progress is how much of its phase was over at the end of an interval.
 func (l *Live) progress(i result.Interval) string {
 	length := l.phase.EndNs - l.phase.StartNs
 	if length <= 0 || l.phase.Name != i.Phase {

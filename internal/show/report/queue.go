@@ -10,8 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// printQueue is what became of the records that the consumers took from a queue, and what it
-// took.
 func printQueue(p *layout.Page, r *result.Run) {
 	if r.Queue == nil {
 		return
@@ -21,7 +19,6 @@ func printQueue(p *layout.Page, r *result.Run) {
 	p.Painted(layout.Bold, 2, settled(r))
 }
 
-// markdownQueue is the same for a pull request.
 func markdownQueue(m *layout.Markdown, r *result.Run) {
 	if r.Queue == nil {
 		return
@@ -30,8 +27,6 @@ func markdownQueue(m *layout.Markdown, r *result.Run) {
 	m.Paragraph(layout.Prose(settled(r)))
 }
 
-// queued is what there is to say of a queue, in the order of its questions: what it was,
-// what was acknowledged and is left, how often records were delivered, and how late.
 func queued(r *result.Run) []remark {
 	q := r.Queue
 	all := []remark{
@@ -62,7 +57,6 @@ func queued(r *result.Run) []remark {
 	return slices.DeleteFunc(all, func(r remark) bool { return r.text == "" })
 }
 
-// ofEngine is the engine with how it is set.
 func ofEngine(r *result.Run) string {
 	q := r.Queue
 	said := func(path, format string) string {
@@ -89,12 +83,10 @@ func ofEngine(r *result.Run) string {
 		said("max_deliveries", "dead after %s deliveries"), drops, said("acks", "acks %s"))
 }
 
-// nodes is how many threads there are, and where.
 func nodes(q *result.Queue) string {
 	return fmt.Sprintf("%s × %s", unit.Things(int64(q.Nodes), "node"), unit.Things(int64(q.Threads), "thread"))
 }
 
-// acknowledged is what the application acknowledged, and what is not.
 func acknowledged(q *result.Queue) string {
 	text := []string{unit.PerSecond(q.AckedPerS), unit.Things(q.UniqueAcked, "record")}
 	for _, part := range []struct {
@@ -111,7 +103,6 @@ func acknowledged(q *result.Queue) string {
 	return layout.List(text...)
 }
 
-// deliveries is how often records were handed over, and how often they had to be.
 func deliveries(q *result.Queue) string {
 	text := []string{unit.Count(q.Received), unit.Count(q.UniqueDelivered) + " of them first ones",
 		unit.Count(q.Redelivered) + " again"}
@@ -125,11 +116,8 @@ func deliveries(q *result.Queue) string {
 	return layout.List(text...)
 }
 
-// attemptsShown bounds the attempts that are told.
 const attemptsShown = 8
 
-// byAttempt are the deliveries of each attempt, each with its part of the one before; ""
-// where none came twice.
 func byAttempt(q *result.Queue) string {
 	if len(q.DeliveriesByAttempt) < 2 {
 		return ""
@@ -150,7 +138,6 @@ func byAttempt(q *result.Queue) string {
 	return layout.List(parts...)
 }
 
-// onPurpose is what the application was made to do; "" of nothing.
 func onPurpose(q *result.Queue) string {
 	var parts []string
 	if q.Dropped > 0 {
@@ -162,7 +149,6 @@ func onPurpose(q *result.Queue) string {
 	return layout.List(parts...)
 }
 
-// tooLate is what was worked on for nothing; "" of nothing.
 func tooLate(q *result.Queue) string {
 	var parts []string
 	for _, given := range []struct{ key, what string }{
@@ -179,7 +165,6 @@ func tooLate(q *result.Queue) string {
 	return layout.List(parts...)
 }
 
-// lateness is how long after they were due redeliveries came; "" where none did.
 func lateness(r *result.Run) string {
 	t := r.Queue.Lateness
 	if t == nil || t.Count == 0 {
@@ -203,7 +188,6 @@ func redeliveries(n int64) string {
 	return unit.Count(n) + " redeliveries"
 }
 
-// early is how many redeliveries came before they were due.
 func early(q *result.Queue) int64 {
 	if q.Lateness == nil {
 		return 0
@@ -211,7 +195,7 @@ func early(q *result.Queue) int64 {
 	return q.Lateness.Negative
 }
 
-// inQueue is what the queue held, and did by itself in the whole run.
+// inQueue covers the whole run.
 func inQueue(q *result.Queue) string {
 	parts := []string{"at most " + unit.Count(q.InFlightPeakRecords) + " fetched and not settled"}
 	if q.Expired > 0 {
@@ -226,7 +210,6 @@ func inQueue(q *result.Queue) string {
 	return layout.List(parts...)
 }
 
-// costOf is what an acknowledged record took of the clients and of the brokers.
 func costOf(c *result.QueueCost) string {
 	if c == nil {
 		return ""
@@ -242,7 +225,7 @@ func costOf(c *result.QueueCost) string {
 
 func requestsEach(v float64) string { return unit.Factor(v) + " requests" }
 
-// bytesEach prints bytes that may be less than one.
+// A number of bytes for each record may be below one.
 func bytesEach(v float64) string {
 	if v > 0 && v < 10 {
 		return unit.Decimals(v, 1) + " B"
@@ -250,7 +233,6 @@ func bytesEach(v float64) string {
 	return unit.Bytes(int64(v + 0.5))
 }
 
-// settled says in one sentence where the records of the queue ended.
 func settled(r *result.Run) string {
 	q := r.Queue
 	switch {
@@ -264,7 +246,6 @@ func settled(r *result.Run) string {
 	return "Every record was acknowledged by the application."
 }
 
-// queueSheet has a row for each attempt of each run that has a queue.
 func queueSheet(runs []*result.Recorded) layout.Table {
 	s := layout.Table{Rows: [][]string{append(slices.Clone(ofRun), "engine", "nodes", "threads", "attempt",
 		"deliveries", "of_attempt_before_ratio")}}

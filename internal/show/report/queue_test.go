@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// queueOf is a run whose consumers took records from a queue.
 func queueOf(t *testing.T) *result.Recorded {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	r.Run.Run.Name = "queue"
@@ -22,7 +21,6 @@ func queueOf(t *testing.T) *result.Recorded {
 	return r
 }
 
-// The report of a run with a queue says what became of its records, in each form.
 func TestQueue(t *testing.T) {
 	broken := queueOf(t)
 	broken.Run.Run.Name = "queue-broken"
@@ -49,7 +47,6 @@ func TestQueue(t *testing.T) {
 	showtest.Golden(t, "queue.csv", showtest.Written(t, runs, report.Options{Format: report.AsCSV, Table: "queue"}))
 }
 
-// What is lost or early is said first of all where it is, and nowhere else.
 func TestQueueSaysWhatIsWrong(t *testing.T) {
 	whole := string(text(t, queueOf(t), report.Options{}))
 	for _, c := range []struct {

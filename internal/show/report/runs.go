@@ -32,29 +32,29 @@ type RunDocument struct {
 	System    *result.System    `json:"system,omitempty"` // none of a run that did not finish
 	Notes     []string          `json:"notes"`            // what was wrong with the files
 	Settings  map[string]string `json:"settings"`
-	// Figures are in the units of the document's head; null where one was not
-	// measured, where the records are too few for the percentile, or where too few had
-	// ended for more than a lower bound, which is in AtLeast.
+	// Figures are in the units of the document's head. A figure is null if it was
+	// not measured or the records are too few for the percentile. It is also null
+	// if too few records had ended; AtLeast then has its lower bound.
 	Figures map[string]*float64 `json:"figures"`
 	AtLeast map[string]float64  `json:"at_least,omitempty"`
-	// ClockErrors are by how much figures may be off, up or down, because the clocks of two
+	// ClockErrors are the errors of figures, up or down, because the clocks of two
 	// machines differ. A figure that is not above its error says no more than that.
 	ClockErrors map[string]float64 `json:"clock_errors,omitempty"`
-	// Series is all that the run's files have, if it was asked for.
+	// Series is the content of the run's files, if it was asked for.
 	Series *Series `json:"series,omitempty"`
 }
 
-// Series is what a run's files have, but for the histograms of each interval.
+// Series is the content of a run's files, except the histograms of each interval.
 type Series struct {
 	Run       *result.Run            `json:"run"`              // run.json
 	Intervals []result.Interval      `json:"intervals"`        // intervals.ndjson
 	Events    []result.Event         `json:"events"`           // events.ndjson
-	Curves    *result.Curves         `json:"curves"`           // curves.json; null of a run without
+	Curves    *result.Curves         `json:"curves"`           // curves.json; null if the run has none
 	Agents    []result.AgentInterval `json:"agents,omitempty"` // agents.ndjson
 }
 
-// Runs writes the report of runs in the format of o, each once: one alone as Text does,
-// several as SideBySide does.
+// Runs writes each run once, in the format of o: a single run as Text does, several as SideBySide
+// does.
 func Runs(w io.Writer, all []*result.Recorded, o Options) error {
 	head := NewHead(KindRuns, figure.All())
 	runs := head.once(all)
@@ -103,8 +103,6 @@ func documentOf(head Head, runs []*result.Recorded, series bool) RunsDocument {
 	return d
 }
 
-// markdownRuns writes runs for a pull request: the verdict, the headline figures
-// and what one should know with them.
 func markdownRuns(w io.Writer, runs []*result.Recorded) error {
 	m := &layout.Markdown{}
 	if len(runs) == 1 {
@@ -160,10 +158,9 @@ func markdownSeveral(m *layout.Markdown, runs []*result.Recorded) {
 	markdownHeadline(m, runs)
 	markdownFootnotes(m, runs)
 	markdownCaveats(m, runs)
-	m.Paragraph("Runs beside each other carry no claim of a difference: `kafka-bench compare` tests one.")
+	m.Paragraph("This table makes no claim of a difference: `kafka-bench compare` tests one.")
 }
 
-// markdownHeadline is a column of headline figures for each run.
 func markdownHeadline(m *layout.Markdown, runs []*result.Recorded) {
 	t := layout.Table{Rows: [][]string{{""}, {"verdict"}, {"system"}}}
 	for _, r := range runs {
@@ -191,7 +188,6 @@ func markdownHeadline(m *layout.Markdown, runs []*result.Recorded) {
 	m.Table(t)
 }
 
-// markdownDistributions is a row for each time: Markdown scrolls where a terminal wraps.
 func markdownDistributions(m *layout.Markdown, all []distribution) {
 	if len(all) == 0 {
 		return
@@ -226,7 +222,6 @@ func markdownDistributions(m *layout.Markdown, all []distribution) {
 	}
 }
 
-// markdownCaveats are the reasons and the warnings of runs.
 func markdownCaveats(m *layout.Markdown, runs []*result.Recorded) {
 	var items []string
 	for _, r := range runs {
@@ -258,7 +253,7 @@ func verdictMark(r *result.Run) string {
 	return "⚠️ " + heading(r)
 }
 
-// RunSheets are the tables of runs.
+// RunSheets returns the tables of runs.
 func RunSheets(runs []*result.Recorded) Sheets {
 	return Sheets{
 		"figures":   func() layout.Table { return figureSheet(runs) },
@@ -275,14 +270,11 @@ func RunSheets(runs []*result.Recorded) Sheets {
 	}
 }
 
-// Tables are the names of the tables that reports of runs and of campaigns have,
-// for help texts.
+// Tables names the tables of reports of runs and campaigns, for help texts.
 func Tables() string {
 	return "figures, times, books, lag, queue, intervals, agents, clients, members, partitions; campaign, probes"
 }
 
-// highest is the highest percentile that so many independent values support: what lies
-// beyond it is the luck of single records, and is left out.
 func highest(count int64) string {
 	name := ""
 	for _, s := range statistics {

@@ -25,7 +25,7 @@ func TestRunsInEveryFormat(t *testing.T) {
 	showtest.Golden(t, "run.json", showtest.Written(t, one, report.Options{Format: report.AsJSON}))
 	showtest.Golden(t, "run-80", showtest.Written(t, one, report.Options{Width: 80}))
 	flood := closedLoop(t)
-	flood.Run.Run.StartedAt = resulttest.StartedAt.Add(time.Hour) // broken has its ID
+	flood.Run.Run.StartedAt = resulttest.StartedAt.Add(time.Hour) // to differ from broken, which has its ID
 	all := reporting(showtest.Simulate(t, resulttest.Overload()), showtest.Simulate(t, resulttest.OverloadTight()),
 		broken(t), killed(t), flood)
 	showtest.Golden(t, "runs.md", showtest.Written(t, all, report.Options{Format: report.AsMarkdown}))
@@ -34,7 +34,6 @@ func TestRunsInEveryFormat(t *testing.T) {
 	}
 }
 
-// Every row of every table has a cell for each column, and is read back.
 func TestTablesAreWhole(t *testing.T) {
 	all := reporting(showtest.Simulate(t, resulttest.Overload()), broken(t), killed(t))
 	for _, table := range []string{"figures", "times", "books", "lag", "intervals", "clients", "members", "partitions"} {
@@ -50,8 +49,6 @@ func TestTablesAreWhole(t *testing.T) {
 	}
 }
 
-// The JSON of a run has every figure there is, with its unit: null where the run
-// does not have it.
 func TestJSONHasEveryFigure(t *testing.T) {
 	var document report.RunsDocument
 	b := showtest.Written(t, reporting(showtest.Simulate(t, resulttest.OverloadTight())), report.Options{Format: report.AsJSON})
@@ -69,7 +66,6 @@ func TestJSONHasEveryFigure(t *testing.T) {
 	}
 }
 
-// A percentile is in the text exactly where ten values lie beyond it.
 func TestPercentilesAreSupported(t *testing.T) {
 	for count, want := range map[int64]string{19: "–", 100_000: "10.4 ms", 99_999: "–"} {
 		r := showtest.Simulate(t, resulttest.Baseline())

@@ -11,14 +11,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// ofRun are the columns that say which run a row is of.
 var ofRun = []string{"run", "name", "status"}
 
 func ofRunCells(r *result.Recorded) []string {
 	return []string{r.Run.Run.ID, r.Run.Run.Name, r.Run.Verdict.Status}
 }
 
-// figureSheet has a row for each run and figure.
 func figureSheet(runs []*result.Recorded) layout.Table {
 	s := layout.Table{Rows: [][]string{append(slices.Clone(ofRun), "figure", "unit", "value", "at_least")}}
 	errors := shiftedIn(runs)
@@ -50,9 +48,9 @@ func shiftedIn(runs []*result.Recorded) bool {
 	return slices.ContainsFunc(runs, func(r *result.Recorded) bool { return clocked(measured(&r.Run)) })
 }
 
-// timeSheet has a row for each run and time. Percentiles beyond the one that the
-// count supports are empty; a column says which that is. So is a lower bound, which
-// stands beside its name in the last column, as in p99_ns 19500000000.
+// A percentile is empty if the count does not support it; a column names the highest supported one.
+// A lower bound is also empty, and the last column has it with its name, such as p99_ns
+// 19500000000.
 func timeSheet(runs []*result.Recorded) layout.Table {
 	s := layout.Table{Rows: [][]string{append(slices.Clone(ofRun), "metric", "count", "highest_supported_percentile")}}
 	for _, statistic := range statistics {
@@ -87,15 +85,13 @@ func timeSheet(runs []*result.Recorded) layout.Table {
 	return s
 }
 
-// column is one column of a sheet of runs. Its path in run.json says whether an
-// imported run has it.
+// The column's path in run.json says whether an imported run has it.
 type column struct {
 	name string
 	path string
 	cell func(*result.Run) string
 }
 
-// columnSheet has a row for each run that finished.
 func columnSheet(runs []*result.Recorded, all []column) layout.Table {
 	s := layout.Table{Rows: [][]string{slices.Clone(ofRun)}}
 	for _, c := range all {
@@ -173,7 +169,6 @@ func lagSheet(runs []*result.Recorded) layout.Table {
 	})
 }
 
-// intervalSheet is the time series of each run.
 func intervalSheet(runs []*result.Recorded) layout.Table {
 	s := layout.Table{Rows: [][]string{{
 		"run", "name", "start_ns", "end_ns", "phase", "scheduled_records", "admitted_records", "shed_records",
@@ -240,7 +235,7 @@ func intervalCells(r *result.Run, i result.Interval) []string {
 			said("time.p99_ns", percentile(99, t.P99Ns)), said("time.max_ns", integer(t.MaxNs)))
 	}
 	cells = append(cells, layout.Optional(i.UndeliveredRecords))
-	if i.ReadToNs == i.ReadFromNs { // before method 2, or another tool's
+	if i.ReadToNs == i.ReadFromNs { // of method 1, or of another tool
 		cells = append(cells, "", "", "")
 	} else {
 		cells = append(cells, integer(i.ReadFromNs), integer(i.ReadToNs), integer(i.ReadSpanNs))

@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// The JSON documents are a contract.
 func TestSchemas(t *testing.T) {
 	showtest.Schema(t, report.RunsDocument{}, "report-runs.schema.json", "report --format json of runs", "run.json")
 	showtest.Schema(t, report.Histograms{}, "report-histograms.schema.json", "report --hlog-summary --format json", "histograms.json")

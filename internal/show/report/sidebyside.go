@@ -16,16 +16,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// SideBySide writes several runs beside each other: a column for each name of
-// a run, with the median and the range where a name was run more than once,
-// what the figures show in words, and the lag of each over time on one scale.
+// SideBySide writes several runs: a table with a column for each name, sentences on the findings,
+// and each lag over time on one scale. A name with several runs has the median and the range.
 func SideBySide(w io.Writer, runs []*result.Recorded, o Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
 	PrintPictures(p, printSeveral(p, runs))
 	return p.Print(w)
 }
 
-// Several are the parts of what SideBySide writes, without its pictures.
+// Several returns the parts of SideBySide's report, without its pictures.
 func Several(runs []*result.Recorded) []layout.Section {
 	p := layout.NewPage(0, false)
 	printSeveral(p, runs)
@@ -43,18 +42,16 @@ func printSeveral(p *layout.Page, runs []*result.Recorded) (compared []analysis.
 	return compared
 }
 
-// comparedRow is one row of the table.
+// A comparedRow has a reading or a figure.
 type comparedRow struct {
 	label   string
-	full    string           // the label where nothing is indented; "" is label
-	reading analysis.Reading // or else
-	figure  figure.Figure    // one of those
+	full    string // the label without indentation; "" means label
+	reading analysis.Reading
+	figure  figure.Figure
 	format  func(float64) string
-	rare    bool // left out where it is 0 in all runs
+	rare    bool // left out if it is 0 in all runs
 }
 
-// comparedRows are the rows for variants: what became of the load, how far behind
-// the consumers were, and how long records took.
 func comparedRows(all []analysis.Variant) []comparedRow {
 	rows := []comparedRow{
 		{label: "offered", reading: analysis.OfferedPerS, format: unit.PerSecond},
@@ -112,7 +109,6 @@ func comparedRows(all []analysis.Variant) []comparedRow {
 	)
 }
 
-// reasonRows are what was shed by reason, where there is more than one.
 func reasonRows(all []analysis.Variant) (rows []comparedRow) {
 	for _, reason := range shedReasons {
 		row := comparedRow{label: "    " + reason.short, full: "shed " + reason.short,
@@ -127,7 +123,6 @@ func reasonRows(all []analysis.Variant) (rows []comparedRow) {
 	return rows
 }
 
-// of takes the row's number from a variant's runs.
 func (row comparedRow) of(v analysis.Variant) analysis.Spread {
 	if row.reading != nil {
 		return v.Of(row.reading)
@@ -135,8 +130,7 @@ func (row comparedRow) of(v analysis.Variant) analysis.Spread {
 	return v.Figure(row.figure)
 }
 
-// blank tells whether a row says nothing: no run has the figure, or it is rare and 0
-// in all.
+// A rare row is blank if it is 0 in all runs.
 func (row comparedRow) blank(all []analysis.Variant) bool {
 	for _, v := range all {
 		if s := row.of(v); s.N > 0 && (!row.rare || s.Top > 0) {
@@ -152,7 +146,6 @@ func nanos(v float64) string { return unit.Nanos(int64(v)) }
 
 func times(v float64) string { return unit.Decimals(v, 2) + " ×" }
 
-// yesNo prints the share of runs that did.
 func yesNo(v float64) string {
 	if v >= 0.5 {
 		return "yes"
@@ -160,8 +153,8 @@ func yesNo(v float64) string {
 	return "no"
 }
 
-// PrintSideBySide is the tables of variants: as many beside each other as the width has
-// room for.
+// PrintSideBySide prints the tables of variants, each with as many columns as fit
+// the width.
 func PrintSideBySide(p *layout.Page, compared []analysis.Variant) {
 	rows := comparedRows(compared)
 	p.Record(layout.Block{Kind: layout.BlockTable, Table: oneTable(compared), Heads: 1})
@@ -185,7 +178,6 @@ func PrintSideBySide(p *layout.Page, compared []analysis.Variant) {
 	}
 }
 
-// boundNotes say whose bound is no bound of the consumer lag above it.
 func boundNotes(compared []analysis.Variant) []string {
 	var names []string
 	for _, v := range compared {
@@ -200,7 +192,7 @@ func boundNotes(compared []analysis.Variant) []string {
 		" is of the backlog as estimated between commits, not of the consumer lag."}
 }
 
-// MarkdownSideBySide is the table of variants for a pull request: a column for each, medians
+// MarkdownSideBySide writes one table with a column for each variant, and medians
 // with their ranges.
 func MarkdownSideBySide(m *layout.Markdown, compared []analysis.Variant) {
 	t := oneTable(compared)
@@ -212,7 +204,6 @@ func MarkdownSideBySide(m *layout.Markdown, compared []analysis.Variant) {
 		referenceNotes(compared)), " ")))
 }
 
-// oneTable has a column for each variant however many there are, and ranges beside medians.
 func oneTable(compared []analysis.Variant) (t layout.Table) {
 	rows := comparedRows(compared)
 	for i := range rows {
@@ -225,7 +216,7 @@ func oneTable(compared []analysis.Variant) (t layout.Table) {
 			continue
 		}
 		row[0] = strings.TrimSpace(row[0])
-		if i+1 < len(plain.Rows) && len(plain.Rows[i+1]) > 0 && plain.Rows[i+1][0] == "" { // the ranges
+		if i+1 < len(plain.Rows) && len(plain.Rows[i+1]) > 0 && plain.Rows[i+1][0] == "" {
 			i++
 			for c, extent := range plain.Rows[i][1:] {
 				if extent != "" {
@@ -238,8 +229,6 @@ func oneTable(compared []analysis.Variant) (t layout.Table) {
 	return t
 }
 
-// tableOf has a row for each figure, and below it one with the range where
-// repeats differ.
 func tableOf(block []analysis.Variant, rows []comparedRow) layout.Table {
 	head, verdicts, systems := []string{""}, []string{"verdict"}, []string{"system"}
 	for _, v := range block {
@@ -250,7 +239,7 @@ func tableOf(block []analysis.Variant, rows []comparedRow) layout.Table {
 	t := layout.Table{Gap: 3, Rows: [][]string{head, verdicts, systems}}
 	for _, row := range rows {
 		if row.format == nil {
-			if len(t.Rows[len(t.Rows)-1]) > 0 { // a group that no run has leaves no gap
+			if len(t.Rows[len(t.Rows)-1]) > 0 { // no gap for a group without rows
 				t.Add()
 			}
 			continue
@@ -272,7 +261,6 @@ func tableOf(block []analysis.Variant, rows []comparedRow) layout.Table {
 	return t
 }
 
-// blocks splits variants so that each table keeps within the width.
 func blocks(all []analysis.Variant, rows []comparedRow, width int) [][]analysis.Variant {
 	var split [][]analysis.Variant
 	for _, v := range all {
@@ -296,7 +284,6 @@ func fits(block []analysis.Variant, rows []comparedRow, width int) bool {
 	return true
 }
 
-// cells prints a spread: the median, and the range if there is one.
 func cells(s analysis.Spread, format func(float64) string) (median, extent string) {
 	if s.N == 0 {
 		return unit.Absent, ""
@@ -319,14 +306,13 @@ func cells(s analysis.Spread, format func(float64) string) (median, extent strin
 	if low == top {
 		return median, ""
 	}
-	// The unit is said once where both have the same.
+	// If both have the same unit, only the second has it.
 	if number, suffix, found := strings.Cut(low, " "); found && strings.HasSuffix(top, " "+suffix) {
 		low = number
 	}
 	return median, strings.TrimSuffix(low, "/s") + ".." + top
 }
 
-// medianClocked prints the median of times that clocks may have shifted.
 func medianClocked(s analysis.Spread) string {
 	least := 0.0
 	if s.Least != nil {
@@ -335,13 +321,12 @@ func medianClocked(s analysis.Spread) string {
 	return figure.Figure{Kind: figure.Nanoseconds}.FormatClocked(s.Median, least, s.ClockError)
 }
 
-// notValid is the verdict of a name that has no valid run.
 const notValid = "INVALID"
 
 func verdictOf(v analysis.Variant) string {
 	switch {
 	case len(v.Runs) == 0:
-		return notValid // none has finished
+		return notValid
 	case v.Valid == v.All && v.All == 1:
 		return Standing(&v.Runs[0].Run)
 	case v.Valid == v.All:
@@ -352,7 +337,6 @@ func verdictOf(v analysis.Variant) string {
 	return fmt.Sprintf("%d of %d valid", v.Valid, v.All)
 }
 
-// standingOf is the standing that all of several valid runs have in common.
 func standingOf(runs []*result.Recorded) string {
 	word := Standing(&runs[0].Run)
 	for _, r := range runs[1:] {
@@ -363,8 +347,8 @@ func standingOf(runs []*result.Recorded) string {
 	return word
 }
 
-// system is the status of a name's runs. If they differ, it is the worst, with the number
-// of runs that have it.
+// If the statuses of a name's runs differ, system is the worst, with the number of runs that have
+// it.
 func system(v analysis.Variant) string {
 	worst, n := "", 0
 	for _, r := range v.Runs {
@@ -384,7 +368,6 @@ func system(v analysis.Variant) string {
 	return fmt.Sprintf("%s, %d of %d", worst, n, len(v.Runs))
 }
 
-// repeats says how much the table rests on.
 func repeats(block []analysis.Variant) string {
 	most := slices.MaxFunc(block, func(a, b analysis.Variant) int { return a.All - b.All })
 	if most.All == 1 {
@@ -393,8 +376,6 @@ func repeats(block []analysis.Variant) string {
 	return "The median of the valid runs of each name, and lowest..highest below it."
 }
 
-// referenceNotes say what each variant under backpressure was held against, and of
-// which there was nothing: a footnote of the table.
 func referenceNotes(compared []analysis.Variant) (notes []string) {
 	if !analysis.UnderBackpressure(compared) {
 		return nil
@@ -432,7 +413,6 @@ func referenceNotes(compared []analysis.Variant) (notes []string) {
 	return notes
 }
 
-// called is what sentences call the variant whose runs have a name.
 func called(compared []analysis.Variant, name string) string {
 	for _, other := range compared {
 		if len(other.Runs) > 0 && other.Runs[0].Run.Run.Name == name {

@@ -26,8 +26,6 @@ func TestSideBySide(t *testing.T) {
 	showtest.Golden(t, "side-by-side", got)
 }
 
-// Repeats of one name share a column; the invalid ones are left out of it, and
-// are not left out of the telling.
 func TestSideBySideOfRepeats(t *testing.T) {
 	var runs []*result.Recorded
 	for seed := range uint64(3) {
@@ -46,7 +44,6 @@ func TestSideBySideOfRepeats(t *testing.T) {
 	showtest.Golden(t, "side-by-side-repeats", got)
 }
 
-// A name of which no run is valid keeps its column, and the reader is told.
 func TestSideBySideOfInvalid(t *testing.T) {
 	small := produceOnly(t)
 	showtest.Golden(t, "side-by-side-invalid", sideBySide(t, broken(t), small, closedLoop(t), killed(t), showtest.Simulate(t, resulttest.Baseline()), harness(t)))
@@ -58,8 +55,7 @@ func TestSideBySideOfNothing(t *testing.T) {
 	}
 }
 
-// The same throughput behind a gate and without one is said to be the same;
-// a different one is not.
+// Only equal throughput with and without a gate is called the same.
 func TestFindingsFollowTheFigures(t *testing.T) {
 	const same = "All deliver about the same"
 	off, tight := showtest.Simulate(t, resulttest.Overload()), showtest.Simulate(t, resulttest.OverloadTight())

@@ -1,23 +1,17 @@
-// Package report writes text, Markdown, CSV and JSON from the files of runs. It shows one
-// run on one screen (Text), several in columns (SideBySide), all values of a run's
-// histograms (Histograms), and a run while it goes on (Live). It reads only result files, so
-// a run of any age is rendered again without a Kafka.
+// Package report writes text, Markdown, CSV and JSON from the files of runs. It shows one run
+// (Text), several in columns (SideBySide), the values of a run's histograms (Histograms), and a run
+// while it goes on (Live). It needs no Kafka.
 //
-// Comparisons and histories of runs are in package compared, campaigns in package campaigns.
-// Both write through Forms, which knows the formats.
+// A report begins with the run's validity and the share of the load that its figures cover. Records
+// shed at the source are in no percentile, so the share is also printed with the percentiles. A
+// percentile that too few records support is not printed.
 //
-// A report leads with what a reader must know before any figure: whether the
-// run is valid, and what share of the load the figures speak of. Records that
-// were shed at the source are in no percentile, so the share is printed beside
-// the percentiles and not only in the books. A percentile that rests on the luck
-// of single records is not printed at all.
+// Package analysis finds what several runs show, and wording.go has a sentence for each finding.
+// Packages compared and campaigns write comparisons, histories and campaigns through Forms. The
+// JSON documents are a contract, as a run's files are.
 //
-// And a report claims no more than its runs show. One run carries no claim; what several
-// show, package analysis finds, and wording.go has the sentence of each finding.
-//
-// Each document is written in any Format. Its JSON is a contract, as a run's files are.
-//
-// Files to know: text.go, books.go, times.go, sidebyside.go, wording.go, output.go (the formats), picture.go, live.go.
+// Files to know: text.go, books.go, times.go, sidebyside.go, wording.go, output.go (the formats),
+// picture.go, live.go.
 package report
 
 import (
@@ -29,21 +23,20 @@ import (
 
 // Options say how a report looks.
 type Options struct {
-	// Colour allows ANSI colours: for terminals.
+	// Colour allows ANSI colours.
 	Colour bool
-	// Width is the columns of the terminal; 0 is Width. Reports are laid out
-	// for 80 to 120, whatever it says.
+	// Width is the number of columns of the terminal; 0 means layout.Width. Reports use 80 to 120
+	// columns.
 	Width int
-	// Format is what a report is written as. Text and SideBySide are always
-	// text.
+	// Format is the report's format; Text and SideBySide ignore it.
 	Format Format
-	// Table is the name of the table that a CSV is to hold; "" is the report's
-	// own choice.
+	// Table is the name of the table to write as CSV; "" means the report's own
+	// choice.
 	Table string
-	// By is the name of the figure that a campaign's cells are ranked by; "" is
-	// the one that its question names, or the e2e response time p99.
+	// By is the name of the figure that ranks a campaign's cells. "" means the one that its
+	// question names, or the e2e response time p99.
 	By string
-	// Series has the JSON of runs hold all of their files.
+	// Series asks for the content of all files in the JSON of runs.
 	Series bool
 }
 
@@ -56,7 +49,6 @@ func Text(w io.Writer, r *result.Recorded, o Options) error {
 	return p.Print(w)
 }
 
-// printBody is what follows on who was run.
 func printBody(p *layout.Page, r *result.Recorded) {
 	if r.Run.Finished() {
 		printAgents(p, &r.Run)

@@ -16,8 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// A picture draws the highest sample of each column, so that its peak is the one
-// that its head names, below the tick above it.
 func TestPictureDrawsTheSamples(t *testing.T) {
 	end := int64(40)
 	peak := int64(253)
@@ -47,7 +45,6 @@ func TestPictureDrawsTheSamples(t *testing.T) {
 	}
 }
 
-// Any run that can be read can be rendered.
 func FuzzRender(f *testing.F) {
 	golden, err := os.ReadFile("../../result/testdata/20261121T195900Z-overload-tight-t3va6k/run.json")
 	if err != nil {
@@ -84,8 +81,6 @@ func FuzzRender(f *testing.F) {
 	})
 }
 
-// renderOtherwise writes a run in every format, compares it with another that is the
-// same, takes both for a campaign and for a history.
 func renderOtherwise(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	r.Run.Verdict.Status = result.Valid

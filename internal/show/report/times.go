@@ -13,13 +13,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// statistic is one row of a table of times.
 type statistic struct {
 	figure.Statistic
 	name string
 }
 
-// statistics are the rows. The least value is called by its rank there, as those below it.
+// The minimum is named p0.
 var statistics = rows()
 
 func rows() []statistic {
@@ -33,13 +32,11 @@ func rows() []statistic {
 	return all
 }
 
-// supported tells whether so many independent values have the statistic. A
-// percentile with few values beyond it is the luck of single records.
+// A percentile with few values beyond it depends on single records.
 func (s statistic) supported(count int64) bool {
 	return count > 0 && (s.Percentile == 0 || figure.Supported(s.Percentile, count))
 }
 
-// text prints the statistic of a time, or that it does not have it.
 func (s statistic) text(d distribution) string {
 	switch ns := int64(s.Ns(d.Time)); {
 	case !d.says(s) || !s.supported(d.independent):
@@ -55,20 +52,15 @@ func (s statistic) text(d distribution) string {
 	}
 }
 
-// unsupported explains the mark that stands for such a percentile.
 const unsupported = unit.Absent + ": fewer than 10 values lie beyond it"
 
-// notEnded explains the bounds.
 const notEnded = "open: had not ended, and counts as slower than all that had; >: at least"
 
-// shifted explains an error.
 const shifted = "±: what the clocks of two machines may add or take; a time that is not above it is " + unit.Absent
 
-// unreliable explains a column of such marks: the times are in the result, and what
-// they say is how long the tool waited.
+// The result has the times, but they show how long the tool waited for a CPU.
 const unreliable = "a column of " + unit.Absent + ": not to be relied on, the tool was starved of CPU"
 
-// printTimes is the table of what records went through.
 func printTimes(p *layout.Page, r *result.Run) {
 	l := r.Load
 	note := ""
@@ -77,7 +69,7 @@ func printTimes(p *layout.Page, r *result.Run) {
 	}
 	shown := measured(r)
 	if len(shown) == 0 && r.Run.Imported != nil {
-		return // the other tool measured none
+		return // the other tool measured no times
 	}
 	p.Heading("Times", note)
 	printDistributions(p, shown)
@@ -110,13 +102,10 @@ func printTimes(p *layout.Page, r *result.Run) {
 	p.Text(2, layout.List(legend...))
 }
 
-// clocked reports whether the clocks of two machines are in some of the times.
 func clocked(all []distribution) bool {
 	return slices.ContainsFunc(all, func(d distribution) bool { return d.ErrorNs > 0 })
 }
 
-// fromWhen says where the times begin that are shown; others, such as that of a poll,
-// say so by their names.
 func fromWhen(shown []distribution) (legend []string) {
 	for _, kind := range []struct{ of, text string }{
 		{"_service_time", "service: from the actual send"}, {"_response_time", "response: from the intended send"},
@@ -128,7 +117,7 @@ func fromWhen(shown []distribution) (legend []string) {
 	return legend
 }
 
-// speaksOf says which records the times are of, where they are not simply all.
+// speaksOf is "" if the times simply cover all records.
 func speaksOf(r *result.Run) string {
 	l, b := r.Load, r.Backpressure
 	switch {
@@ -145,11 +134,10 @@ func speaksOf(r *result.Run) string {
 	return ""
 }
 
-// distribution is a time of a run under the name of its metric.
 type distribution struct {
 	metric string
 	result.Time
-	independent int64 // how many of its values a percentile can rest on
+	independent int64 // the number of values that support a percentile
 	run         *result.Run
 }
 
@@ -157,12 +145,11 @@ func distributionOf(r *result.Run, metric string, t result.Time) distribution {
 	return distribution{metric: metric, Time: t, independent: figure.Independent(r, metric, t.Count+t.NotEnded)}
 }
 
-// says tells whether the run knows the statistic: one of another tool may not.
+// An imported run may not know the statistic.
 func (d distribution) says(s statistic) bool {
 	return s.Taken(d.Time) && (d.run == nil || d.run.Says("time."+d.metric+"."+s.Key+"_ns"))
 }
 
-// figure is the statistic as a figure of its run.
 func (d distribution) figure(s statistic) (v layout.Datum, known bool) {
 	if d.run == nil {
 		return v, false
@@ -172,9 +159,7 @@ func (d distribution) figure(s statistic) (v layout.Datum, known bool) {
 	return layout.Datum{Figure: f.Name, Value: value}, known
 }
 
-// measured are the times of a run that mean something, in the order of a
-// record's life. What another tool measured beside these keeps its own name, and
-// comes after them.
+// measured is in the order of a record's life. Further times of another tool come last.
 func measured(r *result.Run) (all []distribution) {
 	metrics := slices.Clone(result.TimeMetrics)
 	for _, metric := range slices.Sorted(maps.Keys(r.Time)) {
@@ -193,8 +178,6 @@ func measured(r *result.Run) (all []distribution) {
 	return all
 }
 
-// printDistributions prints a column for each time and a row for each statistic, so
-// that service and response times stand beside each other.
 func printDistributions(p *layout.Page, all []distribution) {
 	above, below, counts, open := []string{""}, []string{""}, []string{"  count"}, []string{"  open"}
 	some := false
@@ -225,8 +208,7 @@ func printDistributions(p *layout.Page, all []distribution) {
 	p.TableOf(t, 2, data)
 }
 
-// columnHead is a metric's name in two lines: "send" above "response". That it is
-// a time is said once, above the table.
+// columnHead is a metric's name in two lines, without "time", which the table's heading has.
 func columnHead(metric string) (above, below string) {
 	above, below, _ = strings.Cut(layout.Words(metric), " ")
 	if short := strings.TrimSuffix(below, " time"); short != "" {
@@ -235,7 +217,6 @@ func columnHead(metric string) (above, below string) {
 	return above, below
 }
 
-// thin tells whether some percentile is not printed.
 func thin(all []distribution) bool {
 	for _, d := range all {
 		for _, s := range statistics {
@@ -247,7 +228,6 @@ func thin(all []distribution) bool {
 	return false
 }
 
-// skew says what the histogram of a time could not hold.
 func skew(d distribution) (texts []string) {
 	if d.Negative > 0 {
 		texts = append(texts, fmt.Sprintf("%s: %s below zero, down to %s", layout.Words(d.metric),
@@ -259,8 +239,8 @@ func skew(d distribution) (texts []string) {
 	return texts
 }
 
-// fromIntended tells the metrics that count from the intended send time, which
-// a closed loop does not have.
+// fromIntended reports whether a metric counts from the intended send time, which a closed loop
+// does not have.
 func fromIntended(metric string) bool {
 	return strings.Contains(metric, "response") || metric == "send_delay" || metric == "pacer_lateness"
 }

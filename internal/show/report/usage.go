@@ -8,8 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// printProcess is what the measuring cost, and what the brokers used. Figures that
-// the operating system does not offer are left out.
+// printProcess omits figures that the operating system does not offer.
 func printProcess(p *layout.Page, r *result.Run) {
 	u := r.Process
 	if !r.Says("process") && len(r.Broker) == 0 {
@@ -50,7 +49,6 @@ func printProcess(p *layout.Page, r *result.Run) {
 	}
 }
 
-// cores prints the cores that were used, on average and in the interval with the most.
 func cores(mean float64, most *float64) string {
 	text := unit.Decimals(mean, 2) + " cores"
 	if most != nil {
@@ -59,7 +57,7 @@ func cores(mean float64, most *float64) string {
 	return text
 }
 
-// waited says for how much of the time in which a process could run it waited for a core.
+// waited is the share of its runnable time that a process waited for a core.
 func waited(ratio *float64) string {
 	if ratio == nil {
 		return ""
@@ -67,7 +65,6 @@ func waited(ratio *float64) string {
 	return " (" + unit.WholePercent(*ratio) + " waiting)"
 }
 
-// toolName is what made the run.
 func toolName(r *result.Run) string {
 	if r.Run.Imported != nil {
 		return "the tool"
@@ -121,7 +118,6 @@ func brokerUse(b result.Broker) string {
 	return layout.List(cpu, memory, disk, log)
 }
 
-// printCompression is a table with a column for each codec, the run's own marked.
 func printCompression(p *layout.Page, r *result.Run) {
 	codecs := r.Compression
 	if len(codecs) == 0 {
@@ -130,7 +126,7 @@ func printCompression(p *layout.Page, r *result.Run) {
 	of := fmt.Sprintf(" of %s of this run, %s each", batches(int64(codecs[0].Batches)),
 		unit.Bytes(codecs[0].BatchBytes))
 	if r.Run.Imported != nil {
-		of = " as the other tool tried it" // on what, is among the warnings
+		of = " as the other tool tried it" // a warning says on what
 	}
 	p.Heading("Compression", of+"; > is what the run used")
 	names, ratios, compress, decompress := []string{""}, []string{"  ratio"}, []string{"  compress"}, []string{"  decompress"}

@@ -12,8 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// printVerdict is the head of the report: may the figures be believed, and why not, and how the
-// measured system fared.
 func printVerdict(p *layout.Page, r *result.Recorded) {
 	info, v := r.Run.Run, r.Run.Verdict
 	style := standingStyle(&r.Run)
@@ -42,10 +40,8 @@ func printVerdict(p *layout.Page, r *result.Recorded) {
 	}
 }
 
-// endedEarly is what to know of a run that a person ended.
 const endedEarly = "the run was ended early; the figures speak of what there was"
 
-// standingStyle is the style of a run's standing.
 func standingStyle(r *result.Run) string {
 	switch {
 	case r.Verdict.Status != result.Valid:
@@ -56,7 +52,6 @@ func standingStyle(r *result.Run) string {
 	return layout.Green
 }
 
-// printSystem writes the outcome of the measured system in a line, and goes on below it.
 func printSystem(p *layout.Page, r *result.Run) {
 	s := systemOf(r)
 	if s == nil {
@@ -72,7 +67,6 @@ func printSystem(p *layout.Page, r *result.Run) {
 	}
 }
 
-// outcomeStyle is the style of a status: what users had no harm of is green.
 func outcomeStyle(status string) string {
 	switch status {
 	case result.KeptUp:
@@ -83,7 +77,7 @@ func outcomeStyle(status string) string {
 	return layout.Red
 }
 
-// systemOf is how the system of a run fared; nil of a run that did not finish.
+// systemOf is nil if the run did not finish.
 func systemOf(r *result.Run) *result.System {
 	if !r.Finished() {
 		return nil
@@ -92,7 +86,6 @@ func systemOf(r *result.Run) *result.System {
 	return &s
 }
 
-// statusOf is the status of a run's system in a cell.
 func statusOf(r *result.Run) string {
 	if s := systemOf(r); s != nil {
 		return s.Status
@@ -100,7 +93,6 @@ func statusOf(r *result.Run) string {
 	return unit.Absent
 }
 
-// printSubject says what was run, and on what.
 func printSubject(p *layout.Page, r *result.Run) {
 	for _, line := range append(layout.Wrap(offer(r), p.Width), layout.Wrap(madeWith(r), p.Width)...) {
 		p.Line(line)
@@ -115,8 +107,6 @@ func printSubject(p *layout.Page, r *result.Run) {
 	}
 }
 
-// clientOptions says what the scenario asked of the client beyond what it has by default: how it
-// batches and shares out partitions, and the settings that it was given by its own names.
 func clientOptions(scenario result.Settings) string {
 	var parts []string
 	if batch := scenario.Get("load.batch"); batch == "1 record" {
@@ -140,7 +130,6 @@ func clientOptions(scenario result.Settings) string {
 	return layout.List(parts...)
 }
 
-// madeWith says what the run was made with, and on.
 func madeWith(r *result.Run) string {
 	tool := layout.List(strings.TrimSpace("kafka-bench "+r.Run.Tool.Version), method(r))
 	if i := r.Run.Imported; i != nil {
@@ -154,7 +143,6 @@ func madeWith(r *result.Run) string {
 	return layout.List(cluster(r.Run.Cluster), client, tool, host)
 }
 
-// offer says what load was offered, for how long, of what.
 func offer(r *result.Run) string {
 	rate := unit.PerSecond(r.Load.OfferedPerS) + " offered"
 	switch {
@@ -196,7 +184,6 @@ func offer(r *result.Run) string {
 		groups(len(r.Groups))+things(r.Scenario, "consume.consumers", "consumer")+work(r.Scenario))
 }
 
-// processes says over how many the producers are spread, if over several.
 func processes(scenario result.Settings) string {
 	if n := scenario.Get("load.processes"); n != "" && n != "1" {
 		return " in " + n + " processes"
@@ -204,7 +191,6 @@ func processes(scenario result.Settings) string {
 	return ""
 }
 
-// groups introduces the consumers of each of several groups.
 func groups(n int) string {
 	if n == 0 {
 		return ""
@@ -212,7 +198,6 @@ func groups(n int) string {
 	return unit.Things(int64(n), "group") + " of "
 }
 
-// work says what the consumers do with each record, if anything.
 func work(scenario result.Settings) string {
 	field := func(name string) string {
 		switch v := scenario.Get("consume.work." + name); v {
@@ -236,7 +221,6 @@ func work(scenario result.Settings) string {
 	return text
 }
 
-// cluster says where Kafka came from.
 func cluster(c result.Cluster) string {
 	brokers := unit.Things(int64(c.Brokers), "broker")
 	switch c.Kind {
@@ -250,7 +234,6 @@ func cluster(c result.Cluster) string {
 	return strings.TrimSpace(c.Kind+" cluster "+c.Version) + ", " + brokers
 }
 
-// things prints a setting that counts things: 8 producers.
 func things(scenario result.Settings, path, singular string) string {
 	switch n := scenario.Get(path); n {
 	case "":

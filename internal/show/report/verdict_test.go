@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// TestClientOptions: the report names what the scenario asked of the client, and counts empty polls
-// where it says when a poll ends.
 func TestClientOptions(t *testing.T) {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	for path, value := range map[string]string{

@@ -11,11 +11,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// barColumns is the width of the progress bar.
 const barColumns = 30
 
-// view is the whole of the live view as it should be now. Figures keep their
-// places from one second to the next: eyes may rest on one.
+// Figures keep their places between two updates.
 func (l *Live) view() []string {
 	p := layout.NewPage(0, l.o.Colour)
 	var lines []string
@@ -54,7 +52,6 @@ func (l *Live) view() []string {
 	return l.clip(lines)
 }
 
-// oldest is the age of the oldest undelivered record when the interval ended.
 func oldest(i result.Interval) string {
 	lag := i.TimeLag()
 	if lag == nil {
@@ -63,7 +60,6 @@ func oldest(i result.Interval) string {
 	return unit.Nanos(*lag)
 }
 
-// boundOf is the lag that the controller allows; "" where it has no bound.
 func boundOf(i result.Interval) string {
 	if i.BoundRecords == nil {
 		return ""
@@ -81,10 +77,8 @@ func (l *Live) paintGate(p *layout.Page, i result.Interval) string {
 	return "open"
 }
 
-// viewLabel is the width of the labels of the view.
 const viewLabel = 22
 
-// viewRow has a label, a figure to the right of its column, and notes.
 func viewRow(label, figure string, notes ...string) string {
 	var b strings.Builder
 	b.WriteString(layout.Pad("  "+label, viewLabel) + layout.PadLeft(figure, 14))
@@ -94,7 +88,6 @@ func viewRow(label, figure string, notes ...string) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// where says what goes on, and how much of it is done.
 func (l *Live) where() string {
 	if l.status != "" {
 		return l.status
@@ -115,19 +108,17 @@ func (l *Live) where() string {
 		seconds(total))
 }
 
-// progressBar is a bar of which so much is filled, from 0 to 1.
+// progressBar takes a share from 0 to 1.
 func progressBar(share float64) string {
 	filled := min(max(int(barColumns*share), 0), barColumns)
 	return strings.Repeat("█", filled) + strings.Repeat("░", barColumns-filled)
 }
 
-// line has the bar of the runs that are made, and what goes on.
 func (c campaignAt) line() string {
 	return fmt.Sprintf("%s  run %d of %d  %s", progressBar(float64(c.run-1)/float64(c.runs)), c.run, c.runs, c.left)
 }
 
-// lagOverTime draws the lag of the last intervals from 0 to the highest of them, as many as
-// the width has room for; "" before two are known.
+// lagOverTime is "" if fewer than two lags are known.
 func (l *Live) lagOverTime() string {
 	const label = "  lag over time"
 	known := slices.DeleteFunc(slices.Clone(l.lags), math.IsNaN)
@@ -140,8 +131,7 @@ func (l *Live) lagOverTime() string {
 	return lead + layout.Sparkline(l.lags[max(len(l.lags)-room, 0):], 0, highest) + end
 }
 
-// clip keeps every line within the terminal: a line that wraps would take two,
-// and the view could not be redrawn in place.
+// A wrapped line would break the redrawing.
 func (l *Live) clip(lines []string) []string {
 	for i, line := range lines {
 		lines[i] = clipTo(line, l.o.Width)
@@ -149,7 +139,7 @@ func (l *Live) clip(lines []string) []string {
 	return lines
 }
 
-// clipTo cuts s to width columns. Colours take none, and are closed again.
+// Colour codes have no width, and are reset at the cut.
 func clipTo(s string, width int) string {
 	column, escaped := 0, false
 	for i, r := range s {

@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// wording has the sentence of each rule.
 var wording = map[analysis.Rule]func(analysis.Finding) string{
 	analysis.Unfinished: func(f analysis.Finding) string { return f.Of[0] + " did not finish: it has no figures." },
 	analysis.Invalid: func(f analysis.Finding) string {
@@ -96,7 +95,7 @@ var wording = map[analysis.Rule]func(analysis.Finding) string{
 	},
 }
 
-// Findings puts in words what a reader of the table might miss.
+// Findings returns the findings as sentences, or one sentence if there are none.
 func Findings(compared []analysis.Variant) []string {
 	if all := said(compared, func(analysis.Finding) bool { return true }); len(all) > 0 {
 		return all
@@ -104,8 +103,8 @@ func Findings(compared []analysis.Variant) []string {
 	return []string{"Nothing stands out beyond the figures above."}
 }
 
-// Held puts in words what backpressure held and what that cost, and apart from it the rest of
-// the findings.
+// Held returns sentences on what backpressure kept and cost, and apart from them
+// the other findings.
 func Held(compared []analysis.Variant) (held, rest []string) {
 	return said(compared, analysis.Finding.OfBackpressure),
 		said(compared, func(f analysis.Finding) bool { return !f.OfBackpressure() })
@@ -149,7 +148,6 @@ func gatesCompared(f analysis.Finding) string {
 	return sentence
 }
 
-// inTimes says how records that did not end count in the times.
 func inTimes(f analysis.Finding, none string) string {
 	if f.Values["in_times"] == 0 {
 		return none
@@ -157,7 +155,6 @@ func inTimes(f analysis.Finding, none string) string {
 	return "count in its percentiles as slower than all others"
 }
 
-// inRuns says in how many of several runs something was so.
 func inRuns(f analysis.Finding) string {
 	switch n, of := f.Values["n"], f.Values["of"]; {
 	case of == 1:
@@ -169,20 +166,17 @@ func inRuns(f analysis.Finding) string {
 	}
 }
 
-// peakOf is the peak of the lag, and the bound.
 func peakOf(f analysis.Finding) string {
 	least, peak := peakOfBound(f.Run, f.Values["least"]), peakOfBound(f.Run, f.Values["peak"])
 	return fromTo(least, peak, records) + " of " + unit.Count(f.Run.Backpressure.MaxLag)
 }
 
-// targetOf is the time that a target is of, its p99 in the typical run, and the target.
 func targetOf(f analysis.Finding) (title, p99, wanted string) {
 	held := figure.HeldTime(f.Run)
 	p99, _ = held.Text(f.Run)
 	return held.Title, p99, unit.Nanos(f.Run.Backpressure.TargetNs)
 }
 
-// tooSmall is the cause of load turned away for nothing, where the runs tell it.
 func tooSmall(f analysis.Finding) string {
 	if f.Said == "" {
 		return ""
@@ -190,7 +184,6 @@ func tooSmall(f analysis.Finding) string {
 	return " Its bound is too small for what is under way: " + f.Said + "."
 }
 
-// delivered is what all variants delivered.
 func delivered(f analysis.Finding) string {
 	same, extent := cells(analysis.Spread{N: 2, Low: f.Values["low"], Median: f.Values["top"], Top: f.Values["top"]},
 		unit.PerSecond)

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// TestEveryRuleHasASentence: what package analysis can find, a report can say.
 func TestEveryRuleHasASentence(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "../analysis/rules.go", nil, 0)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// Agents returns a baseline that n agents made, each with its part of it. The times between
-// two machines rest on clocks; agent 2 was late.
+// Agents returns a baseline that n agents made together. Times between two machines have a clock
+// error, and agent 2 was late.
 func Agents(t *testing.T, n int64) *result.Recorded {
 	r := Simulate(t, resulttest.Baseline())
 	run := &r.Run

@@ -10,15 +10,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// Study makes up the variants of a study of backpressure from overloads.
+// Study makes the variants of a study of backpressure from overloads.
 type Study struct {
 	*Maker
 }
 
-// NewStudy makes the same study for the same seed.
+// NewStudy returns the same study for the same seed.
 func NewStudy(t *testing.T, seed uint64) Study { return Study{NewMaker(t, seed)} }
 
-// Variant is a repeat of a variant: an overload, with or without a gate.
+// Variant returns a repeat of a variant: an overload, with or without a gate.
 func (s Study) Variant(variant string, plan resulttest.Plan, change func(*result.Recorded)) *result.Recorded {
 	r := Simulate(s.t, plan)
 	s.Made++
@@ -46,7 +46,6 @@ func (s Study) Variant(variant string, plan resulttest.Plan, change func(*result
 	return r
 }
 
-// bounded puts the run under a controller that keeps the lag below a bound.
 func (s Study) bounded(controller string, bound func(i int) int64, peak int64, perS, busy float64) func(*result.Recorded) {
 	return func(r *result.Recorded) {
 		run := &r.Run
@@ -68,12 +67,13 @@ func (s Study) bounded(controller string, bound func(i int) int64, peak int64, p
 	}
 }
 
-// Credit keeps 5,000 records and all consumers at work.
+// Credit returns a run that keeps 5,000 records and all consumers busy.
 func (s Study) Credit() *result.Recorded {
 	return s.Variant("credit", resulttest.OverloadTight(), s.bounded("credit", func(int) int64 { return 5000 }, 4931, 2640, 0.9975))
 }
 
-// Latency holds 250 ms, commits ten times as often, and leaves a little unused.
+// Latency returns a run that holds 250 ms, commits ten times as often, and leaves some capacity
+// unused.
 func (s Study) Latency() *result.Recorded {
 	return s.Variant("latency", resulttest.OverloadTight(), func(r *result.Recorded) {
 		s.bounded("latency", func(i int) int64 { return 640 + 30*int64(i%4) }, 720, 2561, 0.9701)(r)

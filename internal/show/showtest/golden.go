@@ -1,5 +1,5 @@
-// Package showtest supports the tests of packages that write reports. It makes up runs, and
-// compares what is written with golden files and published schemas.
+// Package showtest supports the tests of packages that write reports. It makes runs, and compares
+// reports with golden files and published schemas.
 //
 // Files to know: golden.go, schema.go, made.go (repeats of a run), gates.go (runs under
 // backpressure), agents.go, queue.go, imported.go.
@@ -20,8 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden reports anew")
 
-// Golden compares a report with testdata/<name>, which is a text without another
-// ending.
+// Golden compares a report with testdata/<name>. A name without an extension gets .txt.
 func Golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	if filepath.Ext(name) == "" {
@@ -45,7 +44,7 @@ func Golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// Screens holds a report against its bounds, in columns and lines.
+// Screens checks the columns and lines of a report.
 func Screens(t *testing.T, text []byte, width, lines int) {
 	t.Helper()
 	all := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
@@ -62,7 +61,7 @@ func Screens(t *testing.T, text []byte, width, lines int) {
 	}
 }
 
-// Written is what a report writes in a format.
+// Written returns what write writes in a format.
 func Written(t *testing.T, write func(*bytes.Buffer, report.Options) error, o report.Options) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -72,8 +71,8 @@ func Written(t *testing.T, write func(*bytes.Buffer, report.Options) error, o re
 	return b.Bytes()
 }
 
-// AllFormats holds a report in every format against its golden file, and its text
-// at 80 and 120 columns against its bounds.
+// AllFormats compares a report in every format with its golden file, and checks the columns and
+// lines of its text.
 func AllFormats(t *testing.T, name string, write func(*bytes.Buffer, report.Options) error) {
 	t.Helper()
 	for _, width := range []int{80, 100, 120} {

@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// Imported is a run of a producer's tool, which cannot say when it was made.
+// Imported returns an imported run of a producer's tool, without a start time.
 func Imported(name string) *result.Recorded {
 	r := &result.Recorded{Dir: "runs/" + name, Run: result.Run{
 		SchemaVersion: 1,
@@ -30,7 +30,7 @@ func Imported(name string) *result.Recorded {
 	return r
 }
 
-// TimesAlone is a run of a histogram log, with a tag that is none of our metrics.
+// TimesAlone returns a run of a histogram log, with a tag that is none of our metrics.
 func TimesAlone(name string) *result.Recorded {
 	r := Imported(name)
 	r.Run.Run.Imported = &result.Imported{Format: "hlog", File: name + ".hlog", CannotSay: []string{"load", "delivery", "lag", "consumer", "process", "run.started_at"}}
@@ -39,8 +39,8 @@ func TimesAlone(name string) *result.Recorded {
 	return r
 }
 
-// OneFootnote wants a report to say once, as text and as Markdown, that runs were imported,
-// and what that means for their figures.
+// OneFootnote checks that a report says once, as text and as Markdown, that runs were imported, and
+// what that means for their figures.
 func OneFootnote(t *testing.T, write func(*bytes.Buffer, report.Options) error, runs string) {
 	t.Helper()
 	for _, format := range []report.Format{report.AsText, report.AsMarkdown} {

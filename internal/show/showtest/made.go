@@ -11,10 +11,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// simulated keeps made-up runs, encoded: they take a while to make.
+// simulated caches encoded runs, which take long to make.
 var simulated = map[resulttest.Plan][]byte{}
 
-// Simulate returns the plan's run, a copy that the caller may change.
+// Simulate returns a copy of the plan's run, which the caller may change.
 func Simulate(t *testing.T, p resulttest.Plan) *result.Recorded {
 	t.Helper()
 	encoded, ok := simulated[p]
@@ -32,8 +32,7 @@ func Simulate(t *testing.T, p resulttest.Plan) *result.Recorded {
 	return r
 }
 
-// Maker makes up repeats of a run that differ a little from each other, the same
-// for the same seed.
+// Maker makes repeats of a run that differ slightly, the same for the same seed.
 type Maker struct {
 	t      *testing.T
 	Random *rand.Rand
@@ -44,8 +43,8 @@ func NewMaker(t *testing.T, seed uint64) *Maker {
 	return &Maker{t: t, Random: rand.New(rand.NewPCG(seed, 1))}
 }
 
-// Run is a repeat of a baseline in which times are so many times as long, give or
-// take some per cent; what else is different is the caller's to say.
+// Run returns a repeat of a baseline whose times are multiplied by slower, with a noise of a few
+// per cent. change makes other changes.
 func (m *Maker) Run(name string, slower float64, change func(*result.Run)) *result.Recorded {
 	r := Simulate(m.t, resulttest.Baseline())
 	m.Made++
@@ -86,12 +85,12 @@ func Scaled(t result.Time, by float64) result.Time {
 	return t
 }
 
-// Set changes a setting of load in a run's scenario.
+// Set returns a change of a setting of load in a run's scenario.
 func Set(name, value string) func(*result.Run) {
 	return func(r *result.Run) { resulttest.Set(&r.Scenario, "load."+name, value) }
 }
 
-// Trials are n, or a tenth of them with -short: enough to notice what is plainly wrong.
+// Trials returns n, or a tenth with -short, which finds only gross errors.
 func Trials(n int) int {
 	if testing.Short() {
 		return n / 10

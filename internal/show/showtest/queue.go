@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// TakesFrom has the consumers of a run take records from a queue of an engine, of which so
-// many a second are acknowledged.
+// TakesFrom makes the consumers of a run use a queue with the given engine, with perS
+// acknowledgements per second.
 func TakesFrom(r *result.Recorded, engine string, perS float64, settings map[string]any) *result.Queue {
 	queue := map[string]any{"engine": engine, "threads": 5, "batch": 10, "order": "none"}
 	if engine == "markers" || engine == "offsetmap" {
@@ -35,8 +35,8 @@ func TakesFrom(r *result.Recorded, engine string, perS float64, settings map[str
 	return q
 }
 
-// Drops has a share of the deliveries of a queue dropped, each record being delivered most
-// times at the most, and what was dropped be delivered again so much too late.
+// Drops makes a queue drop a share of its deliveries, and deliver a record at most most times (0:
+// no limit). Redeliveries are late by lateMs.
 func Drops(r *result.Recorded, q *result.Queue, share float64, most int, lateMs float64) {
 	left, records := float64(q.UniqueAcked), q.UniqueAcked
 	q.DeliveriesByAttempt, q.Tail, q.Received = nil, nil, 0

@@ -13,12 +13,10 @@ import (
 	check "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// schemaDir is where the published contract lives.
 const schemaDir = "../../../schema"
 
-// Schema compares the schema of a document's type with the published file: the schema is made
-// from the Go type, and a change that is not in the published file fails here. Then it checks
-// that testdata/golden, which is such a document, follows the schema.
+// Schema compares the JSON Schema of a document's Go type with the published file, and checks that
+// testdata/golden follows it.
 func Schema(t *testing.T, document any, file, title, golden string) {
 	t.Helper()
 	got := generate(t, document, file, title)
@@ -38,7 +36,7 @@ func Schema(t *testing.T, document any, file, title, golden string) {
 	follows(t, path, golden)
 }
 
-// follows checks that a document is what its schema says, and that others are not.
+// Changed copies must not follow the schema.
 func follows(t *testing.T, path, golden string) {
 	t.Helper()
 	c := check.NewCompiler()
@@ -69,7 +67,6 @@ func follows(t *testing.T, path, golden string) {
 	}
 }
 
-// generate is the JSON Schema of v's type, with the comments of its fields.
 func generate(t *testing.T, v any, file, title string) []byte {
 	t.Helper()
 	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, AllowAdditionalProperties: true}
@@ -92,8 +89,7 @@ func generate(t *testing.T, v any, file, title string) []byte {
 	return append(b, '\n')
 }
 
-// markNullable lets pointers be null that are written whatever they hold: that is
-// how a figure says that it is not known.
+// A pointer without omitempty is null for an unknown figure.
 func markNullable(t reflect.Type, s, root *jsonschema.Schema) {
 	for i := range t.NumField() {
 		f := t.Field(i)

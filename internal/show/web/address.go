@@ -10,11 +10,11 @@ import (
 
 // Address is where pages are served. The zero value is no address.
 type Address struct {
-	host string // as it was given
+	host string
 	port string
 }
 
-// ParseAddress reads host:port. Port 0 is any that is free.
+// ParseAddress parses host:port. Port 0 means any free port.
 func ParseAddress(text string) (Address, error) {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
@@ -30,28 +30,26 @@ func ParseAddress(text string) (Address, error) {
 	return Address{host: strings.ToLower(host), port: port}, nil
 }
 
-// String is the address as ParseAddress reads it.
+// String returns the address as ParseAddress accepts it.
 func (a Address) String() string { return net.JoinHostPort(a.host, a.port) }
 
-// Loopback reports whether the address says that only this machine reaches it. What a name
-// leads to is known when the address is open.
+// Loopback reports whether the address looks like one that only this machine reaches. Open finds
+// out where a name resolves to.
 func (a Address) Loopback() bool { return loopback(a.host) }
 
-// loopback reports whether a host, without a port, should be this machine to itself.
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
 }
 
-// everywhere reports whether the address is every address of the machine.
 func (a Address) everywhere() bool {
 	ip := net.ParseIP(a.host)
 	return ip != nil && ip.IsUnspecified()
 }
 
-// names reports whether a Host header names the address. A page elsewhere can have its own
-// name lead here, but it can't choose the name that its visitor's browser sends. Its port may
-// be another: that of a tunnel. A host that is an IP address is no name that leads elsewhere.
+// names reports whether a Host header names the address. Another site can make its own name resolve
+// to this server, but cannot choose the Host header of its visitor's browser. The port may differ,
+// as in a tunnel. An IP address cannot resolve to another host.
 func (a Address) names(header string) bool {
 	host := strings.ToLower(header)
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -61,18 +59,16 @@ func (a Address) names(header string) bool {
 	return loopback(host) || host == a.host || a.everywhere() && net.ParseIP(host) != nil
 }
 
-// url is the address as a browser takes it, with the port that is in use.
 func (a Address) url(port string) string {
 	return "http://" + net.JoinHostPort(a.reachable(), port) + "/"
 }
 
-// reachable is the host of the URL: of every address of the machine one that another machine
-// may reach.
+// If the address is every address of the machine, reachable is one that other machines may reach.
 func (a Address) reachable() string {
 	if !a.everywhere() {
 		return a.host
 	}
-	addresses, _ := net.InterfaceAddrs() // without one it is this machine's own
+	addresses, _ := net.InterfaceAddrs() // without one, use the loopback address
 	for _, address := range addresses {
 		if n, ok := address.(*net.IPNet); ok && n.IP.To4() != nil && !n.IP.IsLoopback() && !n.IP.IsLinkLocalUnicast() {
 			return n.IP.String()
@@ -85,5 +81,5 @@ func (a Address) reachable() string {
 var ErrReached = errors.New("choose a loopback address, as 127.0.0.1:9464, or name a token with " +
 	"--metrics-token-file: other machines reach this one")
 
-// errTaken is part of what Open returns if another program listens there.
+// Open wraps errTaken if another program listens at the address.
 var errTaken = errors.New("another program listens there; choose another port, or 0 for any that is free")

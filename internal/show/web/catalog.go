@@ -7,16 +7,14 @@ import (
 	"time"
 )
 
-// catalog is what is in a library, by the names of folders and the files of campaigns.
 type catalog struct {
-	runs, campaigns []entry           // the latest first
+	runs, campaigns []entry           // latest first
 	known           map[string]entry  // of runs, by folder
 	of              map[string]string // the folder of a run's campaign, by that of the run
-	named           map[string]int    // how many runs have a name
+	named           map[string]int    // number of runs, by name
 	category        map[string]string // by the name of runs
 }
 
-// catalog reads what there is.
 func (l *Library) catalog() (*catalog, error) {
 	runs, campaigns, err := l.list()
 	if err != nil {
@@ -44,8 +42,8 @@ func (l *Library) catalog() (*catalog, error) {
 	return c, nil
 }
 
-// categoriesOf is the category of each name of runs: its first word if other names have that
-// too, as in sweep-acks and sweep-payload, and else the name.
+// The category of a name is its first word if other names begin with it, as in sweep-acks and
+// sweep-payload, and else the name.
 func categoriesOf(named map[string]int) map[string]string {
 	shared := map[string]int{}
 	first := func(name string) string {
@@ -65,7 +63,6 @@ func categoriesOf(named map[string]int) map[string]string {
 	return categories
 }
 
-// card is a category.
 type card struct {
 	Name            string
 	Runs, Scenarios int
@@ -76,7 +73,6 @@ type card struct {
 // mostCards bounds the categories of a page: those with the most runs.
 const mostCards = 24
 
-// cards are the categories by name, and how many have no card.
 func (c *catalog) cards(l links) (cards []card, left int) {
 	byName := map[string]*card{}
 	for _, run := range c.runs {
@@ -101,14 +97,12 @@ func (c *catalog) cards(l links) (cards []card, left int) {
 	return cards, left
 }
 
-// group is a campaign with its runs, or a run that has none.
 type group struct {
 	campaign *entry
-	runs     []entry // the latest first
+	runs     []entry // latest first
 }
 
-// groups are all runs and campaigns, the one with the latest run first. A campaign that has no
-// run stands where its own time says.
+// groups are ordered by their latest run, or by a campaign's own time if it has none.
 func (c *catalog) groups() []group {
 	var groups []group
 	latest := func(g group) string {

@@ -20,9 +20,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/promrun"
 )
 
-// Serve is the child's side: it reads what the run tells from in, and writes one line to out,
-// which says where it serves or why it can't. It returns when the run has told it to finish, and
-// nobody waits for anything any more, or when in ends. The error says why pages are served no more.
+// Serve is the child's side. It reads the run's messages from in, and writes one line to out: where
+// it serves, or why it cannot. It returns after the run has told it to finish and nothing waits for
+// it any more, or when in ends. The error says why it stopped serving.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	from := json.NewDecoder(in)
 	var s setup
@@ -46,8 +46,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return l.serve(ctx, from)
 }
 
-// serve serves and conducts until the end, or until one of the addresses is lost: the run sees
-// that the child has ended.
+// serve ends when an address fails; the run then notices that the child has ended.
 func (l *live) serve(ctx context.Context, from *json.Decoder) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var servers sync.WaitGroup
@@ -70,8 +69,7 @@ func (l *live) serve(ctx context.Context, from *json.Decoder) error {
 	return context.Cause(ctx)
 }
 
-// messagesOf reads messages until the input ends, and closes the channel then. What is no
-// message ends it too: only a run writes there.
+// The channel is closed when the input ends or is malformed.
 func messagesOf(ctx context.Context, from *json.Decoder) <-chan message {
 	messages := make(chan message)
 	go func() {
@@ -91,32 +89,31 @@ func messagesOf(ctx context.Context, from *json.Decoder) <-chan message {
 	return messages
 }
 
-// live is a run, or a campaign of runs, that goes on. One goroutine conducts; handlers read
-// what is behind the lock.
+// live is a run, or a campaign of runs, that goes on. One goroutine runs conduct. Handlers read
+// only the fields behind the lock.
 type live struct {
-	page      *Door // nil: nobody wants one
+	page      *Door // nil without a page
 	tabs      *tabs
-	scrapes   *scrapes // nil: nobody wants metrics
+	scrapes   *scrapes // nil without metrics
 	collector *promrun.Collector
-	recorded  func() ([]byte, error) // makes the page of what was recorded, once
+	recorded  func() ([]byte, error) // makes the page of the finished run, once
 
-	// Of the conducting goroutine.
+	// Of the goroutine that runs conduct.
 	seen     *seen // nil without a run
 	measured bool  // a run has finished
 	status   string
-	lost     string // why the present run can't be followed; "" if it can
+	lost     string // why the present run cannot be followed; "" if it can
 	progress Progress
-	changes  <-chan followed  // of the present run; nil without
-	redraw   <-chan time.Time // when the charts are to be drawn again; nil if they have all
+	changes  <-chan followed  // of the present run; nil without one
+	redraw   <-chan time.Time // when to draw the charts again; nil if they are complete
 	stop     func()           // ends the follower
 
 	mu       sync.Mutex
-	subject  string // the folder of the run, or of the campaign; "" without
+	subject  string // the folder of the run, or of the campaign; "" without one
 	campaign bool
 	ended    bool
 }
 
-// newLive opens the addresses.
 func newLive(ctx context.Context, s setup) (*live, error) {
 	l := &live{tabs: newTabs(), stop: func() {}}
 	l.recorded = sync.OnceValues(l.recordedPage)
@@ -153,7 +150,6 @@ func newLive(ctx context.Context, s setup) (*live, error) {
 	return l, nil
 }
 
-// conduct takes in what is told and what the run writes, and shows it, until the end.
 func (l *live) conduct(ctx context.Context, messages <-chan message) {
 	defer func() { l.stop() }()
 	for {
@@ -178,7 +174,6 @@ func (l *live) conduct(ctx context.Context, messages <-chan message) {
 	}
 }
 
-// take takes in what the run tells.
 func (l *live) take(ctx context.Context, m message) {
 	switch m.Do {
 	case doRun:
@@ -195,7 +190,7 @@ func (l *live) take(ctx context.Context, m message) {
 	}
 }
 
-// setSubject says what was recorded. A campaign stays that, whatever runs it has.
+// A run of a campaign does not replace the campaign.
 func (l *live) setSubject(dir string, campaign bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -204,13 +199,12 @@ func (l *live) setSubject(dir string, campaign bool) {
 	}
 }
 
-// followed is what came of a run, or why nothing more comes.
 type followed struct {
 	follow.Change
 	err error
 }
 
-// following follows the run in dir. The channel is closed when there is nothing more.
+// The channel is closed after the last change.
 func (l *live) following(ctx context.Context, dir string) (changes <-chan followed, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	to := make(chan followed)
@@ -235,8 +229,7 @@ func (l *live) following(ctx context.Context, dir string) (changes <-chan follow
 	}
 }
 
-// eachChange calls take with what is written in a run's folder. Its error is io.EOF after the
-// run's end.
+// eachChange returns io.EOF after the run's end.
 func eachChange(ctx context.Context, dir string, histograms bool, take func(follow.Change)) error {
 	library, err := OpenLibrary(filepath.Dir(dir))
 	if err != nil {
@@ -258,7 +251,6 @@ func eachChange(ctx context.Context, dir string, histograms bool, take func(foll
 	}
 }
 
-// follow takes in what the run wrote.
 func (l *live) follow(c followed, more bool) {
 	if !more {
 		l.changes = nil
@@ -273,16 +265,15 @@ func (l *live) follow(c followed, more bool) {
 		l.collector.Take(c.Change)
 	}
 	if l.seen.take(c.Change) {
-		l.status = "" // the phase says what goes on
+		l.status = "" // the phase replaces it
 	}
 }
 
-// show sends the state to the tabs. Without a tab nothing is laid out.
 func (l *live) show() {
 	if l.page == nil || l.tabs.open() == 0 {
 		return
 	}
-	if text, err := json.Marshal(l.state()); err == nil { // it has nothing that has no JSON
+	if text, err := json.Marshal(l.state()); err == nil { // state has only values that JSON can encode
 		l.tabs.publish(text)
 	}
 	if l.redraw = nil; l.seen != nil {
@@ -290,7 +281,6 @@ func (l *live) show() {
 	}
 }
 
-// state is what the page shows now.
 func (l *live) state() state {
 	s := state{
 		Status: l.status, Progress: l.progress.Text, Done: max(0, l.progress.Run-1), Of: l.progress.Of, Values: []value{},
@@ -313,14 +303,14 @@ func (l *live) state() state {
 	return s
 }
 
-// finish says that the end has come, and waits until the tabs that are open have taken over the page of
-// what was recorded, and, if a run has finished, until there was one more scrape.
+// finish waits until the open tabs have loaded the page of the finished run and, if a run has
+// finished, for one more scrape.
 func (l *live) finish(ctx context.Context, messages <-chan message) {
 	l.followToTheEnd(ctx)
 	l.end()
 	l.status = "ended"
 	if l.tabs.open() > 0 && l.over() {
-		_, _ = l.recorded() // the time that the tabs have is not for this; they are told of an error
+		_, _ = l.recorded() // made before the timeouts begin; tabs get an error later
 	}
 	l.show()
 	tabs, scrape := time.NewTimer(tabsTimeout), time.NewTimer(scrapeTimeout)
@@ -341,7 +331,7 @@ func (l *live) finish(ctx context.Context, messages <-chan message) {
 			scraping = false
 		case <-scrape.C:
 			scraping = false
-		case <-messages: // nobody writes after this: the run is gone
+		case <-messages: // no message comes after finish: the run is gone
 			return
 		case <-ctx.Done():
 			return
@@ -349,8 +339,8 @@ func (l *live) finish(ctx context.Context, messages <-chan message) {
 	}
 }
 
-// end says that the end has come. A run that never began, and a campaign without a run, have
-// taken their folders away again: then nothing was recorded.
+// A run that never began, and a campaign without a run, have removed their folders: then nothing
+// was recorded.
 func (l *live) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -364,7 +354,6 @@ func (l *live) end() {
 	l.ended = true
 }
 
-// done is the channel of scrapes; nil without.
 func (l *live) done() <-chan struct{} {
 	if l.scrapes == nil {
 		return nil
@@ -372,7 +361,6 @@ func (l *live) done() <-chan struct{} {
 	return l.scrapes.done
 }
 
-// followToTheEnd takes in what the run still wrote, if it ended in order.
 func (l *live) followToTheEnd(ctx context.Context) {
 	timer := time.NewTimer(endTimeout)
 	defer timer.Stop()
@@ -380,7 +368,7 @@ func (l *live) followToTheEnd(ctx context.Context) {
 		select {
 		case c, more := <-l.changes:
 			l.follow(c, more)
-		case <-timer.C: // it was abandoned
+		case <-timer.C: // the run was killed
 			return
 		case <-ctx.Done():
 			return
@@ -388,7 +376,6 @@ func (l *live) followToTheEnd(ctx context.Context) {
 	}
 }
 
-// handler answers browsers.
 func (l *live) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
@@ -422,15 +409,14 @@ func answerLive(w http.ResponseWriter, page []byte, err error) {
 	write(w, http.StatusOK, page)
 }
 
-// over reports whether there is a page of what was recorded.
 func (l *live) over() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.ended && l.subject != ""
 }
 
-// recordedPage is the page of the run or the campaign that has ended: the one that a report of its
-// folder is. No run has a page of its own here, as this server ends.
+// recordedPage is the page that kafka-bench report makes, without links to runs, because this
+// server ends.
 func (l *live) recordedPage() ([]byte, error) {
 	l.mu.Lock()
 	dir, campaign := l.subject, l.campaign
@@ -449,7 +435,6 @@ func (l *live) recordedPage() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// page is the page of a run or a campaign.
 func (l *Library) page(folder string, campaign bool) (*pages.Page, error) {
 	if !campaign {
 		r, err := l.run(folder)
@@ -465,7 +450,6 @@ func (l *Library) page(folder string, campaign bool) (*pages.Page, error) {
 	return pages.Study(c, "")
 }
 
-// livePage is the page before it has a state, and without scripts.
 func livePage() ([]byte, error) {
 	t, err := template.New("live").Parse(liveHTML)
 	if err != nil {

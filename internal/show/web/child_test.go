@@ -22,17 +22,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/pages"
 )
 
-// family is a run and its child, in one process.
 type family struct {
 	*Pages
 	t      *testing.T
-	ended  chan error         // what Serve returned
-	kill   context.CancelFunc // ends the child
+	ended  chan error
+	kill   context.CancelFunc
 	mu     sync.Mutex
 	warned []string
 }
 
-// connect starts a child with these options.
 func connect(t *testing.T, o Options) (*family, error) {
 	t.Helper()
 	ctx, kill := context.WithCancel(t.Context())
@@ -65,14 +63,12 @@ func mustConnect(t *testing.T, o Options) *family {
 	return f
 }
 
-// warnings are those that were told.
 func (f *family) warnings() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.warned
 }
 
-// anyPort is a free port of this machine.
 func anyPort(t *testing.T) *Address {
 	t.Helper()
 	a, err := ParseAddress("127.0.0.1:0")
@@ -82,14 +78,12 @@ func anyPort(t *testing.T) *Address {
 	return &a
 }
 
-// tab is an open page.
 type tab struct {
 	t     *testing.T
 	body  io.ReadCloser
 	lines *bufio.Reader
 }
 
-// look opens a tab.
 func (f *family) look() *tab {
 	f.t.Helper()
 	answer, err := http.Get(f.URL + "events")
@@ -100,7 +94,6 @@ func (f *family) look() *tab {
 	return &tab{f.t, answer.Body, bufio.NewReader(answer.Body)}
 }
 
-// until returns the first state that fits.
 func (b *tab) until(what string, fits func(state) bool) state {
 	b.t.Helper()
 	for {
@@ -122,7 +115,6 @@ func (b *tab) until(what string, fits func(state) bool) state {
 	}
 }
 
-// fetch returns a page.
 func fetch(t *testing.T, address string) string {
 	t.Helper()
 	answer, err := http.Get(address)
@@ -137,7 +129,6 @@ func fetch(t *testing.T, address string) string {
 	return string(text)
 }
 
-// mainOf is what stands in the main part of a page.
 func mainOf(t *testing.T, page string) string {
 	t.Helper()
 	_, rest, _ := strings.Cut(page, "<main")
@@ -148,8 +139,8 @@ func mainOf(t *testing.T, page string) string {
 	return main
 }
 
-// Each interval is on the page before the next is written. When the run has ended, its page is
-// the one that its report is, and the child ends when the tab has that.
+// Each interval is on the page before the next one is written. After the run's end, the page is its
+// report, and the child ends when the tab has it.
 func TestLivePage(t *testing.T) {
 	f := mustConnect(t, Options{Page: anyPort(t)})
 	if page := fetch(t, f.URL); !strings.Contains(page, "running: no verdict yet") || !strings.Contains(page, `src="/assets/live.js"`) {
@@ -215,7 +206,6 @@ func TestLivePage(t *testing.T) {
 	}
 }
 
-// wantPage checks that an address of the child has the page of what was recorded in dir.
 func (f *family) wantPage(address, dir string, campaign bool) {
 	f.t.Helper()
 	to, err := url.Parse(f.URL)
@@ -248,7 +238,6 @@ func (f *family) wantPage(address, dir string, campaign bool) {
 	}
 }
 
-// A campaign shows how far it is and each of its runs, and ends with its own page.
 func TestLiveCampaign(t *testing.T) {
 	s := newShelf(t)
 	f := mustConnect(t, Options{Page: anyPort(t)})
@@ -273,7 +262,6 @@ func TestLiveCampaign(t *testing.T) {
 	}
 }
 
-// A run whose files can't be followed has that for its status, whatever else is told.
 func TestRunThatCannotBeFollowed(t *testing.T) {
 	s := newShelf(t)
 	folder := s.record("base", 0)
@@ -291,7 +279,6 @@ func TestRunThatCannotBeFollowed(t *testing.T) {
 	<-f.ended
 }
 
-// A child whose address is lost ends, by which the run knows.
 func TestAddressIsLost(t *testing.T) {
 	l, err := newLive(t.Context(), setup{Page: "127.0.0.1:0"})
 	if err != nil {
@@ -307,8 +294,7 @@ func TestAddressIsLost(t *testing.T) {
 	}
 }
 
-// If nothing was recorded, or nothing is left of it, the page says that it ended. Without a tab,
-// the child ends at once.
+// If nothing was recorded, or it was removed, the page says that the run ended.
 func TestNothingRecorded(t *testing.T) {
 	for what, begin := range map[string]func(*family, string){
 		"nothing":    func(*family, string) {},
@@ -329,7 +315,6 @@ func TestNothingRecorded(t *testing.T) {
 	}
 }
 
-// An address that is taken, or is none, is refused before anything is served.
 func TestAddressIsTaken(t *testing.T) {
 	f := mustConnect(t, Options{Page: anyPort(t)})
 	defer f.Close()
@@ -350,7 +335,6 @@ func TestAddressIsTaken(t *testing.T) {
 	}
 }
 
-// Metrics that other machines reach need a token, whatever the address is called.
 func TestMetricsNeedAToken(t *testing.T) {
 	everywhere := Address{host: "0.0.0.0", port: "0"}
 	if _, err := connect(t, Options{Metrics: &everywhere}); !strings.HasSuffix(fmt.Sprint(err), ErrReached.Error()) {
@@ -361,7 +345,6 @@ func TestMetricsNeedAToken(t *testing.T) {
 	<-f.ended
 }
 
-// A child that is lost is one warning, and holds nobody up.
 func TestLostChild(t *testing.T) {
 	f := mustConnect(t, Options{Page: anyPort(t)})
 	f.kill()
@@ -377,12 +360,11 @@ func TestLostChild(t *testing.T) {
 	}
 }
 
-// A child that does not read what it is told has its statuses dropped first.
 func TestSlowChild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inChild, in := io.Pipe()
 		out, outChild := io.Pipe()
-		go func() { // it answers, and then stands still
+		go func() { // it answers, and then stops reading
 			_, _ = bufio.NewReaderSize(inChild, 16).ReadString('\n')
 			_, _ = io.WriteString(outChild, "{}\n")
 		}()
@@ -416,10 +398,9 @@ func TestSlowChild(t *testing.T) {
 	})
 }
 
-// In the end the child waits for the tabs that are open and for one more scrape, but not for long.
 func TestFinishWaits(t *testing.T) {
 	for what, c := range map[string]struct {
-		tab, scrape bool // are there
+		tab, scrape bool
 		measured    bool
 		after       time.Duration
 		want        time.Duration
@@ -443,7 +424,7 @@ func TestFinishWaits(t *testing.T) {
 					door: doorAt(t, "127.0.0.1:9400", ""), done: make(chan struct{}, 1),
 					handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
 				}
-				scrape(l.scrapes) // before the end: that one does not count
+				scrape(l.scrapes) // before the end, so it does not count
 			}
 			var open chan []byte
 			if c.tab {
@@ -471,7 +452,6 @@ func TestFinishWaits(t *testing.T) {
 	}
 }
 
-// The time that the tabs have begins when the last page is made.
 func TestTabsHaveTheirTimeAfterTheLastPage(t *testing.T) {
 	s := newShelf(t)
 	dir := s.open().path(s.record("base", 0))
@@ -490,14 +470,12 @@ func TestTabsHaveTheirTimeAfterTheLastPage(t *testing.T) {
 	})
 }
 
-// scrape scrapes as Prometheus does.
 func scrape(s *scrapes) {
 	r := httptest.NewRequest(http.MethodGet, metricsPath, nil)
 	r.Host = "localhost"
 	s.ServeHTTP(httptest.NewRecorder(), r)
 }
 
-// The metrics are those of the run, for who has the token.
 func TestMetrics(t *testing.T) {
 	token := newToken()
 	f := mustConnect(t, Options{Metrics: anyPort(t), Token: token})
@@ -541,7 +519,7 @@ func TestMetrics(t *testing.T) {
 	}
 	go f.Finish()
 	var last string
-	for { // until the child has ended
+	for {
 		status, text := ask("GET", metricsPath, "", bearer)
 		if status == 0 {
 			break

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Door is an open address, with those who may come in.
+// Door is an open address with its access control.
 type Door struct {
 	address  Address
 	listener net.Listener
@@ -23,7 +23,7 @@ type Door struct {
 	port     string // in use
 }
 
-// Open opens an address. An address that is not loopback gets a token.
+// Open opens an address. One that is not loopback gets a token.
 func Open(ctx context.Context, a Address) (*Door, error) {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", a.String())
@@ -36,9 +36,9 @@ func Open(ctx context.Context, a Address) (*Door, error) {
 	return newDoor(a, l), nil
 }
 
-// newDoor goes by where l listens: a name like localhost may lead anywhere.
+// newDoor checks where l listens, because a name like localhost may resolve to any address.
 func newDoor(a Address, l net.Listener) *Door {
-	at := l.Addr().(*net.TCPAddr) // what "tcp" listens at
+	at := l.Addr().(*net.TCPAddr) // the type for "tcp"
 	d := &Door{address: a, listener: l, port: strconv.Itoa(at.Port), loopback: at.IP.IsLoopback()}
 	if !d.loopback {
 		d.token = newToken()
@@ -46,14 +46,13 @@ func newDoor(a Address, l net.Listener) *Door {
 	return d
 }
 
-// newToken has 128 bits.
 func newToken() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // it never fails
 	return hex.EncodeToString(b[:])
 }
 
-// URL is what to open in a browser, with the token if there is one.
+// URL returns the address to open in a browser, with the token if there is one.
 func (d *Door) URL() string {
 	url := d.address.url(d.port)
 	if d.token != "" {
@@ -62,29 +61,28 @@ func (d *Door) URL() string {
 	return url
 }
 
-// Warning is what to know of an address that is not loopback; else "".
+// Warning warns of an address that is not loopback; else "".
 func (d *Door) Warning() string {
 	if d.token == "" {
 		return ""
 	}
-	return "the page is not only for this machine: whoever has its address sees the runs, and the connection is " +
+	return "other machines can reach the page: anyone who has its address sees the runs, and the connection is " +
 		"not encrypted"
 }
 
-// Bounds on connections. An answer may take a while: a comparison reads whole runs.
+// An answer may take long: a comparison reads whole runs.
 const (
 	headTimeout   = 5 * time.Second
 	answerTimeout = 2 * time.Minute
 	idleTimeout   = time.Minute
-	lastAnswer    = time.Second // for an answer that is under way at the end
+	lastAnswer    = time.Second // for answers that are not complete at the end
 	headBytes     = 16 << 10
 )
 
-// Serve answers with h, behind Guard, until ctx ends. Answers that are under way then are given a
-// moment: the last scrape of a run counts.
+// Serve answers with h, behind Guard, until ctx ends. It then waits up to a second for answers that
+// are not complete, such as the last scrape of a run.
 func (d *Door) Serve(ctx context.Context, h http.Handler) error { return d.serve(ctx, d.Guard(h)) }
 
-// serve is Serve without the guard.
 func (d *Door) serve(ctx context.Context, h http.Handler) error {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: headTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout,
@@ -112,12 +110,11 @@ func (d *Door) serve(ctx context.Context, h http.Handler) error {
 // Close closes a door that was not served.
 func (d *Door) Close() error { return d.listener.Close() }
 
-// policy is what a page may load: scripts, styles and connections of its own server. What is
-// in a page itself is not run.
+// policy allows content only of the page's own server. Inline scripts do not run.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'"
 
-// Guard lets in who may see pages, and says to browsers what pages may do.
+// Guard answers only authorized requests, and sets the security headers.
 func (d *Door) Guard(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		protect(w.Header())
@@ -140,7 +137,6 @@ func (d *Door) Guard(h http.Handler) http.Handler {
 	})
 }
 
-// protect sets the headers of every answer.
 func protect(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -151,11 +147,11 @@ func protect(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// cookie is the name of the cookie: cookies are by host, and a host may have several pages.
+// The cookie's name contains the port: cookies belong to a host, which may have several pages.
 func (d *Door) cookie() string { return "kafka_bench_" + d.port }
 
-// admit answers the address with the token. A redirect would lose the cookie after a click on
-// another site, since the cookie is SameSite=Strict; so the page itself leads on.
+// The cookie is SameSite=Strict, so a redirect would lose it after a click on another site.
+// Therefore the page itself loads the next one.
 func (d *Door) admit(w http.ResponseWriter, r *http.Request) {
 	if !same(r.URL.Query().Get("token"), d.token) {
 		http.Error(w, "The token is wrong: it is of another run. Open the address that kafka-bench printed last.",
@@ -171,11 +167,10 @@ func (d *Door) admit(w http.ResponseWriter, r *http.Request) {
 		`<title>Kafka Bench</title><p><a href="/">Go on to the page</a></p></html>`)
 }
 
-// known reports whether a request has the token in its cookie.
 func (d *Door) known(r *http.Request) bool {
 	c, err := r.Cookie(d.cookie())
 	return err == nil && same(c.Value, d.token)
 }
 
-// same compares secrets in a time that does not tell how much of them is equal.
+// same compares secrets in constant time.
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

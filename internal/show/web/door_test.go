@@ -28,7 +28,6 @@ func TestParseAddress(t *testing.T) {
 	}
 }
 
-// listener listens nowhere.
 type listener struct {
 	net.Listener
 	at string
@@ -36,7 +35,7 @@ type listener struct {
 
 func (l listener) Addr() net.Addr { return &net.TCPAddr{IP: net.ParseIP(l.at), Port: 8780} }
 
-// A name does not say who reaches an address: it may lead anywhere.
+// Only the address that a name resolves to decides about the token.
 func TestTokenGoesByWhereNamesLead(t *testing.T) {
 	for _, name := range []string{"localhost", "bench.localhost", "bench.example"} {
 		for at, loopback := range map[string]bool{"127.0.0.1": true, "::1": true, "192.0.2.1": false, "::": false} {
@@ -48,7 +47,6 @@ func TestTokenGoesByWhereNamesLead(t *testing.T) {
 	}
 }
 
-// doorAt is a door that nobody listens behind.
 func doorAt(t *testing.T, address, token string) *Door {
 	t.Helper()
 	a, err := ParseAddress(address)
@@ -58,7 +56,6 @@ func doorAt(t *testing.T, address, token string) *Door {
 	return &Door{address: a, token: token, port: a.port, loopback: token == ""}
 }
 
-// knock sends a request to a door with a page behind it.
 func knock(d *Door, method, host, path string, cookies ...*http.Cookie) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, nil)
 	r.Host = host
@@ -70,7 +67,7 @@ func knock(d *Door, method, host, path string, cookies ...*http.Cookie) *httptes
 	return w
 }
 
-// Only a request that names the address is answered: a name of somebody else may lead here.
+// Another site's name may resolve to this address.
 func TestHost(t *testing.T) {
 	for address, hosts := range map[string]map[string]int{
 		"127.0.0.1:8780": {
@@ -105,7 +102,6 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// Every answer says what a page may do, also the one to who is not let in.
 func TestHeaders(t *testing.T) {
 	open, closed := doorAt(t, "127.0.0.1:8780", ""), doorAt(t, "192.0.2.1:8780", newToken())
 	for what, w := range map[string]*httptest.ResponseRecorder{
@@ -127,7 +123,6 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// The address with the token gives the cookie, by which all else is let in.
 func TestToken(t *testing.T) {
 	d := doorAt(t, "192.0.2.1:8780", newToken())
 	if url := d.URL(); url != "http://192.0.2.1:8780/?token="+d.token || len(d.token) != 32 || d.token == newToken() || d.Warning() == "" {

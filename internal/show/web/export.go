@@ -12,10 +12,9 @@ import (
 	"slices"
 )
 
-// Export writes the pages of the library as files to the folder out, which it makes, and
-// returns how many there are. Each file has all that it needs, and any web server, or a browser
-// without one, shows it. Of a run that can't be read there is a page that says so. The
-// folder must be empty: nothing is written over.
+// Export writes the pages of the library as files to the folder out, and returns their number. Each
+// file is complete, so a browser shows it without a server. A run that cannot be read gets a page
+// that says so. The folder must be empty or missing.
 func (l *Library) Export(ctx context.Context, out string) (n int, err error) {
 	if there, err := os.ReadDir(out); err == nil && len(there) > 0 {
 		return 0, fmt.Errorf("%s is not empty; name a folder that is, or one that does not exist", out)
@@ -31,7 +30,6 @@ func (l *Library) Export(ctx context.Context, out string) (n int, err error) {
 	return e.written, err
 }
 
-// exporter writes the pages of a catalog.
 type exporter struct {
 	site    *site
 	catalog *catalog
@@ -39,8 +37,7 @@ type exporter struct {
 	written int
 }
 
-// all writes every page. Those that name others are of the same catalog, so that each link
-// leads to a file.
+// All pages are from one catalog, so that each link has its file.
 func (e *exporter) all(ctx context.Context) error {
 	top, below := links{static: true}, links{base: "../", static: true}
 	if err := e.list("index", filter{Page: 1}, top); err != nil {
@@ -77,7 +74,6 @@ func (e *exporter) all(ctx context.Context) error {
 	return nil
 }
 
-// list writes a list of all runs that fit.
 func (e *exporter) list(name string, f filter, l links) error {
 	listing := e.site.list(e.catalog, l, f, 0)
 	if f.Category != "" {
@@ -91,7 +87,6 @@ func (e *exporter) list(name string, f filter, l links) error {
 	return errors.Join(err, e.file(name, page))
 }
 
-// file writes a page.
 func (e *exporter) file(name string, page []byte) error {
 	file := filepath.Join(e.out, filepath.FromSlash(name)+".html")
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -111,7 +106,6 @@ func folders(all []entry) (names []string) {
 	return names
 }
 
-// repeated are the names that several runs have: they have a history.
 func (c *catalog) repeated() (names []string) {
 	for name, n := range c.named {
 		if n > 1 {

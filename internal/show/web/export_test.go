@@ -17,8 +17,6 @@ import (
 
 var href = regexp.MustCompile(`(?:href|src|action)="([^"]*)"`)
 
-// Every link of an export leads to a file of it, or to a place in a page that has it. Nothing is
-// asked of a server.
 func TestExportHasNoDeadLink(t *testing.T) {
 	s := newShelf(t)
 	a, b := s.record("sweep a&b", 1), s.record("sweep a&b", 2)
@@ -88,7 +86,6 @@ func TestExportHasNoDeadLink(t *testing.T) {
 	}
 }
 
-// Nothing is written over.
 func TestExportIntoAFullFolder(t *testing.T) {
 	s := newShelf(t)
 	if _, err := s.open().Export(context.Background(), filepath.Dir(s.dir)); err == nil || !strings.Contains(err.Error(), "is not empty") {

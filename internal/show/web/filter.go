@@ -10,19 +10,17 @@ import (
 	"time"
 )
 
-// What a list can be asked for beside runs of a verdict.
 const (
 	unfinished = "unfinished"
 	unreadable = "unreadable"
 )
 
-// verdicts are what a filter may ask for.
 var verdicts = []string{"valid", "invalid", unfinished, unreadable}
 
-// mostPages bounds the number of a page: a larger one could not be multiplied.
+// mostPages keeps the product of page number and size from overflowing.
 const mostPages = 1_000_000
 
-// filter says which runs a list shows. What is empty asks for nothing.
+// An empty field of a filter selects all.
 type filter struct {
 	Name     string // a part of it
 	Category string
@@ -33,7 +31,7 @@ type filter struct {
 	from, to time.Time // to is the day after the last
 }
 
-// filterOf reads a query. All faults are told at once.
+// The error has all mistakes of the query.
 func filterOf(q url.Values) (filter, error) {
 	f := filter{
 		Name: strings.TrimSpace(q.Get("name")), Category: q.Get("category"), Verdict: q.Get("verdict"),
@@ -65,7 +63,6 @@ func filterOf(q url.Values) (filter, error) {
 	return f, errors.Join(faults...)
 }
 
-// query is the filter as a query, of another page of the same list.
 func (f filter) query(page int) string {
 	q := url.Values{}
 	for name, value := range map[string]string{
@@ -81,10 +78,8 @@ func (f filter) query(page int) string {
 	return q.Encode()
 }
 
-// asks reports whether the filter leaves anything out.
 func (f filter) asks() bool { return f.query(1) != "" }
 
-// fits reports whether a folder's name fits, as far as that says it.
 func (f filter) fits(e entry, category string) bool {
 	switch {
 	case f.Name != "" && !strings.Contains(e.name, inFolder(f.Name)),
@@ -96,7 +91,7 @@ func (f filter) fits(e entry, category string) bool {
 	return true
 }
 
-// inFolder is a part of a run's name as the name of its folder has it.
+// inFolder converts a part of a run's name to the spelling of folder names.
 func inFolder(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' || r == '.' {

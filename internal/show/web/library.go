@@ -16,35 +16,33 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Library is a folder of runs and campaigns. It reads what it is asked for, and nothing that is
-// outside of the folder. Its methods may be called from several goroutines.
+// Library is a folder of runs and campaigns. It reads files when they are needed, and none outside
+// of the folder. Its methods are safe for concurrent use.
 type Library struct {
 	dir  string // as the user wrote it
 	root *os.Root
-	fsys fs.FS // of root
+	fsys fs.FS
 
 	mu        sync.Mutex
 	rows      map[string]kept[result.Row]
 	campaigns map[string]kept[*result.Campaign]
 }
 
-// kept is what was read of a file, and which version of the file that was.
 type kept[T any] struct {
 	version version
 	value   T
 	err     error
 }
 
-// version tells two versions of a file apart.
 type version struct {
 	size int64
 	at   time.Time
 }
 
-// mostKept bounds what is kept of each kind.
+// mostKept bounds the kept contents of each kind.
 const mostKept = 20_000
 
-// OpenLibrary opens the folder. Close the Library in the end.
+// OpenLibrary opens the folder.
 func OpenLibrary(dir string) (*Library, error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,15 +60,15 @@ func OpenLibrary(dir string) (*Library, error) {
 // Close closes the folder.
 func (l *Library) Close() error { return l.root.Close() }
 
-// entry is a folder of a run or a campaign. All but its version follows from its name.
+// entry is a folder of a run or a campaign. All fields but version come from its name.
 type entry struct {
 	folder  string
-	name    string    // of the scenario, as far as a folder's name has it
-	at      time.Time // when it was made; zero if the name does not say
+	name    string    // of the scenario, as spelled in the folder's name
+	at      time.Time // when it was made; zero if the name has no time
 	version version   // of its run.json or campaign.json
 }
 
-// folderName is a folder's name as package result makes it: time, name, id.
+// folderName matches a folder's name as package result makes it: time, name, id.
 var folderName = regexp.MustCompile(`^(\d{8}T\d{6}Z)-(.+)-([a-z2-7]{6})$`)
 
 func entryOf(folder string, v version) entry {
@@ -83,8 +81,7 @@ func entryOf(folder string, v version) entry {
 	return e
 }
 
-// list are the folders, the latest first: names begin with the time. It opens none of
-// their files.
+// list opens no files of the folders. Latest come first, as names begin with the time.
 func (l *Library) list() (runs, campaigns []entry, err error) {
 	folders, err := result.Folders(l.fsys, ".")
 	if err != nil {
@@ -101,17 +98,15 @@ func (l *Library) list() (runs, campaigns []entry, err error) {
 	return runs, campaigns, nil
 }
 
-// row is what a list shows of a run.
 func (l *Library) row(e entry) (result.Row, error) {
 	return look(l, l.rows, e, func() (result.Row, error) { return result.ReadRow(l.fsys, e.folder) })
 }
 
-// campaignFile is the file of a campaign.
 func (l *Library) campaignFile(e entry) (*result.Campaign, error) {
 	return look(l, l.campaigns, e, func() (*result.Campaign, error) { return result.ReadCampaignFile(l.fsys, e.folder) })
 }
 
-// look returns what is kept of an entry, or reads it if its file is another now.
+// look reads an entry only if its file has changed.
 func look[T any](l *Library, all map[string]kept[T], e entry, read func() (T, error)) (T, error) {
 	l.mu.Lock()
 	k, known := all[e.folder]
@@ -130,7 +125,6 @@ func look[T any](l *Library, all map[string]kept[T], e entry, read func() (T, er
 	return k.value, k.err
 }
 
-// lastLine is when a run wrote something last.
 func (l *Library) lastLine(e entry) time.Time {
 	at := e.version.at
 	for _, name := range []string{result.IntervalsFile, result.EventsFile} {
@@ -141,7 +135,7 @@ func (l *Library) lastLine(e entry) time.Time {
 	return at
 }
 
-// run reads a run. Its folder is named as the user would name it.
+// run returns a run whose Dir begins with the library's folder as the user wrote it.
 func (l *Library) run(folder string) (*result.Recorded, error) {
 	if err := checkFolder(folder); err != nil {
 		return nil, err
@@ -154,7 +148,6 @@ func (l *Library) run(folder string) (*result.Recorded, error) {
 	return r, nil
 }
 
-// campaign reads a campaign and its runs.
 func (l *Library) campaign(folder string) (*result.RecordedCampaign, error) {
 	if err := checkFolder(folder); err != nil {
 		return nil, err
@@ -172,7 +165,6 @@ func (l *Library) campaign(folder string) (*result.RecordedCampaign, error) {
 	return c, nil
 }
 
-// summary reads run.json of a run without its lines.
 func (l *Library) summary(folder string) (*result.Recorded, error) {
 	run, err := result.ReadSummary(l.fsys, folder)
 	if err != nil {
@@ -181,10 +173,9 @@ func (l *Library) summary(folder string) (*result.Recorded, error) {
 	return &result.Recorded{Dir: l.path(folder), Run: *run}, nil
 }
 
-// path is a folder as the user would name it.
 func (l *Library) path(folder string) string { return filepath.Join(l.dir, filepath.FromSlash(folder)) }
 
-// folder is a path of path taken back; "" if it is not of this folder.
+// folder is the inverse of path; "" if dir is not in the library.
 func (l *Library) folder(dir string) string {
 	folder, err := filepath.Rel(l.dir, dir)
 	if err != nil || checkFolder(folder) != nil {
@@ -193,7 +184,7 @@ func (l *Library) folder(dir string) string {
 	return folder
 }
 
-// checkFolder refuses what is no name of a folder in the library. The root would refuse it too.
+// checkFolder refuses what the root would refuse too.
 func checkFolder(folder string) error {
 	if !fs.ValidPath(folder) || folder == "." || strings.ContainsAny(folder, `/\`) {
 		return fmt.Errorf("%q is no folder of a run: %w", folder, fs.ErrNotExist)

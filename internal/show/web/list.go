@@ -18,10 +18,8 @@ import (
 //go:embed assets/list.html
 var listHTML string
 
-// rowsPerPage is how many runs a page of the list has.
 const rowsPerPage = 50
 
-// listing is what the template of a list takes.
 type listing struct {
 	Dir      string
 	Title    string
@@ -32,15 +30,14 @@ type listing struct {
 	All      string // the address of the list of all runs
 	Faults   []string
 	Groups   []listedGroup
-	First    int // the place of the first run shown, from 1
+	First    int // the number of the first run shown, from 1
 	Last     int
-	Runs     int    // that fit; -1: nobody counted
+	Runs     int    // that match; -1 if they were not counted
 	Previous string // the address of the page before; "" if there is none
 	Next     string
-	Static   bool // in a file: there is nobody who filters and compares
+	Static   bool // in a file, which cannot filter or compare
 }
 
-// listedGroup is a group as a page shows it.
 type listedGroup struct {
 	Campaign *listedCampaign
 	Rows     []listedRow
@@ -48,7 +45,7 @@ type listedGroup struct {
 
 type listedCampaign struct {
 	Name, Href, Kind, Question, Made, At string
-	// Set is the folder if the campaign is one set of runs, as a comparison takes it.
+	// Set is the folder if the campaign is one set of runs for a comparison.
 	Set   string
 	Error string
 }
@@ -61,14 +58,13 @@ type listedRow struct {
 	Error                      string
 }
 
-// rowFigures are the columns of figures.
 var rowFigures = []string{"offered_per_s", "acked_per_s", "e2e_response_time_p99", "lag_peak"}
 
-// Heads are the titles of those columns.
+// Heads returns the titles of the columns of rowFigures.
 func (listing) Heads() []string { return []string{"Offered", "Acked", "e2e response p99", "Lag peak"} }
 
-// list is a page of the runs that fit; all of them if perPage is 0. It opens the summaries of
-// the runs that it shows, and others only if it is asked for a verdict.
+// list returns a page of the matching runs; all of them if perPage is 0. It opens the summaries of
+// the runs that it shows, and others only to filter by verdict.
 func (s *site) list(c *catalog, l links, f filter, perPage int) listing {
 	page := listing{
 		Dir: s.lib.dir, Title: "Runs in " + s.lib.dir, Filter: f, Verdicts: verdicts, All: l.list(), Static: l.static,
@@ -88,7 +84,7 @@ func (s *site) list(c *catalog, l links, f filter, perPage int) listing {
 				shown.Rows = append(shown.Rows, s.rowOf(run, l))
 			}
 			fitting++
-			more = f.Verdict != "" && fitting > first+perPage // no more is read than it takes to know that
+			more = f.Verdict != "" && fitting > first+perPage // stop reading when a further page is known
 		}
 		barren := len(g.runs) == 0 && !f.asks() && fitting >= first && fitting < first+perPage
 		if len(shown.Rows) == 0 && !barren {
@@ -112,7 +108,6 @@ func (s *site) list(c *catalog, l links, f filter, perPage int) listing {
 	return page
 }
 
-// standing is the verdict of a run as a filter names it.
 func (s *site) standing(e entry) string {
 	row, err := s.lib.row(e)
 	switch {
@@ -124,7 +119,6 @@ func (s *site) standing(e entry) string {
 	return row.Status
 }
 
-// rowOf is a run as a list shows it.
 func (s *site) rowOf(e entry, l links) listedRow {
 	row, err := s.lib.row(e)
 	if err != nil {
@@ -134,7 +128,7 @@ func (s *site) rowOf(e entry, l links) listedRow {
 		Folder: e.folder, Name: row.Name, ID: row.ID, Href: l.run(e.folder), Verdict: row.Status, Tone: pages.Bad,
 		At: moment(row.StartedAt),
 	}
-	if row.Name == "" { // killed before it was described
+	if row.Name == "" { // killed before the run was described
 		shown.Name = e.name
 	}
 	if row.StartedAt.IsZero() && row.Imported == "" {
@@ -146,7 +140,7 @@ func (s *site) rowOf(e entry, l links) listedRow {
 	case row.Interrupted:
 		shown.Verdict, shown.Tone = "interrupted, "+row.Status, pages.Doubtful
 	case row.Imported != "":
-		shown.Verdict, shown.Tone = "imported from "+row.Imported, pages.Plain // and not judged by our rules
+		shown.Verdict, shown.Tone = "imported from "+row.Imported, pages.Plain // not judged by our rules
 	case row.Status == result.Valid:
 		shown.Tone = pages.Good
 	}
@@ -154,8 +148,7 @@ func (s *site) rowOf(e entry, l links) listedRow {
 	return shown
 }
 
-// silence says when a run that did not finish wrote something last. A run that goes on does
-// so in each interval.
+// A run that goes on writes in each interval.
 func (s *site) silence(e entry, l links) string {
 	at := s.lib.lastLine(e)
 	if l.static {
@@ -164,7 +157,6 @@ func (s *site) silence(e entry, l links) string {
 	return "last line " + unit.Span(max(0, time.Since(at)).Truncate(time.Second)) + " ago"
 }
 
-// figuresOf are the figures of a row, in the order of rowFigures.
 func figuresOf(row result.Row) []pages.Cell {
 	values := []*float64{row.OfferedPerS, row.AckedPerS, nil, nil}
 	if row.E2EP99Ns != nil && figure.Supported(99, row.E2ERecords) {
@@ -194,7 +186,6 @@ func figuresOf(row result.Row) []pages.Cell {
 	return cells
 }
 
-// campaignOf is a campaign as a list shows it.
 func (s *site) campaignOf(e entry, l links) *listedCampaign {
 	shown := &listedCampaign{Name: e.name, At: moment(e.at), Href: l.campaign(e.folder), Kind: "campaign"}
 	c, err := s.lib.campaignFile(e)
@@ -217,7 +208,6 @@ func (s *site) campaignOf(e entry, l links) *listedCampaign {
 	return shown
 }
 
-// moment is a time of a list.
 func moment(at time.Time) string { return layout.Moment(at, "2006-01-02 15:04:05") }
 
 var listTemplate = template.Must(template.New("list").Funcs(template.FuncMap{
@@ -228,7 +218,6 @@ var listTemplate = template.Must(template.New("list").Funcs(template.FuncMap{
 	"box":    func(folder, name string) [2]string { return [2]string{folder, name} },
 }).Parse(listHTML))
 
-// page is the listing as a page.
 func (p listing) page() (*pages.Page, error) {
 	var b bytes.Buffer
 	if err := listTemplate.Execute(&b, p); err != nil {

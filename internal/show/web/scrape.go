@@ -9,16 +9,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metricsPath is where metrics are, as Prometheus asks for them by default.
 const metricsPath = "/metrics"
 
-// scrapes answers scrapes of a collector.
 type scrapes struct {
 	door    *Door
 	token   string // that a scrape must have; "" is none
 	handler http.Handler
-	ended   atomic.Bool   // the collector has all that comes
-	done    chan struct{} // has a value when a scrape was answered that began after that
+	ended   atomic.Bool   // the collector is complete
+	done    chan struct{} // has a value after the answer to a scrape that began after ended
 }
 
 func newScrapes(d *Door, token string, c prometheus.Collector) (*scrapes, error) {
@@ -32,12 +30,11 @@ func newScrapes(d *Door, token string, c prometheus.Collector) (*scrapes, error)
 	}, nil
 }
 
-// url is what to scrape.
 func (s *scrapes) url() string {
 	return strings.TrimSuffix(s.door.address.url(s.door.port), "/") + metricsPath
 }
 
-// ServeHTTP answers a scrape of who may.
+// ServeHTTP answers authorized scrapes.
 func (s *scrapes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	protect(w.Header())
 	bearer, given := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")

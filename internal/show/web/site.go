@@ -21,13 +21,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/pages"
 )
 
-// links are the addresses of pages: of a server, or of files as a file next to them names them.
+// links are the addresses of a server's pages, or relative ones between files.
 type links struct {
-	base   string // the way to the list
+	base   string // the path to the list
 	static bool
 }
 
-// ofServer are the addresses of a server.
 var ofServer = links{base: "/"}
 
 func (l links) page(parts ...string) string {
@@ -59,7 +58,7 @@ func (l links) category(name string) string {
 	return l.base + "?" + filter{Category: name}.query(1)
 }
 
-// assets is where pages find their style and scripts; "" has them in the page.
+// assets begins the addresses of style and scripts; "" includes them in the page.
 func (l links) assets() string {
 	if l.static {
 		return ""
@@ -67,13 +66,11 @@ func (l links) assets() string {
 	return l.base + "assets/"
 }
 
-// site makes the pages of a library.
 type site struct {
 	lib  *Library
 	busy *turnstile
 }
 
-// html is a page with its links.
 func (s *site) html(p *pages.Page, c *catalog, l links, more ...pages.Link) ([]byte, error) {
 	all := append([]pages.Link{{Text: "All runs", Href: l.list()}}, more...)
 	if p.Kind == "List" {
@@ -93,7 +90,6 @@ func (s *site) html(p *pages.Page, c *catalog, l links, more ...pages.Link) ([]b
 	return b.Bytes(), err
 }
 
-// run is the page of a run.
 func (s *site) run(folder string, c *catalog, l links) ([]byte, error) {
 	p, err := s.lib.page(folder, false)
 	if err != nil {
@@ -102,7 +98,6 @@ func (s *site) run(folder string, c *catalog, l links) ([]byte, error) {
 	return s.html(p, c, l, c.around(folder, l)...)
 }
 
-// around are the links of a run's page to what it is a part of.
 func (c *catalog) around(folder string, l links) (around []pages.Link) {
 	if campaign, some := c.of[folder]; some {
 		around = append(around, pages.Link{Text: "Its campaign", Href: l.campaign(campaign)})
@@ -113,7 +108,6 @@ func (c *catalog) around(folder string, l links) (around []pages.Link) {
 	return around
 }
 
-// campaign is the page of a campaign.
 func (s *site) campaign(folder string, c *catalog, l links) ([]byte, error) {
 	p, err := s.lib.page(folder, true)
 	if err != nil {
@@ -122,14 +116,13 @@ func (s *site) campaign(folder string, c *catalog, l links) ([]byte, error) {
 	return s.html(p, c, l)
 }
 
-// history is the page of the runs of a name over time.
 func (s *site) history(name string, c *catalog, l links) ([]byte, error) {
 	var runs []*result.Recorded
 	for _, run := range c.runs {
 		if run.name != name {
 			continue
 		}
-		if r, err := s.lib.summary(run.folder); err == nil { // what can't be read has no place in time
+		if r, err := s.lib.summary(run.folder); err == nil { // skip a run that cannot be read
 			runs = append(runs, r)
 		}
 	}
@@ -143,11 +136,9 @@ func (s *site) history(name string, c *catalog, l links) ([]byte, error) {
 	return s.html(pages.History(compared.HistoryOf(h)), c, l)
 }
 
-// mostCompared bounds the runs of one side of a comparison.
 const mostCompared = 100
 
-// comparison is the page of the runs of two sets, each named by folders of runs, or of campaigns
-// with one scenario.
+// Each set is given by folders of runs, or of campaigns with one scenario.
 func (s *site) comparison(a, b []string, c *catalog, l links) ([]byte, error) {
 	if len(a) == 0 || len(b) == 0 {
 		return nil, badRequest{errors.New("a comparison needs a run in A and another in B: tick one of each")}
@@ -167,7 +158,6 @@ func (s *site) comparison(a, b []string, c *catalog, l links) ([]byte, error) {
 	return s.html(pages.Comparison(compared.ComparisonOf(found)), c, l)
 }
 
-// set reads the runs of one side.
 func (s *site) set(letter string, folders []string, c *catalog) (set analysis.Set, err error) {
 	if len(folders) > mostCompared {
 		return set, fmt.Errorf("set %s has more than %d folders; tick fewer, or use kafka-bench compare", letter,
@@ -192,7 +182,6 @@ func (s *site) set(letter string, folders []string, c *catalog) (set analysis.Se
 	return set, errors.Join(faults...)
 }
 
-// member reads what one folder has for a set.
 func (s *site) member(folder string, c *catalog) (analysis.Set, error) {
 	if _, isRun := c.known[folder]; isRun {
 		r, err := s.lib.run(folder)
@@ -212,21 +201,18 @@ func (s *site) member(folder string, c *catalog) (analysis.Set, error) {
 	return analysis.CellSet(recorded, 0), nil
 }
 
-// failure is the page that says why another can't be shown.
 func (s *site) failure(title string, err error, l links) ([]byte, error) {
 	p := &pages.Page{Kind: "No page", Title: title, Remarks: []pages.Text{{Tone: pages.Bad, Text: err.Error()}}}
 	return s.html(p, &catalog{}, l)
 }
 
-// badRequest is an error of what was asked for.
 type badRequest struct{ error }
 
 func (e badRequest) Unwrap() error { return e.error }
 
-// statusOf is the status of a page that can't be shown.
 func statusOf(err error) int {
 	var bad badRequest
-	var file *fs.PathError // also what leads out of the folder
+	var file *fs.PathError // also for a link out of the folder
 	switch {
 	case errors.As(err, &bad):
 		return http.StatusBadRequest
@@ -236,10 +222,10 @@ func statusOf(err error) int {
 		errors.Is(err, fs.ErrNotExist):
 		return http.StatusNotFound
 	}
-	return http.StatusInternalServerError // a file that can't be read
+	return http.StatusInternalServerError // a file that cannot be read
 }
 
-// Handler shows the library.
+// Handler serves the pages of the library.
 func (l *Library) Handler() http.Handler {
 	s := &site{lib: l, busy: newTurnstile()}
 	mux := http.NewServeMux()
@@ -261,7 +247,7 @@ func (l *Library) Handler() http.Handler {
 	return mux
 }
 
-// handle answers with the pages that make makes. They read whole runs, so few are made at once.
+// handle limits how many pages are made at once, because they read whole runs.
 func (s *site) handle(mux *http.ServeMux, pattern string, make func(*http.Request, *catalog) ([]byte, error)) {
 	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		c, err := s.lib.catalog()
@@ -285,7 +271,7 @@ func (s *site) serveList(w http.ResponseWriter, r *http.Request) {
 	write(w, status, page)
 }
 
-// listPage is a page of the list. A query with faults gets the whole list, with the faults above it.
+// For a query with mistakes, listPage returns the whole list with the mistakes above it.
 func (s *site) listPage(q url.Values) (page []byte, status int, err error) {
 	c, err := s.lib.catalog()
 	if err != nil {
@@ -308,7 +294,6 @@ func (s *site) listPage(q url.Values) (page []byte, status int, err error) {
 	return page, status, err
 }
 
-// answer writes a page, or the one that says why there is none.
 func (s *site) answer(w http.ResponseWriter, title string, page []byte, err error) {
 	status := http.StatusOK
 	if err != nil {
@@ -325,10 +310,9 @@ func write(w http.ResponseWriter, status int, page []byte) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(len(page)))
 	w.WriteHeader(status)
-	_, _ = w.Write(page) // who asked may be gone
+	_, _ = w.Write(page) // the client may be gone
 }
 
-// serveAsset answers with the style or a script.
 func serveAsset(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("file")
 	text, kind := assets()[name], "text/javascript; charset=utf-8"
@@ -343,7 +327,6 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(text))
 }
 
-// assets are the style and the scripts by their names.
 func assets() map[string]string {
 	all := map[string]string{"page.css": pages.Style() + siteCSS, "live.js": liveJS}
 	for name, script := range pages.Scripts() {
@@ -352,13 +335,12 @@ func assets() map[string]string {
 	return all
 }
 
-// turnstile lets few through at once, and bounds those who wait.
+// turnstile limits concurrent calls, and bounds the waiting ones.
 type turnstile struct {
 	slots   chan struct{}
 	waiting atomic.Int32
 }
 
-// Bounds of a turnstile: pages that are made at once, and those that wait for it.
 const (
 	atOnce      = 2
 	mostWaiting = 16
@@ -366,10 +348,8 @@ const (
 
 func newTurnstile() *turnstile { return &turnstile{slots: make(chan struct{}, atOnce)} }
 
-// errBusy is that too many wait already.
 var errBusy = errors.New("too many pages are asked for at once; try again in a moment")
 
-// pass calls f when it is its turn.
 func (t *turnstile) pass(ctx context.Context, f func() error) error {
 	if t.waiting.Add(1) > mostWaiting+atOnce {
 		t.waiting.Add(-1)

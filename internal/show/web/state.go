@@ -16,33 +16,33 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/pages"
 )
 
-// state is what a live page shows, whole: a tab that has the latest needs no other.
+// A tab needs only the latest state.
 type state struct {
 	Name     string `json:"name"` // of the run, or of the campaign
 	Run      string `json:"run"`  // the present one; "" between runs
 	Status   string `json:"status"`
 	Progress string `json:"progress"`
-	Done     int    `json:"done"` // runs that are made, of Of
-	Of       int    `json:"of"`   // 0 if nobody knows
+	Done     int    `json:"done"` // finished runs, of Of
+	Of       int    `json:"of"`   // 0 if it is not known
 	// EndNs is the end of the latest interval; null before the first.
 	EndNs  *int64             `json:"end_ns"`
 	Values []value            `json:"values"`
-	Charts map[string]drawing `json:"charts"` // by name, as far as there is data
-	Events []shownEvent       `json:"events"` // the latest first
-	Agents [][]string         `json:"agents"` // a row for each agent, as agentColumns names them
+	Charts map[string]drawing `json:"charts"` // by name, of those with data
+	Events []shownEvent       `json:"events"` // latest first
+	Agents [][]string         `json:"agents"` // a row for each agent, with agentColumns
 	Ended  bool               `json:"ended"`
-	// Page is where the page of what was recorded is; "" before the end, and if nothing was.
+	// Page is the address of the page of the finished run; "" before the end, and if nothing was
+	// recorded.
 	Page string `json:"page"`
 }
 
-// value is what the latest interval says in one number.
+// value is a number of the latest interval.
 type value struct {
 	Name  string `json:"name"`
 	Text  string `json:"text"`
-	Value string `json:"value"` // in full; "" if nobody knows
+	Value string `json:"value"` // with all digits; "" if it is not known
 }
 
-// drawing is a chart for wide and for narrow screens.
 type drawing struct {
 	Wide   template.HTML `json:"wide"`
 	Narrow template.HTML `json:"narrow"`
@@ -55,10 +55,8 @@ type shownEvent struct {
 	Reason string `json:"reason"`
 }
 
-// liveChart is a chart of a live page.
 type liveChart struct{ Name, Title string }
 
-// liveCharts are those that are drawn while a run goes on, as far as it has the data.
 func liveCharts() (charts []liveChart) {
 	for _, name := range []string{"timeline", "lag", "age", "gate", "resources"} {
 		if c, err := chart.Named(name); err == nil {
@@ -68,28 +66,27 @@ func liveCharts() (charts []liveChart) {
 	return charts
 }
 
-// mostEvents bounds the events of a live page.
 const mostEvents = 50
 
-// A drawing is followed by a rest, in which there is no other: of this length at least, and of so
-// many times what it took. The charts of a long run take long.
+// The pause after a drawing is at least leastRest, and restFactor times as long as the drawing
+// took, since the charts of a long run take long.
 const (
 	leastRest  = time.Second
 	restFactor = 20
 )
 
-// seen is what was seen of the present run, as far as it is shown: a run may go on for days.
+// seen keeps only what the page needs, since a run may go on for days.
 type seen struct {
 	run      result.Recorded
 	phase    string // "" before the first
-	drawn    int    // the intervals that charts has
+	drawn    int    // number of intervals in charts
 	charts   map[string]drawing
-	restedAt time.Time // the end of the rest
-	// pulse is the last one of the agents, and before the one before it.
+	restedAt time.Time // the end of the pause
+	// pulse is the agents' last pulse, and before the previous one.
 	pulse, before result.Pulse
 }
 
-// take takes in what came of the run, and reports whether a phase began.
+// take reports whether a phase began.
 func (s *seen) take(c follow.Change) (began bool) {
 	if c.Run != nil {
 		s.run.Run = *c.Run
@@ -114,7 +111,7 @@ func (s *seen) take(c follow.Change) (began bool) {
 	return began
 }
 
-// slim is what live charts, and the values, read of an interval.
+// slim keeps the fields of an interval that live charts and values need.
 func slim(i result.Interval) result.Interval {
 	kept := result.Interval{
 		StartNs: i.StartNs, EndNs: i.EndNs, Phase: i.Phase, ReadFromNs: i.ReadFromNs, ReadToNs: i.ReadToNs,
@@ -136,10 +133,9 @@ func slim(i result.Interval) result.Interval {
 	return kept
 }
 
-// shownTimes are the times of the page, the first that is known counting.
+// shownTimes are in the order of preference.
 var shownTimes = []string{"e2e_response_time", "e2e_service_time", "send_response_time", "send_service_time"}
 
-// fill puts what is seen of the run into a state.
 func (s *seen) fill(to *state) {
 	to.Run = layout.List(s.run.Run.Run.Name, s.run.Run.Run.ID)
 	if to.Name == "" {
@@ -166,10 +162,8 @@ func (s *seen) fill(to *state) {
 	to.Charts = s.draw()
 }
 
-// agentColumns are the columns of the table of agents.
 var agentColumns = []string{"Agent", "Phase", "Offered", "Acked", "Delivered", "Failed", "Deferred", "In flight"}
 
-// agentRows has a row for each agent: its rates since the pulse before, and how many records wait.
 func agentRows(now, before result.Pulse) [][]string {
 	rows := [][]string{}
 	for _, a := range now.Agents {
@@ -192,11 +186,10 @@ func agentRows(now, before result.Pulse) [][]string {
 	return rows
 }
 
-// draw lays the charts out, if there is an interval that they don't have, and no rest.
 func (s *seen) draw() map[string]drawing {
 	began := time.Now()
 	if s.charts == nil {
-		s.charts = map[string]drawing{} // the page wants an object, also of a run without an interval
+		s.charts = map[string]drawing{} // the page needs an object, even without an interval
 	}
 	if s.drawn == len(s.run.Intervals) || began.Before(s.restedAt) {
 		return s.charts
@@ -204,7 +197,7 @@ func (s *seen) draw() map[string]drawing {
 	s.drawn, s.charts = len(s.run.Intervals), map[string]drawing{}
 	in := chart.Input{Runs: []*result.Recorded{&s.run}}
 	for _, c := range liveCharts() {
-		if wide, narrow, err := pages.Drawing(c.Name, in); err == nil { // no chart yet, or not of this run
+		if wide, narrow, err := pages.Drawing(c.Name, in); err == nil { // the run may lack the data of a chart
 			s.charts[c.Name] = drawing{wide, narrow}
 		}
 	}
@@ -213,7 +206,7 @@ func (s *seen) draw() map[string]drawing {
 	return s.charts
 }
 
-// due has a value at the end of the rest, if the charts lack an interval; else it is nil.
+// due has a value at the end of the pause; nil if the charts lack no interval.
 func (s *seen) due() <-chan time.Time {
 	if s.drawn == len(s.run.Intervals) {
 		return nil
@@ -221,7 +214,6 @@ func (s *seen) due() <-chan time.Time {
 	return time.After(time.Until(s.restedAt))
 }
 
-// valuesOf are the values of an interval of a run.
 func valuesOf(r *result.Run, i result.Interval) []value {
 	rate := func(name string, n int64) value {
 		if i.Seconds() <= 0 {

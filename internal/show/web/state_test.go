@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/pages"
 )
 
-// What is kept of an interval is enough for all live charts and values.
 func TestSlimIntervalsAreEnough(t *testing.T) {
 	drawn := map[string]bool{}
 	all := []*result.Recorded{baseline(), resulttest.OverloadTight().Run()}
@@ -62,7 +61,6 @@ func TestSlimIntervalsAreEnough(t *testing.T) {
 	}
 }
 
-// Of the events the latest are kept, and those that the charts mark.
 func TestEventsAreBounded(t *testing.T) {
 	var s seen
 	for n := range 20 * mostEvents {
@@ -91,7 +89,6 @@ func TestEventsAreBounded(t *testing.T) {
 	}
 }
 
-// The charts are drawn once in a second at most, and then with all that came meanwhile.
 func TestChartsRest(t *testing.T) {
 	made := resulttest.OverloadTight().Run()
 	synctest.Test(t, func(t *testing.T) {
@@ -117,7 +114,6 @@ func TestChartsRest(t *testing.T) {
 	})
 }
 
-// The table of agents has each agent's rates since its last pulse, and what waits there now.
 func TestAgentRows(t *testing.T) {
 	before := result.Pulse{Agents: []result.AgentPulse{{Index: 1, HostName: "node-b", AtNs: 5e9, Acked: 1000}}}
 	now := result.Pulse{Agents: []result.AgentPulse{

@@ -7,14 +7,12 @@ import (
 	"time"
 )
 
-// mostTabs bounds the tabs that a page is kept up to date in.
 const mostTabs = 16
 
-// tabTimeout is how long a tab may take for a state.
+// tabTimeout bounds the time to send a state to a tab.
 const tabTimeout = 10 * time.Second
 
-// tabs sends states to those who look, as server-sent events. Each state is whole, so a
-// tab needs only the latest: one that is slow misses states, and nobody waits for it.
+// tabs sends states to open tabs as server-sent events. A slow tab misses some and delays nothing.
 type tabs struct {
 	joined chan struct{} // has a value when a tab came
 	left   chan struct{} // has a value when a tab went
@@ -28,7 +26,6 @@ func newTabs() *tabs {
 	return &tabs{joined: make(chan struct{}, 1), left: make(chan struct{}, 1), all: map[chan []byte]struct{}{}}
 }
 
-// signal puts a value into a channel of one.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -36,14 +33,13 @@ func signal(c chan struct{}) {
 	}
 }
 
-// open is how many tabs there are.
 func (t *tabs) open() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.all)
 }
 
-// publish sends a state to all tabs, in place of one that a tab has not taken yet.
+// publish replaces a state that a tab has not taken yet.
 func (t *tabs) publish(state []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -53,7 +49,7 @@ func (t *tabs) publish(state []byte) {
 	}
 }
 
-// replace puts a state into a tab's buffer of one. Only one goroutine at a time may call it.
+// A tab's buffer has one state. Calls must not be concurrent.
 func replace(tab chan []byte, state []byte) {
 	select {
 	case <-tab:
@@ -62,7 +58,7 @@ func replace(tab chan []byte, state []byte) {
 	tab <- state
 }
 
-// join adds a tab, which has the latest state at once; nil if there are too many.
+// join is nil if there are too many tabs.
 func (t *tabs) join() chan []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -78,7 +74,6 @@ func (t *tabs) join() chan []byte {
 	return tab
 }
 
-// leave takes a tab away.
 func (t *tabs) leave(tab chan []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -107,7 +102,7 @@ func (t *tabs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		select {
 		case state := <-tab:
-			_ = c.SetWriteDeadline(time.Now().Add(tabTimeout)) // without one the server's holds
+			_ = c.SetWriteDeadline(time.Now().Add(tabTimeout)) // without it, the server's deadline applies
 			if _, err := fmt.Fprintf(w, "data: %s\n\n", state); err != nil {
 				return
 			}

@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// The card of a percentile says nothing of an interval with too few records for it.
 func TestValueOfFewRecords(t *testing.T) {
 	for count, want := range map[int64]string{1000: "7", 999: ""} {
 		i := result.Interval{Time: map[string]result.IntervalTime{"e2e_response_time": {Count: count, P99Ns: 7}}}
@@ -27,7 +26,6 @@ func TestValueOfFewRecords(t *testing.T) {
 	}
 }
 
-// A tab that is slow has the latest state, and nobody waits for it.
 func TestLatestStateReplacesOthers(t *testing.T) {
 	all := newTabs()
 	slow, quick := all.join(), all.join()
@@ -45,7 +43,6 @@ func TestLatestStateReplacesOthers(t *testing.T) {
 	}
 }
 
-// Tabs are bounded; one that is closed makes room.
 func TestTabsAreBounded(t *testing.T) {
 	all := newTabs()
 	first := all.join()
@@ -64,7 +61,6 @@ func TestTabsAreBounded(t *testing.T) {
 	}
 }
 
-// States go over the wire as events.
 func TestEvents(t *testing.T) {
 	all := newTabs()
 	all.publish([]byte(`{"status":"one"}`))
@@ -92,7 +88,6 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// Two pages at most are made at once, some wait, and the rest are sent away.
 func TestTurnstile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns, open := newTurnstile(), make(chan struct{})

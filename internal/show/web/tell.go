@@ -11,23 +11,22 @@ import (
 	"time"
 )
 
-// setup is the first line that a run writes to its child: what to serve, and where. What is
-// secret goes this way, and never by command line or environment.
+// setup is the first line that a run writes to its child. It contains the secrets, which must not
+// be in the command line or the environment.
 type setup struct {
 	Page    string `json:"page,omitempty"`    // the address; "" is none
 	Metrics string `json:"metrics,omitempty"` // the address; "" is none
 	Token   string `json:"token,omitempty"`   // that a scrape must have; "" is none
 }
 
-// opened is the first and only line that the child writes.
+// opened is the only line that the child writes.
 type opened struct {
-	Page    string `json:"page,omitempty"` // what to open in a browser
+	Page    string `json:"page,omitempty"` // the URL for a browser
 	Warning string `json:"warning,omitempty"`
-	Metrics string `json:"metrics,omitempty"` // what to scrape
+	Metrics string `json:"metrics,omitempty"` // the URL to scrape
 	Error   string `json:"error,omitempty"`   // why nothing is served
 }
 
-// message is a further line of the run.
 type message struct {
 	Do       string    `json:"do"`
 	Dir      string    `json:"dir,omitempty"`
@@ -35,19 +34,18 @@ type message struct {
 	Progress *Progress `json:"progress,omitempty"`
 }
 
-// What messages do.
 const (
 	doRun      = "run"      // a run's folder exists
 	doCampaign = "campaign" // a campaign's folder exists
-	doProgress = "progress" // how far a campaign has come
-	doStatus   = "status"   // what goes on outside the phases
-	doFinish   = "finish"   // nothing more is told
+	doProgress = "progress" // the progress of a campaign
+	doStatus   = "status"   // what happens outside the phases
+	doFinish   = "finish"   // the last message
 )
 
-// Progress is how far a campaign, or a search, has come.
+// Progress is the progress of a campaign or a search.
 type Progress struct {
-	Run  int    `json:"run"`            // that is being made, from 1
-	Of   int    `json:"of,omitempty"`   // all runs; 0 if nobody knows
+	Run  int    `json:"run"`            // the current run, from 1
+	Of   int    `json:"of,omitempty"`   // all runs; 0 if unknown
 	Text string `json:"text,omitempty"` // in words: what is run, and the time left
 }
 
@@ -55,17 +53,17 @@ type Progress struct {
 type Options struct {
 	Page, Metrics *Address // nil is none
 	Token         string   // that a scrape must have; "" is none
-	// Warn is told, from any goroutine, that the child is lost.
+	// Warn is called, from any goroutine, when the child is lost.
 	Warn func(string)
 }
 
-// Pages is the run's side of a child. Its methods return at once, whatever the child does, but
-// for Finish and Close. They may be called from any goroutine; what is told after Finish or Close is lost. A
-// nil *Pages tells nobody.
+// Pages is the run's side of a child. Except Finish and Close, its methods return at once. They are
+// safe for concurrent use. Calls after Finish or Close have no effect, and a nil *Pages ignores all
+// calls.
 type Pages struct {
 	URL     string // of the page; "" if there is none
 	Warning string // on it; "" if there is none
-	Metrics string // what to scrape; "" if there is none
+	Metrics string // the URL to scrape; "" if there is none
 
 	in       io.WriteCloser
 	warn     func(string)
@@ -76,17 +74,16 @@ type Pages struct {
 	dropped  atomic.Int64
 	warned   sync.Once
 	lost     chan struct{} // closed when the child is lost
-	ending   chan struct{} // closed when nothing more is told
+	ending   chan struct{} // closed after the last message
 }
 
-// Bounds of what waits for the child, in messages. A status is worth less than what else is told.
+// In messages. Statuses are dropped first.
 const (
 	mostQueued   = 64
 	mostStatuses = 56
 )
 
-// How long Finish waits: until the last page is made, for tabs that take it over, for a last
-// scrape, and for the child's end.
+// The timeouts of Finish.
 const (
 	pageTimeout   = 30 * time.Second
 	tabsTimeout   = 5 * time.Second
@@ -94,8 +91,8 @@ const (
 	endTimeout    = 2 * time.Second
 )
 
-// Connect sets a child up whose standard input and output these are. The error says why
-// it serves nothing: as a rule, an address is taken.
+// Connect sets up a child with this standard input and output. The error says why it serves
+// nothing; usually an address is taken.
 func Connect(in io.WriteCloser, out io.Reader, o Options) (*Pages, error) {
 	s := setup{Token: o.Token}
 	patience := tabsTimeout
@@ -132,7 +129,6 @@ func Connect(in io.WriteCloser, out io.Reader, o Options) (*Pages, error) {
 	return p, nil
 }
 
-// write writes what is queued. A child that is lost gets no more.
 func (p *Pages) write() {
 	defer close(p.written)
 	to := json.NewEncoder(p.in)
@@ -157,7 +153,7 @@ func (p *Pages) write() {
 	}
 }
 
-// await waits for the child's end, which is that of its output.
+// await waits for the end of the child's output, and so of the child.
 func (p *Pages) await(out io.Reader) {
 	defer close(p.gone)
 	_, _ = io.Copy(io.Discard, out)
@@ -168,7 +164,6 @@ func (p *Pages) await(out io.Reader) {
 	}
 }
 
-// lose says, once, that the child is lost.
 func (p *Pages) lose(why string) {
 	p.warned.Do(func() {
 		close(p.lost)
@@ -176,7 +171,7 @@ func (p *Pages) lose(why string) {
 	})
 }
 
-// tell queues a message. A child that takes nothing for so long is lost.
+// The child is lost if the queue is full.
 func (p *Pages) tell(m message) {
 	if p == nil {
 		return
@@ -184,21 +179,21 @@ func (p *Pages) tell(m message) {
 	select {
 	case p.queue <- m:
 	default:
-		p.lose("its process does not take what it is told")
+		p.lose("its process does not read its input")
 	}
 }
 
-// Run tells that a run's folder exists.
+// Run reports that a run's folder exists.
 func (p *Pages) Run(dir string) { p.tell(message{Do: doRun, Dir: dir}) }
 
-// Campaign tells that a campaign's folder exists. The runs that follow are its own.
+// Campaign reports that a campaign's folder exists. The next runs belong to it.
 func (p *Pages) Campaign(dir string) { p.tell(message{Do: doCampaign, Dir: dir}) }
 
-// Progress tells how far a campaign has come.
+// Progress reports the progress of a campaign.
 func (p *Pages) Progress(progress Progress) { p.tell(message{Do: doProgress, Progress: &progress}) }
 
-// Status tells what goes on outside the phases of a run, such as starting a cluster. One for
-// which there is no room is dropped and counted: another follows.
+// Status reports what happens outside the phases of a run. If the queue is nearly full, the status
+// is dropped and counted.
 func (p *Pages) Status(text string) {
 	if p != nil && len(p.queue) >= mostStatuses {
 		p.dropped.Add(1)
@@ -207,12 +202,12 @@ func (p *Pages) Status(text string) {
 	p.tell(message{Do: doStatus, Text: text})
 }
 
-// Dropped is how many statuses were dropped.
+// Dropped returns the number of dropped statuses.
 func (p *Pages) Dropped() int64 { return p.dropped.Load() }
 
-// Finish tells that nothing more comes, and waits until the child has ended: first the open
-// tabs take over the page of what was recorded, and whoever scrapes does so once more. Nobody waits
-// for a child that is lost.
+// Finish sends the last message, and waits until the child has ended. Before that, open tabs load
+// the page of the finished run, and Prometheus scrapes once more. It does not wait for a lost
+// child.
 func (p *Pages) Finish() {
 	p.tell(message{Do: doFinish})
 	patience := p.patience
@@ -227,7 +222,7 @@ func (p *Pages) Finish() {
 // Close ends the child at once.
 func (p *Pages) Close() { p.end(0) }
 
-// end lets the child end by itself for so long, and then takes its input away, which ends it.
+// end waits up to patience for the child's end, and then closes its input, which ends it.
 func (p *Pages) end(patience time.Duration) {
 	close(p.ending)
 	wait(p.gone, patience)
@@ -236,7 +231,6 @@ func (p *Pages) end(patience time.Duration) {
 	wait(p.gone, endTimeout)
 }
 
-// wait waits for a channel to be closed, for so long at most.
 func wait(c <-chan struct{}, d time.Duration) {
 	if d == 0 {
 		return

@@ -18,14 +18,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// shelf is a folder of runs in the making.
 type shelf struct {
 	t   *testing.T
 	dir string
-	run *result.Recorded // that all others are like
+	run *result.Recorded
 }
 
-// baseline is read only: to make it up takes a while.
+// baseline is read only, because it takes long to make.
 var baseline = sync.OnceValue(func() *result.Recorded { return resulttest.Baseline().Run() })
 
 func newShelf(t *testing.T) *shelf {
@@ -33,7 +32,6 @@ func newShelf(t *testing.T) *shelf {
 	return &shelf{t: t, dir: t.TempDir(), run: baseline()}
 }
 
-// record writes a run as its tool does, so many minutes after the first, and returns its folder.
 func (s *shelf) record(name string, minutes int) string {
 	s.t.Helper()
 	r := *s.run
@@ -59,7 +57,6 @@ func (s *shelf) record(name string, minutes int) string {
 	return filepath.Base(w.Dir())
 }
 
-// write writes a file of the folder.
 func (s *shelf) write(name, text string) {
 	s.t.Helper()
 	file := filepath.Join(s.dir, name)
@@ -71,7 +68,6 @@ func (s *shelf) write(name, text string) {
 	}
 }
 
-// campaign writes a campaign of one scenario with these runs.
 func (s *shelf) campaign(folder, name string, runs ...string) {
 	s.t.Helper()
 	c := result.Campaign{
@@ -91,7 +87,6 @@ func (s *shelf) campaign(folder, name string, runs ...string) {
 	s.write(filepath.Join(folder, result.CampaignFile), string(text))
 }
 
-// open opens the shelf as a library.
 func (s *shelf) open() *Library {
 	s.t.Helper()
 	l, err := OpenLibrary(s.dir)
@@ -102,14 +97,12 @@ func (s *shelf) open() *Library {
 	return l
 }
 
-// get asks a handler for an address.
 func get(h http.Handler, address string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, address, nil))
 	return w
 }
 
-// opens counts the files that are opened, by the ends of their names.
 type opens struct {
 	fs.FS
 	summaries atomic.Int64
@@ -125,7 +118,7 @@ func (o *opens) Open(name string) (fs.File, error) {
 func (o *opens) Stat(name string) (fs.FileInfo, error) { return fs.Stat(o.FS, name) }
 
 // A page of 50 of 1,000 runs opens 50 summaries, and none again that did not change. A filter by
-// name needs none beside those that it shows, one by verdict reads on until its page is full.
+// verdict reads until its page is full.
 func TestListOpensWhatItShows(t *testing.T) {
 	s := newShelf(t)
 	for i := range 1000 {
@@ -172,7 +165,6 @@ func TestListOpensWhatItShows(t *testing.T) {
 	}
 }
 
-// What was recorded again is read again.
 func TestListIsOfThePresent(t *testing.T) {
 	s := newShelf(t)
 	folder := s.record("first", 0)
@@ -184,7 +176,6 @@ func TestListIsOfThePresent(t *testing.T) {
 	}
 }
 
-// A row has the run's own values; a run that is broken, newer, killed or goes on is a row too.
 func TestRows(t *testing.T) {
 	s := newShelf(t)
 	first, second := s.record("base", 1), s.record("base", 2)
@@ -222,7 +213,6 @@ func TestRows(t *testing.T) {
 	_ = killed.Discard()
 }
 
-// Each address has its page; a query that makes no sense, a page that says why.
 func TestAddresses(t *testing.T) {
 	s := newShelf(t)
 	a, b := s.record("base", 1), s.record("base", 2)
@@ -260,7 +250,6 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// Style and scripts of all pages together are small.
 func TestAssetsAreSmall(t *testing.T) {
 	bytes := 0
 	for _, text := range assets() {
@@ -271,7 +260,6 @@ func TestAssetsAreSmall(t *testing.T) {
 	}
 }
 
-// What is outside of the folder is not found, neither by a path nor by a link.
 func TestNothingOutsideIsServed(t *testing.T) {
 	outside, s := newShelf(t), newShelf(t)
 	stranger := outside.record("stranger", 0)

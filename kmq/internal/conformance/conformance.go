@@ -14,24 +14,23 @@ import (
 
 // Subject is an engine and the clusters for its tests.
 type Subject struct {
-	Engine kmq.Engine
-	// StartFirst is set in each kmq.Config.
+	Engine     kmq.Engine
 	StartFirst bool
 	// On runs a law on a cluster and returns when the law has ended.
 	On func(t *testing.T, law func(t *testing.T, c cluster.Cluster))
-	// Tries reports whether to run a law; nil runs all.
+	// Tries may be nil.
 	Tries func(kmq.Engine, law) bool
 }
 
 // able lists an engine's abilities; it must refuse the others with ErrUnsupported or ErrConfig.
 type able struct {
-	release bool // Nack, with and without a delay
-	lend    bool // locks that expire, and Extend
-	limit   bool // MaxDeliveries
-	order   bool // Run keeps an order
+	release bool
+	lend    bool
+	limit   bool
+	order   bool
 	unhand  bool // deliveries that Run gives back do not count
-	exact   bool // an acknowledgement is durable even if an earlier record is open
-	whole   bool // any partition can use all of MaxInFlight
+	exact   bool // an acknowledgement beyond an open record is durable
+	whole   bool // a partition can use all of MaxInFlight
 }
 
 var abilities = map[kmq.Engine]able{
@@ -58,21 +57,20 @@ func Run(t *testing.T, s Subject) {
 	}
 }
 
-// law is one rule of the contract.
 type law struct {
 	name  string
 	holds func(*world)
 	by    decider
 }
 
-// decider says which part of the system decides whether a law holds.
+// decider is the part of the system that decides whether a law holds.
 type decider int
 
 const (
-	byEngine decider = iota // any broker is enough
-	byBroker                // needs Kafka
-	byLock                  // needs Kafka for an engine with Kafka's own locks
-	byCodec                 // needs a broker, and codecs that do not run in virtual time
+	byEngine decider = iota
+	byBroker
+	byLock  // needs Kafka if it has the locks
+	byCodec // codecs do not run in virtual time
 )
 
 func ofKafka(e kmq.Engine, l law) bool {

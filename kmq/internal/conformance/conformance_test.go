@@ -11,14 +11,12 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/markers"
 )
 
-// TestMain makes new partitions behave like older ones, whose starts wait: tests are too short to
-// reach that state.
+// In new partitions starts would wait, unlike in older ones, which short tests do not reach.
 func TestMain(m *testing.M) {
 	markers.CarefulFor = 0
 	os.Exit(m.Run())
 }
 
-// TestFake runs the suite in virtual time, each law on its own cluster.
 func TestFake(t *testing.T) {
 	on := func(t *testing.T, law func(*testing.T, cluster.Cluster)) {
 		virtual.Test(t, virtual.Options{Config: clustertest.Settings()},
@@ -27,7 +25,6 @@ func TestFake(t *testing.T) {
 	onAll(t, Subject{On: on, Tries: inBubble})
 }
 
-// onAll runs the suite for every engine, and for Markers with StartFirst.
 func onAll(t *testing.T, s Subject) {
 	for _, e := range kmq.Engines {
 		t.Run(string(e), func(t *testing.T) {

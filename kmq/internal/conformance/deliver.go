@@ -61,7 +61,6 @@ func asProduced(w *world) {
 	})
 }
 
-// looksProduced compares a delivery with what asProduced wrote at its ID.
 func (w *world) looksProduced(d kmq.Delivery, at time.Time, headers []kgo.RecordHeader) {
 	w.Helper()
 	i := int(d.ID().Offset)*partitions + int(d.ID().Partition)
@@ -166,7 +165,7 @@ func crash(w *world) {
 	q := w.open(with...)
 	var acked, open []kmq.ID
 	for _, d := range w.receive(q, 12) {
-		// The offsets of each partition are 0 to 3; 0 and 2 are acknowledged.
+		// Offsets are 0 to 3 in each partition; 0 and 2 are acknowledged.
 		if d.ID().Offset%2 == 0 {
 			w.ack(d)
 			acked = append(acked, d.ID())
@@ -178,7 +177,7 @@ func crash(w *world) {
 	line.cut()
 
 	q = w.open(with[1:]...)
-	if !w.can.exact { // records beyond the first open one are redelivered too
+	if !w.can.exact { // records beyond an open one are redelivered too
 		acked = slices.DeleteFunc(acked, func(id kmq.ID) bool { return id.Offset > 1 })
 		open = slices.DeleteFunc(slices.Clone(all), func(id kmq.ID) bool { return slices.Contains(acked, id) })
 	}

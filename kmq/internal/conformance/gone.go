@@ -14,7 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// delete deletes a topic and waits until no broker knows it, because Kafka accepts writes until then.
+// delete waits until no broker knows the topic, because Kafka accepts writes until then.
 func (w *world) delete(topic string) {
 	w.Helper()
 	if _, err := kadm.NewClient(w.client).DeleteTopic(w.ctx, topic); err != nil {
@@ -27,7 +27,7 @@ func (w *world) delete(topic string) {
 	}
 }
 
-// knows asks the broker directly; an admin client may use a cache.
+// An admin client might use a cache.
 func (w *world) knows(b *kgo.Broker, topic string) bool {
 	w.Helper()
 	ask := kmsg.NewPtrMetadataRequest()
@@ -47,7 +47,6 @@ func (w *world) shortly(c *kmq.Config) {
 	}
 }
 
-// within fails if f does not end in time.
 func (w *world) within(what string, f func()) {
 	w.Helper()
 	done := make(chan struct{})
@@ -62,8 +61,6 @@ func (w *world) within(what string, f func()) {
 	}
 }
 
-// rejectsNowhere rejects into a deleted topic: Reject returns an error, and neither Reject nor
-// Close hangs.
 func rejectsNowhere(w *world) {
 	w.produce(partitions)
 	q := w.open(w.withDead, w.shortly)
@@ -84,8 +81,7 @@ func rejectsNowhere(w *world) {
 	})
 }
 
-// runsOnWithoutDeadLetters deletes the dead-letter topic: Run handles other records, and rejected
-// ones become dead letters when the topic is back.
+// Run handles other records, and rejected ones become dead letters when the topic is back.
 func runsOnWithoutDeadLetters(w *world) {
 	const records, workers = 4 * partitions, 2
 	w.produce(records)

@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// run runs a handler until it has succeeded want times.
 func (w *world) run(q *kmq.Queue, workers, want int, handle kmq.Handler, options ...kmq.RunOption) error {
 	ctx, cancel := context.WithTimeout(w.ctx, patience)
 	defer cancel()
@@ -31,7 +30,6 @@ func unordered(w *world) {
 	const workers = 4 * partitions
 	w.produce(workers)
 	q := w.open()
-	// Each handler waits for all the others.
 	var here sync.WaitGroup
 	here.Add(workers)
 	err := w.run(q, workers, workers, func(ctx context.Context, _ kmq.Delivery) error {
@@ -51,8 +49,7 @@ func unordered(w *world) {
 	}
 }
 
-// inOrder checks that records with the same name are handled one at a time in offset order, while
-// others are handled too.
+// Records with the same name must be handled one at a time, in offset order.
 func (w *world) inOrder(order kmq.Order, name func(*kgo.Record) string, with ...func(int, *kgo.Record)) {
 	const records, workers = 120, 12
 	w.produce(records, with...)
@@ -111,16 +108,15 @@ func orderedByKey(w *world) {
 		return fmt.Sprintf("key %s of partition %d", r.Key, r.Partition)
 	}
 	w.inOrder(kmq.ByKey, name, func(i int, r *kgo.Record) {
-		if k := i / partitions % 5; k > 0 { // keyed records of one partition only, as with a partitioner
+		if k := i / partitions % 5; k > 0 { // of one partition only, as with a partitioner
 			r.Key = fmt.Appendf(nil, "%d-%d", r.Partition, k)
 		}
 	})
 }
 
-// waitsInLine has lines that take much longer than a lock, although each handler is fast.
 func waitsInLine(w *world) {
 	const lent, took = 2 * time.Second, 100 * time.Millisecond
-	const records = partitions * 50 // the last one of a partition waits for 5 s
+	const records = partitions * 50 // the last ones wait for 5 s
 	all := w.produce(records)
 	with := []func(*kmq.Config){w.withDead}
 	if w.can.lend {
@@ -150,7 +146,6 @@ func waitsInLine(w *world) {
 	}
 }
 
-// interrupted interrupts a record more often than MaxDeliveries.
 func interrupted(w *world) {
 	if !w.can.unhand {
 		return

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// TestKafka runs the laws that need Kafka on Apache Kafka.
 func TestKafka(t *testing.T) { onKafka(t, ofKafka) }
 
 func onKafka(t *testing.T, tries func(kmq.Engine, law) bool) {

@@ -45,7 +45,7 @@ func drained(w *world) {
 		w.Fatal("everything is settled and the queue is not drained")
 	}
 	w.close(q)
-	w.close(q) // again
+	w.close(q)
 	_, err := q.Receive(w.ctx, 1)
 	w.is("receive", err, kmq.ErrClosed)
 	w.is("flush", q.Flush(w.ctx), kmq.ErrClosed)
@@ -104,7 +104,6 @@ func closed(w *world) {
 	_ = all
 }
 
-// books counts acknowledgements by record.
 type books struct {
 	mu    sync.Mutex
 	acked map[kmq.ID]int
@@ -184,8 +183,7 @@ func rebalance(w *world) {
 	}
 }
 
-// closedBeside acknowledges during Close: a record is redelivered exactly if its Ack returned an
-// error.
+// During Close, a record is redelivered exactly if its Ack returned an error.
 func closedBeside(w *world) {
 	const records = 300
 	all := w.produce(records)
@@ -219,7 +217,7 @@ func closedBeside(w *world) {
 	}
 	w.close(q)
 	work.Wait()
-	if !w.can.exact { // records beyond the first open one are redelivered too
+	if !w.can.exact { // records beyond an open one are redelivered too
 		first := make(map[int32]int64)
 		for _, id := range open {
 			if at, ok := first[id.Partition]; !ok || id.Offset < at {

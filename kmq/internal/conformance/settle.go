@@ -36,7 +36,6 @@ func settledOnce(w *world) {
 	w.is("ack after reject", ds[1].Ack(w.ctx), kmq.ErrSettled)
 	w.deadLetters(1)
 
-	// Only one of many concurrent Acks succeeds.
 	w.produce(1)
 	d := w.one(q)
 	var mu sync.Mutex
@@ -60,7 +59,6 @@ func settledOnce(w *world) {
 	}
 }
 
-// unsupported checks that the error names an alternative.
 func (w *world) unsupported(what string, err error) {
 	w.Helper()
 	w.is(what, err, kmq.ErrUnsupported)
@@ -75,7 +73,7 @@ func releasedAtOnce(w *world) {
 	d := w.one(q)
 	if !w.can.release {
 		w.unsupported("nack", d.Nack(w.ctx, 0))
-		w.ack(d) // it is still open
+		w.ack(d)
 		return
 	}
 	for attempt := 1; attempt <= 6; attempt++ {
@@ -105,7 +103,7 @@ func releasedLater(w *world) {
 	if err := ds[0].Nack(w.ctx, delay); err != nil {
 		w.Fatalf("nack: %v", err)
 	}
-	w.ack(ds[1]) // a delayed record delays no other
+	w.ack(ds[1])
 	d := w.one(q)
 	if waited := time.Since(released); waited < delay {
 		w.Errorf("it came again after %v, before its delay of %v", waited, delay)
@@ -191,7 +189,6 @@ func rejected(w *world) {
 	if err := ds[1].Reject(w.ctx, reason); err != nil {
 		w.Fatalf("reject: %v", err)
 	}
-	// The dead letter is already there, before Close.
 	dead := w.deadLetters(1)[0]
 	got := make(map[string]string)
 	for _, h := range dead.Headers {
@@ -249,7 +246,7 @@ func givenUp(w *world) {
 	w.nothing(w.open())
 }
 
-// unseen lets ready records wait for longer than their locks, which is no delivery.
+// Ready records wait for longer than their locks, which is no delivery.
 func unseen(w *world) {
 	const lent = 2 * time.Second
 	all := w.produce(12)

@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// spoil changes a record in every way that an application may: all but writing to the bytes of its
-// key, value and header values.
+// spoil changes all that an application may: not the bytes of key, value and header values.
 func spoil(r *kgo.Record) {
 	other := []byte("the application's")
 	r.Headers[0].Value = other
@@ -31,7 +30,6 @@ func (w *world) produceForSpoil() (was kgo.Record) {
 	return was
 }
 
-// unspoilt compares a record with the produced one; a dead letter has more headers.
 func (w *world) unspoilt(what string, r *kgo.Record, was kgo.Record) {
 	w.Helper()
 	own := r.Headers
@@ -59,7 +57,6 @@ func header(r *kgo.Record, key string) []byte {
 	return nil
 }
 
-// spoilt releases a record until it becomes a dead letter, after a copy by each engine that copies.
 func spoilt(w *world) {
 	if !w.can.release {
 		return
@@ -79,7 +76,6 @@ func spoilt(w *world) {
 	w.nothing(q)
 }
 
-// spoiltByHandlers changes records in handlers that fail and finally reject them.
 func spoiltByHandlers(w *world) {
 	for i, order := range []kmq.Order{kmq.Unordered, kmq.ByPartition, kmq.ByKey} {
 		if order != kmq.Unordered && !w.can.order {

@@ -22,12 +22,9 @@ import (
 
 const (
 	partitions = 3
-	// patience bounds the wait for something that must happen, also on a busy machine.
-	patience = 90 * time.Second
-	// moment is how long nothing must happen.
-	moment = time.Second
-	// session is the session timeout of members.
-	session = 3 * time.Second
+	patience   = 90 * time.Second
+	moment     = time.Second
+	session    = 3 * time.Second
 )
 
 type world struct {
@@ -68,8 +65,7 @@ func (w *world) newClient(with ...kgo.Opt) *kgo.Client {
 	return client
 }
 
-// create creates a topic and waits until every broker knows it, since a client may give up
-// otherwise.
+// A client may give up if a broker does not know a new topic.
 func (w *world) create(topic string, partitions int) {
 	w.Helper()
 	clustertest.Topic(w, w.cluster, topic, partitions, 1, nil)
@@ -80,7 +76,7 @@ func (w *world) config(with ...func(*kmq.Config)) kmq.Config {
 		Brokers: w.seeds, Topic: w.topic, Group: w.group, Engine: w.Engine,
 		CommitEvery: 50 * time.Millisecond, SessionTimeout: session, StartFirst: w.StartFirst, Client: w.access.Options(),
 	}
-	if w.can.lend { // Share uses the broker's lock
+	if w.can.lend {
 		cfg.Visibility = 30 * time.Second
 	}
 	for _, f := range with {
@@ -120,7 +116,7 @@ func (w *world) close(q *kmq.Queue) {
 	}
 }
 
-// produce writes n records, record i to partition i mod partitions, and returns their IDs.
+// produce writes record i to partition i mod partitions.
 func (w *world) produce(n int, with ...func(i int, r *kgo.Record)) []kmq.ID {
 	w.Helper()
 	records := make([]*kgo.Record, n)
@@ -155,8 +151,7 @@ func (w *world) receive(q *kmq.Queue, n int) []kmq.Delivery {
 	return all
 }
 
-// each receives exactly n records and settles each as it comes, for cases in which open records
-// delay the others.
+// each settles each record as it comes, because open records may delay the others.
 func (w *world) each(q *kmq.Queue, n int, settle func(kmq.Delivery)) (all []kmq.ID) {
 	w.Helper()
 	for len(all) < n {
@@ -225,7 +220,6 @@ func (w *world) is(what string, err, kind error) {
 	}
 }
 
-// same checks that got and want are the same records, in any order, each once.
 func (w *world) same(what string, got, want []kmq.ID) {
 	w.Helper()
 	got, want = sorted(got), sorted(want)
@@ -251,7 +245,6 @@ func compare(a, b kmq.ID) int {
 
 func sorted(ids []kmq.ID) []kmq.ID { return slices.SortedFunc(slices.Values(ids), compare) }
 
-// deadLetters reads n records from the dead-letter topic and fails if there are more.
 func (w *world) deadLetters(n int) []*kgo.Record {
 	w.Helper()
 	reader := w.newClient(kgo.ConsumeTopics(w.dead))
@@ -274,7 +267,7 @@ func (w *world) deadLetters(n int) []*kgo.Record {
 	return all
 }
 
-// wire holds the connections of a queue. Cutting them looks like a crash.
+// To brokers, cutting a wire looks like a crash.
 type wire struct {
 	under access.Dial
 	mu    sync.Mutex
@@ -304,7 +297,6 @@ func (x *wire) dial(ctx context.Context, network, addr string) (net.Conn, error)
 	return conn, nil
 }
 
-// cut closes all connections and allows no new ones.
 func (x *wire) cut() {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// deadLetters returns the numbers of the records in the dead-letter topic, with their counts.
 func (v *world) deadLetters() map[int]int {
 	dead := make(map[int]int)
 	if v.dead == nil {
@@ -68,7 +67,6 @@ func (v *world) settle(within time.Duration) {
 	}
 }
 
-// audit compares everything produced with its result, when nothing runs any more.
 func (v *world) audit() {
 	v.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
@@ -97,8 +95,7 @@ func (v *world) audit() {
 	}
 }
 
-// origins maps original positions to record numbers. A producer may have written a record twice,
-// after a request that succeeded but returned an error.
+// A record may be written twice, after a request that succeeded but returned an error.
 func (v *world) origins() map[kmq.ID]int {
 	at := make(map[kmq.ID]int)
 	for p, records := range v.queue.records {
@@ -111,7 +108,6 @@ func (v *world) origins() map[kmq.ID]int {
 	return at
 }
 
-// checkCopies compares the key, value, headers, timestamp and origin of each copy with its record.
 func (v *world) checkCopies() {
 	v.t.Helper()
 	origins := v.origins()
@@ -136,7 +132,6 @@ func (v *world) checkCopies() {
 	}
 }
 
-// checkDeadLetters does the same for dead letters, and checks for missing ones.
 func (v *world) checkDeadLetters() {
 	v.t.Helper()
 	origins := v.origins()
@@ -165,8 +160,8 @@ func (v *world) checkDeadLetters() {
 	}
 }
 
-// checkHanded finds dead letters that were never delivered. If processes are killed it only counts
-// them, because the log cannot show what a dead process had received.
+// If processes are killed, dead letters that were never delivered are only counted, because a dead process may have
+// received them.
 func (v *world) checkHanded(dead map[int]int) {
 	v.t.Helper()
 	var never []int

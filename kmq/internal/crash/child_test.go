@@ -28,15 +28,15 @@ import (
 )
 
 const (
-	childEnv    = "KMQ_CRASH_CHILD" // a childSpec in JSON
-	childFailed = 3                 // exit code if the child fails
-	orderClose  = "close\n"         // on its standard input: close and exit
+	childEnv    = "KMQ_CRASH_CHILD"
+	childFailed = 3
+	orderClose  = "close\n" // on standard input
 )
 
 type childSpec struct {
 	Name    string
 	Journal string
-	Role    string // roleQueue or roleTracker
+	Role    string
 	Queue   queueSpec
 	Workers int
 	Batch   int
@@ -44,11 +44,11 @@ type childSpec struct {
 	// Kill ends the process at its KillAt-th time at a step; empty: never.
 	Kill   step.Step
 	KillAt int
-	// Careful acknowledges everything at once, without drops, releases or rejections.
+	// Careful acknowledges everything at once.
 	Careful bool
-	Work    time.Duration // processing time of a record
-	Verbose bool          // the queue's log on standard error
-	ends    []error       // errors after which a queue is opened again; not encoded
+	Work    time.Duration
+	Verbose bool
+	ends    []error // errors after which a queue is opened again; not encoded
 }
 
 const (
@@ -58,7 +58,7 @@ const (
 
 type queueSpec struct {
 	Brokers       []string
-	dial          access.Dial // not encoded; nil uses the system's
+	dial          access.Dial // not encoded; nil: the system's
 	Topic, Group  string
 	Engine        kmq.Engine
 	Partitions    int32
@@ -70,10 +70,10 @@ type queueSpec struct {
 	Tracker       kmq.TrackerMode
 	Transactions  bool
 	StartFirst    bool
-	Late          bool // starts wait also in newly assigned partitions
+	Late          bool // starts wait also in new partitions
 	Session       time.Duration
 	Heartbeat     time.Duration
-	TopicConfigs  map[string]string // of the queue's topic, override the test's own
+	TopicConfigs  map[string]string // override the test's own for the queue's topic
 }
 
 func (q queueSpec) config(log *slog.Logger) kmq.Config {
@@ -129,7 +129,7 @@ func runChild(text string) error {
 	return nil
 }
 
-// obeyParent ends the child when the parent says so, and immediately when the parent is gone.
+// obeyParent ends the child on order, and immediately when the parent is gone.
 func obeyParent(cancel func()) {
 	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
 	if err != nil || line != orderClose {
@@ -137,11 +137,11 @@ func obeyParent(cancel func()) {
 	}
 	cancel()
 	if _, err := os.Stdin.Read(make([]byte, 1)); err != nil {
-		os.Exit(childFailed) // the parent keeps the pipe open until the child has ended
+		os.Exit(childFailed)
 	}
 }
 
-// watchSteps counts the steps and kills the process at the given one.
+// watchSteps counts steps and kills the process at the given one.
 func watchSteps(spec childSpec, j *journal) func() map[step.Step]int64 {
 	counts := make(map[step.Step]*atomic.Int64)
 	for _, s := range step.All {
@@ -156,7 +156,7 @@ func watchSteps(spec childSpec, j *journal) func() map[step.Step]int64 {
 		if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
 			panic(err)
 		}
-		select {} // the process does nothing more
+		select {}
 	}
 	return func() map[step.Step]int64 {
 		reached := make(map[step.Step]int64)
@@ -172,7 +172,7 @@ func watchSteps(spec childSpec, j *journal) func() map[step.Step]int64 {
 type child struct {
 	spec    childSpec
 	journal *journal
-	life    context.Context // ends with the process
+	life    context.Context
 	steps   func() map[step.Step]int64
 }
 
@@ -203,7 +203,7 @@ func (c *child) track(ctx context.Context) error {
 
 const openAgain = 100 * time.Millisecond
 
-// consume opens a queue, and opens it again after each of the allowed errors.
+// consume opens a queue, again after each allowed error.
 func (c *child) consume(ctx context.Context) error {
 	for {
 		ended, err := c.consumeOnce(ctx)
@@ -214,7 +214,6 @@ func (c *child) consume(ctx context.Context) error {
 	}
 }
 
-// consumeOnce works on one queue until ctx ends, or returns the allowed error that ended it.
 func (c *child) consumeOnce(ctx context.Context) (ended, err error) {
 	q, err := kmq.Open(ctx, c.spec.Queue.config(c.logger()))
 	if err != nil {
@@ -238,7 +237,7 @@ func (c *child) mayEnd(err error) bool {
 	return slices.ContainsFunc(c.spec.ends, func(end error) bool { return errors.Is(err, end) })
 }
 
-// stacksIfSlow prints all goroutines shortly before a Close times out, unless a dead puppet closes.
+// stacksIfSlow prints goroutines shortly before a Close times out, except a dead puppet's.
 func (c *child) stacksIfSlow() *time.Timer {
 	return time.AfterFunc(closeTimeout-2*time.Second, func() {
 		if c.life.Err() != nil {
@@ -250,8 +249,7 @@ func (c *child) stacksIfSlow() *time.Timer {
 	})
 }
 
-// closed checks the error of Close. A removed member cannot commit, which is no mistake: others own
-// its offsets.
+// A removed member cannot commit, which is no mistake: others own its offsets.
 func (c *child) closed(err error) error {
 	for _, putOut := range []error{kerr.UnknownMemberID, kerr.IllegalGeneration, kerr.RebalanceInProgress} {
 		if errors.Is(err, putOut) {
@@ -259,13 +257,13 @@ func (c *child) closed(err error) error {
 			return nil
 		}
 	}
-	// Share's Close reports refused acknowledgements, whose records may be redelivered.
+	// Records of refused acknowledgements may be redelivered.
 	if c.spec.Queue.Engine == kmq.Share && errors.Is(err, kmq.ErrLost) {
 		c.journal.write(lineError, "close: acknowledgements were refused")
 		return nil
 	}
-	// The group removes a member that cannot leave, and nothing is lost. It happens occasionally
-	// with transactions on the fake cluster.
+	// The group removes a member that cannot leave, and nothing is lost. It happens with transactions on the fake
+	// cluster.
 	if errors.Is(err, context.DeadlineExceeded) && strings.Contains(err.Error(), "leave group") {
 		c.journal.write(lineError, "close: not out of the group in time")
 		return nil
@@ -285,7 +283,7 @@ func (c *child) work(ctx context.Context, q *kmq.Queue) error {
 		ds, err := q.Receive(ctx, c.spec.Batch)
 		if ctx.Err() != nil || errors.Is(err, kmq.ErrClosed) {
 			for _, d := range ds {
-				c.delivered(d) // delivered and not settled: Close gives it back
+				c.delivered(d)
 			}
 			return nil
 		}
@@ -297,7 +295,7 @@ func (c *child) work(ctx context.Context, q *kmq.Queue) error {
 			c.journal.write(lineWrong, "receive: ", err)
 			return nil
 		}
-		// All are recorded before the first is processed, since the next may come from elsewhere.
+		// All are recorded first, since the next may come from elsewhere.
 		for _, d := range ds {
 			c.delivered(d)
 		}
@@ -307,7 +305,6 @@ func (c *child) work(ctx context.Context, q *kmq.Queue) error {
 	}
 }
 
-// delivered records a delivery and compares it with the produced record.
 func (c *child) delivered(d kmq.Delivery) {
 	n, deadline := numberOf(d.Record.Value), int64(0)
 	if at := d.Deadline(); !at.IsZero() {
@@ -331,10 +328,8 @@ const (
 	drop
 )
 
-// poison reports whether a record is never processed and ends as a dead letter.
 func poison(n int) bool { return n%101 == 100 }
 
-// planned returns the action for an attempt at a record, always the same.
 func (s childSpec) planned(n, attempt int) action {
 	h := fnv.New64a()
 	fmt.Fprint(h, s.Seed, n, attempt)
@@ -397,7 +392,7 @@ func (c *child) settle(ctx context.Context, d kmq.Delivery) {
 		err = c.ack(settling, d, n)
 	case extend:
 		if err = d.Extend(settling, c.spec.Queue.Visibility); err != nil {
-			c.journal.write(lineError, "extend: ", err) // it stays locked as before
+			c.journal.write(lineError, "extend: ", err)
 		}
 		err = c.ack(settling, d, n)
 	default:
@@ -406,7 +401,6 @@ func (c *child) settle(ctx context.Context, d kmq.Delivery) {
 	if err == nil {
 		return
 	}
-	// Errors that the contract allows are counted; others are wrong.
 	for _, allowed := range refusals {
 		if errors.Is(err, allowed) {
 			c.journal.write(lineError, allowed)
@@ -417,16 +411,16 @@ func (c *child) settle(ctx context.Context, d kmq.Delivery) {
 		}
 	}
 	if doing == reject && c.mayEnd(err) {
-		c.journal.write(lineError, "reject: ", err) // the record is redelivered
+		c.journal.write(lineError, "reject: ", err)
 		return
 	}
 	c.journal.write(lineWrong, fmt.Sprintf("record %d attempt %d, action %d: %v", n, d.Attempt(), doing, err))
 }
 
-// refusals are the errors of settling that the contract allows.
+// Allowed errors of settling.
 var refusals = []error{kmq.ErrExpired, kmq.ErrLost, kmq.ErrUnsupported}
 
-// reject retries a refused Reject if the delivery is still open, as with Plain.
+// reject retries while the delivery is open, as with Plain.
 func (c *child) reject(ctx context.Context, d kmq.Delivery) error {
 	for {
 		err := d.Reject(ctx, "refused")

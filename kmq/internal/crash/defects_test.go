@@ -25,7 +25,6 @@ import (
 
 var markersWay = way{name: "markers", engine: kmq.Markers}
 
-// The tracker commits to the group with which it reads, so that it does not reread everything.
 func TestDefectTrackerCommitsToAnotherGroup(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -51,7 +50,6 @@ func TestDefectTrackerCommitsToAnotherGroup(t *testing.T) {
 		if got, want := groups.Groups(), []string{v.spec.Group, v.spec.Group + "-tracker"}; !slices.Equal(got, want) {
 			t.Errorf("groups %v, want %v", got, want)
 		}
-		// The next tracker begins there and reads nothing older.
 		id := f.TopicInfo(v.spec.Topic + "-markers").TopicID
 		var below []int64
 		observe := f.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Observe: true, Count: -1, When: func(r kmsg.Request) bool {
@@ -74,7 +72,6 @@ func TestDefectTrackerCommitsToAnotherGroup(t *testing.T) {
 	})
 }
 
-// A start marker that fails once must not lose the batch.
 func TestDefectFailedStartLosesTheBatch(t *testing.T) {
 	t.Parallel()
 	for _, refusal := range []*kerr.Error{kerr.UnknownServerError, kerr.RequestTimedOut, kerr.InvalidRecord, kerr.NotEnoughReplicas} {
@@ -94,7 +91,7 @@ func TestDefectFailedStartLosesTheBatch(t *testing.T) {
 				if len(ds) > 0 {
 					t.Errorf("received record %d without a start marker", number(ds[0]))
 				}
-				// A permanent error may end the queue, but not silently.
+				// An error may end the queue, but not silently.
 				ended := err != nil && ctx.Err() == nil
 				if refused.Hits() == 0 {
 					t.Fatal("no marker was refused")
@@ -132,7 +129,7 @@ func plainRecord(n int, key string) *kgo.Record {
 	return &kgo.Record{Key: []byte(key), Value: fmt.Appendf(nil, "%d of %s", n, key), Timestamp: time.UnixMilli(int64(1_750_000_000_000 + n))}
 }
 
-// A record that is read again must be the one asked for, not the next one.
+// A missing record is not replaced by the next one.
 func TestDefectRereadRecordIsAnother(t *testing.T) {
 	t.Parallel()
 	for _, gone := range []struct {
@@ -158,7 +155,7 @@ func TestDefectRereadRecordIsAnother(t *testing.T) {
 				q := v.open(nil)
 				for _, d := range take(t, q, 10) {
 					if n := number(d); n == 5 || n == 6 || n == 8 {
-						continue // dropped: their locks expire
+						continue
 					}
 					ackAll(t, []kmq.Delivery{d})
 				}
@@ -256,7 +253,6 @@ func full(r *kgo.Record) string {
 	return s
 }
 
-// Memory is bounded even if the application settles nothing.
 func TestDefectUnboundedMemory(t *testing.T) {
 	t.Parallel()
 	for _, w := range []way{{name: "plain", engine: kmq.Plain}, markersWay, {name: "offsetmap", engine: kmq.OffsetMap}, {name: "share", engine: kmq.Share}} {
@@ -285,7 +281,7 @@ func TestDefectUnboundedMemory(t *testing.T) {
 					time.Sleep(10 * time.Millisecond)
 				}
 				if w.engine == kmq.Share {
-					return // its locks expire meanwhile, and others receive the records
+					return
 				}
 				held = append(held, take(t, q, bound-len(held))...)
 				none(t, q, 500*time.Millisecond)
@@ -322,7 +318,7 @@ func TestDefectExceptionEndsTheTracker(t *testing.T) {
 				t.Fatal(err)
 			}
 			ackAll(t, ds[1:])
-			again := take(t, q, 1) // the one that was dropped
+			again := take(t, q, 1)
 			if number(again[0]) != number(ds[0]) || again[0].Attempt() != 2 {
 				t.Errorf("record %d attempt %d came again, not %d", number(again[0]), again[0].Attempt(), number(ds[0]))
 			}
@@ -332,7 +328,7 @@ func TestDefectExceptionEndsTheTracker(t *testing.T) {
 	t.Run("a copy that nobody takes", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			// A record of the largest size that its topic allows; its copy has more headers.
+			// The copy of a record of the largest allowed size has more headers.
 			const limit = 20_000
 			v, _ := single(t, markersWay, func(s *queueSpec) {
 				s.TopicConfigs = map[string]string{"max.message.bytes": fmt.Sprint(limit)}
@@ -345,16 +341,15 @@ func TestDefectExceptionEndsTheTracker(t *testing.T) {
 			q := v.open(nil)
 			seen := make(map[int]int)
 			for _, d := range take(t, q, 21) {
-				seen[number(d)]++ // all are dropped
+				seen[number(d)]++
 			}
-			// The others are redelivered, regardless of the large one.
 			for len(seen) < 21 || slices.ContainsFunc(rangeOf(20), func(n int) bool { return seen[n] < 2 }) {
 				for _, d := range take(t, q, 1) {
 					seen[number(d)]++
 					ackAll(t, []kmq.Delivery{d})
 				}
 			}
-			// It has an end only with an acknowledgement or a copy.
+			// The large record ends only with an acknowledgement or a copy.
 			if why := ends(v.markersOf(0), 0); len(why) > 0 && seen[-1] < 2 {
 				t.Errorf("the record that can't be copied has ends for %v", why)
 			}
@@ -362,7 +357,6 @@ func TestDefectExceptionEndsTheTracker(t *testing.T) {
 	})
 }
 
-// putLargest writes the largest record that the topic accepts, which does not compress.
 func (v *world) putLargest(limit int) {
 	v.t.Helper()
 	cl := v.newClient(kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerBatchCompression(kgo.NoCompression()))
@@ -388,7 +382,7 @@ func rangeOf(n int) []int {
 	return all
 }
 
-// A record whose lock expired before it was delivered does not count as delivered.
+// A record whose lock expired before its delivery does not count as delivered.
 func TestDefectGivenUpUnseen(t *testing.T) {
 	t.Parallel()
 	for _, w := range []way{markersWay, {name: "offsetmap", engine: kmq.OffsetMap}, {name: "share", engine: kmq.Share}} {
@@ -401,7 +395,6 @@ func TestDefectGivenUpUnseen(t *testing.T) {
 					t.Fatal(err)
 				}
 				q := v.open(nil)
-				// One at a time, each for a sixth of a lock: the last ones wait for ten locks.
 				seen := make(map[int]int)
 				for over := time.Now().Add(2 * time.Minute); len(seen) < records && time.Now().Before(over); {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -22,22 +22,18 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// fault is something that brokers do while queues work.
 type fault struct {
-	name string
-	// begin starts it and returns the function that ends it.
+	name  string
 	begin func(f *faulty) (end func())
-	// quiet stops the test's own producer, which would not survive it.
+	// quiet stops the test's producer, which would not survive.
 	quiet bool
-	// idle are the engines that it does not affect.
-	idle []kmq.Engine
+	idle  []kmq.Engine
 	// only is the affected engine; empty: all.
 	only kmq.Engine
-	// ends is a permanent error that may end queues of markers, which are then opened again; with
-	// everyWrite it must. Other engines write only copies and continue.
+	// ends is a permanent error that may end queues of markers, which are then opened again; with everyWrite it must.
 	ends       error
 	everyWrite bool
-	// usual faults are always tried, brief ones also under -short, and the others with -fault.
+	// usual faults are always tried, brief ones also under -short, others with -fault.
 	usual, brief bool
 }
 
@@ -51,8 +47,8 @@ type faulty struct {
 
 type handle struct {
 	*kfake.FaultHandle
-	keys  []kmsg.Key // of the affected requests
-	asked int64      // number of such requests before
+	keys  []kmsg.Key
+	asked int64
 }
 
 func (f *faulty) answer(faults ...kfake.Fault) (end func()) {
@@ -67,8 +63,7 @@ func (f *faulty) answer(faults ...kfake.Fault) (end func()) {
 	return h.Remove
 }
 
-// last keeps errors for d, and longer until a queue may have received one, because other clients
-// send requests too. It returns how many errors queues may have received; false if none are injected.
+// last returns how many errors queues may have received; false if none are injected.
 func (f *faulty) last(d time.Duration) (n int, some bool) {
 	defer func() { f.handles = nil }()
 	for over := time.Now().Add(10 * d); ; d = 100 * time.Millisecond {
@@ -83,11 +78,10 @@ func (f *faulty) last(d time.Duration) (n int, some bool) {
 	}
 }
 
-// wire breaks connections of queues: some answers in a thousand are lost and close the connection,
-// although the request succeeded. It also counts requests.
+// wire loses some answers in a thousand and closes the connection, although the request succeeded.
 type wire struct {
 	perMille atomic.Int64
-	requests [128]atomic.Int64 // by key
+	requests [128]atomic.Int64
 }
 
 func (w *wire) asked(keys []kmsg.Key) (n int64) {
@@ -121,7 +115,7 @@ func (c wiredConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write is called once for each request, which begins with its length and its key.
+// One call for each request, which begins with its length and its key.
 func (c wiredConn) Write(b []byte) (int, error) {
 	c.wire.requests[binary.BigEndian.Uint16(b[4:])].Add(1)
 	return c.Conn.Write(b)
@@ -135,7 +129,7 @@ func some(percent int, err *kerr.Error, keys ...kmsg.Key) kfake.Fault {
 func answers(faults ...kfake.Fault) func(f *faulty) func() {
 	return func(f *faulty) func() {
 		for i := range faults {
-			// The error is in the request's own field if it has one, otherwise in its parts.
+			// The error is in the request's own field, or in its parts.
 			if topLevel[faults[i].Keys[0]] {
 				faults[i].TopLevel = true
 			}
@@ -144,11 +138,10 @@ func answers(faults ...kfake.Fault) func(f *faulty) func() {
 	}
 }
 
-// topLevel are the requests with one error for the whole answer.
+// requests with one error for the whole answer
 var topLevel = map[kmsg.Key]bool{kmsg.Heartbeat: true, kmsg.JoinGroup: true, kmsg.SyncGroup: true, kmsg.ShareGroupHeartbeat: true}
 
-// onlyOwn limits faults to markers and dead letters. Copies are in the topic itself, like the
-// test's own records.
+// Copies are in the topic itself, like the test's own records, so these faults hit only markers and dead letters.
 func onlyOwn(faults ...kfake.Fault) func(f *faulty) func() {
 	return func(f *faulty) func() {
 		var own []kfake.Fault
@@ -182,7 +175,6 @@ func every(d time.Duration, do func(f *faulty)) func(f *faulty) func() {
 	}
 }
 
-// noGroup are the engines without an ordinary consumer group.
 var noGroup = []kmq.Engine{kmq.Share}
 
 var faults = []fault{
@@ -206,7 +198,7 @@ var faults = []fault{
 		some(20, kerr.RebalanceInProgress, kmsg.OffsetCommit, kmsg.TxnOffsetCommit))},
 	{idle: noGroup, name: "offsets can't be read", begin: func(f *faulty) func() {
 		end := answers(some(50, kerr.UnstableOffsetCommit, kmsg.OffsetFetch), some(50, kerr.CoordinatorLoadInProgress, kmsg.OffsetFetch))(f)
-		putOut := answers(some(30, kerr.UnknownMemberID, kmsg.Heartbeat))(f) // so that members fetch offsets
+		putOut := answers(some(30, kerr.UnknownMemberID, kmsg.Heartbeat))(f)
 		return func() { putOut(); end() }
 	}},
 	{usual: true, idle: noGroup, name: "members are put out", begin: answers(
@@ -223,7 +215,7 @@ var faults = []fault{
 	{name: "nobody knows where things are", begin: func(f *faulty) func() {
 		end := answers(some(30, kerr.LeaderNotAvailable, kmsg.Metadata), some(30, kerr.CoordinatorNotAvailable, kmsg.FindCoordinator),
 			some(50, kerr.LeaderNotAvailable, kmsg.ListOffsets), some(50, kerr.UnknownServerError, kmsg.DescribeConfigs))(f)
-		move := every(400*time.Millisecond, func(f *faulty) { f.RehashCoordinators() })(f) // so that members ask
+		move := every(400*time.Millisecond, func(f *faulty) { f.RehashCoordinators() })(f)
 		return func() { move(); end() }
 	}},
 	{usual: true, brief: true, name: "connections break after the request", begin: func(f *faulty) func() {
@@ -269,18 +261,16 @@ var faults = []fault{
 		some(10, kerr.UnknownMemberID, kmsg.ShareGroupHeartbeat), some(10, kerr.FencedMemberEpoch, kmsg.ShareGroupHeartbeat))},
 }
 
-// Duration of a fault, records to process after it, and the time for that.
 const (
 	faultLasts    = 1500 * time.Millisecond
 	afterFault    = 100
 	recoverWithin = 2 * time.Minute
 )
 
-// TestFaults runs two queues during each fault: they continue without help, and nothing is lost.
+// Two queues continue without help, and nothing is lost.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, w := range ways {
-		// After a fault the engine share takes up to a minute to continue.
 		if !strings.Contains(w.name, *onlyWay) || w.engine == kmq.Share && testing.Short() {
 			continue
 		}
@@ -322,7 +312,7 @@ func (f *faulty) all() {
 			continue
 		}
 		ended := v.book.lines[lineEnded]
-		if one.quiet { // there are already enough records
+		if one.quiet {
 			if err := v.produce(context.Background(), 500); err != nil {
 				v.t.Fatal(err)
 			}
@@ -356,7 +346,6 @@ func (f *faulty) all() {
 	}
 }
 
-// ended checks how often workers received an error that ends queues.
 func (v *world) ended(by fault, times int) {
 	v.t.Helper()
 	switch {
@@ -377,7 +366,6 @@ func (f fault) asked() bool {
 	return strings.Contains(f.name, *onlyFault)
 }
 
-// faultyPuppet starts a worker that opens its queue again after an allowed error.
 func (v *world) faultyPuppet(slot string) worker {
 	spec := v.child(slot)
 	for _, one := range faults {

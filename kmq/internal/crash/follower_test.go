@@ -10,13 +10,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// follower reads a topic from its beginning up to a requested end.
 type follower struct {
 	topic   string
 	admin   *kadm.Client
 	client  *kgo.Client
 	tx      bool
-	records map[int32][]*kgo.Record // in offset order, possibly with gaps
+	records map[int32][]*kgo.Record // in offset order, with gaps
 	next    map[int32]int64
 }
 
@@ -66,7 +65,7 @@ func (f *follower) sync(ctx context.Context) error {
 		}
 		fetches.EachRecord(func(r *kgo.Record) {
 			if r.Offset < f.next[r.Partition] {
-				return // a fault during a read makes the client begin again
+				return
 			}
 			f.next[r.Partition] = r.Offset + 1
 			if !r.Attrs.IsControl() {

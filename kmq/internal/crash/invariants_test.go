@@ -19,8 +19,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
-// Invariant 2: the tracker's commit, in the group with which it reads, never passes the lowest
-// start without an end.
+// The tracker's commit never passes the lowest start without an end.
 func TestInvariant2CommitStopsAtTheOldestOpenStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -44,7 +43,6 @@ func TestInvariant2CommitStopsAtTheOldestOpenStart(t *testing.T) {
 				t.Fatalf("the tracker committed %d; the start at %d has no end", at, start)
 			}
 		}
-		// The next tracker reads enough to redeliver it.
 		again := take(t, first, 1)
 		if number(again[0]) != number(kept) || again[0].Attempt() != 2 {
 			t.Fatalf("record %d attempt %d", number(again[0]), again[0].Attempt())
@@ -57,7 +55,6 @@ func TestInvariant2CommitStopsAtTheOldestOpenStart(t *testing.T) {
 	})
 }
 
-// Invariant 3: an end is written only after an acknowledgement or a durable copy.
 func TestInvariant3NoEndBeforeTheCopy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -81,7 +78,7 @@ func TestInvariant3NoEndBeforeTheCopy(t *testing.T) {
 				t.Errorf("reject: %v", err)
 			}
 		})
-		time.Sleep(v.spec.Visibility + time.Second) // the rest expires while nothing can be copied
+		time.Sleep(v.spec.Visibility + time.Second) // nothing can be copied
 		if refused.Hits() == 0 {
 			t.Error("nothing was to be copied")
 		}
@@ -113,7 +110,6 @@ func TestInvariant3NoEndBeforeTheCopy(t *testing.T) {
 	})
 }
 
-// Invariant 4: an open record holds the commit, whatever is acknowledged beyond it.
 func TestInvariant4CommitsAreContiguous(t *testing.T) {
 	t.Parallel()
 	for _, w := range []way{{name: "plain", engine: kmq.Plain}, {name: "offsetmap", engine: kmq.OffsetMap}} {
@@ -133,7 +129,7 @@ func TestInvariant4CommitsAreContiguous(t *testing.T) {
 				order := []int{9, 8, 2, 0, 1, 29, 15, 4}
 				for _, i := range order {
 					ackAll(t, ds[i:i+1])
-					time.Sleep(60 * time.Millisecond) // more than CommitEvery
+					time.Sleep(60 * time.Millisecond) // above CommitEvery
 				}
 				if err := q.Flush(soon(t)); err != nil {
 					t.Fatal(err)
@@ -156,8 +152,7 @@ func TestInvariant4CommitsAreContiguous(t *testing.T) {
 	}
 }
 
-// Invariant 5: a revoked partition is stopped, flushed, committed and forgotten before the next
-// poll, so that acknowledged records are not redelivered and nothing of it is delivered afterwards.
+// A revoked partition is stopped, flushed, committed and forgotten before the next poll.
 func TestInvariant5RevocationCommitsWhatIsAcknowledged(t *testing.T) {
 	t.Parallel()
 	for _, w := range ways {
@@ -216,8 +211,6 @@ func TestInvariant5RevocationCommitsWhatIsAcknowledged(t *testing.T) {
 	}
 }
 
-// Invariant 8: a record is redelivered after its deadline and never before, even if the broker's
-// clock is set while records are locked.
 func TestInvariant8NeverEarlyThoughTheLogsClockIsSet(t *testing.T) {
 	t.Parallel()
 	for _, step := range []time.Duration{time.Hour, -time.Hour, 2 * time.Second, -2 * time.Second} {
@@ -229,8 +222,7 @@ func TestInvariant8NeverEarlyThoughTheLogsClockIsSet(t *testing.T) {
 				v.createMarkers(f)
 				f.logClock(v.spec.Topic+"-markers", &off)
 				q := v.open(nil)
-				// The tracker knows only the log's time of older markers, so these are read as they
-				// are written.
+				// The tracker knows only the log's time of older markers.
 				if err := v.produce(soon(t), 5); err != nil {
 					t.Fatal(err)
 				}
@@ -250,7 +242,6 @@ func TestInvariant8NeverEarlyThoughTheLogsClockIsSet(t *testing.T) {
 				}
 				time.Sleep(500 * time.Millisecond)
 				off.Store(int64(step))
-				// Other work continues, whose markers have the new time.
 				if err := v.produce(soon(t), 20); err != nil {
 					t.Fatal(err)
 				}
@@ -284,8 +275,7 @@ func TestInvariant8NeverEarlyThoughTheLogsClockIsSet(t *testing.T) {
 	}
 }
 
-// logClock sets the broker's time, by a clock that is off, in a topic's records, as
-// message.timestamp.type says; the fake cluster keeps the client's time.
+// logClock sets a topic's times by a broker's clock that is off; the fake cluster keeps the client's.
 func (f *faulty) logClock(topic string, off *atomic.Int64) {
 	id := f.TopicInfo(topic).TopicID
 	f.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
@@ -303,8 +293,8 @@ func (f *faulty) logClock(topic string, off *atomic.Int64) {
 	})
 }
 
-// stamp writes a time into a record batch (KIP-98): attributes at 21, first and largest timestamp
-// at 27 and 35, and the checksum from 21 on at 17.
+// stamp writes a time into a record batch (KIP-98): attributes at 21, first and largest timestamp at 27 and 35, and
+// the checksum from 21 on at 17.
 func stamp(batch []byte, at time.Time) {
 	const attributes, first, greatest, sum = 21, 27, 35, 17
 	if len(batch) < greatest+8 {
@@ -315,7 +305,7 @@ func stamp(batch []byte, at time.Time) {
 	binary.BigEndian.PutUint32(batch[sum:], crc32.Checksum(batch[attributes:], crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// Invariant 9: retention covers the oldest unsettled record, or there is an alarm.
+// Retention covers the oldest unsettled record, or there is an alarm.
 func TestInvariant9RetentionAlarm(t *testing.T) {
 	t.Parallel()
 	for _, w := range []way{{name: "plain", engine: kmq.Plain}, markersWay, {name: "offsetmap", engine: kmq.OffsetMap}} {
@@ -326,7 +316,6 @@ func TestInvariant9RetentionAlarm(t *testing.T) {
 					if s.Engine != kmq.Plain {
 						s.Visibility = time.Minute
 					}
-					// The records of a test are an hour old.
 					s.TopicConfigs = map[string]string{"retention.ms": "3660000"}
 				})
 				if err := v.produce(soon(t), 5); err != nil {
@@ -334,7 +323,7 @@ func TestInvariant9RetentionAlarm(t *testing.T) {
 				}
 				q := v.open(nil)
 				ds := take(t, q, 5)
-				deadline := time.Now().Add(75 * time.Second) // checked every 30 s
+				deadline := time.Now().Add(75 * time.Second) // every 30 s
 				for q.Stats().RetentionAlarm == "" {
 					if time.Now().After(deadline) {
 						t.Fatal("a record that is not settled has one minute to live, and there is no alarm")

@@ -14,28 +14,27 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// The kinds of lines in a journal: time in ns, process, kind, and further fields.
+// Lines of a journal: time in ns, process, kind, and further fields.
 const (
 	lineOpened    = "opened"
-	lineClosing   = "closing" // from here on it gives records back
+	lineClosing   = "closing" // it gives records back
 	lineClosed    = "closed"
-	lineEnded     = "ended"     // text: the error that ended a queue, which is then opened again
+	lineEnded     = "ended"     // text: the error that ended a queue
 	lineDelivered = "delivered" // number partition offset attempt deadline(ns) at-offset
-	lineProcessed = "processed" // number attempt: Ack follows
-	lineReleased  = "released"  // number attempt: Nack follows
-	lineRejected  = "rejected"  // number attempt: Reject returned nil
+	lineProcessed = "processed" // number attempt; before Ack
+	lineReleased  = "released"  // number attempt; before Nack
+	lineRejected  = "rejected"  // number attempt; after Reject
 	lineError     = "error"     // text
-	lineWrong     = "wrong"     // text: an error that fails the test
+	lineWrong     = "wrong"     // text: it fails the test
 	lineKilled    = "killed"    // step n
-	lineReached   = "reached"   // step times, when a process closes
+	lineReached   = "reached"   // step times, at the close
 )
 
-// journal is a file that children write line by line. It is opened for appending, so lines stay
-// whole.
+// Lines that children append stay whole.
 type journal struct {
 	file *os.File
 	name string
-	// A dying process reports no more errors; a dead one writes nothing.
+	// A dying process reports no errors; a dead one writes nothing.
 	dying, dead atomic.Bool
 }
 
@@ -69,7 +68,7 @@ type delivery struct {
 	id       kmq.ID
 	attempt  int
 	deadline time.Time // zero: none
-	settled  bool      // by the process that received it
+	settled  bool
 }
 
 type fate struct {
@@ -78,7 +77,6 @@ type fate struct {
 	rejected   int
 }
 
-// book is the content of the journal, read as it grows.
 type book struct {
 	path string
 
@@ -86,14 +84,14 @@ type book struct {
 	file    *os.File
 	rest    []byte
 	fates   map[int]*fate
-	kills   map[string]int // by step
+	kills   map[string]int
 	reached map[string]int
 	wrong   []string
 	errors  map[string]int
-	lines   map[string]int            // by kind
-	opened  map[string]int            // by process
-	last    map[string]string         // by process: its last line
-	began   map[string]map[string]int // by process and kind: number of lines
+	lines   map[string]int
+	opened  map[string]int
+	last    map[string]string         // last line, by process
+	began   map[string]map[string]int // lines, by process and kind
 }
 
 func openBook(path string) (*book, error) {
@@ -179,7 +177,6 @@ func (b *book) take(line string) error {
 	return nil
 }
 
-// stepLine reads a step's name, which may have spaces, and a number.
 func stepLine(rest string) (name string, times int, err error) {
 	i := strings.LastIndexByte(rest, ' ')
 	if i < 0 {
@@ -242,7 +239,6 @@ func (b *book) count(by, kind string) int {
 	return b.began[by][kind]
 }
 
-// story returns the journal's lines about a record, for an error.
 func (b *book) story(n int) string {
 	data, err := os.ReadFile(b.path)
 	if err != nil {

@@ -10,11 +10,9 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// killsOnKafka is the number of kills for each engine; -kills and make soak do more.
+// for each engine; -kills and make soak do more
 const killsOnKafka = 1
 
-// TestInvariant1AtLeastOnceOnKafka kills processes on Apache Kafka: one of each engine, and with
-// -kills that many of each way at every step.
 func TestInvariant1AtLeastOnceOnKafka(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Shared(t)

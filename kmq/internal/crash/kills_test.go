@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// ways are the ways of keeping a queue, and the steps of each.
 var ways = []struct {
 	way
 	steps []step.Step
@@ -36,13 +35,10 @@ var ways = []struct {
 	}},
 }
 
-// killsAStep is the number of kills at one step: one as the only member, then two beside a living
-// member, which takes over.
+// The first kill is of the only member, the others of one beside a member that takes over.
 const killsAStep = 3
 
-// TestInvariant1AtLeastOnce kills workers at every step by cutting their connections; under -short
-// only one way for each engine. The ways run one after another, since the hook of the steps is
-// global.
+// The ways run one after another, since the hook of the steps is global.
 func TestInvariant1AtLeastOnce(t *testing.T) {
 	for _, w := range ways {
 		if !strings.Contains(w.name, *onlyWay) || testing.Short() && w.name != string(w.engine) {
@@ -75,10 +71,9 @@ func often(s step.Step, rng *rand.Rand) int {
 	}
 }
 
-// patience bounds the wait for a process to reach its step; then it is killed anyway.
+// patience bounds the wait for a step; then the process is killed anyway.
 const patience = 15 * time.Second
 
-// campaign kills processes at the steps in turn, lets two finish the work, and audits.
 func (v *world) campaign(w way, steps []step.Step, times int) {
 	t := v.t
 	began := time.Now()
@@ -88,7 +83,7 @@ func (v *world) campaign(w way, steps []step.Step, times int) {
 	crew := &crew{world: v, way: w}
 	for i := range times {
 		s := steps[i%len(steps)]
-		round := i/len(steps) + i%len(steps) // each step gets both kinds of rounds
+		round := i/len(steps) + i%len(steps)
 		if !crew.killAt(s, often(s, rng), round) {
 			missed[s]++
 		}
@@ -97,7 +92,6 @@ func (v *world) campaign(w way, steps []step.Step, times int) {
 			break
 		}
 	}
-	// On a busy machine a process may have missed its step.
 	for s := range missed {
 		for tries := 0; v.book.kills[string(s)] == 0 && tries < 3 && !t.Failed(); tries++ {
 			crew.killAt(s, 1, tries)
@@ -127,16 +121,15 @@ func (v *world) campaign(w way, steps []step.Step, times int) {
 type crew struct {
 	world   *world
 	way     way
-	steady  worker      // a queue that is never killed
-	tracker worker      // never killed, if it is a separate process
-	careful bool        // they acknowledge everything from now on
-	victims []childSpec // those that died at their step
+	steady  worker
+	tracker worker
+	careful bool
+	victims []childSpec
 }
 
-// trackerOnly are the steps of a separate tracker.
 var trackerOnly = []step.Step{step.BeforeCopy, step.Copied, step.CopyEnded}
 
-// killAt starts a process that dies at occurrence n of a step, and reports whether it died there.
+// killAt reports whether the process died at occurrence n of the step.
 func (c *crew) killAt(s step.Step, n, round int) bool {
 	v := c.world
 	victim := v.child("victim")
@@ -147,7 +140,7 @@ func (c *crew) killAt(s step.Step, n, round int) bool {
 	if asTracker {
 		victim.Role = roleTracker
 	}
-	// It is alone every third time: then its successor finds its state.
+	// Every third victim is alone: its successor finds its state.
 	alone := rebalance || round%3 == 0
 	c.keep(&c.steady, roleQueue, asTracker || !alone)
 	c.keep(&c.tracker, roleTracker, c.way.external && (!asTracker || !alone))
@@ -174,11 +167,9 @@ func (c *crew) killAt(s step.Step, n, round int) bool {
 	return there
 }
 
-// behindDelivery are the steps that a process reaches with open records.
 var behindDelivery = []step.Step{step.Acked, step.Ended, step.BeforeCopy, step.Copied, step.CopyEnded, step.Revoking, step.Flushed}
 
-// handedOn checks that kills at these steps mattered: another process received open records of a
-// victim.
+// Another process must have received open records of a victim.
 func (c *crew) handedOn() {
 	v, died, handed := c.world, 0, 0
 	v.t.Helper()
@@ -193,7 +184,6 @@ func (c *crew) handedOn() {
 	}
 }
 
-// handedOn counts the open records of a killed process that another received.
 func (b *book) handedOn(killed childSpec) (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -208,10 +198,9 @@ func (b *book) handedOn(killed childSpec) (n int) {
 	return n
 }
 
-// keep starts or ends a process. Its session is longer than those of the killed, and theirs grow,
-// so that a dead member is removed before any member that waits for it. In virtual time, sessions
-// that begin together would also end together. Then kfake ends the session of a member that waits
-// in JoinGroup or SyncGroup, and never answers it; Kafka does not.
+// keep starts or ends a process whose session is longer than those of the killed, and theirs grow, so that a dead
+// member is removed before any member that waits for it. In virtual time, sessions that begin together would also end
+// together; then kfake ends the session of a member that waits in JoinGroup or SyncGroup, and never answers it.
 func (c *crew) keep(p *worker, role string, run bool) {
 	v := c.world
 	switch {
@@ -229,8 +218,6 @@ func (c *crew) keep(p *worker, role string, run bool) {
 	}
 }
 
-// finish lets two undisturbed processes, which acknowledge everything, settle the rest and the
-// duplicates.
 func (c *crew) finish() {
 	v := c.world
 	c.keep(&c.steady, roleQueue, false)
@@ -250,8 +237,8 @@ func (c *crew) finish() {
 	c.keep(&c.tracker, roleTracker, false)
 }
 
-// accepted waits until a share group has no open record. A pause in deliveries is not enough: a
-// removed member's acknowledgements are refused, and it fetches again only after it has rejoined.
+// accepted waits until a share group has no open record. A pause in deliveries is not enough: a removed member's
+// acknowledgements are refused until it has rejoined.
 func (v *world) accepted(within time.Duration) {
 	v.t.Helper()
 	var open kadm.ShareOffsets
@@ -299,7 +286,6 @@ func (v *world) await(what func() bool, within time.Duration) bool {
 	return false
 }
 
-// nothingLeft opens the queue again after all have closed: settled records stay settled.
 func (v *world) nothingLeft(w way) {
 	v.t.Helper()
 	c := &crew{world: v, way: w}

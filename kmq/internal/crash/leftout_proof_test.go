@@ -2,7 +2,6 @@
 
 package crash
 
-// leftOut returns what these flags omit from the proof, and how to include it.
 func leftOut() []string {
 	var all []string
 	for _, one := range []struct {

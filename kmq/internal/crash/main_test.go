@@ -18,7 +18,6 @@ var (
 	onlyFault = flag.String("fault", "", "of the faults, only those whose name has this in it, or all; empty: a few, those that differ most")
 )
 
-// TestMain also runs a child: see child_test.go.
 func TestMain(m *testing.M) {
 	if spec := os.Getenv(childEnv); spec != "" {
 		if err := runChild(spec); err != nil {

@@ -14,15 +14,12 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
-// A probe checks during the work whether the log would be correct if everything ended now. It reads
-// in a safe order: a commit before the markers that justify it, and an end before the journal that
-// justifies it.
+// A probe checks whether the log would be correct if everything ended now. It reads in a safe order: a commit before
+// the markers that justify it, and an end before the journal that justifies it.
 
-// probeState is how far earlier probes have read.
 type probeState struct {
-	ends map[int32]int // number of checked markers by partition
-	// hidden are ends whose reason is not readable yet: an abandoned transaction hides later
-	// records until it times out.
+	ends map[int32]int
+	// hidden ends have no readable reason yet: an abandoned transaction hides later records until it times out.
 	hidden []logged
 }
 
@@ -53,12 +50,11 @@ func (v *world) readAll(ctx context.Context) error {
 	return v.book.read()
 }
 
-// owed says why the queue must still deliver a record; empty if it need not: the record is
-// processed, a dead letter, or copied further on.
+// owed says why a record must still be delivered; empty if it is processed, a dead letter, or copied further on.
 func (v *world) owed(partition int32, offset int64, dead map[int]int, copies map[kmq.ID]int64) string {
 	r := v.queue.at(partition, offset)
 	if r == nil {
-		return "" // no record at this offset
+		return ""
 	}
 	n := numberOf(r.Value)
 	if v.book.processed(n) || dead[n] > 0 || copies[origin(r)] > offset {
@@ -94,8 +90,7 @@ func (v *world) copies() map[kmq.ID]int64 {
 	return last
 }
 
-// probeCommits checks that records below a commit are settled, and those that its metadata marks as
-// done.
+// Records below a commit, or done by its metadata, must be settled.
 func (v *world) probeCommits(ctx context.Context) error {
 	committed, err := v.committed(ctx, v.spec.Group, v.spec.Topic)
 	if err != nil {
@@ -119,8 +114,8 @@ func (v *world) probeCommits(ctx context.Context) error {
 	return nil
 }
 
-// probeShare checks that records below the start of a share partition are settled or copied further
-// on, because the queue copies a record before the broker archives it.
+// Records below the start of a share partition are settled or copied further on, because the queue copies a record
+// before the broker archives it.
 func (v *world) probeShare(ctx context.Context) error {
 	req := kmsg.NewPtrDescribeShareGroupOffsetsRequest()
 	group := kmsg.NewDescribeShareGroupOffsetsRequestGroup()
@@ -149,9 +144,8 @@ func (v *world) probeShare(ctx context.Context) error {
 	return nil
 }
 
-// probeMarkers checks that a commit of the queue's group passes only records with a start marker or
-// that are done; with starts first, only those with one. A commit of the tracker's group passes no
-// start without an end, and each end has its reason.
+// A commit of the queue's group passes only records with a start marker or, unless starts come first, done ones. A
+// commit of the tracker's group passes no start without an end, and each end has its reason.
 func (v *world) probeMarkers(ctx context.Context) error {
 	if v.markers == nil {
 		v.markers, v.probes.ends = v.follow(v.spec.Topic+"-markers"), make(map[int32]int)
@@ -187,9 +181,8 @@ func (v *world) probeMarkers(ctx context.Context) error {
 	return nil
 }
 
-// awaitMarkers waits until every record below the queue's commit has a start or is done, and every
-// start below the tracker's commit has an end. With transactions they may become readable after the
-// commit, if an abandoned transaction is open until it times out.
+// awaitMarkers waits until every record below the queue's commit has a start or is done, and every start below the
+// tracker's has an end: an abandoned transaction may hide them until it times out.
 func (v *world) awaitMarkers(ctx context.Context, p int32, queue, tracker int64, dead map[int]int, copies map[kmq.ID]int64) error {
 	for over := time.Now().Add(25 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		log, err := readMarkers(v.markers.records[p])
@@ -215,7 +208,7 @@ func (v *world) awaitMarkers(ctx context.Context, p int32, queue, tracker int64,
 type logged struct {
 	marker.Marker
 	at   int64
-	time time.Time // of the log
+	time time.Time
 }
 
 func readMarkers(records []*kgo.Record) ([]logged, error) {
@@ -233,7 +226,6 @@ func readMarkers(records []*kgo.Record) ([]logged, error) {
 	return log, nil
 }
 
-// unstarted returns the first record below an offset that needs a start marker and has none.
 func (v *world) unstarted(p int32, below int64, log []logged, dead map[int]int, copies map[kmq.ID]int64) *kgo.Record {
 	first := v.spec.StartFirst || v.spec.Transactions
 	started := make(map[int64]bool)
@@ -252,9 +244,9 @@ func (v *world) unstarted(p int32, below int64, log []logged, dead map[int]int, 
 	return nil
 }
 
-// unended describes a start below an offset with a record without an end; empty: none.
+// unended describes a start below an offset without an end; empty: none.
 func (v *world) unended(p int32, below int64, log []logged) string {
-	last := make(map[int64]logged) // the last start or end of each record
+	last := make(map[int64]logged)
 	for _, m := range log {
 		for i := range int64(m.Count) {
 			if m.Type == marker.Start || m.Type == marker.End {
@@ -270,7 +262,6 @@ func (v *world) unended(p int32, below int64, log []logged) string {
 	return ""
 }
 
-// checkEnds checks the ends since the last probe, and those whose reason was hidden.
 func (v *world) checkEnds(p int32, log []logged, dead map[int]int, copies map[kmq.ID]int64) {
 	v.t.Helper()
 	look := slices.Concat(v.probes.hidden, log[v.probes.ends[p]:])
@@ -297,7 +288,6 @@ func (v *world) checkEnds(p int32, log []logged, dead map[int]int, copies map[km
 	}
 }
 
-// justified reports whether the reason of an end is true.
 func (v *world) justified(m logged, offset int64, dead map[int]int, copies map[kmq.ID]int64) bool {
 	r := v.queue.at(m.Partition, offset)
 	if r == nil {
@@ -314,7 +304,6 @@ func (v *world) justified(m logged, offset int64, dead map[int]int, copies map[k
 	return false
 }
 
-// nothingHidden fails if ends have no reason at the end of a test.
 func (v *world) nothingHidden() {
 	v.t.Helper()
 	for over := time.Now().Add(25 * time.Second); len(v.probes.hidden) > 0 && time.Now().Before(over); time.Sleep(100 * time.Millisecond) {
@@ -326,19 +315,17 @@ func (v *world) nothingHidden() {
 	}
 }
 
-// clockGrain is how far the log's time may be below a record's append time: it has truncated
-// milliseconds.
+// The log's time has truncated milliseconds.
 const clockGrain = 2 * time.Millisecond
 
-// meanwhile is how long a tracker may take from reading that a record is due to the end after its
-// copy. A member that locks the record in between, after a takeover, is too late.
+// meanwhile is how long a tracker may take from reading that a record is due to the end after its copy. A member that
+// locks the record in between is too late.
 const meanwhile = time.Second
 
-// checkEarly checks that each redelivered record was released, or its lock had expired by the log's
-// time.
+// A redelivered record was released, or its lock had expired by the log's time.
 func (v *world) checkEarly(p int32, log []logged) {
 	v.t.Helper()
-	open := make(map[int64][]logged) // markers of a record since its last end
+	open := make(map[int64][]logged)
 	for _, m := range log {
 		for offset := m.Offset; offset < m.Offset+int64(m.Count); offset++ {
 			said := open[offset]
@@ -363,9 +350,8 @@ func (v *world) checkEarly(p int32, log []logged) {
 	}
 }
 
-// inTime returns the markers of a record up to the first time that its lock had expired. Its copy
-// may have been outstanding since then, and an extension that the broker appended later does not
-// count.
+// inTime returns a record's markers up to the first expiry of its lock. Its copy may have been outstanding since then,
+// and a later extension does not count.
 func inTime(said []logged) []logged {
 	for i, m := range said {
 		if i > 0 && m.time.Sub(lockEnd(said[:i])) > clockGrain {
@@ -375,8 +361,7 @@ func inTime(said []logged) []logged {
 	return said
 }
 
-// lockEnd returns the end of a record's lock: the later of two holders' deadlines, unless the last
-// holder changed it since.
+// lockEnd returns the later of two holders' deadlines, unless the last holder changed it.
 func lockEnd(said []logged) time.Time {
 	var until time.Time
 	var holder uint32

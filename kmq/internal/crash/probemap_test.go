@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// probeMap checks that what a commit's metadata marks as done is done. It decodes the metadata with
-// code of its own.
+// probeMap decodes a commit's metadata with code of its own.
 func (v *world) probeMap(p int32, committed int64, metadata string, dead map[int]int, copies map[kmq.ID]int64) {
 	v.t.Helper()
 	done, err := readMap(committed, metadata)

@@ -21,19 +21,18 @@ type process struct {
 	name  string
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
-	gone  chan struct{} // closed when it has ended
+	gone  chan struct{}
 	said  tail
 }
 
 func (v *world) process(spec childSpec) worker { return start(v.t, spec) }
 
-// String returns its name, how it ended and its last output.
 func (p *process) String() string {
 	return fmt.Sprintf("%s (%v): %s", p.name, p.cmd.ProcessState, &p.said)
 }
 
-// start runs a child, which ends with the test at the latest: the test kills it, or the system does
-// (see endWithParent), or the child sees that its standard input is closed.
+// A child ends with the test at the latest: the test or the system (endWithParent) kills it, or its standard input is
+// closed.
 func start(t testing.TB, spec childSpec) *process {
 	t.Helper()
 	text, err := json.Marshal(spec)
@@ -50,7 +49,7 @@ func start(t testing.TB, spec childSpec) *process {
 	}
 	started := make(chan error)
 	go func() {
-		// The signal at the parent's end belongs to the thread that started the child.
+		// The signal belongs to the thread that started the child.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
@@ -67,9 +66,8 @@ func start(t testing.TB, spec childSpec) *process {
 	return p
 }
 
-// kill ends the child immediately, even if it is stopped, and waits for its end.
 func (p *process) kill() {
-	_ = p.cmd.Process.Signal(syscall.SIGKILL) // no error if it has ended
+	_ = p.cmd.Process.Signal(syscall.SIGKILL)
 	<-p.gone
 }
 

@@ -18,40 +18,34 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// worker is a process of a queue: a child, or a puppet.
 type worker interface {
-	// ended reports whether it ends within a time.
 	ended(within time.Duration) bool
-	// killed reports whether it ended at its step.
+	// killed: it ended at its step.
 	killed() bool
-	// kill ends it immediately; close ends it in order, or returns an error.
 	kill()
 	close() error
-	// String returns its name and its last output.
 	String() string
 }
 
-// atStep is called at each step of the queues of this process; nil: none.
+// called at each step; or nil
 var atStep atomic.Pointer[func(step.Step)]
 
-// showLabels makes stacks show the labels of their goroutine.
+// Stacks show the labels of their goroutine.
 func showLabels() error { return os.Setenv("GODEBUG", os.Getenv("GODEBUG")+",tracebacklabels=1") }
 
-// puppet is a worker in this process. It dies by losing its network and its journal, so that
-// nothing it does later has an effect.
+// puppet is a worker in this process. It dies by losing its network and its journal.
 type puppet struct {
 	spec    childSpec
 	journal *journal
 	wire    *cutWire
-	finish  context.CancelFunc // makes it close
-	perish  context.CancelFunc // makes it give up
-	death   chan struct{}      // closed when it dies at its step
+	finish  context.CancelFunc
+	perish  context.CancelFunc
+	death   chan struct{} // at its step
 	once    sync.Once
-	done    chan struct{} // closed when nothing of it runs
+	done    chan struct{}
 	failed  error
 }
 
-// puppet starts a puppet, which ends with the test at the latest.
 func (v *world) puppet(spec childSpec) worker {
 	v.t.Helper()
 	j, err := openJournal(spec.Journal, spec.Name)
@@ -97,8 +91,8 @@ func (p *puppet) dieAt(at step.Step, n int64) {
 	}))
 }
 
-// here reports whether a goroutine of the puppet calls it. Goroutines inherit the label of the one
-// that started them, and a stack shows it; see showLabels.
+// here reports whether a goroutine of the puppet calls it. Goroutines inherit the label of the one that started them;
+// see showLabels.
 func (p *puppet) here() bool {
 	var stack [256]byte
 	goroutine, _, _ := bytes.Cut(stack[:runtime.Stack(stack[:], false)], []byte("\n"))
@@ -166,7 +160,7 @@ func (w *cutWire) dial(ctx context.Context, network, address string) (net.Conn, 
 		return conn, nil
 	}
 	conn.Close()
-	select { // delay, because clients retry at once
+	select {
 	case <-ctx.Done():
 	case <-time.After(time.Second):
 	}
@@ -186,7 +180,6 @@ func (w *cutWire) add(conn net.Conn) bool {
 	return true
 }
 
-// cut closes all connections and allows no new ones.
 func (w *cutWire) cut() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

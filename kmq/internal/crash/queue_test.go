@@ -12,7 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
-// within bounds the waits of a test generously, since machines are busy.
+// machines are busy
 const within = 30 * time.Second
 
 func soon(t testing.TB) context.Context {
@@ -21,7 +21,7 @@ func soon(t testing.TB) context.Context {
 	return ctx
 }
 
-// open opens a queue in this process, and closes it with the test; change may set fields.
+// change may set fields.
 func (v *world) open(change func(*kmq.Config)) *kmq.Queue {
 	v.t.Helper()
 	cfg := v.spec.config(nil)
@@ -132,7 +132,6 @@ func ends(log []logged, offset int64) []marker.Reason {
 	return why
 }
 
-// single returns a world with one partition on a fake cluster of one broker.
 func single(t testing.TB, w way, change func(*queueSpec)) (*world, *faulty) {
 	t.Helper()
 	c := fake(t, 1)

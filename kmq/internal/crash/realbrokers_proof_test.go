@@ -16,7 +16,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// tuned makes Kafka remove members, end locks and declare brokers dead as fast as the fake cluster.
+// tuned Kafka removes members, ends locks and declares brokers dead as fast as the fake cluster.
 var tuned = map[string]string{
 	"group.min.session.timeout.ms":            "500",
 	"group.share.min.session.timeout.ms":      "1000",
@@ -26,16 +26,13 @@ var tuned = map[string]string{
 	"group.share.min.record.lock.duration.ms": "1000",
 	"group.share.record.lock.duration.ms":     "1500",
 	"group.share.delivery.count.limit":        "10",
-	"broker.session.timeout.ms":               "3000", // so that other brokers take over soon
+	"broker.session.timeout.ms":               "3000",
 	"broker.heartbeat.interval.ms":            "500",
 	"replica.lag.time.max.ms":                 "3000",
 }
 
-// TestRealBrokers breaks brokers and processes of queues on three brokers of Apache Kafka with
-// three replicas of each record. It kills a broker and a process of the engines markers and
-// offsetmap. With -brokers it runs queues of every kind. It then also pauses and restarts brokers
-// one by one, pauses processes until their sessions have ended, and makes members join and leave
-// every second.
+// TestRealBrokers breaks brokers and processes of queues on three brokers of Apache Kafka with three replicas of each
+// record. It kills a broker and a process of the engines markers and offsetmap; with -brokers it does more.
 func TestRealBrokers(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Own(t, 3, tuned)
@@ -79,8 +76,7 @@ func TestRealBrokers(t *testing.T) {
 	}
 }
 
-// markersLieBeside checks that the markers of a partition have the same replicas as its records in
-// the same order, so that their preferred leader is the same.
+// Markers have the same replicas as their records, in the same order, and so the same preferred leader.
 func (v *world) markersLieBeside() {
 	v.t.Helper()
 	all, err := v.admin.ListTopics(soon(v.t), v.spec.Topic, v.spec.Topic+"-markers")
@@ -94,7 +90,6 @@ func (v *world) markersLieBeside() {
 	}
 }
 
-// disturbMore does what CI has no time for.
 func (s site) disturbMore(t *testing.T, k *cluster.Kafka) {
 	s.disturb(t, "a broker is stopped where it stands", func() {
 		b := k.Brokers()[1]
@@ -122,7 +117,7 @@ func (s site) disturbMore(t *testing.T, k *cluster.Kafka) {
 			one.each(t, (*process).stop)
 			one.world.broken += 2
 		}
-		time.Sleep(12 * time.Second) // longer than a transaction may take
+		time.Sleep(12 * time.Second)
 		for _, one := range s {
 			one.each(t, (*process).resume)
 		}
@@ -145,12 +140,11 @@ func restart(t *testing.T, b *cluster.Broker) {
 	}
 }
 
-// station is one queue with a process that stays and one that is broken.
 type station struct {
 	*crew
 	world *world
-	other worker // the broken one
-	extra worker // joins and leaves
+	other worker
+	extra worker
 }
 
 type site []*station
@@ -195,7 +189,6 @@ func (s *station) churn(*testing.T) {
 	s.keep(&s.extra, roleQueue, s.extra == nil)
 }
 
-// disturb disturbs all queues while they work, waits until all continue, and probes.
 func (s site) disturb(t *testing.T, what string, do func()) {
 	t.Helper()
 	began := time.Now()

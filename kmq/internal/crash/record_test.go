@@ -10,7 +10,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// numbered returns record n of a test. Everything in it follows from n, so that changes are found.
 func numbered(topic string, partitions int32, born time.Time, n int) *kgo.Record {
 	r := &kgo.Record{
 		Topic: topic, Partition: int32(n) % partitions,
@@ -30,7 +29,7 @@ func numbered(topic string, partitions int32, born time.Time, n int) *kgo.Record
 	return r
 }
 
-// numberOf returns a record's number from its value; -1 if it has none.
+// numberOf returns -1 without a number.
 func numberOf(value []byte) int {
 	digits, _, _ := bytes.Cut(value, []byte(" "))
 	n, err := strconv.Atoi(string(digits))
@@ -40,7 +39,6 @@ func numberOf(value []byte) int {
 	return n
 }
 
-// different describes how a delivered or copied record differs from record n; empty if it does not.
 // extra allows the queue's own headers.
 func different(r *kgo.Record, partitions int32, born time.Time, n int, extra bool) string {
 	want := numbered(r.Topic, partitions, born, n)

@@ -22,33 +22,31 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// world is one queue under test: its topics, its producer, the journal of its processes, and the
-// topics as read back.
 type world struct {
 	t       testing.TB
 	spec    queueSpec
 	book    *book
-	own     []kgo.Opt // of clients without faults
+	own     []kgo.Opt // without faults
 	launch  func(childSpec) worker
-	client  *kgo.Client // produces and lists offsets
+	client  *kgo.Client
 	admin   *kadm.Client
-	queue   *follower // the queue's topic
-	dead    *follower // the dead-letter topic; nil without one
-	markers *follower // nil without markers
+	queue   *follower
+	dead    *follower // or nil
+	markers *follower // or nil
 	probes  probeState
 
-	produced atomic.Int64 // records 0 … produced-1 are in the topic
+	produced atomic.Int64
 	serial   atomic.Int64
 	seed     uint64
-	broken   int // processes that were killed or stopped with open records
+	broken   int // killed or stopped with open records
 }
 
 type way struct {
 	name         string
 	engine       kmq.Engine
-	external     bool // the tracker is a separate process
+	external     bool
 	transactions bool
-	first, late  bool // starts always come first, or never
+	first, late  bool // starts come first, or never
 }
 
 const partitions = 4
@@ -70,7 +68,7 @@ func newWorldOf(t testing.TB, c cluster.Cluster, replication int16, w way, parti
 		spec.Visibility, spec.MaxDeliveries = 1500*time.Millisecond, 4
 	}
 	if w.engine == kmq.Share {
-		spec.MaxDeliveries = 8 // more than the broker's deliveries before the queue copies a record
+		spec.MaxDeliveries = 8
 	}
 	if w.external {
 		spec.Tracker = kmq.External
@@ -127,7 +125,7 @@ func (v *world) produce(ctx context.Context, n int) error {
 	return nil
 }
 
-// feed produces in the background, with a bounded amount of work ahead, until stop is called.
+// feed produces at most ahead records beyond the processed ones, until stop is called.
 func (v *world) feed(ahead int) (stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -153,8 +151,6 @@ func (v *world) feed(ahead int) (stop func() error) {
 	})
 }
 
-// done returns how many records are processed or rejected, or were delivered so often that the
-// application gives up.
 func (b *book) done() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

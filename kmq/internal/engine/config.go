@@ -14,20 +14,20 @@ type Config struct {
 
 	Visibility      time.Duration // 0: no lock (Plain)
 	MaxDeliveries   int           // 0: no limit
-	DeadLetterTopic string        // "": none
+	DeadLetterTopic string
 	MaxInFlight     int           // at least 1
 	CommitEvery     time.Duration // above 0
 
 	MarkersTopic    string
 	ExternalTracker bool // the engine runs no tracker of its own
 	Transactions    bool
-	StartFirst      bool // markers: a record's start is durable before the record is delivered
+	StartFirst      bool // markers: a record's start is durable before the delivery
 	InPlace         int  // at least 1
 
-	AcksLeader     bool          // the leader's acknowledgement is enough for what the queue writes
+	AcksLeader     bool          // acks of the leader suffice for the queue's own writes
 	SessionTimeout time.Duration // 0: the client's default
 
-	// Client holds the application's options for every client. Use [Config.ClientOptions].
+	// Client has options for every client; use [Config.ClientOptions].
 	Client []kgo.Opt
 	// Log is never nil.
 	Log *slog.Logger
@@ -35,23 +35,21 @@ type Config struct {
 
 const (
 	quickMetadata = 250 * time.Millisecond
-	// fetchWait is how long a broker without data holds a fetch. A partition that is assigned or
-	// resumed meanwhile waits for the next fetch.
+	// fetchWait is how long a broker without data holds a fetch, for which an assigned or resumed partition waits.
 	fetchWait = 500 * time.Millisecond
 )
 
-// ClientOptions returns the options of a client of the queue. They are the application's, then the
-// queue's, then more; later ones override earlier ones.
+// ClientOptions returns the options of a client: the application's, then the queue's, then more; later ones override
+// earlier ones.
 func (c *Config) ClientOptions(more ...kgo.Opt) []kgo.Opt {
-	// The first record for a topic that the client does not know waits for quickMetadata.
+	// The first record of an unknown topic waits for quickMetadata.
 	opts := append([]kgo.Opt{kgo.ClientID("kmq"), kgo.MetadataMinAge(quickMetadata), kgo.FetchMaxWait(fetchWait)}, c.Client...)
 	opts = append(opts, kgo.SeedBrokers(c.Brokers...), kgo.DisableClientMetrics())
 	return append(opts, more...)
 }
 
-// ProducerOptions returns the options of a client that writes markers or copies. It sends each
-// record at once to the partition that the record names, and retries until it is written. The
-// producer is idempotent unless AcksLeader is set.
+// ProducerOptions returns the options of a client that writes markers or copies. It sends each record at once to the
+// partition that the record names, until it is written. The producer is idempotent unless AcksLeader is set.
 func (c *Config) ProducerOptions() []kgo.Opt {
 	opts := []kgo.Opt{
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),

@@ -15,27 +15,25 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// refused are the errors with which a broker or the client refuses a record.
 var refused = []error{
 	kerr.MessageTooLarge, kerr.RecordListTooLarge, kerr.InvalidRecord, kerr.InvalidTimestamp,
 	kerr.PolicyViolation, kerr.UnsupportedForMessageFormat,
 }
 
-// Refused reports whether an error concerns only the record, not the topic or the producer. Set
-// that record aside and write the others. Such an error is [Fatal] too.
+// Refused reports whether an error concerns only the record, not the topic or the producer. Set it aside and write the
+// others. Such an error is [Fatal] too.
 func Refused(err error) bool {
 	return slices.ContainsFunc(refused, func(r error) bool { return errors.Is(err, r) })
 }
 
-// Copier writes copies of records. Brokers limit compressed batches, but the client limits
-// uncompressed ones. So Copier writes a copy that exceeds the client's limit in a batch of its own,
-// compressed with the original's codec or with zstd, whichever is shorter. Its methods are safe for
-// concurrent use.
+// Copier writes copies of records. Brokers limit compressed batches, but the client limits uncompressed ones, so a
+// larger copy gets a batch of its own, compressed with the original's codec or with zstd, whichever is shorter. Its
+// methods are safe for concurrent use.
 type Copier struct {
 	cfg    *Config
 	client *kgo.Client
 	codec  *leastOf
-	turn   chan struct{} // bounds large records to one without a known result
+	turn   chan struct{}
 
 	mu     sync.Mutex
 	large  *kgo.Client
@@ -50,10 +48,9 @@ func NewCopier(cfg *Config, client *kgo.Client) *Copier {
 	return &Copier{cfg: cfg, client: client, codec: newLeastOf(), turn: make(chan struct{}, 1)}
 }
 
-// Write produces each record once and waits for the results until ctx or the client ends. It
-// returns one error for each record. A record without a result by then has ctx's error or
-// kgo.ErrClientClosed: it may be in the log or may still be written. Write does not wait longer,
-// because an idempotent producer never gives up a record that it has sent.
+// Write produces each record once and waits for the results until ctx or the client ends. It returns one error for
+// each record. A record without a result has ctx's error or kgo.ErrClientClosed, and may be in the log or still be
+// written: an idempotent producer never gives up a record that it has sent.
 func (c *Copier) Write(ctx context.Context, records ...*kgo.Record) []error {
 	errs := c.together(ctx, records)
 	for i, err := range errs {
@@ -89,9 +86,9 @@ func (c *Copier) together(ctx context.Context, records []*kgo.Record) []error {
 		of  int
 		err error
 	}
-	written := make(chan outcome, len(records)) // buffered, so that no late result blocks
+	written := make(chan outcome, len(records)) // so that no late result blocks
 	for i, r := range records {
-		to := *r // the client owns it; r may be retried
+		to := *r // the client owns it, and r may be retried
 		c.client.Produce(ctx, &to, func(_ *kgo.Record, err error) { written <- outcome{i, err} })
 	}
 	errs, known := make([]error, len(records)), make([]bool, len(records))
@@ -161,7 +158,7 @@ func (c *Copier) forLarge() (*kgo.Client, error) {
 	return c.large, nil
 }
 
-// Close ends the client for large records and the write in progress there. Later large writes fail.
+// Close ends the client for large records; later large writes fail.
 func (c *Copier) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -172,9 +169,8 @@ func (c *Copier) Close() {
 	}
 }
 
-// LargeOptions returns options of a producer that leaves the batch limit to the brokers and
-// compresses well. They are for engines that write copies in transactions with their own client.
-// Give it at most one batch at a time.
+// LargeOptions returns options of a producer that leaves the batch limit to the brokers and compresses well. It may
+// have one batch at a time.
 func LargeOptions() []kgo.Opt { return newLeastOf().options() }
 
 const mostBytes = 1 << 30
@@ -183,9 +179,8 @@ func (l *leastOf) options() []kgo.Opt {
 	return []kgo.Opt{kgo.ProducerBatchMaxBytes(mostBytes), kgo.BrokerMaxWriteBytes(mostBytes), kgo.WithCompressor(l)}
 }
 
-// leastOf compresses with the requested codec and with zstd, and keeps the shorter result.
 type leastOf struct {
-	like   atomic.Int32 // a kgo.CompressionCodecType
+	like   atomic.Int32
 	codecs map[kgo.CompressionCodecType]kgo.Compressor
 }
 

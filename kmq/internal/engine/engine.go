@@ -12,16 +12,14 @@ import (
 
 // Engine delivers records and settles them. Its methods are safe for concurrent use.
 type Engine interface {
-	// Receive waits for at least one record or for the end of ctx, and returns at most max. It does
-	// not wait for more than one, and acknowledges nothing.
+	// Receive waits for at least one record or for the end of ctx, and returns at most max. It acknowledges nothing.
 	Receive(ctx context.Context, max int) ([]*lease.Lease, error)
 
-	// Ack marks a record as processed. Flush waits until that is durable. After a crash before
-	// that, the record is delivered again.
+	// Ack marks a record as processed. That is durable after Flush.
 	Ack(ctx context.Context, l *lease.Lease) error
 	// Nack releases a record for another delivery after a delay; 0 means at once.
 	Nack(ctx context.Context, l *lease.Lease, delay time.Duration) error
-	// Extend sets the record's lock to expire d from now.
+	// Extend sets the lock to expire d from now.
 	Extend(ctx context.Context, l *lease.Lease, d time.Duration) error
 	// Reject gives a record up. The record is durably in the dead-letter topic before it is
 	// settled.
@@ -29,15 +27,13 @@ type Engine interface {
 
 	// Flush waits until everything that was settled before the call is durable.
 	Flush(ctx context.Context) error
-	// Close gives back what is not settled, flushes, and leaves the group. ctx bounds the flushing;
-	// Close frees all resources even if it returns an error.
+	// Close gives back what is not settled, flushes, and leaves the group. ctx bounds the flushing; all resources are
+	// freed even with an error.
 	Close(ctx context.Context) error
-	// Counts returns the engine's counters.
 	Counts() Counts
 }
 
 // Unhander is an Engine that can take back a delivery that no handler began, without counting it.
-// Other engines release the record, which counts.
 type Unhander interface {
 	// Unhand gives a record back for immediate delivery with the same attempt number.
 	Unhand(ctx context.Context, l *lease.Lease) error
@@ -45,9 +41,9 @@ type Unhander interface {
 
 // AllExtender is an Engine that can extend many leases in one step.
 type AllExtender interface {
-	// ExtendAll sets locks to expire at most d from now. It skips leases that have ended or cannot
-	// be extended, and returns the first error of the latter. It returns when ctx ends at the
-	// latest. Until then it owns the slice, and nothing else may settle or extend the leases.
+	// ExtendAll sets locks to expire at most d from now. It skips leases that have ended or cannot be extended, and
+	// returns the first error of the latter. It returns when ctx ends at the latest. Until then it owns the slice, and
+	// nothing else may settle or extend the leases.
 	ExtendAll(ctx context.Context, leases []*lease.Lease, d time.Duration) error
 }
 
@@ -57,24 +53,23 @@ type Counts struct {
 	Acked        int64
 	Nacked       int64
 	Rejected     int64
-	Expired      int64 // locks that expired in this process
-	Lost         int64 // leases whose partition was taken away
-	Redelivered  int64 // deliveries with an attempt above 1
-	Tailed       int64 // copied to the end of their partition by this process
-	DeadLettered int64 // copied to the dead-letter topic by this process
-	Missing      int64 // records to be redelivered that were no longer in the log
-	Retried      int64 // failed attempts of the tracker in this process, which it repeats
-	Unreadable   int64 // markers that the tracker in this process could not read
+	Expired      int64 // in this process
+	Lost         int64 // their partition was taken away
+	Redelivered  int64 // attempt above 1
+	Tailed       int64 // to the end of their partition, by this process
+	DeadLettered int64 // by this process
+	Missing      int64 // to be redelivered, but not in the log
+	Retried      int64 // failed attempts of this process's tracker, which it repeats
+	Unreadable   int64 // markers that this process's tracker could not read
 
 	InFlight      int       // delivered or ready, and not settled
-	OldestUnacked time.Time // the timestamp of the oldest of these; zero if none
-	Paused        []int32   // partitions that are not fetched because a limit is reached
-	CommitBehind  int64     // records beyond the committed offsets, over all partitions
-	// Lateness counts the redeliveries of this process by their time after the deadline.
+	OldestUnacked time.Time // of these; or zero
+	Paused        []int32   // not fetched: a limit is reached
+	CommitBehind  int64     // over all partitions
+	// Lateness is the time of redeliveries after the deadline.
 	Lateness Histogram
-	// RetentionAlarm describes the records that retention may delete before they are settled;
-	// empty: none. It is updated every 30 s. With the engine share it is always empty, since only
-	// the broker knows what is settled.
+	// RetentionAlarm names the records that retention may delete before they are settled; empty: none. It is updated
+	// every 30 s; share has none.
 	RetentionAlarm string
 }
 

@@ -98,7 +98,6 @@ func TestTopics(t *testing.T) {
 			t.Errorf("none: %v", err)
 		}
 
-		// A topic that another queue creates at the same time, with its configs.
 		cl := c.NewClient(t, cfg.ClientOptions()...)
 		stamp := "LogAppendTime"
 		is, err := EnsureTopic(t.Context(), cl, "markers", "queue", Topics{Partitions: 7, Replication: 3}, map[string]*string{"message.timestamp.type": &stamp})
@@ -139,7 +138,6 @@ func TestTopicsBecomeKnown(t *testing.T) {
 	})
 }
 
-// An application's options cannot override those of the queue.
 func TestOptionsOfTheQueueHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := virtual.Start(t, virtual.Options{})
@@ -176,7 +174,7 @@ func TestOptionsOfTheQueueHold(t *testing.T) {
 	})
 }
 
-// A created dead-letter topic keeps what the queue's topic keeps; an existing weaker one is logged.
+// An existing weaker topic is logged.
 func TestADeadLetterTopicKeepsWhatTheQueueKeeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := virtual.Start(t, virtual.Options{Brokers: 3})
@@ -225,7 +223,6 @@ func TestADeadLetterTopicKeepsWhatTheQueueKeeps(t *testing.T) {
 	})
 }
 
-// Only a queue on a compacted topic is warned about.
 func TestCompactedQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := virtual.Start(t, virtual.Options{})
@@ -257,8 +254,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Write copies a compressed record that is larger than the client's batch limit, and a refused
-// record delays no other. The test uses zstd, which does not run in virtual time.
+// A refused record delays no other. zstd does not run in virtual time.
 func TestCopier(t *testing.T) {
 	e, err := cluster.StartEmbedded(cluster.EmbeddedOptions{})
 	if err != nil {
@@ -296,7 +292,7 @@ func TestCopier(t *testing.T) {
 	got := make(map[int]uint8)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	for len(got) < 3 && ctx.Err() == nil { // small, small too, large
+	for len(got) < 3 && ctx.Err() == nil {
 		for _, r := range cl.PollFetches(ctx).Records() {
 			got[len(r.Value)] = r.Attrs.CompressionType()
 		}
@@ -310,7 +306,6 @@ func TestCopier(t *testing.T) {
 	}
 }
 
-// With a broker that accepts a copy and does not answer, Write ends with its context or with Close.
 func TestCopierBesideASilentBroker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := virtual.Start(t, virtual.Options{})
@@ -362,7 +357,6 @@ func TestCopierBesideASilentBroker(t *testing.T) {
 	})
 }
 
-// The shorter of the original's codec and zstd is used.
 func TestLeastOf(t *testing.T) {
 	src := bytes.Repeat([]byte("much the same, "), 1000)
 	l := newLeastOf()

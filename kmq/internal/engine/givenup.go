@@ -8,20 +8,19 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// GivenUp logs records that become dead letters: the first at once, then one a minute with the
-// number since the last. Record is safe for concurrent use.
+// GivenUp logs dead letters: the first at once, then their number once a minute. Record is safe for concurrent use.
 type GivenUp struct {
 	log *slog.Logger
 
 	mu    sync.Mutex
 	last  time.Time
-	since int64 // records since then
+	since int64
 }
 
 // NewGivenUp returns a GivenUp that logs to log.
 func NewGivenUp(log *slog.Logger) *GivenUp { return &GivenUp{log: log} }
 
-// Record counts a record that is now in the dead-letter topic, and its reason.
+// Record counts a record in the dead-letter topic.
 func (g *GivenUp) Record(at lease.ID, reason string) {
 	g.mu.Lock()
 	g.since++

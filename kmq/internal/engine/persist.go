@@ -15,7 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// fatal are the errors that need a change of the configuration or of a permission.
+// Errors that need a change of the configuration or of a permission.
 var fatal = []error{
 	lease.ErrConfig, lease.ErrClosed, lease.ErrUnsupported, kgo.ErrClientClosed,
 	kerr.TopicAuthorizationFailed, kerr.GroupAuthorizationFailed, kerr.ClusterAuthorizationFailed,
@@ -25,8 +25,7 @@ var fatal = []error{
 	kerr.InvalidRequiredAcks,
 }
 
-// RefusedSessionTimeout returns the ErrConfig for a broker's INVALID_SESSION_TIMEOUT. It names the
-// broker settings with the limits.
+// RefusedSessionTimeout returns the ErrConfig for a broker's INVALID_SESSION_TIMEOUT. It names the brokers' settings.
 func RefusedSessionTimeout(err error) error {
 	return fmt.Errorf("%w: the brokers refuse SessionTimeout: choose one from their group.min.session.timeout.ms to their group.max.session.timeout.ms (Kafka's defaults are 6 s and 30 min): %w", lease.ErrConfig, err)
 }
@@ -46,11 +45,9 @@ func NotThere(err error) bool {
 // safe for concurrent use.
 type Missing struct{ since time.Time }
 
-// missingFor is how long a topic must be missing before Refuses returns true.
 const missingFor = 2 * time.Second
 
-// Refuses takes the result of a write and reports whether the topic refuses writes: it has been
-// missing for missingFor, and no write has succeeded since.
+// Refuses takes the result of a write and reports whether the topic has been missing for missingFor.
 func (m *Missing) Refuses(err error) bool {
 	switch {
 	case !NotThere(err):
@@ -89,7 +86,6 @@ func (w *Wait) Sleep(ctx context.Context) error {
 	}
 }
 
-// complainEvery is the shortest interval between two log lines about a repeated error.
 const complainEvery = time.Minute
 
 // Complaint logs an error at most once a minute. It is not safe for concurrent use.
@@ -101,7 +97,7 @@ type Complaint struct {
 // NewComplaint returns a Complaint that logs to log.
 func NewComplaint(log *slog.Logger) *Complaint { return &Complaint{log: log} }
 
-// About logs that something failed and is retried.
+// About logs a failure that is retried.
 func (c *Complaint) About(what string, err error) {
 	if now := time.Now(); c.last.IsZero() || now.Sub(c.last) >= complainEvery {
 		c.last = now

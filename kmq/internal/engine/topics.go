@@ -21,7 +21,7 @@ import (
 type Topics struct {
 	Partitions           int
 	Replication          int
-	DeadLetterPartitions int // 0: there is no dead-letter topic
+	DeadLetterPartitions int // 0: no dead-letter topic
 }
 
 // LookUp calls CheckTopics with a client of its own.
@@ -34,9 +34,9 @@ func LookUp(ctx context.Context, cfg Config) (Topics, error) {
 	return CheckTopics(ctx, cl, cfg)
 }
 
-// CheckTopics checks the queue's topic, which must exist, and the dead-letter topic, which it
-// creates with the same shape if it is missing. It logs if the dead-letter topic keeps less than
-// the queue's topic. The error is lease.ErrConfig or the cluster's.
+// CheckTopics checks the queue's topic, which must exist, and the dead-letter topic, which it creates with the same
+// shape if it is missing. It logs if the dead-letter topic keeps less than the queue's topic. The error is
+// lease.ErrConfig or the cluster's.
 func CheckTopics(ctx context.Context, cl *kgo.Client, cfg Config) (Topics, error) {
 	queue, err := awaitShape(ctx, cl, cfg.Topic, unseenFor)
 	switch {
@@ -84,8 +84,7 @@ func warnCompacted(ctx context.Context, cl *kgo.Client, cfg Config) error {
 	return nil
 }
 
-// inherited are the configs that a created topic copies from the queue's topic. [Weaker] compares
-// them: more is better, and -1 is the most.
+// Configs that a created topic copies. [Weaker] compares them: more is better, and -1 is the most.
 var inherited = []string{minInSync, "retention.ms", "retention.bytes", maxMessageBytes}
 
 const (
@@ -93,15 +92,13 @@ const (
 	maxMessageBytes = "max.message.bytes"
 	cleanupPolicy   = "cleanup.policy"
 
-	// headerRoom is how many bytes longer than its original a copy may be. The copy has extra
-	// headers, with a reason of lease.MostReason bytes and the names of a topic and a group.
+	// for a copy's extra headers
 	headerRoom = 4096
 )
 
-// EnsureTopic creates a topic like another one unless it exists. It copies min.insync.replicas and
-// retention, and max.message.bytes with room for the headers of copies; configs overrides these. If
-// the cluster permits, each partition is on the same brokers as that of the other topic.
-// EnsureTopic returns the topic's actual shape.
+// EnsureTopic creates a topic like another one unless it exists. It copies min.insync.replicas, retention and
+// max.message.bytes, which configs override. If the cluster permits, its partitions are on the same brokers. It
+// returns the actual shape.
 func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want Topics, configs map[string]*string) (Topics, error) {
 	is, err := shape(ctx, cl, name)
 	if err != nil || is.Partitions > 0 {
@@ -126,7 +123,7 @@ func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want To
 		all[k] = v
 	}
 	err = createBeside(ctx, cl, name, like, want.Partitions, all)
-	if err != nil && !errors.Is(err, kerr.TopicAlreadyExists) { // a broker is gone, or the cluster insists on placing replicas
+	if err != nil && !errors.Is(err, kerr.TopicAlreadyExists) { // a broker is gone, or the cluster places replicas
 		_, err = kadm.NewClient(cl).CreateTopic(ctx, int32(want.Partitions), int16(want.Replication), all, name)
 	}
 	switch {
@@ -138,15 +135,14 @@ func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want To
 	return awaitShape(ctx, cl, name, createdFor)
 }
 
-// createBeside creates a topic whose partitions have the same brokers and leaders as those of
-// another topic. Work on both then needs one request to one broker, and fails together.
+// createBeside gives partitions the brokers and leaders of another topic's, so that work on both needs one request.
 func createBeside(ctx context.Context, cl *kgo.Client, name, other string, partitions int, configs map[string]*string) error {
 	all, err := kadm.NewClient(cl).ListTopics(ctx, other)
 	if err != nil {
 		return err
 	}
 	if all[other].Err != nil || len(all[other].Partitions) != partitions {
-		return errUnseen // a broker that does not know all partitions: the topic would get the default shape
+		return errUnseen // a broker does not know all partitions: the shape would be wrong
 	}
 	topic := kmsg.NewCreateTopicsRequestTopic()
 	topic.Topic, topic.NumPartitions, topic.ReplicationFactor = name, -1, -1
@@ -172,10 +168,9 @@ func createBeside(ctx context.Context, cl *kgo.Client, name, other string, parti
 	return kerr.ErrorForCode(resp.Topics[0].ErrorCode)
 }
 
-// Weaker lists in which respects a topic keeps records less well than another: replication,
-// min.insync.replicas, retention, max.message.bytes, and compaction of only the first. It returns
-// nil for none; without permission to read the configuration it compares only the replication. is
-// and want are the topics' shapes.
+// Weaker lists in which respects a topic keeps records less well than another: replication, min.insync.replicas,
+// retention, max.message.bytes, and compaction of only the first. Without permission to read the configuration it
+// compares only the replication; is and want are the shapes.
 func Weaker(ctx context.Context, cl *kgo.Client, name, than string, is, want Topics) ([]string, error) {
 	var all []string
 	if is.Replication < want.Replication {
@@ -203,7 +198,7 @@ func Weaker(ctx context.Context, cl *kgo.Client, name, than string, is, want Top
 	return all, nil
 }
 
-// less compares values of which -1 is the largest; values that are no numbers are not less.
+// In less, -1 is the largest.
 func less(a, b string) bool {
 	x, errX := strconv.ParseInt(a, 10, 64)
 	y, errY := strconv.ParseInt(b, 10, 64)
@@ -216,7 +211,7 @@ func less(a, b string) bool {
 	return x < y
 }
 
-// TopicConfig reads one config of a topic; nil if it has no value.
+// TopicConfig reads one config of a topic; nil without a value.
 func TopicConfig(ctx context.Context, cl *kgo.Client, topic, key string) (*string, error) {
 	all, err := TopicConfigs(ctx, cl, topic)
 	if v, ok := all[key]; ok {
@@ -225,8 +220,7 @@ func TopicConfig(ctx context.Context, cl *kgo.Client, topic, key string) (*strin
 	return nil, err
 }
 
-// TopicConfigs reads the configs of a topic that have a value. It retries for a topic that some
-// brokers do not know yet.
+// TopicConfigs reads the configs of a topic that have a value. It retries while some brokers do not know the topic.
 func TopicConfigs(ctx context.Context, cl *kgo.Client, topic string) (map[string]string, error) {
 	wait, until := NewWait(), time.Now().Add(unseenFor)
 	for {
@@ -260,7 +254,7 @@ func tryTopicConfigs(ctx context.Context, cl *kgo.Client, topic string) (map[str
 	return all, nil
 }
 
-// shape returns a topic's shape, with 0 partitions if it does not exist.
+// shape returns 0 partitions if the topic does not exist.
 func shape(ctx context.Context, cl *kgo.Client, topic string) (Topics, error) {
 	all, err := kadm.NewClient(cl).ListTopics(ctx, topic)
 	if err != nil {
@@ -276,8 +270,7 @@ func shape(ctx context.Context, cl *kgo.Client, topic string) (Topics, error) {
 	return Topics{Partitions: len(detail.Partitions), Replication: detail.Partitions.NumReplicas()}, nil
 }
 
-// unseenFor is how long a topic may be unknown before it counts as missing. createdFor is the same
-// for a topic that the cluster has created: on busy brokers, 192 replicas took more than 3 s.
+// createdFor is longer: on busy brokers, 192 replicas took more than 3 s.
 const (
 	unseenFor  = 3 * time.Second
 	createdFor = 30 * time.Second
@@ -285,7 +278,7 @@ const (
 
 var errUnseen = errors.New("brokers do not know the topic")
 
-// awaitShape waits until a topic is known; its error is errUnseen if that takes too long.
+// awaitShape returns errUnseen if that takes too long.
 func awaitShape(ctx context.Context, cl *kgo.Client, topic string, within time.Duration) (Topics, error) {
 	wait, until := NewWait(), time.Now().Add(within)
 	for {

@@ -1,13 +1,12 @@
 package engine
 
-// Turn is a lock whose holder may wait for the cluster. It is a channel, because a wait for a
-// sync.Mutex would block the virtual time of tests.
+// Turn is a lock whose holder may wait for the cluster. A wait for a sync.Mutex would block the virtual time of tests.
 type Turn chan struct{}
 
 // NewTurn returns an unlocked Turn.
 func NewTurn() Turn { return make(Turn, 1) }
 
-// Lock waits until the turn is unlocked and locks it.
+// Lock locks the turn.
 func (t Turn) Lock() { t <- struct{}{} }
 
 // Unlock unlocks the turn.

@@ -24,7 +24,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
-// The engines, by their names in package kmq.
+// Names of the engines, as in package kmq.
 const (
 	Plain     = "plain"
 	Markers   = "markers"
@@ -32,15 +32,12 @@ const (
 	Share     = "share"
 )
 
-// Unsaid is an engine that cannot be found out. OffsetMap leaves the same state as Plain while
-// nothing beyond its commits is acknowledged. So does Markers before a tracker has run, if its
-// topic is not given.
+// Unsaid is an engine that cannot be found out; see kmq.Inspection.
 const Unsaid = ""
 
 const unknown = -1
 
-// readAtMost bounds the records of a partition that are read to find copies and the oldest
-// timestamp. If there are more, only the first unsettled record is read.
+// readAtMost bounds the unsettled records of a partition that are read. Of more, only the first is read.
 const readAtMost = 100_000
 
 // Partition is the state of one partition; -1 means unknown.
@@ -52,21 +49,20 @@ type Partition struct {
 	Redelivered    int64
 	OldestUnacked  time.Time
 
-	start  int64          // start of the log
-	stable int64          // the last stable offset: later records may still be aborted
-	unlent int64          // no record from here on is known to be delivered
-	open   []window.Range // unsettled ranges below unlent
+	start  int64
+	stable int64 // later records may still be aborted
+	unlent int64 // from here on nothing is known to be delivered
+	open   []window.Range
 }
 
 // Result is the state of a group.
 type Result struct {
-	Topic, Engine string // the engine may be Unsaid
+	Topic, Engine string // Engine may be Unsaid
 	Partitions    []Partition
-	DeadLetters   int64 // -1: no dead-letter topic is given
+	DeadLetters   int64 // -1: no topic is given
 }
 
-// Group inspects a group. It finds out an empty cfg.Topic or kind, and then refuses an unknown
-// group.
+// Group inspects a group. It finds out an empty cfg.Topic or kind, and then refuses an unknown group.
 func Group(ctx context.Context, cfg engine.Config, kind string) (Result, error) {
 	client, err := kgo.NewClient(cfg.ClientOptions()...)
 	if err != nil {
@@ -110,9 +106,9 @@ type inspector struct {
 	cfg       engine.Config
 	client    *kgo.Client
 	adm       *kadm.Client
-	committed kadm.OffsetResponses // of the group, in all topics
-	shared    kadm.ShareOffsets    // of a share group
-	sharers   []string             // the topics that a share group's members read
+	committed kadm.OffsetResponses
+	shared    kadm.ShareOffsets
+	sharers   []string
 	parts     []*Partition
 }
 
@@ -167,7 +163,6 @@ func (i *inspector) find(ctx context.Context, kind string) (string, error) {
 	return Unsaid, nil
 }
 
-// findTopic takes the topic from the group's commits, or else from its members' subscriptions.
 func (i *inspector) findTopic(ctx context.Context) error {
 	if i.cfg.Topic != "" {
 		return nil
@@ -180,7 +175,7 @@ func (i *inspector) findTopic(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case live && len(topics) == 0: // the coordinator does not know subscriptions during a rebalance
+	case live && len(topics) == 0: // unknown during a rebalance
 		return fmt.Errorf("%w: group %s has committed nothing, and the topics of its members are unknown: name its topic", lease.ErrConfig, i.cfg.Group)
 	}
 	return i.chooseTopic(topics)
@@ -208,8 +203,6 @@ func (i *inspector) known(ctx context.Context) (bool, error) {
 	return live, err
 }
 
-// members returns the topics that the group's members read, if known, and whether there are
-// members.
 func (i *inspector) members(ctx context.Context) (topics []string, live bool, err error) {
 	group := i.cfg.Group
 	classic, err := i.adm.DescribeGroups(ctx, group)
@@ -221,7 +214,7 @@ func (i *inspector) members(ctx context.Context) (topics []string, live bool, er
 	} else if !errors.Is(g.Err, kerr.GroupIDNotFound) {
 		return nil, false, fmt.Errorf("kmq: describe group %s: %w", group, g.Err)
 	}
-	newer, err := i.adm.DescribeConsumerGroups(ctx, group) // a group of KIP-848
+	newer, err := i.adm.DescribeConsumerGroups(ctx, group) // KIP-848
 	if g := newer[group]; err == nil && g.Err == nil {
 		return g.SubscribedTopics(), len(g.Members) > 0, nil
 	}
@@ -293,7 +286,7 @@ func (i *inspector) lay(ctx context.Context) error {
 			ID: id, Committed: unknown, End: end.Offset, InFlight: unknown,
 			start: starts[id].Offset, stable: stable[id].Offset,
 		}
-		if p.start == p.End { // an empty log
+		if p.start == p.End {
 			p.InFlight = 0
 		}
 		if o, ok := i.committed.Lookup(topic, id); ok && o.Err == nil {
@@ -307,7 +300,6 @@ func (i *inspector) lay(ctx context.Context) error {
 	return nil
 }
 
-// listed lists offsets of all partitions of a topic; a missing topic is an error.
 func listed(ctx context.Context, topic string, list func(context.Context, ...string) (kadm.ListedOffsets, error)) (map[int32]kadm.ListedOffset, error) {
 	all, err := list(ctx, topic)
 	if err == nil {
@@ -322,7 +314,7 @@ func listed(ctx context.Context, topic string, list func(context.Context, ...str
 	return all[topic], nil
 }
 
-// offsetMap counts the gaps in the acknowledged offsets as in flight.
+// offsetMap counts gaps in the acknowledged offsets as in flight.
 func (i *inspector) offsetMap() error {
 	for _, p := range i.parts {
 		o, ok := i.committed.Lookup(i.cfg.Topic, p.ID)
@@ -346,7 +338,7 @@ func (i *inspector) offsetMap() error {
 	return nil
 }
 
-// settled marks nothing as in flight in partitions that are committed up to the end.
+// In partitions committed up to the end, settled leaves nothing in flight.
 func (i *inspector) settled() {
 	for _, p := range i.parts {
 		if p.Waiting == 0 {
@@ -355,8 +347,8 @@ func (i *inspector) settled() {
 	}
 }
 
-// share takes the number of open records from the broker. If it is 0, the broker's start offset may
-// still be below the end of the log.
+// share takes the number of open records from the broker. If it is 0, the broker's start offset may still be below the
+// end of the log.
 func (i *inspector) share() {
 	for _, p := range i.parts {
 		o, ok := i.shared.Lookup(i.cfg.Topic, p.ID)

@@ -17,8 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
-// stalls is how long a read waits for records before the partition counts as read: its last offsets
-// may hold no records.
+// stalls is how long a read waits for records: the last offsets may hold none.
 const stalls = 3 * time.Second
 
 func (i *inspector) markersTopic() string {
@@ -28,8 +27,7 @@ func (i *inspector) markersTopic() string {
 	return i.cfg.Topic + "-markers"
 }
 
-// marked reports whether the last markers in the topic include one of the group. It returns false
-// without permission to read.
+// marked is false without permission to read.
 func (i *inspector) marked(ctx context.Context) bool {
 	topic := i.markersTopic()
 	spans, err := i.spans(ctx, topic)
@@ -47,13 +45,13 @@ func (i *inspector) marked(ctx context.Context) bool {
 		m, err := marker.Parse(r.Key, r.Value)
 		if m.Group == ours && (err == nil || errors.Is(err, marker.ErrVersion)) {
 			found = true
-			stop() // one is enough
+			stop()
 		}
 	})
 	return found
 }
 
-// markers finds out what is delivered from the markers that the tracker's group would read next.
+// markers reads the markers that the tracker's group would read next.
 func (i *inspector) markers(ctx context.Context) error {
 	topic, group := i.markersTopic(), markers.Group(i.cfg.Group)
 	committed, err := i.offsets(ctx, group)
@@ -76,12 +74,12 @@ func (i *inspector) markers(ctx context.Context) error {
 		}
 		states[id] = tracker.New(s.From)
 	}
-	handed := make(map[int32]int64) // end of the delivered offsets
+	handed := make(map[int32]int64)
 	var unreadable error
 	ours := marker.Of(i.cfg.Group)
 	err = i.read(ctx, topic, spans, func(r *kgo.Record) {
 		m, err := marker.Parse(r.Key, r.Value)
-		others := m.Group != 0 && m.Group != ours // of a group on the same topic
+		others := m.Group != 0 && m.Group != ours
 		switch {
 		case others && m.Partition == r.Partition && (err == nil || errors.Is(err, marker.ErrVersion)):
 			return
@@ -104,14 +102,13 @@ func (i *inspector) markers(ctx context.Context) error {
 		s := states[p.ID]
 		p.InFlight, _ = s.Open()
 		s.Each(func(from, to int64) { p.open = append(p.open, window.Range{From: from, To: to}) })
-		p.unlent = max(p.unlent, handed[p.ID]) // starts are written before offsets are committed
+		p.unlent = max(p.unlent, handed[p.ID]) // starts are written before commits
 		p.Waiting = max(p.End-p.unlent, 0)
 	}
 	return nil
 }
 
-// readUnsettled reads the unsettled records for the oldest timestamp and, if copies is set, the
-// number of copies.
+// readUnsettled finds the oldest timestamp and, if copies is set, counts copies.
 func (i *inspector) readUnsettled(ctx context.Context, copies bool) error {
 	spans := make(map[int32]window.Range)
 	byID := make(map[int32]*Partition)
@@ -138,7 +135,6 @@ func (i *inspector) readUnsettled(ctx context.Context, copies bool) error {
 	})
 }
 
-// readable returns the readable range that may hold unsettled records.
 func (p *Partition) readable() window.Range {
 	from := max(p.unlent, p.start)
 	if len(p.open) > 0 {
@@ -163,7 +159,6 @@ func (p *Partition) unsettled(offset int64) bool {
 	return found
 }
 
-// spans returns the first and the last stable offset of each partition of a topic.
 func (i *inspector) spans(ctx context.Context, topic string) (map[int32]window.Range, error) {
 	starts, err := i.adm.ListStartOffsets(ctx, topic)
 	var ends kadm.ListedOffsets
@@ -182,8 +177,8 @@ func (i *inspector) spans(ctx context.Context, topic string) (map[int32]window.R
 	return spans, nil
 }
 
-// read reads the committed records of ranges, each in offset order. A range must not end beyond the
-// last stable offset, because later records do not come yet.
+// read reads in offset order. A range must not end beyond the last stable offset, because later records do not come
+// yet.
 func (i *inspector) read(ctx context.Context, topic string, spans map[int32]window.Range, f func(*kgo.Record)) error {
 	from := make(map[int32]kgo.Offset)
 	for id, s := range spans {

@@ -25,7 +25,6 @@ func TestUnsettled(t *testing.T) {
 	}
 }
 
-// A read ends before the first open transaction.
 func TestReadingEndsBeforeAnOpenTransaction(t *testing.T) {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "orders"))
 	if err != nil {

@@ -8,15 +8,14 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 )
 
-// A share group without open records has nothing in flight and no oldest record, even if the
-// broker's start offset is below the end of the log.
+// Without open records nothing is in flight, even if the broker's start offset is below the end of the log.
 func TestShareWithoutLag(t *testing.T) {
 	for _, test := range []struct {
 		lag, unlent, waiting, inFlight int64
 	}{
 		{0, 350, 0, 0},
 		{3, 276, 3, unknown},
-		{-1, 276, 74, unknown}, // the broker does not know the lag
+		{-1, 276, 74, unknown},
 	} {
 		p := &Partition{Committed: unknown, End: 350, stable: 350, InFlight: unknown}
 		i := inspector{
@@ -30,7 +29,7 @@ func TestShareWithoutLag(t *testing.T) {
 		if test.lag != 0 {
 			continue
 		}
-		if err := i.readUnsettled(t.Context(), true); err != nil || !p.OldestUnacked.IsZero() { // needs no client
+		if err := i.readUnsettled(t.Context(), true); err != nil || !p.OldestUnacked.IsZero() {
 			t.Errorf("%+v, %v", *p, err)
 		}
 	}

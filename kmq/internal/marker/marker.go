@@ -19,7 +19,7 @@ import (
 // Type is the kind of a marker.
 type Type uint8
 
-// The types. Their numbers are on disk.
+// Types. Their numbers are on disk.
 const (
 	// Start: Count records from Offset on are locked for Duration from the marker's time.
 	Start Type = 1
@@ -30,7 +30,7 @@ const (
 	// Release: Count records from Offset on were released, for another delivery Duration after this
 	// marker's time.
 	Release Type = 4
-	// Tick: only the time, for a partition without other markers. Its Offset is -1.
+	// Tick: only the time, for a partition without other markers; its Offset is -1.
 	Tick Type = 5
 )
 
@@ -54,12 +54,12 @@ func (t Type) String() string {
 // Reason says why a record is done.
 type Reason uint8
 
-// The reasons. Their numbers are on disk.
+// Reasons. Their numbers are on disk.
 const (
-	Acked        Reason = 0 // the application acknowledged it
-	Copied       Reason = 1 // a copy for the next delivery is written
+	Acked        Reason = 0 // by the application
+	Copied       Reason = 1 // a copy for the next delivery is at the end of the partition
 	DeadLettered Reason = 2 // a copy is in the dead-letter topic
-	Missing      Reason = 3 // it was no longer in the log
+	Missing      Reason = 3 // no longer in the log
 )
 
 // Marker is one fact. Fields that its Type does not use are zero.
@@ -70,19 +70,17 @@ type Marker struct {
 
 	Count    int32         // Start, End, Extend, Release: from 1 to MaxCount
 	Duration time.Duration // Start, Extend, Release: whole milliseconds, from 0 to MaxDuration
-	// Holder distinguishes members that deliver the same record, one of which does not know that it
-	// lost its partition. An Extend or a Release applies to the Start of the same Holder.
+	// Holder distinguishes members that deliver the same record, if one does not know that it lost its partition. An
+	// Extend or a Release applies to the Start of the same Holder.
 	Holder uint32 // Start, Extend, Release
 	Reason Reason // End
-	// Undelivered: the record was given back before an application had it, and the delivery does
-	// not count.
+	// Undelivered: no application had the record, and the delivery does not count.
 	Undelivered bool // Release
-	// Group is [Of] the group that wrote the marker, since several groups may share a topic. It is
-	// 0 before version 1.1.
+	// Group is [Of] the group that wrote the marker; 0 before version 1.1.
 	Group uint32 // all but Tick
 }
 
-// The bounds of a marker's fields.
+// Bounds of a marker's fields.
 const (
 	MaxCount    = 1 << 24
 	MaxDuration = 366 * 24 * time.Hour
@@ -96,33 +94,31 @@ var (
 	ErrMalformed = errors.New("malformed marker")
 )
 
-// A value begins with major<<4|minor. A reader accepts later minor versions, whose markers have
-// more fields at the end, and no other major version.
+// A value begins with major<<4|minor. A reader accepts later minor versions, whose markers have more fields at the
+// end, and no other major version.
 //
-// A group must work with the markers of another group that was updated first. So all later major
-// versions keep the key, and begin each value with the version, the type and the group, also for
-// ticks. Parse can thus return the group of a marker that it cannot read. A new type needs a new
-// major version.
+// A group must work with markers of a group that was updated first. So all later major versions keep the key, and
+// begin each value with the version, the type and the group, also for ticks. A new type needs a new major version.
 const (
 	major    = 1
-	minor    = 1 // the first version with groups
+	minor    = 1 // first with groups
 	keyBytes = 12
 
-	undelivered = 1 // flag of a Release
+	undelivered = 1
 )
 
 // Size is the most bytes that Append adds.
 const Size = keyBytes + 2 + 3*binary.MaxVarintLen64 + 1 + 4
 
-// Of returns the number by which a group recognizes its markers: the FNV-1a hash of its name, or 1
-// if that is 0. Two groups collide with a probability of 1 in 4 billion.
+// Of returns the number of a group: the FNV-1a hash of its name, or 1 if that is 0. Two groups collide with a
+// probability of 1 in 4 billion.
 func Of(group string) uint32 {
 	h := fnv.New32a()
 	h.Write([]byte(group))
 	return max(1, h.Sum32())
 }
 
-// Append appends the marker's key and value to b. It returns b and both; they share memory.
+// Append appends the marker's key and value to b, and returns all and both, which share memory.
 func Append(b []byte, m Marker) (all, key, value []byte) {
 	from := len(b)
 	b = binary.BigEndian.AppendUint32(b, uint32(m.Partition))
@@ -158,8 +154,8 @@ func appendLoan(b []byte, m Marker) []byte {
 	return binary.AppendUvarint(b, uint64(m.Holder))
 }
 
-// Parse reads a marker. The error is an ErrVersion if a later kmq might read it, and otherwise an
-// ErrMalformed. With an ErrVersion the Group is correct, or 0 if it is unknown.
+// Parse reads a marker. The error is an ErrVersion if a later kmq might read it, else an ErrMalformed. With an
+// ErrVersion the Group is correct, or 0.
 func Parse(key, value []byte) (Marker, error) {
 	if len(key) != keyBytes {
 		return Marker{}, fmt.Errorf("%w: a key of %d bytes instead of %d", ErrMalformed, len(key), keyBytes)
@@ -223,7 +219,7 @@ func (m *Marker) parse(r *reader, grouped bool) error {
 	return nil
 }
 
-// maxOffset prevents overflow when a count is added to an offset.
+// maxOffset keeps an offset plus a count from overflowing.
 const maxOffset = 1<<63 - 1 - MaxCount
 
 func (m *Marker) loan(r *reader) {
@@ -232,13 +228,13 @@ func (m *Marker) loan(r *reader) {
 	m.Holder = uint32(r.uvarint(1<<32 - 1))
 }
 
-// reader reads fields from a value; bad stays set after the first missing or invalid one.
+// bad stays set after a missing or invalid field.
 type reader struct {
 	b   []byte
 	bad bool
 }
 
-// uvarint reads a number up to most and accepts only its shortest encoding.
+// uvarint accepts a number up to most, only in its shortest encoding.
 func (r *reader) uvarint(most uint64) uint64 {
 	v, n := binary.Uvarint(r.b)
 	if n <= 0 || v > most || (n > 1 && r.b[n-1] == 0) {

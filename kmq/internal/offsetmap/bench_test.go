@@ -21,8 +21,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/plain"
 )
 
-// BenchmarkEngine measures a record in the engine: taken, delivered and acknowledged, in order and
-// reversed, with commits.
 func BenchmarkEngine(b *testing.B) {
 	for _, order := range []string{"in order", "reversed"} {
 		b.Run(order, func(b *testing.B) {
@@ -60,7 +58,6 @@ func BenchmarkEngine(b *testing.B) {
 	}
 }
 
-// engines are an ordinary group and this engine.
 var engines = []struct {
 	name string
 	open func(context.Context, engine.Config) (engine.Engine, error)
@@ -69,8 +66,7 @@ var engines = []struct {
 	{"offsetmap", New},
 }
 
-// BenchmarkDrain reads a filled topic of Apache Kafka with 25 goroutines and batches of 10. It
-// reports medians of records/s and of CPU time for each record. Run it with -benchtime=5x.
+// BenchmarkDrain reports medians of records/s and of CPU time for each record. Run it with -benchtime=5x.
 func BenchmarkDrain(b *testing.B) {
 	const records = 2_000_000
 	k := clustertest.Own(b, 1, nil)
@@ -101,10 +97,8 @@ func BenchmarkDrain(b *testing.B) {
 	}
 }
 
-// BenchmarkBesidePlain measures the CPU time in ns of a record that is fetched, delivered and
-// acknowledged at once, for both engines, and the ratio plain/offsetmap (1 is no difference). An
-// in-process broker serves one batch repeatedly and is part of both times. The engines alternate in
-// each iteration, so that other load affects both. It reports medians. Run it with -benchtime=9x.
+// BenchmarkBesidePlain measures the CPU time in ns of a record in both engines, and the ratio plain/offsetmap. An
+// in-process broker is part of both times. Run it with -benchtime=9x.
 func BenchmarkBesidePlain(b *testing.B) {
 	const warmUp, records = 200_000, 1_000_000
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(12, "filled"),
@@ -129,7 +123,7 @@ func BenchmarkBesidePlain(b *testing.B) {
 						b.Fatal(err)
 					}
 					take(b, opened, warmUp)
-					runtime.GC() // collect the other engine's garbage first
+					runtime.GC()
 					before := cpuTime(b)
 					taken := take(b, opened, records)
 					once[e.name] = float64(cpuTime(b)-before) / float64(taken)
@@ -148,8 +142,7 @@ func BenchmarkBesidePlain(b *testing.B) {
 	}
 }
 
-// take receives batches of 10 in some goroutines and acknowledges them, until at least records are
-// acknowledged, and returns their number.
+// take acknowledges at least records and returns their number.
 func take(b *testing.B, e engine.Engine, records int64) int64 {
 	var acked atomic.Int64
 	var workers sync.WaitGroup
@@ -187,7 +180,6 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// drainAll returns the acknowledged records per second since the first delivery.
 func drainAll(b *testing.B, e engine.Engine, records int64) float64 {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
@@ -225,8 +217,8 @@ func drainAll(b *testing.B, e engine.Engine, records int64) float64 {
 	return float64(records) / elapsed.Seconds()
 }
 
-// BenchmarkEndToEnd measures the time from production to delivery at 2,000 records/s, open loop:
-// the median and the 99th percentile of both engines over 10 s. Run it with -benchtime=1x.
+// BenchmarkEndToEnd produces 2,000 records/s, open loop, and reports the median and the 99th percentile over 10 s. Run
+// it with -benchtime=1x.
 func BenchmarkEndToEnd(b *testing.B) {
 	k := clustertest.Own(b, 1, nil)
 	for i := range b.N {

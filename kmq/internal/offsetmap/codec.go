@@ -39,36 +39,32 @@ const (
 	headerBytes = 6
 )
 
-// The limits of decoded metadata. The body is checked before it is inflated, and the deliveries
-// before they are expanded.
+// The body is checked before it is inflated, and the deliveries before they are expanded.
 const (
 	maxBody       = 1 << 20
 	maxDelivered  = 1 << 17
 	maxDeliveries = 1 << 30
 )
 
-// flateFrom is the size in bytes from which a body is deflated.
 const flateFrom = 48
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errMetadata means that metadata is unreadable.
 var errMetadata = errors.New("not a map of this queue")
 
-// delivered is the number of deliveries of the pending record at an offset.
 type delivered struct {
 	offset int64
 	times  int
 }
 
-// progress is the content of a commit's metadata: what is done beyond its offset, in rising order
-// with gaps between, beginning after the offset, and the deliveries of pending records.
+// progress is the content of a commit's metadata: what is done beyond its offset, in rising order with gaps between,
+// and the deliveries of pending records.
 type progress struct {
 	done      []window.Range
 	delivered []delivered
 }
 
-// coder encodes and decodes maps. It reuses its buffers and is not safe for concurrent use.
+// not safe for concurrent use
 type coder struct {
 	runs, bitset, body []byte
 	deflated           bytes.Buffer
@@ -102,8 +98,8 @@ func (c *coder) encode(floor int64, p progress) string {
 	return base64.RawStdEncoding.EncodeToString(out)
 }
 
-// fit encodes within a limit in characters. To fit, it drops deliveries of the newest records, but
-// never the map: it returns false if the map is too long.
+// fit encodes within a limit in characters. It drops deliveries of the newest records, but never the map: it returns
+// false if that is too long.
 func (c *coder) fit(floor int64, p progress, limit int) (string, bool) {
 	for {
 		out := c.encode(floor, p)
@@ -114,7 +110,6 @@ func (c *coder) fit(floor int64, p progress, limit int) (string, bool) {
 	}
 }
 
-// checksum returns the sum of a commit's bytes at floor.
 func (c *coder) checksum(floor int64, b []byte) uint32 {
 	c.sum = binary.BigEndian.AppendUint64(c.sum[:0], uint64(floor))
 	c.sum = append(c.sum, b[0], b[1])
@@ -127,7 +122,7 @@ func (c *coder) compress(body []byte) []byte {
 	}
 	c.deflated.Reset()
 	if c.deflate == nil {
-		c.deflate, _ = flate.NewWriter(&c.deflated, flate.DefaultCompression) // only an unknown level fails
+		c.deflate, _ = flate.NewWriter(&c.deflated, flate.DefaultCompression)
 	} else {
 		c.deflate.Reset(&c.deflated)
 	}
@@ -171,7 +166,6 @@ func appendBitset(to []byte, floor int64, done []window.Range) []byte {
 	return to
 }
 
-// appendDelivered appends the deliveries of pending offsets, which must rise.
 func appendDelivered(to []byte, floor int64, p progress) []byte {
 	pending := pendingIndex{next: floor, done: p.done}
 	var run, times, index int64
@@ -203,15 +197,13 @@ func appendDelivered(to []byte, floor int64, p progress) []byte {
 	return to
 }
 
-// pendingIndex counts the offsets from a floor on that are not done.
 type pendingIndex struct {
-	next  int64 // counted up to here
-	index int64 // pending offsets below next
+	next  int64
+	index int64
 	done  []window.Range
 }
 
-// of returns the index of a pending offset among those from the floor on, from 0. Offsets must
-// rise.
+// of returns the index of a pending offset, from 0 at the floor.
 func (p *pendingIndex) of(offset int64) int64 {
 	for len(p.done) > 0 && p.done[0].From <= offset {
 		p.index += p.done[0].From - p.next
@@ -221,8 +213,6 @@ func (p *pendingIndex) of(offset int64) int64 {
 	return p.index + offset - p.next
 }
 
-// decode reads the metadata of a commit at floor. The error is an errMetadata that says what is
-// wrong.
 func (c *coder) decode(floor int64, metadata string) (progress, error) {
 	if metadata == "" {
 		return progress{}, nil
@@ -279,7 +269,6 @@ func decodeBody(floor int64, body []byte, bitset bool) (progress, error) {
 	return p, nil
 }
 
-// varints reads a body; bad is the first mistake.
 type varints struct {
 	rest []byte
 	bad  string
@@ -372,12 +361,11 @@ func (b *varints) delivered(floor int64, done []window.Range) []delivered {
 	return out
 }
 
-// worstFits reports whether every map of a window fits limit characters, whatever is done in
-// whatever order. The pending offsets form at most groups groups. span is the distance from the
-// committed offset to the last offset that may be done. It ignores deliveries, because fit drops
-// them.
+// worstFits reports whether every map of a window fits limit characters, whatever is done in whatever order. The
+// pending offsets form at most groups groups, and span is the distance from the committed offset to the last offset
+// that may be done. It ignores deliveries, which fit drops.
 func worstFits(span int64, groups, limit int) bool {
-	// The smaller form is written, so one that fits is enough. Three bytes take four characters.
+	// The smaller form is written. Three bytes take four characters.
 	room := int64(limit)*3/4 - headerBytes
 	return worstBitset(span) <= room || worstRuns(span, groups) <= room
 }
@@ -387,8 +375,7 @@ func worstBitset(span int64) int64 {
 	return uvarintBytes(n) + n
 }
 
-// worstRuns bounds the run lengths: at most two numbers for each group, whose sum is at most span.
-// A number needs a second byte from 2^7 on, a third from 2^14 on, and so on.
+// worstRuns bounds two numbers for each group, whose sum is at most span.
 func worstRuns(span int64, groups int) int64 {
 	numbers := 2 * int64(groups)
 	n := uvarintBytes(int64(groups)) + numbers

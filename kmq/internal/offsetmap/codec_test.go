@@ -16,8 +16,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
-// goldens are commits and their metadata, which clusters store: another string needs a new version.
-// (A deflated body can always be read, but Go may change how it deflates.)
+// Clusters store this metadata: another string needs a new version. (A deflated body can always be read, but Go may
+// change how it deflates.)
 var goldens = []struct {
 	name     string
 	floor    int64
@@ -57,7 +57,6 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// same compares without distinguishing nil from empty.
 func same(a, b progress) bool {
 	return slices.Equal(a.done, b.done) && slices.Equal(a.delivered, b.delivered)
 }
@@ -72,7 +71,6 @@ func drawProgress(t *rapid.T) (int64, progress) {
 		at = from + length.Draw(t, "done")
 		p.done = append(p.done, window.Range{From: from, To: at})
 	}
-	// Some of the first pending offsets were delivered.
 	done := p.done
 	for offset := floor; offset < floor+int64(rapid.IntRange(0, 100).Draw(t, "known")); offset++ {
 		if len(done) > 0 && offset == done[0].From {
@@ -100,7 +98,6 @@ func TestRoundTrip(t *testing.T) {
 		if _, err := c.decode(other, metadata); !errors.Is(err, errMetadata) {
 			t.Fatalf("a map of offset %d was read at %d: %v", floor, other, err)
 		}
-		// Every changed character is noticed.
 		i := rapid.IntRange(0, len(metadata)-1).Draw(t, "damaged")
 		with := rapid.SampledFrom([]byte("AQgwz019+/ é\x00")).Draw(t, "with")
 		if metadata[i] == with {
@@ -113,7 +110,6 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// TestForeign decodes metadata of other programs and versions.
 func TestForeign(t *testing.T) {
 	var c coder
 	ours := goldens[1]
@@ -158,13 +154,13 @@ func bomb() []byte {
 	return slices.Clone(c.compress(make([]byte, 2*maxBody)))
 }
 
-// TestFit drops the deliveries of the newest records first, and never the map.
+// The newest records' deliveries are dropped first, and never the map.
 func TestFit(t *testing.T) {
 	var c coder
 	p := progress{done: everyOther(0, 40)}
 	bare := len(c.encode(0, p))
 	for i := int64(0); i < 40; i += 2 {
-		p.delivered = append(p.delivered, delivered{i, 1 + int(i/2)%2*4}) // 1, 5, 1, 5, …
+		p.delivered = append(p.delivered, delivered{i, 1 + int(i/2)%2*4})
 	}
 	whole := len(c.encode(0, p))
 	kept := map[int]bool{}
@@ -191,8 +187,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestWorst finishes records in random orders: no map is longer than the bound at the last record
-// taken.
+// Records are done in random orders: no map is longer than the bound.
 func TestWorst(t *testing.T) {
 	var c coder
 	rapid.Check(t, func(t *rapid.T) {
@@ -223,7 +218,6 @@ func TestWorst(t *testing.T) {
 	})
 }
 
-// worstOf returns the limit from which on a window fits.
 func worstOf(w *window.Window) int64 {
 	span, groups := w.End()-w.Committable(), w.Open()+w.Ahead()
 	limit := 0
@@ -233,7 +227,7 @@ func worstOf(w *window.Window) int64 {
 	return int64(limit)
 }
 
-// TestFits takes the records that a partition says fit: any later map fits.
+// If a partition says that a record fits, any later map fits.
 func TestFits(t *testing.T) {
 	var c coder
 	rapid.Check(t, func(t *rapid.T) {
@@ -260,7 +254,7 @@ func TestFits(t *testing.T) {
 	})
 }
 
-// TestWorstIsNear checks that the bound is at most twice as long as a possible map.
+// The bound is at most twice as long as a possible map.
 func TestWorstIsNear(t *testing.T) {
 	var c coder
 	for _, n := range []int64{16, 100, 1000, 10_000} {
@@ -289,7 +283,6 @@ func FuzzDecode(f *testing.F) {
 	f.Add(int64(math.MaxInt64), byte(0), []byte{1, 1, 1})
 	var c coder
 	f.Fuzz(func(t *testing.T, floor int64, kind byte, body []byte) {
-		// With a correct sum, so that the body is decoded.
 		raw := append([]byte{version, kind, 0, 0, 0, 0}, body...)
 		binary.BigEndian.PutUint32(raw[2:], c.checksum(floor, raw))
 		p, err := c.decode(floor, base64.RawStdEncoding.EncodeToString(raw))
@@ -301,7 +294,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		checkProgress(t, floor, p)
 		if len(p.done) > 0 && p.done[len(p.done)-1].To-floor > 1<<24 {
-			return // its bitset would be large
+			return
 		}
 		again, err := c.decode(floor, c.encode(floor, p))
 		if err != nil || !reflect.DeepEqual(normal(again), normal(p)) {
@@ -310,7 +303,6 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzMetadata decodes any string.
 func FuzzMetadata(f *testing.F) {
 	for _, g := range goldens {
 		f.Add(g.floor, g.metadata)
@@ -324,7 +316,6 @@ func FuzzMetadata(f *testing.F) {
 	})
 }
 
-// checkProgress checks what the engine relies on.
 func checkProgress(t *testing.T, floor int64, p progress) {
 	at := floor
 	for _, r := range p.done {
@@ -353,7 +344,6 @@ func normal(p progress) progress {
 	return p
 }
 
-// BenchmarkEncode measures a commit of a partition with 1,000 open records among 4,000.
 func BenchmarkEncode(b *testing.B) {
 	w := window.New(0)
 	for i := int64(0); i < 4000; i++ {

@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// TestCrashes drives an engine by random steps, including crashes at any moment. In the end every
-// record is acknowledged or a dead letter, and no committed acknowledgement is delivered again.
+// In the end every record is acknowledged or a dead letter, and no committed acknowledgement is delivered again.
 // Invariants 1, 4, 5 and 7.
 func TestCrashes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -76,7 +75,7 @@ func TestCrashes(t *testing.T) {
 	})
 }
 
-// checkRuns checks that a partition's memory depends only on its open records.
+// A partition's memory depends only on its open records.
 func checkRuns(t *rapid.T, p *partition) {
 	open, spent := 0, 0
 	for _, r := range p.runs {
@@ -103,14 +102,14 @@ func checkRuns(t *rapid.T, p *partition) {
 	}
 }
 
-// crashes is a world that records what was acknowledged and committed.
+// crashes records what was acknowledged and committed.
 type crashes struct {
 	*world
 	produced int
-	mine     []*lease.Lease    // received and not settled
-	acked    map[string]bool   // keys
-	since    []lease.ID        // acknowledged since this process's last commit
-	durable  map[lease.ID]bool // acknowledged and committed
+	mine     []*lease.Lease
+	acked    map[string]bool
+	since    []lease.ID // since this process's last commit
+	durable  map[lease.ID]bool
 }
 
 func (c *crashes) add(n int) {
@@ -132,7 +131,6 @@ func (c *crashes) take(t *rapid.T, n int) {
 	}
 }
 
-// settle settles one received record, in most cases with Ack.
 func (c *crashes) settle(t *rapid.T, which, how int) {
 	if len(c.mine) == 0 {
 		return
@@ -163,7 +161,6 @@ func (c *crashes) commitNow() {
 	c.since = nil
 }
 
-// nowDurable moves a revoked partition's acknowledgements to durable.
 func (c *crashes) nowDurable(partition int32) {
 	for _, at := range c.since {
 		if at.Partition == partition {
@@ -172,7 +169,6 @@ func (c *crashes) nowDurable(partition int32) {
 	}
 }
 
-// finishAll continues until nothing is left, and checks the records.
 func (c *crashes) finishAll(t *rapid.T) {
 	c.keeping(false)
 	for quiet := 0; quiet < 3; quiet++ {

@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// ExtendAll gives open leases the same deadline and skips settled and expired ones.
 func TestExtendAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := running(t, testConfig(), 10)

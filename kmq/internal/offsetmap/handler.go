@@ -12,10 +12,9 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
-// handler is the engine as a [member.Handler].
+// handler implements [member.Handler].
 type handler struct{ *Engine }
 
-// Assigned restores a partition from its commit.
 func (h handler) Assigned(_ context.Context, id int32, committed member.Offset) (int64, error) {
 	h.Forget([]int32{id})
 	h.coding.Lock()
@@ -31,13 +30,12 @@ func (h handler) Assigned(_ context.Context, id int32, committed member.Offset) 
 	return committed.At, nil
 }
 
-// stretch is the number of records that Begin processes under one lock. More leases would exceed
-// the CPU caches, and acknowledgements wait meanwhile.
+// stretch is the number of records that Begin processes under one lock: acknowledgements wait, and more leases would
+// exceed the CPU caches.
 const stretch = 256
 
-// Begin takes the records of a poll that are not done, and holds those that do not fit the
-// metadata. It adds ready leases to the outlet under the lock, so that held records cannot overtake
-// them.
+// Begin takes the records of a poll that are not done. It adds leases to the outlet under the lock, so that held
+// records cannot overtake them.
 func (h handler) Begin(_ context.Context, records []*kgo.Record) ([]*lease.Lease, error) {
 	<-h.started
 	for some := range slices.Chunk(records, stretch) {
@@ -50,7 +48,6 @@ func (h handler) Begin(_ context.Context, records []*kgo.Record) ([]*lease.Lease
 	return nil, nil
 }
 
-// begin takes records in the order of the poll. It reuses the slice.
 func (e *Engine) begin(leases []*lease.Lease) {
 	ready := leases[:0]
 	for len(leases) > 0 {
@@ -72,9 +69,7 @@ func (e *Engine) begin(leases []*lease.Lease) {
 	e.out.Append(ready...)
 }
 
-// beginRun takes records of one partition and returns the ready ones in the same slice.
 func (e *Engine) beginRun(p *partition, leases []*lease.Lease) []*lease.Lease {
-	// One check for all of them, if possible.
 	r, last := p.newRun(len(leases)), leases[len(leases)-1].At.Offset
 	fit := len(p.held) == 0 && p.fit(last, len(leases), e.limit)
 	inFlight, ready := leases[:0], 0
@@ -91,7 +86,7 @@ func (e *Engine) beginRun(p *partition, leases []*lease.Lease) []*lease.Lease {
 			taken = true
 		}
 		if taken && len(inFlight) == i {
-			inFlight = leases[:i+1] // unchanged
+			inFlight = leases[:i+1]
 		} else if taken {
 			inFlight = append(inFlight, l)
 		}
@@ -107,8 +102,8 @@ func (e *Engine) beginRun(p *partition, leases []*lease.Lease) []*lease.Lease {
 	return inFlight
 }
 
-// cut restarts a partition at an offset below its last fetched record: its log was truncated or
-// created again, and has other records there. Records below the offset are unaffected.
+// cut restarts a partition at an offset below its last fetched record: its log was truncated or created again, and has
+// other records there.
 func (e *Engine) cut(p *partition, offset int64) {
 	e.cfg.Log.Warn("kmq: the log of a partition was truncated or created again; its new records are delivered, and the earlier ones from that offset on are lost",
 		"topic", e.cfg.Topic, "group", e.cfg.Group, "partition", p.id, "from", offset, "to", p.read)
@@ -125,7 +120,6 @@ func (e *Engine) cut(p *partition, offset int64) {
 	e.release(p)
 }
 
-// Deleted implements [member.Deleter].
 func (h handler) Deleted(id int32, from, to int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -139,9 +133,8 @@ func (h handler) Deleted(id int32, from, to int64) {
 		"topic", h.cfg.Topic, "group", h.cfg.Group, "partition", id, "from", from, "to", to, "missing", missing)
 }
 
-// hold keeps a record until its metadata fits. It counts as in flight. Above a quarter of
-// MaxInFlight the partition is paused, but not before, since a resumed fetch takes at least a round
-// trip.
+// hold keeps a record, which counts as in flight, until its metadata fits. The partition is paused only above a
+// quarter of MaxInFlight, since a resumed fetch takes at least a round trip.
 func (e *Engine) hold(p *partition, l *lease.Lease) {
 	p.held = append(p.held, l)
 	e.held++
@@ -151,9 +144,8 @@ func (e *Engine) hold(p *partition, l *lease.Lease) {
 	}
 }
 
-// take opens the record of a slot. taken is false if it was done; handOut reports whether to
-// deliver it. It is not delivered after too many deliveries from this offset. A copy with more
-// deliveries than this queue allows is delivered, because another group or other settings made it.
+// In take, handOut is false after too many deliveries from this offset. A copy with more deliveries than this queue
+// allows is delivered once, because another group or other settings made it.
 func (e *Engine) take(s *slot) (taken, handOut bool) {
 	taken, missing := s.run.of.take(s)
 	e.counts.Missing += int64(missing)
@@ -164,7 +156,7 @@ func (e *Engine) take(s *slot) (taken, handOut bool) {
 	return taken, taken
 }
 
-// Committable returns the commits of partitions with their maps; nil means all.
+// Committable returns partitions' commits with their maps; nil means all.
 func (h handler) Committable(partitions []int32) map[int32]member.Offset {
 	h.mu.Lock()
 	if partitions == nil {
@@ -184,8 +176,7 @@ func (h handler) Committable(partitions []int32) map[int32]member.Offset {
 	return out
 }
 
-// commitOf builds the commit of a partition. It encodes the map without the lock, for which
-// acknowledgements wait.
+// commitOf encodes the map without the lock, for which acknowledgements wait.
 func (e *Engine) commitOf(id int32) (member.Offset, bool) {
 	e.mu.Lock()
 	p := e.partitions[id]
@@ -204,8 +195,7 @@ func (e *Engine) commitOf(id int32) (member.Offset, bool) {
 	if at >= 0 {
 		metadata, fits := e.coder.fit(at, progress, limit)
 		if !fits {
-			// The limit was lowered after the records were taken. The cluster's older commit loses
-			// nothing.
+			// The limit was lowered. The cluster's older commit loses nothing.
 			e.tight.About("commit a map", errTooLong)
 			commit.At, tight = -1, true
 		}
@@ -217,12 +207,11 @@ func (e *Engine) commitOf(id int32) (member.Offset, bool) {
 	return commit, commit.At >= 0
 }
 
-// copiesFor bounds the wait for copies when partitions are revoked. A record whose copy has no
-// known result stays open.
+// copiesFor bounds the wait for copies at a revocation. A record whose copy has no known result stays open.
 const copiesFor = 20 * time.Second
 
-// Flush ends the leases of revoked partitions, so that nothing is acknowledged after the last
-// commit was built, and waits for copies being written.
+// Flush ends the leases of revoked partitions, so that nothing is acknowledged after the last commit was built, and
+// waits for copies.
 func (h handler) Flush(ctx context.Context, partitions []int32) error {
 	ctx, cancel := context.WithTimeout(ctx, copiesFor)
 	defer cancel()
@@ -248,7 +237,6 @@ func (h handler) Flush(ctx context.Context, partitions []int32) error {
 	return ctx.Err()
 }
 
-// Forget removes partitions.
 func (h handler) Forget(partitions []int32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

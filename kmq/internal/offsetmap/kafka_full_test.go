@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 )
 
-// Kafka accepts metadata exactly as long as its configured limit.
 func TestKafkaTellsItsLimit(t *testing.T) {
 	k := clustertest.Shared(t)
 	topic := fmt.Sprintf("limit-%d", time.Now().UnixNano())

@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 )
 
-// TestLimitOfKafka repeats TestLimitOfABroker on Apache Kafka.
 func TestLimitOfKafka(t *testing.T) {
 	stopsAtTheLimit(t, clustertest.Own(t, 1, map[string]string{limitKey: fmt.Sprint(shortMetadata)}))
 }

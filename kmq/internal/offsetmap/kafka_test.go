@@ -62,7 +62,7 @@ func configOn(brokers []string, topic string) engine.Config {
 	return cfg
 }
 
-// line is an engine's network. Cutting it looks like a crash to the cluster.
+// To the cluster, cutting a line looks like a crash.
 type line struct {
 	under access.Dial
 	mu    sync.Mutex
@@ -108,8 +108,7 @@ func open(t testing.TB, c cluster.Cluster, cfg engine.Config) (*Engine, *line) {
 	return e.(*Engine), l
 }
 
-// drain receives and acknowledges until n offsets below n are done, and counts deliveries by
-// offset.
+// drain acknowledges until n offsets below n are done, and counts deliveries.
 func drain(t testing.TB, e *Engine, n int, times map[int64]int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
@@ -128,7 +127,6 @@ func drain(t testing.TB, e *Engine, n int, times map[int64]int) {
 	}
 }
 
-// Without the brokers' setting the default limit applies.
 func TestUnknownLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := virtual.Start(t, virtual.Options{})
@@ -147,8 +145,7 @@ func TestUnknownLimit(t *testing.T) {
 	})
 }
 
-// When members leave in order while records are acknowledged, the next owner continues where the
-// last one stopped, and nothing acknowledged is redelivered. Invariant 5.
+// Invariant 5.
 func TestHandedOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const records, partitions = 20_000, 6
@@ -169,7 +166,7 @@ func TestHandedOver(t *testing.T) {
 				for i := range leases {
 					l := leases[len(leases)-1-i]
 					if (l.At.Offset+int64(round))%5 == 0 {
-						continue // left for another round
+						continue
 					}
 					switch err := e.Ack(ctx, l); {
 					case err == nil:

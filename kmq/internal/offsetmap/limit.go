@@ -15,8 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// limitKey is the broker setting that bounds the metadata of a commit, in characters; defaultLimit
-// is its default.
 const (
 	limitKey     = "offset.metadata.max.bytes"
 	defaultLimit = 4096
@@ -34,14 +32,13 @@ func look(ctx context.Context, cfg engine.Config) (engine.Topics, int, error) {
 	}
 	limit, err := readLimit(ctx, cl)
 	if err != nil {
-		// A queue works without the permission to read the brokers' configuration.
+		// A queue works without this permission.
 		cfg.Log.Info("kmq: the brokers' limit of metadata can't be read; the default is used", "config", limitKey, "value", limit, "error", err)
 	}
 	return topics, limit, nil
 }
 
-// readLimit returns the lowest limit of all brokers, since any may become the group's coordinator.
-// With an error it returns the default.
+// readLimit returns the lowest limit of all brokers, since any may become the coordinator; with an error, the default.
 func readLimit(ctx context.Context, cl *kgo.Client) (int, error) {
 	adm := kadm.NewClient(cl)
 	brokers, err := adm.ListBrokers(ctx)
@@ -72,12 +69,9 @@ func readLimit(ctx context.Context, cl *kgo.Client) (int, error) {
 	return limit, nil
 }
 
-// learnEvery is the interval of the engine's own commits, which show whether the limit is right.
-// The member's commits are retried unchanged.
+// learnEvery is the interval of the engine's own commits: the member's are retried unchanged.
 const learnEvery = 10 * time.Second
 
-// learnLimit commits regularly and lowers the limit until the brokers accept the metadata. The
-// limit may be lower than what was read.
 func (e *Engine) learnLimit(ctx context.Context) {
 	tick := time.NewTicker(max(learnEvery, e.cfg.CommitEvery))
 	defer tick.Stop()
@@ -103,8 +97,8 @@ func (e *Engine) commitOnce(ctx context.Context) error {
 	return err
 }
 
-// lower reduces the limit by a quarter after a refusal. Until a partition's map fits, it takes no
-// new record, and its last commit stays.
+// lower reduces the limit by a quarter. Until a partition's map fits, it takes no new record, and its last commit
+// stays.
 func (e *Engine) lower() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

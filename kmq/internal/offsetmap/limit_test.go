@@ -7,8 +7,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/member"
 )
 
-// A partition pauses before its map could be too long, and continues in offset order. Invariant 7,
-// and the map is never dropped.
+// A partition pauses before its map could be too long, and continues in offset order. Invariant 7.
 func TestHeldBack(t *testing.T) {
 	cfg := testConfig()
 	const limit = 20
@@ -21,7 +20,6 @@ func TestHeldBack(t *testing.T) {
 	if taken < 10 || taken == cfg.MaxInFlight || len(w.ready) != taken {
 		t.Fatalf("%d taken, %d ready", taken, len(w.ready))
 	}
-	// The worst case: every other record is done.
 	leases := w.receive(cfg.MaxInFlight)
 	for i := 1; i < len(leases); i += 2 {
 		must(t, w.Ack(ctx, leases[i]))
@@ -52,8 +50,7 @@ func TestHeldBack(t *testing.T) {
 	}
 }
 
-// With one record that is never done, the partition continues, and neither the map nor the memory
-// grows. Invariant 7.
+// With one record that is never done, neither the map nor the memory grows. Invariant 7.
 func TestStuck(t *testing.T) {
 	const limit = 40
 	w := newWorld(testConfig(), limit)
@@ -80,8 +77,6 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// After the limit was lowered, an older commit stays until its map fits, and the partition
-// continues.
 func TestLimitLowered(t *testing.T) {
 	cfg := testConfig()
 	w := filled(cfg, 4096, 100)

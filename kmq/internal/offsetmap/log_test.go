@@ -67,7 +67,6 @@ func TestLogIsNotWhereTheCommitIs(t *testing.T) {
 	}
 }
 
-// refuseLonger makes the coordinator refuse metadata longer than limit characters.
 func refuseLonger(fake *kfake.Cluster, limit int) {
 	fake.ControlKey(int16(kmsg.OffsetCommit), func(r kmsg.Request) (kmsg.Response, error, bool) {
 		fake.KeepControl()
@@ -91,9 +90,7 @@ func refuseLonger(fake *kfake.Cluster, limit int) {
 	})
 }
 
-// If the coordinator accepts less metadata than configured, the limit is lowered until it accepts,
-// and Flush fails until then. Every record is delivered once and no map is lost. Invariants 4 and
-// 7.
+// The limit is lowered until the coordinator accepts, and Flush fails until then; no map is lost. Invariants 4 and 7.
 func TestBrokerRefusesMaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit, records = shortMetadata, 3000
@@ -105,7 +102,7 @@ func TestBrokerRefusesMaps(t *testing.T) {
 		e, _ := open(t, fake, cfg)
 		times := map[int64]int{}
 		var first []*lease.Lease
-		for len(first) < 400 { // enough for the map's length in this test
+		for len(first) < 400 {
 			more, err := e.Receive(ctx, 400-len(first))
 			must(t, err)
 			first = append(first, more...)
@@ -154,7 +151,6 @@ func TestBrokerRefusesMaps(t *testing.T) {
 
 const shortMetadata = 24
 
-// The engine reads the brokers' limit.
 func TestLimitOfABroker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake := virtual.Start(t, virtual.Options{Config: map[string]string{limitKey: fmt.Sprint(shortMetadata)}})
@@ -163,8 +159,7 @@ func TestLimitOfABroker(t *testing.T) {
 	})
 }
 
-// stopsAtTheLimit uses brokers with a very low limit. The engine reads it, pauses before it, and
-// never omits the map: after a crash, nothing flushed is redelivered. Invariants 1, 4 and 7.
+// The engine pauses before a very low limit: after a crash, nothing flushed is redelivered. Invariants 1, 4 and 7.
 func stopsAtTheLimit(t *testing.T, c cluster.Cluster) {
 	const limit, records = shortMetadata, 2000
 	cl := prepare(t, c, "short", 1, records)
@@ -175,7 +170,6 @@ func stopsAtTheLimit(t *testing.T, c cluster.Cluster) {
 		t.Fatalf("the limit is %d, read was %d", limit, e.limit)
 	}
 
-	// Acknowledge every other record until no more come.
 	times := map[int64]int{}
 	received := 0
 	for range 120 {
@@ -210,7 +204,6 @@ func stopsAtTheLimit(t *testing.T, c cluster.Cluster) {
 	if len(times) < 20 {
 		t.Fatalf("%d records are done in a map of %d characters", len(times), len(committed.Metadata))
 	}
-	// The broker refuses one more character.
 	var over kadm.Offsets
 	over.Add(kadm.Offset{Topic: "short", At: 0, LeaderEpoch: -1, Metadata: strings.Repeat("x", limit+1)})
 	refused, err := kadm.NewClient(cl).CommitOffsets(ctx, "another", over)

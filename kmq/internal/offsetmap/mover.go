@@ -15,30 +15,27 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// move is one copy of a record to another place.
 type move struct {
 	of       *slot
-	lease    *lease.Lease // the slot's lease when the move was queued
-	dead     bool         // to the dead-letter topic, not to its partition
-	reason   string       // of a dead letter
-	due      time.Time    // end of the lock; zero: lateness is not measured
+	lease    *lease.Lease
+	dead     bool
+	reason   string
+	due      time.Time // end of the lock; zero: lateness is not measured
 	rejected bool
-	told     chan error // for the result of a Reject; buffered, sent once
-	alone    bool       // too large for a batch of the client
-	cancel   func()     // of a running Reject: asks the client to give the copy up
+	told     chan error // for the result of a Reject: buffered, sent once
+	alone    bool
+	cancel   func() // of a running Reject: the client gives the copy up
 }
 
 type producer interface {
 	Produce(ctx context.Context, r *kgo.Record, promise func(*kgo.Record, error))
 }
 
-// copier writes records that are too large for the producer: an engine.Copier.
 type copier interface {
 	Write(ctx context.Context, records ...*kgo.Record) []error
 }
 
-// enqueue queues a copy. The slot's lease keeps its place until the copy is durable, so that
-// MaxInFlight bounds the queue.
+// A queued slot's lease keeps its place until the copy is durable, so that MaxInFlight bounds the queue.
 func (e *Engine) enqueue(s *slot, m move) {
 	m.of, m.lease = s, s.lease
 	s.phase, s.move = moving, &m
@@ -75,8 +72,7 @@ func (e *Engine) moveRecords(ctx context.Context) {
 	}
 }
 
-// moveBatch writes the queued copies. It does not wait for them, so that a partition without a
-// leader delays no other.
+// moveBatch does not wait for the copies, so that a partition without a leader delays no other.
 func (e *Engine) moveBatch(ctx context.Context) {
 	e.mu.Lock()
 	batch := e.moves
@@ -88,7 +84,7 @@ func (e *Engine) moveBatch(ctx context.Context) {
 	}
 }
 
-// during returns the context of a move; that of a Reject ends with its lock.
+// A Reject's context ends with its lock.
 func (e *Engine) during(ctx context.Context, m *move) context.Context {
 	if !m.rejected {
 		return ctx
@@ -97,12 +93,11 @@ func (e *Engine) during(ctx context.Context, m *move) context.Context {
 	defer e.mu.Unlock()
 	ctx, m.cancel = context.WithCancel(ctx)
 	if m.of.move != m {
-		m.cancel() // its lock has expired
+		m.cancel()
 	}
 	return ctx
 }
 
-// moveLarge writes the copies that are too large for a batch, one at a time, until ctx ends.
 func (e *Engine) moveLarge(ctx context.Context) {
 	for {
 		select {
@@ -144,16 +139,14 @@ func (e *Engine) moved(ctx context.Context, m *move, err error) {
 	}
 }
 
-// settleMove applies the result of a move and reports whether to log an error that is retried.
-// Unless the engine has halted, a canceled context belongs to another move: the client gives up a
-// whole batch with its first record.
+// settleMove reports whether to log an error that is retried. Unless the engine has halted, a canceled context belongs
+// to another move: the client gives up a whole batch with its first record.
 func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 	s := m.of
 	s.run.of.moving--
 	defer e.calm.Broadcast()
 	m.end()
 	switch {
-	// The offset now has another record, or the lock expired meanwhile.
 	case s.phase == void || s.move != m:
 		if err == nil {
 			e.countMove(m)
@@ -188,8 +181,8 @@ func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 		e.wakeMover()
 		return true
 	case m.dead:
-		// Retry after the time of a lock, then after ever longer times. At the end of its
-		// deliveries it becomes a dead letter again; a rejected record is delivered once more.
+		// Retry after the time of a lock, then after longer times. At the end of its deliveries the record becomes a
+		// dead letter again; a rejected record is delivered once more.
 		e.tell(m, err)
 		e.counts.Retried++
 		s.phase, s.lease.Attempt = waiting, s.lease.Attempt-1
@@ -197,8 +190,8 @@ func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 		s.aside = min(s.aside+1, mostRefused)
 		return true
 	default:
-		// It cannot be copied: too large with its headers, or not permitted. It is delivered from
-		// its offset, twice as often as before until the next copy.
+		// Too large with its headers, or not permitted. It is delivered from its offset, twice as often as before
+		// until the next copy.
 		e.counts.Retried++
 		s.refused = min(s.refused+1, mostRefused)
 		s.phase, s.run.of.changed = live, true
@@ -207,8 +200,6 @@ func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 	}
 }
 
-// nowhere reports whether the dead-letter topic has been missing for so long that it counts as
-// refusing.
 func (e *Engine) nowhere(m *move, err error) bool { return m.dead && e.missing.Refuses(err) }
 
 func (m *move) end() {
@@ -218,9 +209,8 @@ func (m *move) end() {
 	}
 }
 
-// overdue delivers a record again whose lock expired during a Reject, since its copy may take long.
-// The copy may still be written too. After its last delivery, or during a revocation, it keeps
-// waiting for the copy.
+// After its last delivery, or during a revocation, the record waits for the copy. Otherwise the copy may still be
+// written too.
 func (e *Engine) overdue(s *slot, l *lease.Lease) {
 	m, next := s.move, l.Again()
 	next.Attempt = l.Attempt
@@ -238,15 +228,14 @@ func (e *Engine) overdue(s *slot, l *lease.Lease) {
 	e.again(s, next, l.Deadline())
 }
 
-// mostRefused and mostAside bound the delay between copies of a record: 2^6 locks, and one hour
-// unless a lock is longer.
+// The delay between copies is at most 2^6 locks, and one hour unless a lock is longer.
 const (
 	mostRefused = 6
 	mostAside   = time.Hour
 )
 
-// aside returns the delay after a number of refusals. From the second on it is random, because
-// copies that were refused together because of one of them should not be sent together again.
+// From the second refusal on the delay is random, because copies that were refused together should not be sent
+// together again.
 func aside(visibility time.Duration, times uint8) time.Duration {
 	if times == 0 {
 		return visibility

@@ -14,7 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// Locks expire at their deadlines and never before. Invariant 8.
+// Invariant 8.
 func TestDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := running(t, testConfig(), 1)
@@ -61,7 +61,6 @@ func TestDeadlines(t *testing.T) {
 	})
 }
 
-// The delay passes before a record is copied.
 func TestDelayBeforeTail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
@@ -102,7 +101,6 @@ func TestReject(t *testing.T) {
 		if w.committed[0].At != 1 || header(w.deadLetters()[0], lease.HeaderReason) != "no such account" {
 			t.Fatalf("committed %v, dead letter %v", w.committed[0], w.deadLetters()[0].Headers)
 		}
-		// A Reject whose context ends is still written.
 		soon, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
 		if err := w.Reject(soon, leases[1], ""); !errors.Is(err, context.DeadlineExceeded) {
@@ -123,7 +121,6 @@ func TestReject(t *testing.T) {
 	})
 }
 
-// Copies may fail for a time or permanently.
 func TestRefusedCopies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
@@ -144,7 +141,7 @@ func TestRefusedCopies(t *testing.T) {
 		if refusals != 6 {
 			t.Fatalf("refused %d times, want 5 times for a while and once for good", refusals)
 		}
-		// It cannot be copied and stays; then it cannot become a dead letter.
+		// It cannot be copied and stays, and cannot become a dead letter.
 		if err := w.Nack(ctx, w.one(t, "0/0", 2), 0); err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +166,6 @@ func TestRefusedCopies(t *testing.T) {
 		if n := strings.Count(w.log.String(), "trying again"); n < 2 || n > 3 {
 			t.Errorf("complained %d times in a minute and ten seconds:\n%s", n, w.log.String())
 		}
-		// A failed Reject returns the error, and the record is delivered once more.
 		w.produce(0, 1)
 		w.poll()
 		w.refusing(func(*kgo.Record) error { return kerr.TopicAuthorizationFailed })

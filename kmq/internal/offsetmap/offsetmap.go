@@ -32,18 +32,17 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// outlet receives leases that are ready: a member.Member.
 type outlet interface {
-	Push(leases ...*lease.Lease)   // before all others
-	Append(leases ...*lease.Lease) // after all others
+	Push(leases ...*lease.Lease)
+	Append(leases ...*lease.Lease)
 	Pause(partition int32)
 	Resume(partition int32)
 }
 
-// Engine is a group member whose commits have maps.
+// Engine implements [engine.Engine] with maps in its commits.
 type Engine struct {
 	cfg            engine.Config
-	deadPartitions int // of the dead-letter topic
+	deadPartitions int
 
 	set      *lease.Set
 	member   *member.Member
@@ -52,20 +51,20 @@ type Engine struct {
 	copier   copier
 	watch    *retention.Watch
 
-	// mu is locked before the locks of the set and of the member, never after.
+	// mu is locked before the locks of the set and of the member.
 	mu         sync.Mutex
-	limit      int        // of a commit's metadata, in characters; lowered if it proves too high
-	calm       *sync.Cond // signals that a move has ended
+	limit      int // of a commit's metadata, in characters; may be lowered
+	calm       *sync.Cond
 	partitions map[int32]*partition
 	pool       *pool
-	moves      []*move        // copies to write; each keeps its place, so that MaxInFlight bounds them
-	large      []*move        // copies that are too large for the producer
-	failed     bool           // some of moves have failed before
-	missing    engine.Missing // of the dead-letter topic
-	held       int            // held records of all partitions
+	moves      []*move
+	large      []*move
+	failed     bool
+	missing    engine.Missing
+	held       int
 	counts     engine.Counts
 
-	begun []*lease.Lease // reused by Begin, which runs one call at a time
+	begun []*lease.Lease // by Begin, which runs one call at a time
 
 	coding sync.Mutex // guards coder and tight
 	coder  coder
@@ -77,16 +76,15 @@ type Engine struct {
 	closeCopies func()
 
 	running sync.WaitGroup
-	started chan struct{} // closed by start
+	started chan struct{}
 	closing sync.Once
 	closed  error
 
-	complaint *engine.Complaint // for the results of copies, which come one at a time
+	complaint *engine.Complaint
 	givenUp   *engine.GivenUp
 }
 
-// New opens the engine. It returns after it has checked the topics and read the brokers' limit of
-// metadata.
+// New opens the engine. It returns after it has checked the topics.
 func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	topics, limit, err := look(ctx, cfg)
 	if err != nil {
@@ -95,7 +93,7 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	e := newEngine(cfg, limit, topics.DeadLetterPartitions)
 	e.member, err = member.Open(ctx, member.Config{
 		Config: cfg, Handler: handler{e}, Set: e.set, Lend: cfg.Visibility,
-		// A partition that resumes waits for the running fetch.
+		// A resumed partition waits for the running fetch.
 		Options: []kgo.Opt{kgo.FetchMaxWait(500 * time.Millisecond)},
 	})
 	if err != nil {
@@ -121,8 +119,7 @@ func newEngine(cfg engine.Config, limit, deadPartitions int) *Engine {
 	return e
 }
 
-// start runs the engine's goroutines. Partitions may be assigned before, but the first records
-// wait.
+// Partitions may be assigned before start, but records wait.
 func (e *Engine) start(out outlet, p producer, c copier) {
 	ctx, stop := context.WithCancel(context.Background())
 	e.out, e.producer, e.copier, e.stop = out, p, c, stop
@@ -151,7 +148,6 @@ func (e *Engine) Ack(_ context.Context, l *lease.Lease) error {
 	return err
 }
 
-// finish marks the record of a slot as done and takes held records that fit now.
 func (e *Engine) finish(s *slot) {
 	p := s.run.of
 	p.done(s)
@@ -184,8 +180,7 @@ func (e *Engine) Nack(_ context.Context, l *lease.Lease, delay time.Duration) er
 	defer e.mu.Unlock()
 	s, next := l.Private.(*slot), l.Again()
 	if delay > 0 && !e.spent(l) {
-		// A delayed record keeps a lease in the set, with its place and the delay as its
-		// deadline. Its attempt is the one that has ended.
+		// A delayed record keeps its place, with the delay as its deadline and the attempt that has ended.
 		next.Attempt = l.Attempt
 		if err := e.set.Swap(l, lease.Released, next, time.Now().Add(delay)); err != nil {
 			return err
@@ -201,8 +196,7 @@ func (e *Engine) Nack(_ context.Context, l *lease.Lease, delay time.Duration) er
 	return nil
 }
 
-// Unhand gives back a record that no handler began. It then has no deadline, so that commits do not
-// count the delivery either.
+// Unhand gives back a record that no handler began. Without a deadline commits do not count the delivery.
 func (e *Engine) Unhand(_ context.Context, l *lease.Lease) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -220,9 +214,8 @@ func (e *Engine) spent(l *lease.Lease) bool {
 	return e.cfg.MaxDeliveries > 0 && l.Attempt >= e.cfg.MaxDeliveries
 }
 
-// again decides what follows a failed delivery: another delivery, a copy, or a dead letter. next is
-// the lease of the next attempt, in the set and without a deadline. due is the end of the lock;
-// zero: lateness is not measured.
+// In again, next is the lease of the next attempt, in the set without a deadline. due is the end of the lock; zero:
+// lateness is not measured.
 func (e *Engine) again(s *slot, next *lease.Lease, due time.Time) {
 	s.lease = next
 	switch deliveries := next.Attempt - 1; {
@@ -239,13 +232,12 @@ func (e *Engine) again(s *slot, next *lease.Lease, due time.Time) {
 	}
 }
 
-// expired is called by the set when a lock or a delay ends.
 func (e *Engine) expired(l *lease.Lease) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := l.Private.(*slot)
 	if s.lease != l {
-		return // its copy became durable just before
+		return // its copy just became durable
 	}
 	if s.phase == live {
 		e.counts.Expired++
@@ -273,10 +265,9 @@ func (e *Engine) ExtendAll(_ context.Context, leases []*lease.Lease, d time.Dura
 	return nil
 }
 
-// Reject gives a record up. If ctx ends first, the copy is still written, unless the lock expires
-// before: then Reject returns that error and the record is delivered again. If the dead-letter
-// topic refuses the copy or is missing, Reject returns that error and the record is delivered again
-// later.
+// Reject gives a record up. If ctx ends first, the copy is still written. If the lock expires, Reject returns that
+// error and the record is delivered again. If the dead-letter topic refuses the copy or is missing, Reject returns
+// that error and the record is delivered again later.
 func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) error {
 	if e.cfg.DeadLetterTopic == "" {
 		return fmt.Errorf("%w: Reject needs Config.DeadLetterTopic; Ack a record to drop it", lease.ErrUnsupported)
@@ -349,8 +340,7 @@ func (e *Engine) Counts() engine.Counts {
 	return e.count(c)
 }
 
-// count adds the engine's own counters. A partition with held records counts as paused even if it
-// is still fetched.
+// A partition with held records counts as paused.
 func (e *Engine) count(c engine.Counts) engine.Counts {
 	own := e.counts
 	own.Delivered, own.Redelivered = c.Delivered, c.Redelivered
@@ -365,8 +355,6 @@ func (e *Engine) count(c engine.Counts) engine.Counts {
 	return own
 }
 
-// needed returns each partition's oldest record that is not done, or else the next offset to take.
-// Held records are behind it.
 func (e *Engine) needed(context.Context) ([]retention.Need, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -11,41 +11,38 @@ import (
 type phase uint8
 
 const (
-	done    phase = iota // or never taken, since it was done before
-	void                 // the log was cut: the offset now belongs to another record, or to none
-	held                 // fetched and not taken, since its metadata might not fit
-	live                 // ready, or delivered to the application
-	waiting              // released, in its delay
-	moving               // being copied to its partition or to the dead-letter topic
+	done phase = iota // or never taken, since it was done before
+	void              // the log was cut: the offset has another record, or none
+	held              // fetched, but its metadata might not fit
+	live
+	waiting
+	moving
 )
 
-// slot is one fetched record. Its lease changes with each delivery; the slot stays.
+// slot is one fetched record; its lease changes with each delivery.
 type slot struct {
 	run   *run
-	lease *lease.Lease // nil when it is done
-	move  *move        // while moving
-	base  int32        // the attempt of the first delivery from this offset
+	lease *lease.Lease
+	move  *move
+	base  int32 // first attempt from this offset
 	phase phase
-	// Permanent refusals of its copies: to its partition, and as a dead letter.
+	// Permanent refusals of its copies: to its partition, as a dead letter.
 	refused, aside uint8
 }
 
-// run is a small block of records fetched in order from one partition, so that a record that is
-// never done keeps only little memory.
+// A run is small, so that a record that is never done keeps little memory.
 type run struct {
 	of    *partition
 	slots []slot
-	open  int  // slots that are not done
-	void  bool // some slots are void: copies and expired leases may still use them
+	open  int
+	void  bool // copies and expired leases may still use void slots
 }
 
 const runSlots = 32
 
-// pool keeps finished runs of full length for reuse by any partition of an engine. It keeps no more
-// than the records in flight need: a fetch may bring thousands of records of one partition at a
-// time.
+// A pool is bounded, because a fetch may bring thousands of records of one partition.
 type pool struct {
-	free []*run // every slot is done
+	free []*run
 	most int
 }
 
@@ -62,17 +59,14 @@ func (q *pool) get(p *partition, n int) *run {
 	return r
 }
 
-// put keeps a run that is done. Only settled leases still refer to its slots, and those are checked
-// before their slots.
+// Only settled leases refer to slots of free runs, and those are checked before their slots.
 func (q *pool) put(r *run) {
 	if cap(r.slots) == runSlots && !r.void && len(q.free) < q.most {
-		r.of = nil // so that the partition can be freed
+		r.of = nil
 		q.free = append(q.free, r)
 	}
 }
 
-// times returns how often the record was delivered from this offset, by earlier owners too. A
-// delivery counts from its deadline, which is set when the record is delivered.
 func (s *slot) times() int {
 	n := s.lease.Attempt - int(s.base)
 	if s.lent() {
@@ -81,34 +75,33 @@ func (s *slot) times() int {
 	return n
 }
 
-// lent reports whether it is locked; a lease in a move has the deadline of an earlier delivery.
+// While moving, the deadline is an earlier delivery's.
 func (s *slot) lent() bool { return s.phase != moving && !s.lease.Deadline().IsZero() }
 
-// partition is an assigned partition, guarded by the engine's lock.
 type partition struct {
 	id     int32
 	window *window.Window
 	runs   []*run // in offset order; the first has an open slot
-	spent  int    // number of runs without open slots
-	pool   *pool  // source of runs
+	spent  int
+	pool   *pool
 
-	known  []delivered    // deliveries by an earlier owner of records not taken yet
-	held   []*lease.Lease // leases of held slots
-	paused bool           // not fetched, because many records are held
-	moving int            // copies being written
-	read   int64          // offset after the last fetched record
+	known  []delivered // deliveries by an earlier owner, not taken yet
+	held   []*lease.Lease
+	paused bool
+	moving int
+	read   int64 // after the last fetched record
 
-	begun   bool // there was a commit or a record
-	leaving bool // it delivers nothing again
-	gone    bool // revoked
+	begun   bool // a commit or a record
+	leaving bool
+	gone    bool
 
-	changed bool          // since the last commit was built
-	commit  member.Offset // the last commit built
-	tight   bool          // no commit was built: the map is too long
+	changed bool
+	commit  member.Offset
+	tight   bool // the map was too long
 }
 
-// restore returns a partition from its commit. The error says why the metadata is unreadable; the
-// partition then begins at the committed offset.
+// restore returns a partition from its commit. If the metadata is unreadable, which err explains, it begins at the
+// committed offset.
 func restore(id int32, committed member.Offset, c *coder, runs *pool) (*partition, error) {
 	p := &partition{id: id, pool: runs, begun: committed.At >= 0, changed: true, read: committed.At}
 	if !p.begun {
@@ -120,16 +113,14 @@ func restore(id int32, committed member.Offset, c *coder, runs *pool) (*partitio
 	return p, err
 }
 
-// deleted records that retention deleted a range, and returns how many records of it are not known
-// to be done.
+// deleted returns how many records of r, which retention deleted, are not known to be done.
 func (p *partition) deleted(r window.Range) int64 {
 	p.known = slices.DeleteFunc(p.known, func(d delivered) bool { return d.offset >= r.From && d.offset < r.To })
 	p.read = r.To
 	return p.window.Unknown(r)
 }
 
-// cut forgets everything from an offset on, because the log was truncated there and has other
-// records now. Flush still waits for copies being written. The caller ends the leases.
+// cut forgets everything from an offset on, because the log has other records there.
 func (p *partition) cut(offset int64) {
 	for _, r := range slices.Clone(p.runs) {
 		for i := range r.slots {
@@ -144,22 +135,19 @@ func (p *partition) cut(offset int64) {
 	p.read, p.changed = offset, true
 }
 
-// fits reports whether the record at an offset may be taken: the map must fit the limit in
-// characters for any later acknowledgements. A single open record always fits: it is the committed
-// offset, and needs no map.
+// fits reports whether a record may be taken: the map must fit for any later acknowledgements. A single open record
+// always fits: it is the committed offset.
 func (p *partition) fits(offset int64, limit int) bool {
 	return p.window.Open() == 0 || p.fit(offset, 1, limit)
 }
 
-// fit reports whether n records up to an offset may be taken. Then each of them may, since the span
-// and the number of groups only grow with the others. It may return false although each could be
-// taken alone or later.
+// fit may return false although each of the n records could be taken alone or later.
 func (p *partition) fit(offset int64, n, limit int) bool {
 	w := p.window
 	return worstFits(max(w.End(), offset+1)-w.Committable(), w.Open()+n+w.Ahead(), limit)
 }
 
-// newRun adds a run for n records, which is kept until filled is called.
+// newRun keeps the run until filled is called.
 func (p *partition) newRun(n int) *run {
 	r := p.pool.get(p, n)
 	r.open = 1
@@ -172,7 +160,7 @@ func (p *partition) filled(r *run) { p.less(r) }
 func (r *run) fetched(i int, l *lease.Lease) *slot {
 	s := &r.slots[i]
 	s.lease, s.phase = l, held
-	s.refused, s.aside = 0, 0 // of the slot's earlier record
+	s.refused, s.aside = 0, 0 // of the earlier record
 	if s.run == nil {
 		s.run = r
 	}
@@ -181,8 +169,6 @@ func (r *run) fetched(i int, l *lease.Lease) *slot {
 	return s
 }
 
-// take opens the record of a slot; it returns false if the record is done already. missing counts
-// the earlier records that a former owner delivered and the log no longer has.
 func (p *partition) take(s *slot) (taken bool, missing int) {
 	offset := s.lease.At.Offset
 	for len(p.known) > 0 && p.known[0].offset < offset {
@@ -209,8 +195,7 @@ func (p *partition) done(s *slot) {
 	}
 }
 
-// leave empties a slot. Empty runs are dropped: at the front at once, others when they are the
-// majority.
+// leave drops empty runs: at the front at once, others when they are the majority.
 func (p *partition) leave(s *slot) {
 	s.phase, s.lease = done, nil
 	if s.move != nil {
@@ -246,8 +231,8 @@ func (p *partition) shrink() {
 	}
 }
 
-// progress returns the committable offset, or -1 if there is none, and the commit's progress. The
-// partition does not see when a record is delivered, so it counts as changed while one is ready.
+// progress returns the committable offset, or -1, and the commit's progress. The partition does not see deliveries, so
+// it counts as changed while a record is ready.
 func (p *partition) progress() (int64, progress) {
 	p.changed = false
 	if !p.begun {

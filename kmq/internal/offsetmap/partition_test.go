@@ -20,7 +20,6 @@ func fill(p *partition, from int64) *run {
 	return r
 }
 
-// The memory of finished records is reused.
 func TestRunsAreReused(t *testing.T) {
 	p, err := restore(0, member.Offset{}, new(coder), newPool(1000))
 	if err != nil {
@@ -45,7 +44,7 @@ func TestRunsAreReused(t *testing.T) {
 	}
 }
 
-// All partitions of an engine share the reused memory, which MaxInFlight bounds.
+// MaxInFlight bounds the memory that the partitions share.
 func TestRunsAreSharedAndBounded(t *testing.T) {
 	runs := newPool(3 * runSlots)
 	var all []*partition
@@ -75,7 +74,7 @@ func TestRunsAreSharedAndBounded(t *testing.T) {
 	}
 }
 
-// Slots that a log cut made void are not reused, since their copies may still be outstanding.
+// Copies of void slots may still be outstanding.
 func TestRunsOfACutAreNotReused(t *testing.T) {
 	p, err := restore(0, member.Offset{}, new(coder), newPool(1000))
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// With a missing dead-letter topic, a Reject fails after a while, the next one at once, and the
-// record is delivered again later.
+// A Reject fails after a while, the next one at once, and the record is delivered again later.
 func TestRejectNowhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
@@ -51,8 +50,7 @@ func TestRejectNowhere(t *testing.T) {
 	})
 }
 
-// A record whose copy has no result is redelivered when its lock expires, and a later result of the
-// copy changes nothing.
+// A later result of the copy changes nothing.
 func TestLockRunsOutBesideReject(t *testing.T) {
 	for _, outcome := range []error{nil, kerr.NotEnoughReplicas, kerr.TopicAuthorizationFailed, context.Canceled} {
 		synctest.Test(t, func(t *testing.T) {
@@ -89,7 +87,6 @@ func TestLockRunsOutBesideReject(t *testing.T) {
 	}
 }
 
-// Copies that the client gave up with another record's batch are retried.
 func TestClientGivesUpBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
@@ -103,7 +100,7 @@ func TestClientGivesUpBatch(t *testing.T) {
 			}
 			return nil
 		})
-		must(t, w.Nack(ctx, leases[0], 0)) // a dead letter: no deliveries are left
+		must(t, w.Nack(ctx, leases[0], 0)) // no deliveries are left
 		if err := w.Reject(ctx, leases[1], "no"); err != nil {
 			t.Errorf("reject: %v", err)
 		}
@@ -116,8 +113,7 @@ func TestClientGivesUpBatch(t *testing.T) {
 	})
 }
 
-// A revoked partition delivers nothing, and its outstanding copy is waited for only for a bounded
-// time. If the copy fails, Reject returns ErrLost, or ErrExpired if the lock expired before.
+// The wait for a copy is bounded. If it fails, Reject returns ErrLost, or ErrExpired if the lock expired before.
 func TestRevokedBesideReject(t *testing.T) {
 	for visibility, want := range map[time.Duration]error{10 * time.Second: lease.ErrExpired, time.Minute: lease.ErrLost} {
 		synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/member"
 )
 
-// Deleted records that were not done are counted as missing and logged. Invariants 6 and 9.
+// Deleted records that were not done are missing and logged. Invariants 6 and 9.
 func TestDeleted(t *testing.T) {
 	w := filled(testConfig(), 4096, 50)
 	defer w.halt()
@@ -51,7 +51,7 @@ func TestDeleted(t *testing.T) {
 		t.Fatalf("committed %v", w.committed[0])
 	}
 
-	// Without a commit nothing is missing, wherever the log begins.
+	// Without a commit nothing is missing.
 	w.produce(1, 20)
 	w.logs[1] = w.logs[1][10:]
 	w.assign(1)
@@ -68,7 +68,6 @@ func (w *world) cutLog(partition int32, offset int64) {
 	w.read[partition] = offset
 }
 
-// After a log lost its end, the new records there are delivered, and lower open records stay open.
 func TestCutLog(t *testing.T) {
 	for name, limit := range map[string]int{"ready": 4096, "held back": 20} {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +77,7 @@ func TestCutLog(t *testing.T) {
 			defer w.halt()
 			leases := w.receive(20)
 			for _, l := range leases[2:] {
-				must(t, w.Ack(ctx, l)) // 0 and 1 are open
+				must(t, w.Ack(ctx, l))
 			}
 			gone := w.receive(100)
 			w.commitAll()
@@ -120,7 +119,6 @@ func TestCutLog(t *testing.T) {
 	}
 }
 
-// A commit and its map may be above the end of the log.
 func TestCommitBehindTheLog(t *testing.T) {
 	w := filled(testConfig(), 4096, 50)
 	defer w.halt()
@@ -134,7 +132,7 @@ func TestCommitBehindTheLog(t *testing.T) {
 	w.open(w.cfg, 4096)
 	w.assign(0)
 	w.cutLog(0, 30)
-	w.read[0] = 0 // as auto.offset.reset says
+	w.read[0] = 0 // auto.offset.reset
 	w.poll()
 	leases := w.receive(100)
 	if len(leases) != 30 {
@@ -144,14 +142,13 @@ func TestCommitBehindTheLog(t *testing.T) {
 	if w.committed[0].At != 0 {
 		t.Fatalf("committed %v", w.committed[0])
 	}
-	w.produce(0, 20) // where the map marks all but one as done
+	w.produce(0, 20) // the map marks all but one as done
 	w.poll()
 	if more := w.receive(100); len(more) != 20 {
 		t.Fatalf("received %v, want the 20 that are new", describe(more))
 	}
 }
 
-// The copy of a record from a truncated part does not finish the new record at its offset.
 func TestCutWhileCopied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
@@ -178,7 +175,7 @@ func TestCutWhileCopied(t *testing.T) {
 	})
 }
 
-// A record whose copy is refused is set aside for ever longer times and counted; others continue.
+// The record waits for ever longer times; others continue.
 func TestRefusedAside(t *testing.T) {
 	for _, why := range []error{kerr.MessageTooLarge, kerr.InvalidTimestamp, kerr.TopicAuthorizationFailed} {
 		t.Run(why.Error(), func(t *testing.T) {
@@ -222,8 +219,6 @@ func TestRefusedAside(t *testing.T) {
 	}
 }
 
-// A released record that cannot be copied stays at its offset, and copies are tried less and less
-// often.
 func TestRefusedTail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
@@ -244,8 +239,6 @@ func TestRefusedTail(t *testing.T) {
 	})
 }
 
-// A record too large for a client batch is written in a batch of its own, as a copy and as a dead
-// letter.
 func TestLarge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
@@ -260,7 +253,7 @@ func TestLarge(t *testing.T) {
 		})
 		for again := range 2 {
 			for _, l := range w.receive(10) {
-				must(t, w.Nack(ctx, l, time.Duration(again)*time.Hour)) // a dead letter needs no delay
+				must(t, w.Nack(ctx, l, time.Duration(again)*time.Hour))
 			}
 			synctest.Wait()
 			w.poll()
@@ -273,7 +266,7 @@ func TestLarge(t *testing.T) {
 	})
 }
 
-// A delivery after a commit was built is in the next commit, even if nothing else changed.
+// It is in the next commit, even if nothing else changed.
 func TestHandedOutIsCommitted(t *testing.T) {
 	w := filled(testConfig(), 4096, 1)
 	defer w.halt()

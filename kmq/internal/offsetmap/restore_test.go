@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/member"
 )
 
-// After a crash, records committed as done are not redelivered; the others keep their deliveries.
 func TestRestore(t *testing.T) {
 	cfg := testConfig()
 	w := filled(cfg, 4096, 6)
@@ -18,12 +17,12 @@ func TestRestore(t *testing.T) {
 	must(t, w.Ack(ctx, leases[1]))
 	must(t, w.Ack(ctx, leases[2]))
 	must(t, w.Nack(ctx, leases[3], 0))
-	w.receive(1) // record 3 again
+	w.receive(1)
 	w.commitAll()
 	if w.committed[0].At != 0 {
 		t.Fatalf("committed %v", w.committed[0])
 	}
-	must(t, w.Ack(ctx, leases[0])) // lost with the process
+	must(t, w.Ack(ctx, leases[0]))
 
 	w.halt()
 	w.open(cfg, 4096)
@@ -34,13 +33,13 @@ func TestRestore(t *testing.T) {
 		t.Fatalf("received %v, want %v", got, want)
 	}
 
-	// A record that killed its process too often is not delivered.
+	// This record killed its process too often.
 	w.commitAll()
 	w.halt()
 	cfg.MaxDeliveries = 3
 	w.open(cfg, 4096)
 	w.assign(0)
-	w.commitAll() // nothing is taken or forgotten yet
+	w.commitAll()
 	w.halt()
 	w.open(cfg, 4096)
 	w.assign(0)
@@ -54,8 +53,7 @@ func TestRestore(t *testing.T) {
 		t.Fatalf("dead letters %v", w.deadLetters())
 	}
 
-	// Deleted records that were delivered are missing; records that were done or never there are
-	// not.
+	// Deleted records that were delivered are missing; others are not.
 	w.commitAll()
 	w.halt()
 	w.open(cfg, 4096)
@@ -72,7 +70,6 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// An unreadable map, or one of another offset, is logged, and the partition begins at its commit.
 func TestCorrupt(t *testing.T) {
 	w := filled(testConfig(), 4096, 5)
 	defer w.halt()

@@ -14,8 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// aging is a cluster with a topic of two partitions. fill adds n records to each that are an hour
-// old.
+// fill adds n records to each of two partitions that are an hour old.
 func aging(t *testing.T) (fake *virtual.Cluster, fill func(n int), retention func(string)) {
 	t.Helper()
 	fake = startFake(t)
@@ -32,15 +31,13 @@ func aging(t *testing.T) (fake *virtual.Cluster, fill func(n int), retention fun
 	return fake, fill, func(ms string) { fake.Set(t, "old", "retention.ms", ms) }
 }
 
-// alarm returns the current alarm; the engine checks every 30 s.
 func alarm(t *testing.T, e *Engine) string {
 	t.Helper()
 	must(t, e.watch.Look(ctx))
 	return e.Counts().RetentionAlarm
 }
 
-// Old open records are an alarm until they are done, also in a partition paused for its metadata.
-// Invariant 9.
+// Old open records are an alarm until they are done. Invariant 9.
 func TestRetentionAlarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake, fill, retention := aging(t)
@@ -51,7 +48,7 @@ func TestRetentionAlarm(t *testing.T) {
 		e.mu.Lock()
 		e.limit = 24
 		e.mu.Unlock()
-		fill(100) // later, since records taken before the limit are not held
+		fill(100) // records taken before the limit are not held
 		soon, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
 		var open []*lease.Lease
@@ -95,7 +92,6 @@ func TestRetentionAlarm(t *testing.T) {
 	})
 }
 
-// Waiting records of an untouched partition are covered; deletions before the group began are not.
 func TestRetentionAlarmOfWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake, fill, retention := aging(t)

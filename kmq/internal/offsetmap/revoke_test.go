@@ -15,8 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// An acknowledgement during a revocation is either in the last commit or returns ErrLost. Invariant
-// 5.
+// An acknowledgement during a revocation is in the last commit or returns ErrLost. Invariant 5.
 func TestRevoked(t *testing.T) {
 	for range 50 {
 		cfg := testConfig()
@@ -71,7 +70,6 @@ func TestRevoked(t *testing.T) {
 	}
 }
 
-// A partition starts again if the group reassigns it without a revocation.
 func TestAssignedAgain(t *testing.T) {
 	w := filled(testConfig(), 4096, 2)
 	defer w.halt()
@@ -87,7 +85,6 @@ func TestAssignedAgain(t *testing.T) {
 	}
 }
 
-// A revocation waits for outstanding copies, so that copied records are done.
 func TestRevokedWhileCopied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
@@ -105,7 +102,7 @@ func TestRevokedWhileCopied(t *testing.T) {
 		if w.committed[0].At != 1 || len(w.logOf(0)) != 3 {
 			t.Fatalf("committed %v with %d records in the log", w.committed[0], len(w.logOf(0)))
 		}
-		// A copy that takes too long is not waited for, and its record is delivered again.
+		// A copy that takes too long: its record is delivered again.
 		w.assign(0)
 		w.poll()
 		must(t, w.Nack(ctx, w.receive(1)[0], 0))
@@ -121,7 +118,7 @@ func TestRevokedWhileCopied(t *testing.T) {
 			t.Fatalf("committed %v, %d in flight", w.committed[0], w.set.Len())
 		}
 		w.tellKept()
-		// A copy that fails after the revocation is not retried.
+		// A copy that fails is not retried.
 		w.assign(0)
 		w.poll()
 		refusals := 0

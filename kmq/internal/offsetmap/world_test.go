@@ -19,12 +19,10 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/member"
 )
 
-// world is an engine without Kafka: a topic's logs, their commits, and the member's calls, made by
-// hand.
 type world struct {
 	*Engine
 	h    handler
-	logs map[int32][]*kgo.Record // of the queue's topic
+	logs map[int32][]*kgo.Record
 	dead []*kgo.Record
 	log  bytes.Buffer
 
@@ -35,14 +33,14 @@ type world struct {
 	read      map[int32]int64
 	committed map[int32]member.Offset
 
-	gap     int64 // offsets without a record before each record
-	lowered bool  // the limit was lowered, so that a map need not fit
+	gap     int64 // before each record, without a record
+	lowered bool  // a map need not fit
 
-	refuse func(*kgo.Record) error // result of a copy; nil: none is refused
-	keep   bool                    // delay the results of copies
-	kept   []func()                // the delayed results
+	refuse func(*kgo.Record) error
+	keep   bool
+	kept   []func()
 
-	allowLarge bool // large records can be written alone
+	allowLarge bool
 }
 
 const testTopic = "queue"
@@ -64,7 +62,6 @@ func newWorld(cfg engine.Config, limit int) *world {
 	return w
 }
 
-// filled returns a world whose engine has polled the records of partition 0.
 func filled(cfg engine.Config, limit, records int) *world {
 	w := newWorld(cfg, limit)
 	w.produce(0, records)
@@ -73,7 +70,6 @@ func filled(cfg engine.Config, limit, records int) *world {
 	return w
 }
 
-// running returns a filled world whose engine writes copies in the background.
 func running(t *testing.T, cfg engine.Config, records int) *world {
 	w := newWorld(cfg, 4096)
 	w.run(t)
@@ -106,7 +102,6 @@ func (w *world) Append(leases ...*lease.Lease) { w.ready = append(w.ready, lease
 func (w *world) Pause(partition int32)         { w.paused[partition] = true }
 func (w *world) Resume(partition int32)        { delete(w.paused, partition) }
 
-// Produce writes at once; the result comes at once unless keep is set.
 func (w *world) Produce(_ context.Context, r *kgo.Record, promise func(*kgo.Record, error)) {
 	err, keep := w.write(r, promise)
 	if !keep {
@@ -114,7 +109,6 @@ func (w *world) Produce(_ context.Context, r *kgo.Record, promise func(*kgo.Reco
 	}
 }
 
-// Write writes large records if that is allowed.
 func (w *world) Write(_ context.Context, records ...*kgo.Record) []error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -144,14 +138,13 @@ func (w *world) write(r *kgo.Record, promise func(*kgo.Record, error)) (err erro
 	return err, w.keep
 }
 
-// refusing makes copies fail with f's error, if any.
 func (w *world) refusing(f func(*kgo.Record) error) {
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	w.refuse = f
 }
 
-// keeping delays the results of copies until tellKept.
+// keeping delays results until tellKept.
 func (w *world) keeping(keep bool) {
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -284,7 +277,6 @@ func (w *world) none(t *testing.T) {
 	}
 }
 
-// commitAll commits and checks the limit like a broker.
 func (w *world) commitAll(partitions ...int32) {
 	for p, offset := range w.h.Committable(partitions) {
 		if len(offset.Metadata) > w.limit {

@@ -10,8 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 )
 
-// The cost of a record in batches of 10, including the client and an in-process broker that serves
-// one batch repeatedly.
 func BenchmarkReceiveAck(b *testing.B) {
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(6, "t"),
 		kfake.SyntheticFetch(kfake.SyntheticBatch{Records: 1000, RecordBytes: 100}))

@@ -23,8 +23,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
-// Engine keeps which offsets of each partition are done, and commits the first that is not. Records
-// that are open when a partition is revoked are delivered by the next owner.
+// Engine implements [engine.Engine]. It commits the first offset that is not done; the next owner of a revoked
+// partition delivers its open records.
 type Engine struct {
 	cfg    engine.Config
 	topics engine.Topics
@@ -39,12 +39,12 @@ type Engine struct {
 
 	mu         sync.Mutex
 	partitions map[int32]*partition
-	rejecting  map[*lease.Lease]chan struct{} // leases being copied; closed after the copy
+	rejecting  map[*lease.Lease]chan struct{}
 }
 
 type partition struct {
 	*window.Window
-	begun bool // there was a commit or a record
+	begun bool // a commit or a record
 }
 
 // New opens the engine.
@@ -88,7 +88,7 @@ func (e *Engine) Ack(ctx context.Context, l *lease.Lease) error {
 	return nil
 }
 
-// turn locks e.mu once no Reject of the lease is running, whose result is not known before.
+// turn locks e.mu once no Reject of the lease is running.
 func (e *Engine) turn(ctx context.Context, l *lease.Lease) error {
 	for {
 		e.mu.Lock()
@@ -105,7 +105,7 @@ func (e *Engine) turn(ctx context.Context, l *lease.Lease) error {
 	}
 }
 
-// finish settles a lease and marks its record as done; e.mu must be held.
+// The caller of finish holds e.mu.
 func (e *Engine) finish(l *lease.Lease, as lease.State) error {
 	if err := e.set.Settle(l, as); err != nil {
 		return err
@@ -115,18 +115,18 @@ func (e *Engine) finish(l *lease.Lease, as lease.State) error {
 	return nil
 }
 
-// Nack implements [engine.Engine]; it is unsupported.
+// Nack is unsupported.
 func (e *Engine) Nack(context.Context, *lease.Lease, time.Duration) error {
 	return fmt.Errorf("%w: an ordinary consumer group (engine plain) delivers a record again only to another consumer; choose markers, offsetmap or share to release single records", lease.ErrUnsupported)
 }
 
-// Extend implements [engine.Engine]; it is unsupported.
+// Extend is unsupported.
 func (e *Engine) Extend(context.Context, *lease.Lease, time.Duration) error {
 	return fmt.Errorf("%w: engine plain has no locks to extend; choose markers, offsetmap or share", lease.ErrUnsupported)
 }
 
-// Reject implements [engine.Engine]. The lease stays open until the copy is durable, so that a
-// failure changes nothing. Other calls that settle the lease wait for the result.
+// Reject leaves the lease open until the copy is durable, so that a failure changes nothing. Other calls that
+// settle the lease wait.
 func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) error {
 	if e.topics.DeadLetterPartitions == 0 {
 		return fmt.Errorf("%w: there is no dead-letter topic to reject into; set DeadLetterTopic", lease.ErrUnsupported)
@@ -150,7 +150,6 @@ func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) erro
 	return nil
 }
 
-// claim makes other calls that settle the lease wait until over is closed.
 func (e *Engine) claim(ctx context.Context, l *lease.Lease) (over chan struct{}, err error) {
 	if err := e.turn(ctx, l); err != nil {
 		return nil, err
@@ -202,7 +201,7 @@ func (e *Engine) Counts() engine.Counts {
 	return c
 }
 
-// needed returns each partition's oldest unsettled record, or else the next offset to read.
+// needed returns each partition's oldest unsettled record, or the next offset to read.
 func (e *Engine) needed(context.Context) ([]retention.Need, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -212,7 +211,7 @@ func (e *Engine) needed(context.Context) ([]retention.Need, error) {
 		if n.From, n.Record = p.Oldest(); !n.Record {
 			n.From = p.Next()
 		}
-		if !p.begun { // it begins at the start of the log, so that earlier deletions do not matter
+		if !p.begun { // begins at the start of the log, so earlier deletions do not matter
 			n.From = retention.Start
 		}
 		all = append(all, n)
@@ -220,10 +219,9 @@ func (e *Engine) needed(context.Context) ([]retention.Need, error) {
 	return all, nil
 }
 
-// handler is the engine as a [member.Handler].
+// handler implements [member.Handler].
 type handler Engine
 
-// Assigned implements [member.Handler].
 func (h *handler) Assigned(_ context.Context, id int32, committed member.Offset) (int64, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -232,15 +230,13 @@ func (h *handler) Assigned(_ context.Context, id int32, committed member.Offset)
 	return committed.At, nil
 }
 
-// Deleted implements [member.Deleter]. It also counts records that were acknowledged beyond the
-// commit but not committed.
+// Deleted also counts records that were acknowledged but not committed.
 func (h *handler) Deleted(partition int32, from, to int64) {
 	h.missing.Add(to - from)
 	h.cfg.Log.Warn("kmq: records were deleted before they were delivered: retention is too short for this queue",
 		"partition", partition, "from", from, "to", to)
 }
 
-// Begin implements [member.Handler].
 func (h *handler) Begin(_ context.Context, records []*kgo.Record) ([]*lease.Lease, error) {
 	leases := lease.FromRecords(records)
 	h.mu.Lock()
@@ -257,7 +253,6 @@ func (h *handler) Begin(_ context.Context, records []*kgo.Record) ([]*lease.Leas
 	return leases, nil
 }
 
-// Committable implements [member.Handler].
 func (h *handler) Committable(partitions []int32) map[int32]member.Offset {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -270,8 +265,8 @@ func (h *handler) Committable(partitions []int32) map[int32]member.Offset {
 	return out
 }
 
-// Flush implements [member.Handler]. It ends the open leases, so that the following commit includes
-// every acknowledgement, and waits for running Rejects.
+// Flush ends the open leases, so that the following commit has every acknowledgement, and waits for running
+// Rejects.
 func (h *handler) Flush(ctx context.Context, partitions []int32) error {
 	h.mu.Lock()
 	h.lose(partitions)
@@ -292,7 +287,6 @@ func (h *handler) Flush(ctx context.Context, partitions []int32) error {
 	return nil
 }
 
-// Forget implements [member.Handler].
 func (h *handler) Forget(partitions []int32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -302,13 +296,13 @@ func (h *handler) Forget(partitions []int32) {
 	}
 }
 
-// abandon ends all leases of partitions; h.mu must be held.
+// The caller of abandon holds h.mu.
 func (h *handler) abandon(partitions []int32) {
 	maps.DeleteFunc(h.rejecting, func(l *lease.Lease, _ chan struct{}) bool { return slices.Contains(partitions, l.At.Partition) })
 	h.lose(partitions)
 }
 
-// lose ends the leases of partitions that no Reject has claimed; h.mu must be held.
+// lose leaves leases that a Reject has claimed; the caller holds h.mu.
 func (h *handler) lose(partitions []int32) {
 	n := h.set.LoseAll(func(l *lease.Lease) bool {
 		return h.rejecting[l] == nil && slices.Contains(partitions, l.At.Partition)

@@ -23,7 +23,7 @@ import (
 type place struct {
 	*testing.T
 	on      *virtual.Cluster
-	cluster *kfake.Cluster // the same cluster
+	cluster *kfake.Cluster
 	cfg     engine.Config
 	client  *kgo.Client
 	adm     *kadm.Client
@@ -87,7 +87,7 @@ func (p *place) deadLetters() int64 {
 	return n
 }
 
-// Records that retention deletes before they are read are counted and logged; earlier ones are not.
+// Records deleted before they are read are counted; earlier ones are not.
 func TestWhatWasDeletedIsMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlace(t)
@@ -121,7 +121,7 @@ func TestWhatWasDeletedIsMissing(t *testing.T) {
 			t.Errorf("%d are missing after what was read is deleted too", n)
 		}
 
-		// A group without commits begins at the start of the log.
+		// Without commits it begins at the start of the log.
 		p.cfg.Group = "new"
 		e = p.open()
 		p.take(e, 1)
@@ -131,7 +131,6 @@ func TestWhatWasDeletedIsMissing(t *testing.T) {
 	})
 }
 
-// While a Reject runs, no other settling call succeeds, and one dead letter is written.
 func TestADeliveryIsRejectedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlace(t)
@@ -144,7 +143,7 @@ func TestADeliveryIsRejectedOnce(t *testing.T) {
 		for range many {
 			go func() { errs <- e.Reject(t.Context(), l, "no") }()
 		}
-		for slow.Hits() == 0 { // until it is being written
+		for slow.Hits() == 0 {
 			time.Sleep(time.Millisecond)
 		}
 		for range many {
@@ -165,7 +164,6 @@ func TestADeliveryIsRejectedOnce(t *testing.T) {
 	})
 }
 
-// A Reject that fails leaves the delivery open for a waiting call.
 func TestARejectionThatFailsLeavesTheDeliveryOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlace(t)
@@ -182,7 +180,6 @@ func TestARejectionThatFailsLeavesTheDeliveryOpen(t *testing.T) {
 	})
 }
 
-// Aborted records are not delivered.
 func TestAbortedRecordsAreNotDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlace(t)

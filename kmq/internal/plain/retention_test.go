@@ -22,7 +22,6 @@ func (p *place) old(partition int32, n int) {
 	}
 }
 
-// look returns the current alarm; the engine checks every 30 s.
 func (p *place) look(e *Engine) string {
 	p.Helper()
 	if err := e.watch.Look(p.Context()); err != nil {
@@ -89,8 +88,7 @@ func TestRetentionAlarm(t *testing.T) {
 	})
 }
 
-// The alarm covers waiting records too. It ignores deletions from before a group began; a commit at
-// offset 0 counts as begun.
+// The alarm ignores deletions from before a group began; a commit at offset 0 counts as begun.
 func TestRetentionAlarmOfWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlace(t)
@@ -119,7 +117,7 @@ func TestRetentionAlarmOfWhatWaits(t *testing.T) {
 			p.on.Set(t, p.cfg.Topic, "retention.ms", "-1")
 			p.cfg.Group = c.group
 			e := p.open()
-			waits := 1 - p.take(e, 1)[0].At.Partition // the other partition
+			waits := 1 - p.take(e, 1)[0].At.Partition
 			want := ""
 			if c.committed == 0 {
 				want = fmt.Sprintf("offsets 0 to 4 of partition %d of topic wide are deleted and were not settled", waits)

@@ -15,18 +15,15 @@ type place struct {
 	partition int32
 }
 
-// barren is a range of offsets without readable records. record says whether a record is known to
-// follow it.
+// barren is a range of offsets without readable records; record reports whether a record follows it.
 //
-// The marker that ends a transaction takes an offset but is no record. A group that has read
-// everything stays before it until the next record, and its age must not cause an alarm. A watch
-// that begins after its deletion takes it for a record until the next one comes.
+// The marker that ends a transaction takes an offset but is no record. A group that has read everything stays before
+// it, and its age must not cause an alarm.
 type barren struct {
 	from, to int64
 	record   bool
 }
 
-// The bounds of one check of a partition.
 const (
 	fetchBytes    = 16 << 10
 	fetchesAtMost = 16
@@ -54,13 +51,12 @@ func (w *Watch) threats(ctx context.Context, adm *kadm.Client, b *bound, n Need)
 		return found
 	}
 	if err := w.extend(ctx, adm, at, &known, end); err != nil {
-		return found // a record is assumed
+		return found
 	}
 	w.barren[at] = known
 	return b.threatens(n.Partition, known.to)
 }
 
-// extend reads behind known until it finds a record or the end of the log.
 func (w *Watch) extend(ctx context.Context, adm *kadm.Client, at place, known *barren, end int64) error {
 	topics, err := adm.ListTopics(ctx, at.topic)
 	if err != nil {
@@ -79,7 +75,7 @@ func (w *Watch) extend(ctx context.Context, adm *kadm.Client, at place, known *b
 		case len(records) > 0:
 			known.to, known.record = records[0].Offset, true
 			return nil
-		case next >= end || next <= known.to: // the second: an open transaction follows
+		case next >= end || next <= known.to: // or if an open transaction follows
 			known.to = max(known.to, next)
 			return nil
 		}

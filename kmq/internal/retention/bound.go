@@ -14,7 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 )
 
-// The topic configs that bound what is kept.
+// Topic configs of retention.
 const (
 	Time  = "retention.ms"
 	Bytes = "retention.bytes"
@@ -22,21 +22,18 @@ const (
 	policy = "cleanup.policy"
 )
 
-// aged is the part of a topic's retention after which a needed record causes an alarm.
+// aged is the part of the retention after which a needed record causes an alarm.
 const aged = 0.75
 
-// bound holds a topic's retention, the starts and ends of its partitions, and the first offsets
-// that are not aged.
 type bound struct {
 	topic             string
 	start, end, young kadm.ListedOffsets
 	retention         time.Duration // 0: unlimited
-	most              int64         // retention.bytes of a partition; 0: unlimited
+	most              int64         // of a partition; 0: unlimited
 	bytes             map[int32]int64
 }
 
-// threat is a deletion of needed records that happened or will happen; about does not change while
-// it lasts.
+// threat is a deletion of needed records; about does not change while it lasts.
 type threat struct{ about, text string }
 
 func (w *Watch) bound(ctx context.Context, adm *kadm.Client, topic string) (*bound, error) {
@@ -69,14 +66,13 @@ func (w *Watch) bound(ctx context.Context, adm *kadm.Client, topic string) (*bou
 	return b, nil
 }
 
-// denied reports whether a permission is missing.
 func denied(err error) bool {
 	return errors.Is(err, kerr.TopicAuthorizationFailed) || errors.Is(err, kerr.ClusterAuthorizationFailed)
 }
 
 func (b *bound) configure(configs map[string]string) {
 	if p, ok := configs[policy]; ok && !strings.Contains(p, "delete") {
-		return // compacted topics delete nothing by age or size
+		return // nothing is deleted by age or size
 	}
 	if ms, err := strconv.ParseInt(configs[Time], 10, 64); err == nil && ms > 0 {
 		b.retention = time.Duration(min(ms, int64(1<<53)/int64(time.Millisecond))) * time.Millisecond
@@ -86,8 +82,7 @@ func (b *bound) configure(configs map[string]string) {
 	}
 }
 
-// sizes reads the sizes of the needed partitions if retention.bytes bounds them. Without the
-// permission it logs that, and only ages are compared.
+// sizes matter with retention.bytes. Without the permission only ages are compared.
 func (w *Watch) sizes(ctx context.Context, adm *kadm.Client, b *bound, needs []Need) {
 	var asked kadm.TopicsSet
 	for _, n := range needs {
@@ -117,14 +112,12 @@ func (w *Watch) sizes(ctx context.Context, adm *kadm.Client, b *bound, needs []N
 	})
 }
 
-// span returns the start and the end of a partition's log; ok is false if they are unknown.
 func (b *bound) span(partition int32) (start, end int64, ok bool) {
 	s, okStart := b.start.Lookup(b.topic, partition)
 	e, okEnd := b.end.Lookup(b.topic, partition)
 	return s.Offset, e.Offset, okStart && okEnd && s.Err == nil && e.Err == nil
 }
 
-// threatens reports whether retention deleted the records from low on, or soon will.
 func (b *bound) threatens(partition int32, low int64) []threat {
 	start, end, ok := b.span(partition)
 	if !ok || low >= end {
@@ -146,8 +139,6 @@ func (b *bound) threatens(partition int32, low int64) []threat {
 	return said
 }
 
-// outgrown reports whether the bytes from low on are near retention.bytes, estimated from the
-// average record size.
 func (b *bound) outgrown(partition int32, low, start, end int64) []threat {
 	size := b.bytes[partition]
 	if b.most == 0 || size == 0 || end <= start {

@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 )
 
-// A single failed check is logged only if a retry cannot help; the second in a row always is.
+// A single failed check is logged only if a retry cannot help; the second always is.
 func TestTroubleFromTheSecondLookOn(t *testing.T) {
 	passing, fatal := error(kerr.CoordinatorNotAvailable), error(kerr.GroupAuthorizationFailed)
 	for _, test := range []struct {
@@ -21,7 +21,7 @@ func TestTroubleFromTheSecondLookOn(t *testing.T) {
 		{[]error{passing}, 0},
 		{[]error{passing, nil, passing}, 0},
 		{[]error{passing, passing}, 1},
-		{[]error{passing, passing, passing}, 1}, // once a minute
+		{[]error{passing, passing, passing}, 1},
 		{[]error{fatal}, 1},
 	} {
 		var log bytes.Buffer

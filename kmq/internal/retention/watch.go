@@ -31,37 +31,36 @@ type Need struct {
 	Topic     string
 	Partition int32
 	From      int64 // or Start
-	// Record says that a record is at From. Otherwise From is only the next offset to read.
+	// Record: a record is at From, which else is only the next offset to read.
 	Record bool
 }
 
-// Start is the start of a partition's log.
+// Start as Need.From means the start of the partition's log.
 const Start = -1
 
-// Watch compares the needed offsets with what retention deleted or will delete next. Its methods
-// are safe for concurrent use.
+// Watch looks for conflicts of Needs with retention. Its methods are safe for concurrent use.
 type Watch struct {
 	cl     *kgo.Client
 	log    *slog.Logger
 	topics []string
 	needed func(context.Context) ([]Need, error)
 
-	looking sync.Mutex       // one check at a time; guards silent and barren
-	silent  map[string]bool  // the unknown things that were logged
-	barren  map[place]barren // known ranges without records
+	looking sync.Mutex // one check at a time; guards silent and barren
+	silent  map[string]bool
+	barren  map[place]barren // ranges without records
 
 	mu    sync.Mutex
-	last  string   // the alarm of the last check
-	about string   // its subject, without figures
-	kept  []string // permanent alarms
-	more  int      // permanent alarms beyond keptAtMost
+	last  string
+	about string
+	kept  []string
+	more  int
 
 	stop context.CancelFunc
 	done chan struct{}
 }
 
-// New begins to watch topics. needed returns what is needed of them; its error is logged, and the
-// next check calls it again. The client must outlive the watch.
+// New begins to watch topics. needed returns what is needed of them; its error is logged, and the next check calls it
+// again. The client must outlive the watch.
 func New(cl *kgo.Client, log *slog.Logger, needed func(context.Context) ([]Need, error), topics ...string) *Watch {
 	w := &Watch{
 		cl: cl, log: log, topics: topics, needed: needed,
@@ -93,7 +92,6 @@ func (w *Watch) Alarm() string {
 	return strings.Join(all, "; ")
 }
 
-// keptAtMost is how many permanent alarms are described.
 const keptAtMost = 3
 
 // Keep adds a permanent alarm about records that are lost.
@@ -124,11 +122,10 @@ func (w *Watch) run(ctx context.Context) {
 	}
 }
 
-// trouble logs failed checks: from the second in a row if a retry may help, because a new cluster
-// has no coordinator at first.
+// trouble logs failed checks, of retriable ones from the second in a row: a new cluster has no coordinator at first.
 type trouble struct {
 	complaint *engine.Complaint
-	failed    int // in a row
+	failed    int
 }
 
 func (t *trouble) looked(err error) {
@@ -141,7 +138,7 @@ func (t *trouble) looked(err error) {
 	}
 }
 
-// Look checks once; it is exported for tests. An error leaves the alarm unchanged.
+// Look checks once; an error leaves the alarm unchanged.
 func (w *Watch) Look(ctx context.Context) error {
 	w.looking.Lock()
 	defer w.looking.Unlock()
@@ -154,7 +151,7 @@ func (w *Watch) Look(ctx context.Context) error {
 		}
 		bounds[topic] = b
 	}
-	// Last, so that records that were settled and then deleted are no longer needed.
+	// Last, so that settled and then deleted records are no longer needed.
 	needs, err := w.needed(ctx)
 	if err != nil {
 		return err
@@ -173,8 +170,6 @@ func (w *Watch) Look(ctx context.Context) error {
 	return nil
 }
 
-// say stores the alarm. It logs when an alarm begins, ends or changes its subject, but not its
-// figures.
 func (w *Watch) say(all []threat) {
 	var alarm, about []string
 	for _, t := range all {
@@ -193,7 +188,6 @@ func (w *Watch) say(all []threat) {
 	}
 }
 
-// news reports whether an unknown thing was not logged since it was last known.
 func (w *Watch) news(what string) bool {
 	before := w.silent[what]
 	w.silent[what] = true

@@ -22,11 +22,10 @@ import (
 
 const topic = "queue"
 
-// world is a cluster with a topic of two partitions and a watch of it.
 type world struct {
 	*testing.T
 	on     *virtual.Cluster
-	fake   *kfake.Cluster // the same cluster
+	fake   *kfake.Cluster
 	client *kgo.Client
 	adm    *kadm.Client
 	watch  *Watch
@@ -65,7 +64,6 @@ func (w *world) need(needs ...Need) {
 	w.needs = needs
 }
 
-// Write collects the watch's log.
 func (w *world) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -98,7 +96,7 @@ func (w *world) has(want string) {
 	}
 }
 
-// write writes records of an age in one transaction, whose end takes another offset.
+// A transaction's end takes another offset.
 func (w *world) write(partition int32, n int, age time.Duration, end kgo.TransactionEndTry) {
 	w.Helper()
 	w.begin(partition, n, age)
@@ -124,7 +122,6 @@ func record(partition int32, offset int64) Need {
 	return Need{Topic: topic, Partition: partition, From: offset, Record: true}
 }
 
-// An alarm is logged when it begins, changes its subject, and ends.
 func TestAlarm(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.write(0, 10, time.Hour, kgo.TryCommit)
@@ -160,7 +157,6 @@ func TestAlarm(t *testing.T) {
 	})
 }
 
-// A partition that was not begun is needed from its start.
 func TestStart(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.write(0, 10, time.Hour, kgo.TryCommit)
@@ -175,7 +171,6 @@ func TestStart(t *testing.T) {
 	})
 }
 
-// A size near retention.bytes is an alarm.
 func TestSize(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.write(0, 50, 0, kgo.TryCommit)
@@ -187,11 +182,11 @@ func TestSize(t *testing.T) {
 	})
 }
 
-// An offset without a record causes no alarm, whether it is old or deleted.
+// An offset without a record causes no alarm, old or deleted.
 func TestNoRecordIsNeeded(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		w.write(0, 2, 0, kgo.TryCommit) // 0 and 1; the end is at 2
-		w.write(0, 2, 0, kgo.TryAbort)  // 3 and 4; the end is at 5
+		w.write(0, 2, 0, kgo.TryCommit) // the end is at 2
+		w.write(0, 2, 0, kgo.TryAbort)  // the end is at 5
 		time.Sleep(100 * time.Millisecond)
 		w.on.Set(t, topic, Time, "100")
 		next := Need{Topic: topic, Partition: 0, From: 2}
@@ -199,7 +194,7 @@ func TestNoRecordIsNeeded(t *testing.T) {
 		w.has("")
 		w.on.Delete(t, topic, 0, 6)
 		w.has("")
-		w.write(0, 1, 0, kgo.TryCommit) // 6
+		w.write(0, 1, 0, kgo.TryCommit)
 		time.Sleep(100 * time.Millisecond)
 		w.has("offset 6 of partition 0")
 		w.has("offset 6 of partition 0")
@@ -217,8 +212,7 @@ func TestNoRecordIsNeeded(t *testing.T) {
 	})
 }
 
-// Without permission to read the configuration only deletions are alarms; without the size, also
-// ages. Either is logged once until it is permitted.
+// Without the configuration only deletions are alarms; without the size, also ages. Either is logged once.
 func TestWithoutPermission(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.write(0, 10, time.Hour, kgo.TryCommit)
@@ -260,7 +254,6 @@ func TestWithoutPermission(t *testing.T) {
 	})
 }
 
-// A failed check keeps the alarm, and permanent alarms stay beside it.
 func TestLookFails(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.write(0, 10, time.Hour, kgo.TryCommit)

@@ -14,28 +14,24 @@ import (
 )
 
 const (
-	// acceptLinger is how long an acknowledgement waits for others before its own request. It may
-	// be sent earlier, with the next fetch.
+	// acceptLinger is how long an acknowledgement waits for others; it may be sent with an earlier fetch.
 	acceptLinger  = 100 * time.Millisecond
 	releaseLinger = 5 * time.Millisecond // another member may wait for the record
-	// sendAgain is the interval after which a broker's request to resend is met.
-	sendAgain = time.Second
+	sendAgain     = time.Second
 
-	// answerWithin is how long a broker may take to answer an acknowledgement.
 	answerWithin = 10 * time.Second
-	// quietFor bounds how long a flush delays other acknowledgements.
+	// quietFor bounds how long a flush delays others.
 	quietFor = time.Second
 )
 
-// ack is an acknowledgement that is sent after a flush.
 type ack struct {
 	*lent
 	as        kgo.AckStatus
 	partition int32
 }
 
-// settle queues the acknowledgement of a settled lease. It sends none if the lock has expired,
-// because the broker would refuse all acknowledgements of that partition in the request.
+// settle sends nothing if the lock has expired, because the broker would refuse all acknowledgements of that partition
+// in the request.
 func (m *member) settle(le *lease.Lease, as kgo.AckStatus) {
 	h, now := le.Private.(*hold), time.Now()
 	linger := acceptLinger
@@ -68,8 +64,7 @@ func (m *member) settle(le *lease.Lease, as kgo.AckStatus) {
 	}
 }
 
-// inTime reports whether a lock has not expired. It records an Ack or a Reject that is too late.
-// m.mu must be held.
+// inTime records an Ack or a Reject that is too late. It requires m.mu.
 func (m *member) inTime(a ack, now time.Time) bool {
 	if now.Before(a.end) {
 		return true
@@ -84,7 +79,7 @@ func (m *member) inTime(a ack, now time.Time) bool {
 
 var errLate = errors.New("the lock had expired")
 
-// drop removes a lease from held; m.mu must be held.
+// drop requires m.mu.
 func (m *member) drop(le *lease.Lease) {
 	last, place := len(m.held)-1, le.Private.(*hold).place
 	if place > last || m.held[place] != le {
@@ -97,7 +92,6 @@ func (m *member) drop(le *lease.Lease) {
 	wake(m.room)
 }
 
-// send makes the client send waiting acknowledgements, without waiting for an answer.
 func (m *member) send() {
 	_ = m.client.FlushAcks(ended())
 }
@@ -108,13 +102,12 @@ func ended() context.Context {
 	return ctx
 }
 
-// answers counts the brokers' answers for a partition.
 type answers struct {
-	times, refused int           // refused includes acknowledgements lost with a connection or session
-	late           int           // acknowledgements not sent because their locks had expired
-	told           int           // how many of refused and late Flush has reported
-	last           error         // error of the last refused or late one
-	more           chan struct{} // closed by the next answer; nil: nothing waits
+	times, refused int // refused includes those lost with a connection or session
+	late           int // not sent because their locks had expired
+	told           int
+	last           error
+	more           chan struct{} // closed by the next answer; or nil
 }
 
 // answersOf requires m.mu.
@@ -127,9 +120,8 @@ func (m *member) answersOf(partition int32) *answers {
 	return a
 }
 
-// answered counts the brokers' answers. They name partitions, not records: records of a refused
-// request stay locked until their locks expire. An error may be the connection's, and then the
-// result is unknown. A refused release or renewal counts too, since it is in the same request.
+// answered counts brokers' answers, which name partitions, not records: records of a refused request stay locked until
+// their locks expire. With a connection's error the result is unknown.
 func (m *member) answered(_ *kgo.Client, results kgo.ShareAckResults) {
 	var last error
 	taken := false
@@ -159,13 +151,12 @@ func (m *member) answered(_ *kgo.Client, results kgo.ShareAckResults) {
 	}
 }
 
-// flush is one flush for all callers that ask while an earlier one runs.
+// flush is for all callers that ask while an earlier one runs.
 type flush struct {
 	done chan struct{}
 	err  error
 }
 
-// flush sends waiting acknowledgements and returns an error if brokers refused any.
 func (m *member) flush(ctx context.Context) error {
 	told := m.alreadyTold()
 	for {
@@ -185,8 +176,7 @@ func (m *member) flush(ctx context.Context) error {
 	return m.refusedSince(told)
 }
 
-// alreadyTold returns, by partition, how many refusals a Flush has reported. Concurrent flushes all
-// report a refusal.
+// alreadyTold returns reported refusals by partition. Concurrent flushes all report a refusal.
 func (m *member) alreadyTold() map[int32]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -197,7 +187,6 @@ func (m *member) alreadyTold() map[int32]int {
 	return counts
 }
 
-// refusedSince returns an error for refusals beyond told, and marks them as reported.
 func (m *member) refusedSince(told map[int32]int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -215,8 +204,8 @@ func (m *member) refusedSince(told map[int32]int) error {
 		"and their records may be delivered again; of partition %d: %w", lease.ErrLost, partitions, one, last)
 }
 
-// sendAll sends waiting acknowledgements and waits for the answers; nothing may settle meanwhile.
-// It resends what a broker asks for, and leaves half of the time for the rest of Close.
+// sendAll waits for the answers; nothing may settle meanwhile. It resends what a broker asks for, and leaves half of
+// the time for the rest of Close.
 func (m *member) sendAll(ctx context.Context) error {
 	most := answerWithin
 	if end, ok := ctx.Deadline(); ok {
@@ -250,9 +239,8 @@ func (m *member) join() *flush {
 	return m.next
 }
 
-// flushes runs flushes while callers ask. The client reports only when no acknowledgement is
-// outstanding, which never happens on a busy queue. So acknowledgements during a flush wait for its
-// end.
+// The client reports only when no acknowledgement is outstanding, which never happens on a busy queue. So
+// acknowledgements during a flush wait for its end.
 func (m *member) flushes() {
 	for {
 		m.mu.Lock()

@@ -14,8 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// Close returns an error if brokers refuse acknowledgements. It resends when a broker asks for
-// that, and ignores a refused release.
+// Close ignores a refused release.
 func TestCloseSaysWhatWasRefused(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -56,7 +55,6 @@ func TestCloseSaysWhatWasRefused(t *testing.T) {
 	}
 }
 
-// An earlier refusal is reported once, by the first Flush or Close.
 func TestEarlierRefusalsAreToldOnce(t *testing.T) {
 	for _, first := range []string{"flush", "close"} {
 		t.Run(first, func(t *testing.T) {
@@ -80,8 +78,7 @@ func TestEarlierRefusalsAreToldOnce(t *testing.T) {
 	}
 }
 
-// refused acknowledges all but the first, and the broker refuses that a second before refused
-// returns. A renewal makes the client send them at once.
+// A renewal makes the client send them at once.
 func (w *world) refused(e *Engine, all []*lease.Lease) {
 	w.t.Helper()
 	synctest.Wait() // an idle fetch carries no acknowledgement
@@ -98,8 +95,6 @@ func (w *world) refused(e *Engine, all []*lease.Lease) {
 	synctest.Wait()
 }
 
-// If a broker asks for resends forever, Close retries for half of its time, at most ten seconds,
-// then leaves the group and reports earlier refusals.
 func TestCloseSendsAgainForSoLong(t *testing.T) {
 	for _, c := range []struct {
 		name          string

@@ -17,17 +17,16 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// Settings of a share group; a broker's setting applies if the group has none.
+// A broker's setting applies if the group has none.
 const (
 	resetSetting = "share.auto.offset.reset"
-	limitSetting = "share.delivery.count.limit" // of groups from Kafka 4.3 on
+	limitSetting = "share.delivery.count.limit" // from Kafka 4.3 on
 
 	isolationSetting, readCommitted = "share.isolation.level", "read_committed"
 
 	defaultLimit = 5
 )
 
-// groupDuration is a duration setting of a group, with Kafka's default and default limits.
 type groupDuration struct {
 	name               string
 	usual, least, most time.Duration
@@ -39,32 +38,26 @@ var (
 	beatOfGroup    = groupDuration{"share.heartbeat.interval.ms", 5 * time.Second, 5 * time.Second, 15 * time.Second}
 )
 
-// lockSlack is how much longer than Visibility the broker's lock lasts, so that the queue releases
-// a record first, at a deadline that it knows.
+// The broker's lock lasts longer than Visibility, so that the queue releases a record at a known deadline.
 const lockSlack = 2 * time.Second
 
-// leastSession is the shortest session that the queue sets: three heartbeats of franz-go, which
-// sends at most one a second. In a shorter session a living member is removed repeatedly, and its
-// acknowledgements are refused.
+// leastSession is three heartbeats of franz-go, which sends at most one a second. In a shorter session a living member
+// is removed repeatedly.
 const leastSession = 3 * time.Second
 
-// groupFacts describes the group and its topic at Open.
 type groupFacts struct {
-	brokers              int  // that lead partitions of the topic
-	renews               bool // locks can be renewed (KIP-1222)
-	moveAt               int  // the delivery count at which a record is copied
+	brokers              int
+	renews               bool // KIP-1222
+	moveAt               int
 	deadLetterPartitions int
 }
 
-// settings are those of a group or a broker by name; set has those that were set for a group.
 type settings struct {
 	value map[string]string
 	set   map[string]bool
 }
 
-// prepareGroup checks that the cluster supports the configuration and sets the group's settings:
-// the start offset, the isolation level, the session, the lock duration and the delivery limit. It
-// waits for the coordinators of a cluster that has just started.
+// prepareGroup waits for the coordinators of a cluster that has just started.
 func prepareGroup(ctx context.Context, client *kgo.Client, cfg engine.Config) (groupFacts, error) {
 	wait, complaint := engine.NewWait(), engine.NewComplaint(cfg.Log)
 	for {
@@ -105,7 +98,7 @@ func tryPrepareGroup(ctx context.Context, client *kgo.Client, cfg engine.Config)
 			"(Kafka 4.2 can): set a shorter Visibility, or %s of group %s",
 			lease.ErrConfig, cfg.Visibility, lock, lockOfGroup.name, cfg.Group)
 	}
-	// Half of the deliveries are reserved for those that end with their process.
+	// Half is reserved for deliveries that end with their process.
 	f.moveAt = limit/2 + 1
 	return f, nil
 }
@@ -132,8 +125,7 @@ func abilities(ctx context.Context, client *kgo.Client) (renews bool, err error)
 	return renews, nil
 }
 
-// nameIsFree returns an error if the name is that of a consumer group. A share group with that name
-// could never join, and would not use its offsets.
+// A share group with the name of a consumer group could never join.
 func nameIsFree(ctx context.Context, client *kgo.Client, group string) error {
 	adm := kadm.NewClient(client)
 	taken := fmt.Errorf("%w: group %s is a consumer group, and a share group needs a name of its own: "+
@@ -179,7 +171,6 @@ func leaders(ctx context.Context, client *kgo.Client, topic string) (int, error)
 	return len(leading), nil
 }
 
-// prepareSettings sets the group's settings and returns its delivery limit and its lock duration.
 func prepareSettings(ctx context.Context, client *kgo.Client, cfg engine.Config) (limit int, lock time.Duration, err error) {
 	group, err := describe(ctx, client, kmsg.ConfigResourceTypeGroupConfig, cfg.Group)
 	if err != nil {
@@ -187,8 +178,7 @@ func prepareSettings(ctx context.Context, client *kgo.Client, cfg engine.Config)
 	}
 	broker, err := describeAnyBroker(ctx, client)
 	if err != nil {
-		// Reading brokers' settings needs a permission on the cluster. Each record reports its
-		// actual lock, so Kafka's defaults are good enough here.
+		// This needs a permission on the cluster. Kafka's defaults suffice, because each record reports its lock.
 		cfg.Log.Info("kmq: the brokers' settings of share groups can't be read; Kafka's defaults are assumed", "error", err)
 	}
 	if !group.set[resetSetting] {
@@ -222,8 +212,8 @@ func prepareSettings(ctx context.Context, client *kgo.Client, cfg engine.Config)
 	return deliveryLimit(ctx, client, cfg, group, broker), lock, nil
 }
 
-// deliveryLimit returns the number of deliveries after which the broker archives a record. It first
-// raises the group's setting to the broker's maximum, unless it was set before.
+// deliveryLimit returns the deliveries after which the broker archives a record. It raises the group's setting to the
+// broker's maximum, unless it was set before.
 func deliveryLimit(ctx context.Context, client *kgo.Client, cfg engine.Config, group, broker settings) int {
 	limit := broker.number("group."+limitSetting, defaultLimit)
 	if _, known := group.value[limitSetting]; !known {
@@ -240,7 +230,6 @@ func deliveryLimit(ctx context.Context, client *kgo.Client, cfg engine.Config, g
 	return most
 }
 
-// nearest returns the duration nearest to wanted that brokers allow.
 func (d groupDuration) nearest(broker settings, wanted time.Duration) time.Duration {
 	name := strings.TrimPrefix(d.name, "share.")
 	least, most := broker.duration("group.share.min."+name, d.least), broker.duration("group.share.max."+name, d.most)
@@ -251,9 +240,8 @@ func (d groupDuration) inForce(group, broker settings) time.Duration {
 	return group.duration(d.name, broker.duration("group."+d.name, d.usual))
 }
 
-// setDurations sets the durations of the group that differ from wanted, in one request, because
-// brokers refuse a session that is not longer than the heartbeat. It reports whether all have these
-// values now. A failure is harmless: short locks are renewed.
+// setDurations sets durations in one request, because brokers refuse a session that is not longer than the heartbeat.
+// It reports whether all have these values now.
 func setDurations(ctx context.Context, client *kgo.Client, cfg engine.Config, group, broker settings,
 	wanted map[groupDuration]time.Duration,
 ) bool {
@@ -310,8 +298,6 @@ func describe(ctx context.Context, client kmsg.Requestor, of kmsg.ConfigResource
 	return s, nil
 }
 
-// describeAnyBroker reads the settings of the first broker that answers; share group settings
-// should be the same on all.
 func describeAnyBroker(ctx context.Context, client *kgo.Client) (settings, error) {
 	req := kmsg.NewPtrMetadataRequest()
 	req.Topics = []kmsg.MetadataRequestTopic{} // none; nil would mean all

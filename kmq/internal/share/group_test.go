@@ -8,19 +8,17 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// A session is never shorter than three heartbeats, even if the brokers and the application allow
-// it.
 func TestASessionOutlastsHeartbeats(t *testing.T) {
 	for _, c := range []struct {
 		asked         time.Duration
 		leastBeat     string
-		session, beat string // milliseconds set for the group; empty: not set
+		session, beat string // milliseconds; empty: not set
 	}{
 		{0, "100", "", ""},
 		{time.Second, "100", "3000", "1000"},
 		{6 * time.Second, "100", "6000", "2000"},
 		{6 * time.Second, "5000", "15000", ""}, // heartbeats stay at 5 s
-		{time.Hour, "100", "60000", "15000"},   // the brokers' maximum
+		{time.Hour, "100", "60000", "15000"},
 	} {
 		t.Run(c.asked.String()+", "+c.leastBeat, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -42,7 +40,7 @@ func TestASessionOutlastsHeartbeats(t *testing.T) {
 	}
 }
 
-// allow makes brokers report settings that the fake cluster does not have.
+// The fake cluster does not have these settings.
 func (w *world) allow(configs map[string]string) {
 	w.cluster.Fake().ControlKey(int16(kmsg.DescribeConfigs), func(r kmsg.Request) (kmsg.Response, error, bool) {
 		w.cluster.Fake().KeepControl()

@@ -20,10 +20,9 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// Real Kafka has a coordinator, states and limits of share groups that the fake does not have.
 func TestOnKafka(t *testing.T) {
 	k := clustertest.Shared(t)
-	of := fmt.Sprintf("share-%d-", time.Now().UnixNano()) // prefix of the test's names
+	of := fmt.Sprintf("share-%d-", time.Now().UnixNano())
 	client, err := kgo.NewClient(kgo.SeedBrokers(k.Bootstrap()...), kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	must(t, err)
 	t.Cleanup(client.Close)

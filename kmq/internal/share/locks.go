@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// keep sends acknowledgements that have waited long enough, and renews locks that would expire
-// before their leases.
+// keep sends acknowledgements that waited long enough, and renews locks that would expire before their leases.
 func (m *member) keep() {
 	ctx := m.e.ctx
 	timer := time.NewTimer(0)
@@ -33,7 +32,6 @@ func (m *member) keep() {
 	}
 }
 
-// sendDue reports whether acknowledgements must be sent now, and sets the next time.
 func (m *member) sendDue(now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -60,8 +58,8 @@ func (m *member) sleep(now time.Time) time.Duration {
 	return max(s, time.Millisecond)
 }
 
-// renewDue checks the locks up to eight times in each lock's duration. It renews those that are
-// half over and must last longer, and loses those that have expired.
+// renewDue checks locks up to eight times in their duration: it renews those that are half over, and loses those that
+// have expired.
 func (m *member) renewDue(ctx context.Context, now time.Time) {
 	var over []*lease.Lease
 	due := make(map[int32][]*lease.Lease)
@@ -90,7 +88,7 @@ func (m *member) renewDue(ctx context.Context, now time.Time) {
 		m.e.lose(over)
 	}
 	for partition, leases := range due {
-		m.e.run.Go(func() { // a broker that does not answer delays no other renewal
+		m.e.run.Go(func() { // a silent broker delays no other renewal
 			if err := m.renew(ctx, partition, leases); err != nil && ctx.Err() == nil {
 				m.complain("kmq: locks could not be renewed", err)
 			}
@@ -98,9 +96,8 @@ func (m *member) renewDue(ctx context.Context, now time.Time) {
 	}
 }
 
-// renew asks the broker of a partition to renew locks and waits for its answer. Records that are
-// settled meanwhile are not renewed. A refusal is final: the client does not ask again for a record
-// whose session has ended.
+// renew waits for the broker's answer. A refusal is final: the client does not ask again for a record whose session
+// has ended.
 func (m *member) renew(ctx context.Context, partition int32, leases []*lease.Lease) error {
 	within, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -141,9 +138,9 @@ func (m *member) renew(ctx context.Context, partition int32, leases []*lease.Lea
 	return err
 }
 
-// ask sends renewals twice and waits for an answer to each. Answers name only the partition, so the
-// first may belong to an earlier request. The second cannot, because a client sends one request at
-// a time. If no request is outstanding after the first, that one is enough.
+// ask sends renewals twice and waits for an answer to each. Answers name only the partition, so the first may belong
+// to an earlier request; the second cannot, because a client sends one request at a time. If none is outstanding after
+// the first, one is enough.
 func (m *member) ask(ctx context.Context, partition int32, leases []*lease.Lease) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -189,7 +186,6 @@ func (m *member) ask(ctx context.Context, partition int32, leases []*lease.Lease
 	return nil
 }
 
-// lockOf returns the time until which a lease may be processed.
 func (m *member) lockOf(le *lease.Lease) time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -15,55 +15,49 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// fetchWait is how long a broker without records holds a fetch. The client sends that broker
-// nothing else meanwhile.
+// fetchWait is how long a broker without records holds a fetch; meanwhile it gets no other request.
 const fetchWait = 100 * time.Millisecond
 
-// complaints is the shortest interval between two log lines about problems.
 const complaints = time.Minute
 
-// member is the queue's member of the share group. It fetches while there is room and the
-// application receives records, however many are open.
 type member struct {
 	e      *Engine
 	client *kgo.Client
 	of     shape
 
-	room  chan struct{} // signals that a poll may have room
-	nudge chan struct{} // signals that something must be sent or renewed sooner
-	// lockFor is the duration of the last record's lock in nanoseconds.
+	room  chan struct{}
+	nudge chan struct{}
+	// lockFor is the duration of the last record's lock, in nanoseconds.
 	lockFor atomic.Int64
 
 	mu      sync.Mutex
-	held    []*lease.Lease // open, each at its lent.place
-	lookAt  time.Time      // the next check of the locks
-	sendAt  time.Time      // when waiting acknowledgements are sent; zero: none wait
+	held    []*lease.Lease // each at its lent.place
+	lookAt  time.Time
+	sendAt  time.Time // zero: none wait
 	lastAck time.Time
 	answers map[int32]*answers
-	told    time.Time // when a problem was last logged
+	told    time.Time
 
-	// For flushes, which delay other acknowledgements.
 	next    *flush
-	flushed chan struct{} // closed when no flush runs; nil: none runs
+	flushed chan struct{} // closed when no flush runs; or nil
 	quiet   bool
 	later   []ack
 }
 
-// hold is the member's part of a lease.
 type hold struct {
 	*lent
-	handed atomic.Bool // to the application; before that the lock is renewed and there is no deadline
-	kept   bool        // no longer the application's: in a delay, or being copied
+	handed atomic.Bool // delivered; before that the lock is renewed and there is no deadline
+	kept   bool
 }
 
 // lent is a record's lock. member.mu guards the fields after record.
 type lent struct {
-	record   *kgo.Record // as fetched, for its acknowledgement
-	place    int         // in member.held
-	until    time.Time   // end of the processing
-	end      time.Time   // end of the broker's lock, minus the time of a request
+	record   *kgo.Record
+	place    int
+	until    time.Time
+	end      time.Time // end of the broker's lock, minus the time of a request
 	renewing bool
-	refused  bool // a renewal was refused, so the lock will expire
+	refused  bool // so the lock will expire
 }
 
 func (l *lent) give(from time.Time, lock time.Duration) {
@@ -90,8 +84,7 @@ func newMember(e *Engine, of shape) (*member, error) {
 		kgo.FetchMaxWait(fetchWait),
 		kgo.ShareAckCallback(m.answered),
 		kgo.WithHooks(veiling{&m.lockFor}),
-		// A broker ends a member's locks with its connection, so an idle connection must stay open.
-		// Brokers close it after 10 min themselves.
+		// A broker ends a member's locks with its connection, which it closes itself after 10 idle min.
 		kgo.ConnIdleTimeout(10*time.Minute),
 	)...)
 	if err != nil {
@@ -101,7 +94,6 @@ func newMember(e *Engine, of shape) (*member, error) {
 	return m, nil
 }
 
-// fetch polls whenever there is room, until the engine is closed or fails.
 func (m *member) fetch() {
 	ctx, topic := m.e.ctx, m.e.cfg.Topic
 	paused := false
@@ -114,8 +106,8 @@ func (m *member) fetch() {
 			m.client.ResumeFetchTopics(topic) // records in a paused client would be released
 			paused = false
 		}
-		// With the veil this finds no record. With another version of franz-go it would release
-		// records, at the cost of a delivery, before the poll accepts and so loses them.
+		// With the veil this finds no record. Another version of franz-go would release records instead of accepting
+		// and so losing them.
 		m.client.MarkAcks(kgo.AckRelease)
 		fetches := m.client.PollRecords(ctx, n)
 		if last {
@@ -126,7 +118,7 @@ func (m *member) fetch() {
 		unveil(records)
 		if m.client.BufferedFetchRecords() == 0 {
 			since = time.Now()
-		} else if n := len(records); n > 0 { // the rest was fetched no earlier than the last record
+		} else if n := len(records); n > 0 { // fetched no earlier than the last record
 			fetched := records[n-1].AcquisitionDeadline().Add(-2 * m.halfALock())
 			if fetched.After(since) {
 				since = fetched
@@ -152,12 +144,11 @@ func (m *member) fetch() {
 	}
 }
 
-// waitForRoom returns how many records to poll, once there is room and the application has less
-// than one poll waiting: other members should get records that it has no time for. It returns 0 if
-// the engine is closed.
+// waitForRoom returns how many records to poll. It waits until there is room and less than one poll of records waits
+// for the application: other members should get the rest. It returns 0 if the engine is closed.
 //
-// Records fetched ahead wait in the client. Before their locks expire, which would count as a
-// delivery, a last poll takes them into the reserved room, where locks are renewed.
+// Records fetched ahead wait in the client. Before their locks expire, which would count as a delivery, a last poll
+// takes them into the reserved room. Then last is true, and the caller pauses fetching after this poll.
 func (m *member) waitForRoom(ctx context.Context, since time.Time) (n int, last bool) {
 	old := time.NewTimer(time.Hour)
 	defer old.Stop()
@@ -171,7 +162,7 @@ func (m *member) waitForRoom(ctx context.Context, since time.Time) (n int, last 
 		}
 		if m.of.ahead {
 			ripe := time.Duration(m.lockFor.Load()) / 4
-			kept := m.of.poll() + room // of the reserved room
+			kept := m.of.poll() + room
 			if age >= ripe && kept > 0 && ahead < 2*m.of.poll() && m.client.BufferedFetchRecords() > 0 {
 				return min(kept, m.of.poll()), true
 			}
@@ -186,7 +177,7 @@ func (m *member) waitForRoom(ctx context.Context, since time.Time) (n int, last 
 	}
 }
 
-// troubled reports whether to retry after an error, and waits before that.
+// troubled waits, and reports whether to retry after an error.
 func (m *member) troubled(ctx context.Context, err error) bool {
 	if errors.Is(err, kgo.ErrClientClosed) {
 		return false
@@ -216,14 +207,13 @@ func (m *member) complain(what string, err error) {
 	}
 }
 
-// begin creates the leases of a poll. They become ready, or are copied instead.
 func (m *member) begin(records []*kgo.Record) {
 	e, now := m.e, time.Now()
 	fresh := m.stillLent(now, records)
 	if len(fresh) == 0 {
 		return
 	}
-	// The application gets its own records, so that its changes do not affect acknowledgements.
+	// The application's changes must not affect acknowledgements.
 	own := make([]kgo.Record, len(fresh))
 	theirs := make([]*kgo.Record, len(fresh))
 	for i, r := range fresh {
@@ -232,13 +222,13 @@ func (m *member) begin(records []*kgo.Record) {
 	leases, holds, locks := lease.FromRecords(theirs), make([]hold, len(fresh)), make([]lent, len(fresh))
 	var ready []*lease.Lease
 	var instead []*copied
-	first := fresh[0].AcquisitionDeadline() // to expire
+	first := fresh[0].AcquisitionDeadline()
 	for i, le := range leases {
 		until, count := fresh[i].AcquisitionDeadline(), int(fresh[i].DeliveryCount())
 		if until.Before(first) {
 			first = until
 		}
-		before := max(0, count-1-e.overlookedOf(le.At)) // deliveries from this offset
+		before := max(0, count-1-e.overlookedOf(le.At))
 		le.Attempt += before
 		h := &holds[i]
 		h.lent = &locks[i]
@@ -269,12 +259,11 @@ func (m *member) begin(records []*kgo.Record) {
 		e.wait(ready, end.until)
 	}
 	if len(instead) > 0 {
-		e.run.Go(func() { e.move(instead) }) // may take long if the cluster does not answer
+		e.run.Go(func() { e.move(instead) })
 	}
 }
 
-// leastLeft is the lock time that a record needs to be delivered: time for a renewal, or without
-// renewals for the processing.
+// leastLeft is the lock time needed for a renewal, or without renewals for the processing.
 func (m *member) leastLeft() time.Duration {
 	const renewed = 500 * time.Millisecond
 	if m.e.group.renews {
@@ -285,8 +274,7 @@ func (m *member) leastLeft() time.Duration {
 
 func (m *member) halfALock() time.Duration { return time.Duration(m.lockFor.Load()) / 2 }
 
-// stillLent returns the records with enough lock time left. The broker redelivers the others, which
-// waited too long in the client.
+// stillLent leaves out records that waited too long in the client; the broker redelivers them.
 func (m *member) stillLent(now time.Time, records []*kgo.Record) []*kgo.Record {
 	fresh := make([]*kgo.Record, 0, len(records))
 	least := m.leastLeft()
@@ -300,17 +288,15 @@ func (m *member) stillLent(now time.Time, records []*kgo.Record) []*kgo.Record {
 	return fresh
 }
 
-// close sends waiting acknowledgements, releases what is held or in the client, and leaves the
-// group. Fetching and renewing must have ended. It returns an error for refused acknowledgements
-// that were not reported, but not for refused releases. Releasing an undelivered record counts as a
-// delivery; it avoids a wait for the lock to expire.
+// close sends acknowledgements, releases what is held or in the client, and leaves the group; fetching and renewing
+// must have ended. It returns an error for unreported refusals, except of releases.
 func (m *member) close(ctx context.Context) error {
 	told := m.alreadyTold()
 	m.mu.Lock()
 	flushed := m.flushed
 	m.mu.Unlock()
 	if flushed != nil {
-		<-flushed // the engine's context ended it
+		<-flushed
 	}
 	err := errors.Join(m.sendAll(ctx), m.refusedSince(told))
 	m.giveBack()

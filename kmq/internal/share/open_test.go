@@ -17,7 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// Open records survive many polls: franz-go accepts and releases none of them.
+// franz-go neither accepts nor releases open records.
 func TestWhatIsOpenSurvivesPolls(t *testing.T) {
 	for _, brokers := range []int{1, 3} {
 		t.Run(fmt.Sprint(brokers, " brokers"), func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestWhatIsOpenSurvivesPolls(t *testing.T) {
 				cfg := w.config()
 				cfg.MaxInFlight = 24
 				e := w.open(cfg)
-				slow := w.receive(e, 6) // for more than two broker locks
+				slow := w.receive(e, 6) // more than two broker locks
 				for range 100 {
 					must(t, e.Ack(t.Context(), w.receive(e, 1)[0]))
 					time.Sleep(60 * time.Millisecond)
@@ -36,7 +36,7 @@ func TestWhatIsOpenSurvivesPolls(t *testing.T) {
 				for _, l := range slow[1:] {
 					must(t, e.Ack(t.Context(), l))
 				}
-				must(t, e.Close(t.Context())) // releases the first
+				must(t, e.Close(t.Context()))
 				if c := e.Counts(); c.Lost != 0 || c.Expired != 0 || c.Redelivered != 0 || c.Acked != 105 {
 					t.Errorf("counts: %+v", c)
 				}
@@ -50,7 +50,7 @@ func TestWhatIsOpenSurvivesPolls(t *testing.T) {
 	}
 }
 
-// A record that is not settled is redelivered when its own lock expires, independent of others.
+// A record is redelivered when its own lock expires.
 func TestWhatIsNotAnsweredHoldsUpNoRedelivery(t *testing.T) {
 	for _, brokers := range []int{1, 3} {
 		t.Run(fmt.Sprint(brokers, " brokers"), func(t *testing.T) {
@@ -61,8 +61,8 @@ func TestWhatIsNotAnsweredHoldsUpNoRedelivery(t *testing.T) {
 				cfg.Visibility, cfg.MaxInFlight = time.Second, 1000
 				e := w.open(cfg)
 				go w.supply(t.Context(), 6)
-				due := make(map[lease.ID]time.Time) // when a record may be redelivered
-				late, redelivered := 0, 0           // by at least a lock
+				due := make(map[lease.ID]time.Time)
+				late, redelivered := 0, 0
 				for end := time.Now().Add(8 * time.Second); time.Now().Before(end); {
 					l := w.receive(e, 1)[0]
 					if at, again := due[l.Origin]; again {
@@ -98,14 +98,13 @@ func (w *world) supply(ctx context.Context, partitions int64) {
 	}
 }
 
-// Locks are renewed although acknowledgements are always outstanding.
 func TestLocksAreRenewedOnABusyQueue(t *testing.T) {
 	for _, brokers := range []int{1, 3} {
 		t.Run(fmt.Sprint(brokers, " brokers"), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, brokers, 6)
-				w.answersTake(30 * time.Millisecond) // longer than the interval between records
+				w.answersTake(30 * time.Millisecond)
 				w.produce(20, 6)
 				cfg := w.config()
 				cfg.MaxInFlight = 500
@@ -150,7 +149,6 @@ func TestLocksAreRenewedOnABusyQueue(t *testing.T) {
 	}
 }
 
-// answersTake makes brokers answer acknowledgements only after d.
 func (w *world) answersTake(d time.Duration) {
 	fake := w.cluster.Fake()
 	for _, key := range []kmsg.Key{kmsg.ShareFetch, kmsg.ShareAcknowledge} {
@@ -162,8 +160,7 @@ func (w *world) answersTake(d time.Duration) {
 	}
 }
 
-// Locks end with the connections of their session: the holder's next extension fails or the lease
-// is lost, and the group loses no record.
+// Locks end with the session's connections, and the group loses no record.
 func TestLocksEndWithTheirSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, 2)
@@ -211,7 +208,6 @@ func TestLocksEndWithTheirSession(t *testing.T) {
 	})
 }
 
-// Interceptors of the application see their own context values.
 func TestInterceptorsSeeTheirContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, 1)
@@ -231,7 +227,6 @@ func TestInterceptorsSeeTheirContext(t *testing.T) {
 	})
 }
 
-// interceptor wraps contexts, as a tracer does.
 type interceptor struct{ times atomic.Int64 }
 
 type spanKey struct{}
@@ -247,7 +242,7 @@ func (i *interceptor) OnFetchRecordUnbuffered(r *kgo.Record, polled bool) {
 	r.Context = context.WithValue(r.Context, spanKey{}, nil)
 }
 
-// With little room and processing longer than a lock, every prefetched record is still delivered.
+// Processing takes longer than a lock, and every prefetched record is still delivered.
 func TestLittleRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -257,7 +252,7 @@ func TestLittleRoom(t *testing.T) {
 		cfg := w.config()
 		cfg.MaxInFlight, cfg.Visibility = 96, 5*time.Minute
 		e := w.open(cfg)
-		open := w.receive(e, e.member.of.open) // these take long
+		open := w.receive(e, e.member.of.open)
 		seen := make(map[lease.ID]bool)
 		for len(seen) < n {
 			l := open[0]
@@ -265,7 +260,7 @@ func TestLittleRoom(t *testing.T) {
 			must(t, e.Ack(t.Context(), l))
 			seen[l.Origin] = true
 			if len(seen)+len(open) < n {
-				time.Sleep(250 * time.Millisecond) // one ends occasionally
+				time.Sleep(250 * time.Millisecond)
 				open = append(open, w.receive(e, 1)...)
 			}
 		}
@@ -275,7 +270,7 @@ func TestLittleRoom(t *testing.T) {
 	})
 }
 
-// Close makes records in the client and in the reserved room available to others at once.
+// Others get records of the client and the reserved room at once.
 func TestCloseGivesBackWhatNobodySaw(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -286,7 +281,7 @@ func TestCloseGivesBackWhatNobodySaw(t *testing.T) {
 		cfg.MaxInFlight = 96
 		e := w.open(cfg)
 		seen := w.receive(e, e.member.of.open)
-		must(t, e.Nack(t.Context(), seen[0], time.Hour)) // a delay ends with the queue
+		must(t, e.Nack(t.Context(), seen[0], time.Hour))
 		for end := time.Now().Add(lock); e.Counts().InFlight <= e.member.of.open; time.Sleep(50 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal("nothing was taken before its lock ran out")
@@ -310,7 +305,6 @@ func TestCloseGivesBackWhatNobodySaw(t *testing.T) {
 	})
 }
 
-// Prefetched records that wait too long for room are delivered to another member, and none is lost.
 func TestWhatWaitsForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 3, 6)
@@ -324,7 +318,7 @@ func TestWhatWaitsForRoom(t *testing.T) {
 		const n = 200
 		w.produce(n, 6)
 		slow := w.receive(e, of.open)
-		for range 5 { // for more than a lock
+		for range 5 {
 			time.Sleep(time.Second)
 			for _, l := range slow {
 				must(t, e.Extend(t.Context(), l, 20*time.Second))
@@ -348,7 +342,7 @@ func TestWhatWaitsForRoom(t *testing.T) {
 		rest := w.open(w.config())
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		for { // acknowledgements sent with a stale one may cause redeliveries
+		for { // sent with a stale one, acknowledgements may cause redeliveries
 			got, err := rest.Receive(ctx, 10)
 			if err != nil {
 				return
@@ -363,13 +357,12 @@ func TestWhatWaitsForRoom(t *testing.T) {
 	})
 }
 
-// A record that waited in the client for most of its lock is neither delivered nor accepted.
 func TestStaleRecordsAreLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, 1)
 		w.produce(3, 1)
 		e := w.open(w.config())
-		must(t, e.Close(t.Context())) // it has set up the group
+		must(t, e.Close(t.Context()))
 		m, err := newMember(&Engine{cfg: w.config(), ctx: t.Context()}, shape{each: 3, sources: 1})
 		must(t, err)
 		defer m.client.Close()

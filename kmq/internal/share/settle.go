@@ -23,9 +23,8 @@ func (e *Engine) Ack(_ context.Context, l *lease.Lease) error {
 	return nil
 }
 
-// Nack releases a record. The protocol has no delay, so for one this process keeps the record,
-// renews its lock, and releases it after the delay. Until then it counts against MaxInFlight. It is
-// released at once if this process ends.
+// Nack releases a record. For a delay, which the protocol lacks, this process keeps the record and renews its lock. It
+// counts against MaxInFlight; it is released if this process ends.
 func (e *Engine) Nack(_ context.Context, l *lease.Lease, delay time.Duration) error {
 	if delay <= 0 {
 		if err := e.set.Settle(l, lease.Released); err != nil {
@@ -46,8 +45,8 @@ func (e *Engine) Nack(_ context.Context, l *lease.Lease, delay time.Duration) er
 	return nil
 }
 
-// Extend renews the lock now and, if d is longer than the broker's lock, repeatedly until then. It
-// returns after the broker's first answer.
+// Extend renews the lock now and, if d is longer than the lock, repeatedly. It returns after the broker's first
+// answer.
 func (e *Engine) Extend(ctx context.Context, l *lease.Lease, d time.Duration) error {
 	if err := e.set.Check(l); err != nil {
 		return err
@@ -68,8 +67,7 @@ func (e *Engine) Extend(ctx context.Context, l *lease.Lease, d time.Duration) er
 var errNoRenewal = fmt.Errorf("%w: these brokers cannot renew locks (Kafka 4.2 can); "+
 	"set a longer share.record.lock.duration.ms for the group", lease.ErrUnsupported)
 
-// Reject copies a record to the dead-letter topic, if there is one, and rejects it, so that the
-// broker archives it.
+// Reject copies a record to the dead-letter topic, if there is one, and rejects it.
 func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) error {
 	kept, err := e.withhold(l, lease.Rejected, time.Time{})
 	if err != nil {
@@ -89,15 +87,15 @@ func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) erro
 	}
 	e.counts.rejected.Add(1)
 	if err := e.set.Settle(kept, lease.Rejected); err != nil {
-		return nil // lost meanwhile: it is delivered again, and is also in the topic
+		return nil // lost meanwhile: it is delivered again too
 	}
 	e.member.settle(kept, kgo.AckReject)
 	step.At(step.CopyEnded)
 	return nil
 }
 
-// withhold settles a lease for the application but keeps its record, its place and its lock until a
-// time; zero: until the caller settles the returned lease.
+// withhold settles a lease for the application but keeps its lock until a time; zero: until the caller settles the
+// returned lease.
 func (e *Engine) withhold(l *lease.Lease, as lease.State, until time.Time) (*lease.Lease, error) {
 	h := l.Private.(*hold)
 	kept := l.Again()
@@ -113,7 +111,6 @@ func (e *Engine) withhold(l *lease.Lease, as lease.State, until time.Time) (*lea
 	return kept, nil
 }
 
-// renewable returns an error if a lease cannot be held until a time.
 func (e *Engine) renewable(l *lease.Lease, until time.Time) error {
 	if e.group.renews || until.Before(e.member.lockOf(l)) {
 		return nil
@@ -122,7 +119,6 @@ func (e *Engine) renewable(l *lease.Lease, until time.Time) error {
 		"(Kafka 4.2 can)", lease.ErrUnsupported)
 }
 
-// expired is called by the set when a record's time or a delay's time has passed.
 func (e *Engine) expired(l *lease.Lease) {
 	h := l.Private.(*hold)
 	if !h.kept && h.handed.Load() {
@@ -134,7 +130,6 @@ func (e *Engine) expired(l *lease.Lease) {
 	e.member.settle(l, kgo.AckRelease)
 }
 
-// lose ends leases whose lock could not be renewed: the broker delivers them to another member.
 func (e *Engine) lose(leases []*lease.Lease) {
 	gone := make(map[*lease.Lease]bool, len(leases))
 	for _, l := range leases {
@@ -152,14 +147,12 @@ type copied struct {
 	l  *lease.Lease
 	to *kgo.Record
 	as kgo.AckStatus
-	// orElse is the fallback if the copy is refused; nil: the record is delivered.
+	// if the copy is refused; nil: deliver the record
 	orElse *copied
 }
 
-// instead returns the copy to make of a record that was delivered MaxDeliveries times or comes near
-// the broker's limit, or nil to deliver it. A copy whose attempt exceeds MaxDeliveries is delivered
-// if it was never delivered from its own offset: another group or other settings made it, or its
-// dead letter was refused.
+// instead returns the copy of a record that was delivered MaxDeliveries times or comes near the broker's limit; nil:
+// deliver it.
 func (e *Engine) instead(l *lease.Lease, count, before int) *copied {
 	done := l.Attempt - 1
 	var tail *copied
@@ -176,12 +169,11 @@ func (e *Engine) instead(l *lease.Lease, count, before int) *copied {
 	}
 }
 
-// move writes copies and settles the originals of those that are durable. It keeps the locks and
-// retries until the queue closes, because the broker archives a record that is released too often.
+// move writes copies and settles originals whose copies are durable. It keeps the locks and retries until the queue
+// closes, because the broker archives a record that is released too often.
 //
-// A record whose copy is refused, or whose dead-letter topic is missing, is delivered once more.
-// Its copy is retried when that delivery ends without an acknowledgement. A refused dead letter is
-// first copied to the end of its partition if it is near the broker's limit.
+// A record whose copy is refused is delivered once more. Its copy is retried when that delivery ends without an
+// acknowledgement.
 func (e *Engine) move(all []*copied) {
 	wait, complaint := engine.NewWait(), engine.NewComplaint(e.cfg.Log)
 	for len(all) > 0 {
@@ -213,7 +205,7 @@ func (e *Engine) move(all []*copied) {
 		}
 		step.At(step.CopyEnded)
 		if all = left; len(all) > 0 && wait.Sleep(e.ctx) != nil {
-			return // close releases the rest
+			return
 		}
 	}
 }
@@ -237,8 +229,7 @@ func (m *member) handOut(le *lease.Lease) {
 	m.e.wait([]*lease.Lease{le}, end)
 }
 
-// wait makes leases ready whose locks expire at end. If locks are renewed, they have no deadline
-// until they are delivered.
+// wait gives leases no deadline until they are delivered, if locks can be renewed.
 func (e *Engine) wait(leases []*lease.Lease, end time.Time) {
 	if e.group.renews {
 		end = time.Time{}

@@ -25,26 +25,25 @@ import (
 
 const mostEach = 500
 
-// Engine is a queue kept by a share group.
+// Engine implements [engine.Engine] with a share group.
 type Engine struct {
-	cfg    engine.Config
-	group  groupFacts
-	set    *lease.Set
-	member *member
-	// copies writes to the queue's topic and to the dead-letter topic.
+	cfg     engine.Config
+	group   groupFacts
+	set     *lease.Set
+	member  *member
 	copies  *kgo.Client
 	copier  *engine.Copier
 	givenUp *engine.GivenUp
 
-	ctx    context.Context // ends with Close
+	ctx    context.Context
 	cancel context.CancelFunc
 	run    sync.WaitGroup
 
 	mu     sync.Mutex
-	ready  []*lease.Lease // fetched and not delivered; all are in the set
+	ready  []*lease.Lease // in the set, but not delivered
 	closed bool
-	failed error         // the permanent error that ended the member
-	some   chan struct{} // signals that ready has records, or an end
+	failed error
+	some   chan struct{}
 	unseen unseen
 
 	closing  sync.Once
@@ -52,7 +51,6 @@ type Engine struct {
 	counts   counts
 }
 
-// counts are the counters of engine.Counts that the engine counts itself.
 type counts struct {
 	delivered, acked, nacked, rejected, expired, lost, redelivered, tailed, deadLettered, retried atomic.Int64
 
@@ -60,12 +58,10 @@ type counts struct {
 	lateness engine.Histogram
 }
 
-// New joins the group and begins to fetch. The first records come after two heartbeats of 5 s by
-// default, because a share group takes that long to assign partitions. The error is a
-// lease.ErrConfig or the cluster's.
+// New joins the group and begins to fetch. The first records come after two heartbeats, 10 s by default. The error is
+// a lease.ErrConfig or the cluster's.
 func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
-	// A dead-letter topic may be new. A first Reject should not wait 5 s, the client's default
-	// interval between metadata requests.
+	// Otherwise a first Reject could wait 5 s for the metadata of a new dead-letter topic.
 	copies, err := kgo.NewClient(cfg.ClientOptions(append(cfg.ProducerOptions(), kgo.MetadataMinAge(100*time.Millisecond))...)...)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
@@ -79,7 +75,7 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	e.ctx, e.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	e.set = lease.NewSet(cfg.MaxInFlight, e.expired)
 	if e.member, err = newMember(e, divide(cfg.MaxInFlight, e.group.brokers)); err != nil {
-		_ = e.Close(ctx) // the first error is the reason
+		_ = e.Close(ctx)
 		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
 	}
 	e.run.Go(e.member.fetch)
@@ -87,9 +83,8 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	return e, nil
 }
 
-// shape divides a bound of records in flight: polls stop at open records, and a fetch brings each
-// records from one of sources brokers. With ahead, all brokers are fetched from at once, before the
-// polls.
+// shape divides a bound of records in flight: polls stop at open records, and a fetch brings each records from one of
+// sources brokers. With ahead, all brokers are fetched from at once, before the polls.
 type shape struct {
 	open, each, sources int
 	ahead               bool
@@ -97,7 +92,7 @@ type shape struct {
 
 func (s shape) poll() int { return s.each * s.sources }
 
-// least returns the room that a poll needs: a whole fetch, unless the client keeps the rest.
+// A poll needs room for a whole fetch, unless the client keeps the rest.
 func (s shape) least() int {
 	if s.ahead {
 		return 1
@@ -105,12 +100,9 @@ func (s shape) least() int {
 	return s.each
 }
 
-// divide returns the shape for a bound.
-//
-// Without fetching ahead, franz-go asks one broker at a time, so with several brokers records would
-// wait at the others. So divide then fetches ahead and reserves a third of the bound: for one fetch
-// from each broker in the client, and one that was taken before its locks expired. A bound too
-// small for that is used without fetching ahead.
+// Without fetching ahead, franz-go asks one broker at a time, so with several brokers records would wait. So divide
+// then fetches ahead and reserves a third of the bound: for one fetch from each broker in the client, and one that was
+// taken before its locks expired.
 func divide(bound, brokers int) shape {
 	if each := min(mostEach, bound/(6*brokers)); brokers > 1 && each > 0 {
 		return shape{open: bound - 2*each*brokers, each: each, sources: brokers, ahead: true}
@@ -124,7 +116,6 @@ func (e *Engine) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
 		if err != nil {
 			return nil, err
 		}
-		// The set drops those that were lost while they were ready.
 		if kept := e.lend(taken); len(kept) > 0 {
 			for _, l := range kept {
 				l.Private.(*hold).handed.Store(true)
@@ -147,7 +138,6 @@ func (e *Engine) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
 	}
 }
 
-// lend sets the deadlines of leases that are delivered, and returns those that are still open.
 func (e *Engine) lend(taken []*lease.Lease) []*lease.Lease {
 	now := time.Now()
 	deadline := now.Add(e.cfg.Visibility)
@@ -155,7 +145,7 @@ func (e *Engine) lend(taken []*lease.Lease) []*lease.Lease {
 		return e.set.Lend(taken, deadline)
 	}
 	kept := taken[:0]
-	for _, l := range taken { // each until the end of its own lock
+	for _, l := range taken { // until the end of its own lock
 		end := e.member.lockOf(l)
 		if e.cfg.Visibility > 0 && deadline.Before(end) {
 			end = deadline
@@ -165,7 +155,6 @@ func (e *Engine) lend(taken []*lease.Lease) []*lease.Lease {
 	return kept
 }
 
-// overlooked counts a delivery of a record that ended before the application had it.
 func (e *Engine) overlooked(at lease.ID) {
 	e.mu.Lock()
 	e.unseen.note(at)
@@ -189,7 +178,7 @@ func (e *Engine) take(max int) ([]*lease.Lease, error) {
 	defer e.mu.Unlock()
 	switch {
 	case e.closed:
-		e.tell() // wakes the other waiters
+		e.tell()
 		return nil, lease.ErrClosed
 	case e.failed != nil:
 		e.tell()
@@ -221,7 +210,7 @@ func (e *Engine) offer(leases []*lease.Lease) {
 	e.mu.Unlock()
 }
 
-// tell wakes one waiting Receive, which wakes the next; e.mu must be held.
+// tell requires e.mu.
 func (e *Engine) tell() {
 	select {
 	case e.some <- struct{}{}:
@@ -239,8 +228,8 @@ func (e *Engine) fail(err error) {
 	e.mu.Unlock()
 }
 
-// Flush sends waiting acknowledgements and waits for the brokers' answers. It returns an error if
-// any was refused or not answered since the last error: their records may be delivered again.
+// Flush sends waiting acknowledgements and waits for the brokers' answers. It returns an error if any was refused or
+// not answered since the last error.
 func (e *Engine) Flush(ctx context.Context) error {
 	return e.member.flush(ctx)
 }
@@ -270,7 +259,7 @@ func (e *Engine) close(ctx context.Context) error {
 	return err
 }
 
-// Counts returns the counters. CommitBehind is unknown and 0, and no partition is ever paused.
+// Counts returns the counters. No partition is ever paused, and CommitBehind is 0.
 func (e *Engine) Counts() engine.Counts {
 	c := engine.Counts{
 		Delivered: e.counts.delivered.Load(), Acked: e.counts.acked.Load(), Nacked: e.counts.nacked.Load(),

@@ -16,8 +16,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// world is a cluster in virtual time with one topic. Its brokers lock records for two seconds and
-// archive them after five deliveries.
+// The brokers lock records for two seconds and archive them after five deliveries.
 type world struct {
 	t       *testing.T
 	cluster *virtual.Cluster
@@ -71,7 +70,6 @@ func (w *world) open(cfg engine.Config) *Engine {
 	return e.(*Engine)
 }
 
-// produce writes records with their numbers as values, round-robin.
 func (w *world) produce(n int, partitions int32) {
 	w.t.Helper()
 	for i := range n {
@@ -141,8 +139,7 @@ func values(all []*lease.Lease) map[string]int {
 	return seen
 }
 
-// An expired record is redelivered after its deadline, although franz-go accepts records at the
-// next poll, and its lateness is counted.
+// franz-go accepts records at the next poll.
 func TestWhatRunsOutIsDeliveredAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, 2)
@@ -223,7 +220,7 @@ func TestNackForEver(t *testing.T) {
 	})
 }
 
-// Renewals keep a delay that is longer than the brokers' lock.
+// The delay is longer than the brokers' lock.
 func TestNackWithADelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, 1)
@@ -325,19 +322,17 @@ func TestRefusedConfigurations(t *testing.T) {
 	})
 }
 
-// A refused dead letter is redelivered, is never archived, and delays no other record. It becomes a
-// dead letter once its topic accepts it.
 func TestARefusedCopyIsHandedOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, 1)
 		must(t, w.cluster.Fake().DeleteTopic(dead))
-		const small = "60" // smaller than any batch
+		const small = "60"
 		must(t, w.cluster.Fake().CreateTopic(dead, 2, map[string]string{"max.message.bytes": small}))
 		w.produce(1, 1)
 		cfg := w.config()
 		cfg.MaxDeliveries, cfg.DeadLetterTopic = 1, dead
 		e := w.open(cfg)
-		for i := range 12 { // more than the broker's five
+		for i := range 12 { // the broker's limit is five
 			l := w.receive(e, 1)[0]
 			if l.Attempt != i+1 || l.Origin.Offset != 0 {
 				t.Fatalf("attempt %d of %v, want %d of the first record", l.Attempt, l.Origin, i+1)
@@ -380,7 +375,7 @@ func TestDivide(t *testing.T) {
 		if got != c.want {
 			t.Errorf("divide(%d, %d) = %+v, want %+v", c.bound, c.brokers, got, c.want)
 		}
-		most := got.open // a poll also has room for its whole fetch
+		most := got.open
 		if got.ahead {
 			most += 2 * got.each * c.brokers
 		}

@@ -2,9 +2,8 @@ package share
 
 import "kafkabench.example/kafka-bench/kmq/internal/lease"
 
-// unseen counts the deliveries of a record that ended before an application had it: the broker
-// counts them, the queue does not. Records that another member settles are never forgotten, so the
-// oldest entries make room: it keeps at least mostUnseen/2 and at most mostUnseen records.
+// unseen counts deliveries that ended before an application had the record: the broker counts them, the queue does
+// not.
 type unseen struct {
 	newer, older map[lease.ID]int
 }
@@ -23,7 +22,7 @@ func (u *unseen) note(at lease.ID) {
 	u.newer[at] = n
 }
 
-func (u *unseen) of(at lease.ID) int { return u.newer[at] + u.older[at] } // it is in one of the maps
+func (u *unseen) of(at lease.ID) int { return u.newer[at] + u.older[at] }
 
 func (u *unseen) forget(at lease.ID) {
 	delete(u.newer, at)

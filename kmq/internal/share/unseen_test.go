@@ -9,8 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// Entries of records that other members finished are dropped to make room, so that undelivered
-// deliveries never count towards a dead letter.
+// Deliveries that no application saw never count towards a dead letter.
 func TestUnseenBesideDeadEntries(t *testing.T) {
 	e := Engine{cfg: engine.Config{MaxDeliveries: 2}, group: groupFacts{moveAt: 5, deadLetterPartitions: 1}}
 	for offset := range int64(2 * mostUnseen) {
@@ -27,7 +26,7 @@ func TestUnseenBesideDeadEntries(t *testing.T) {
 	for range 3 {
 		e.overlooked(live)
 	}
-	const count = 4 // the broker's count, three of which no application had
+	const count = 4 // the broker's; no application had three of them
 	before := count - 1 - e.overlookedOf(live)
 	if l := (&lease.Lease{At: live, Attempt: 1 + before, Record: &kgo.Record{}}); e.instead(l, count, before) != nil {
 		t.Errorf("a dead letter at attempt %d, with %d deliveries that nobody had", l.Attempt, e.overlookedOf(live))
@@ -38,11 +37,10 @@ func TestUnseenBesideDeadEntries(t *testing.T) {
 	}
 }
 
-// A record that is counted repeatedly keeps its count while others are dropped.
 func TestUnseenKeepsWhatIsNotedAgain(t *testing.T) {
 	var u unseen
 	live, offset := lease.ID{Partition: 1}, int64(0)
-	for i := range 3 { // each round forgets one half
+	for i := range 3 {
 		u.note(live)
 		if n := u.of(live); n != i+1 {
 			t.Fatalf("noted %d times: %d", i+1, n)

@@ -9,16 +9,16 @@ type Step string
 
 // The steps of the engines.
 const (
-	Polled     Step = "polled"      // fetched, and nothing is written about it
+	Polled     Step = "polled"      // nothing is written about it
 	Started    Step = "started"     // its start marker is durable
-	Committed  Step = "committed"   // the offsets of a poll, or of acknowledgements, are committed
+	Committed  Step = "committed"   // offsets of a poll or of acknowledgements are committed
 	Handed     Step = "handed"      // delivered to the application
-	Acked      Step = "acked"       // acknowledged, and nothing is written about that
+	Acked      Step = "acked"       // nothing is written about that
 	Ended      Step = "ended"       // its end marker is durable
-	BeforeCopy Step = "before copy" // before its copy to the end of the partition or the dead-letter topic
+	BeforeCopy Step = "before copy" // of a copy to the end of the partition or the dead-letter topic
 	Copied     Step = "copied"      // the copy is durable and its end is not written
 	CopyEnded  Step = "copy ended"  // the end of the copied record is durable
-	Revoking   Step = "revoking"    // partitions are being revoked, and nothing is flushed
+	Revoking   Step = "revoking"    // nothing is flushed
 	Flushed    Step = "flushed"     // flushed on revocation, not committed
 )
 

@@ -6,31 +6,28 @@ import (
 	"time"
 )
 
-// span is a range of records with one lock. Every open record is in one span.
+// span is a range of records with one lock; every open record is in one.
 type span struct {
 	from, to int64
 	src      *source
 	loan
-	taken       bool // returned by Due
+	taken       bool
 	undelivered bool
-	postponed   uint8 // number of Postpone calls
-	place       int   // position in the deadlines from 1; 0: not there
+	postponed   uint8
+	place       int // from 1; 0: not in the deadlines
 }
 
-// blockSpans bounds a block: large enough to keep blocks few, small enough to insert cheaply.
 const blockSpans = 128
 
-// spans holds the spans by offset in blocks, so that a search or an insertion touches only a few
-// hundred words.
+// Blocks keep a search or an insertion cheap.
 type spans struct {
-	blocks [][]*span // no block is empty
+	blocks [][]*span // none is empty
 	n      int
 }
 
 type spot struct{ block, index int }
 
-// seek returns the first span that ends above offset and its spot; nil and the spot behind the last
-// if there is none.
+// seek returns the first span that ends above offset and its spot; or nil and the spot behind the last.
 func (l *spans) seek(offset int64) (spot, *span) {
 	b := sort.Search(len(l.blocks), func(i int) bool {
 		block := l.blocks[i]
@@ -44,7 +41,6 @@ func (l *spans) seek(offset int64) (spot, *span) {
 	return spot{b, i}, block[i]
 }
 
-// endsBefore reports whether every span ends at or below offset.
 func (l *spans) endsBefore(offset int64) bool {
 	if len(l.blocks) == 0 {
 		return true
@@ -96,7 +92,6 @@ func (l *spans) join(b int) {
 	l.blocks = slices.Delete(l.blocks, b+1, b+2)
 }
 
-// deadlines is a heap of the spans that Due has not returned, earliest deadline first.
 type deadlines struct{ heap []*span }
 
 func (d *deadlines) first() *span {
@@ -141,7 +136,6 @@ func (d *deadlines) put(i int, sp *span) {
 	sp.place = i + 1
 }
 
-// less compares deadlines, then offsets.
 func less(a, b *span) bool {
 	return a.deadline < b.deadline || a.deadline == b.deadline && a.from < b.from
 }
@@ -179,20 +173,19 @@ func (d *deadlines) down(i int) (moved bool) {
 	return i != from
 }
 
-// source is a start marker with open records.
 type source struct {
 	offset     int64
 	appended   time.Time
-	uses       int // its spans, and callers that are about to add some
+	uses       int
 	prev, next *source
 }
 
-// sources is a linked list, by offset, of the start markers with open records.
+// linked list by offset
 type sources struct{ head, tail *source }
 
 func (l *sources) first() *source { return l.head }
 
-// add appends a start with one use, which the caller must drop.
+// The caller must drop the one use.
 func (l *sources) add(offset int64, appended time.Time) *source {
 	src := &source{offset: offset, appended: appended, uses: 1, prev: l.tail}
 	if l.tail == nil {

@@ -24,11 +24,11 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
-// State holds the locked records of one partition. Its memory grows with the locked ranges, not
-// with the markers that were read. It is not safe for concurrent use.
+// State holds the locked records of one partition. Its memory grows with the locked ranges. It is not safe for
+// concurrent use.
 type State struct {
-	// Late, unless nil, is called when an end is read of records that this State returned from Due:
-	// their number, and the time from their deadline to the end's append.
+	// Late, unless nil, is called when the end of records that Due returned is read: their number, and the time from
+	// their deadline to the end's append.
 	Late func(records int64, by time.Duration)
 
 	spans   spans
@@ -36,10 +36,10 @@ type State struct {
 	sources sources
 	clock   clock
 
-	next    int64 // offset behind the newest marker
-	refused int64 // offset of the first unreadable marker; -1: none
-	open    int64 // records in spans
-	taken   int64 // records of open that Due has returned
+	next    int64
+	refused int64 // first unreadable marker; -1: none
+	open    int64
+	taken   int64
 }
 
 // New returns the state of a partition whose markers will be read from offset next.
@@ -47,15 +47,14 @@ func New(next int64) *State { return &State{next: next, refused: -1} }
 
 // Seen says when a marker was read.
 type Seen struct {
-	// At is a reading of a monotonic clock.
+	// At is on a monotonic clock.
 	At time.Duration
-	// Live: the marker was read as it was appended. Its records are not due before their time has
-	// passed on the clock of At too.
+	// Live: the marker was read as it was appended, so its records are not due before their time has passed on the
+	// clock of At too.
 	Live bool
 }
 
-// Apply processes the next marker: its offset in the markers' partition, the broker's append time,
-// and when it was read.
+// Apply processes the next marker, its offset and the broker's append time.
 func (s *State) Apply(offset int64, appended time.Time, seen Seen, m marker.Marker) {
 	s.pass(offset, appended, seen)
 	from, to := m.Offset, m.Offset+int64(m.Count)
@@ -74,8 +73,7 @@ func (s *State) Apply(offset int64, appended time.Time, seen Seen, m marker.Mark
 	}
 }
 
-// Refuse processes an unreadable marker. Committable stays at or below it, so that a later version
-// can read it.
+// Refuse processes an unreadable marker. Committable stays at or below it for a later version.
 func (s *State) Refuse(offset int64, appended time.Time, seen Seen) {
 	s.pass(offset, appended, seen)
 	if s.refused < 0 {
@@ -93,19 +91,16 @@ func (s *State) pass(offset int64, appended time.Time, seen Seen) {
 	s.clock.read(log, seen.At)
 }
 
-// untendedFor is how long a partition may have no tracker. That is long enough for the group to
-// notice a killed tracker (45 s by default) and for a retry of a failed delivery (within a minute).
+// untendedFor is how long a partition may have no tracker: until the group notices a killed one (45 s by default), and
+// for a retry of a failed delivery (within a minute).
 const untendedFor = 120_000 // ms
 
-// untended reports whether no tracker moved the log's time over a gap between markers in which a
-// record was due.
 func (s *State) untended(gap int64) bool {
 	first := s.due.first()
 	return first != nil && gap-max(0, first.deadline-s.clock.now) > untendedFor
 }
 
-// bound makes records whose markers were not read live wait for the rest of their time, from the
-// newest marker, on the reader's clock.
+// Records whose markers were not read live wait for the rest of their time on the reader's clock.
 func (s *State) bound() {
 	for _, sp := range s.due.heap {
 		if sp.notBefore == 0 {
@@ -114,15 +109,13 @@ func (s *State) bound() {
 	}
 }
 
-// loan is the lock of records and its holder.
 type loan struct {
-	deadline  int64         // on the clock of the log
+	deadline  int64         // on the log's clock
 	notBefore time.Duration // on the reader's clock; 0: no bound
 	holder    uint32
 }
 
-// deadline returns when a marker's records are due. Log times are in whole milliseconds, so it adds
-// one.
+// Log times are in whole milliseconds, so it adds one.
 func (s *State) deadline(m marker.Marker, seen Seen) loan {
 	l := loan{deadline: s.clock.now + m.Duration.Milliseconds() + 1, holder: m.Holder}
 	if seen.Live {
@@ -131,9 +124,8 @@ func (s *State) deadline(m marker.Marker, seen Seen) loan {
 	return l
 }
 
-// start locks [from, to). Records may already be locked, if a member crashed after its start or was
-// removed from the group, and another delivers them too. Then the newest start names the holder,
-// and the later deadline applies, so that no holder's records are redelivered early.
+// start locks [from, to). Records may already be locked, if a member crashed or was removed, and another delivers them
+// too. Then the newest start names the holder, and the later deadline applies.
 func (s *State) start(from, to int64, src *source, l loan) {
 	if s.spans.endsBefore(from) {
 		s.add(&span{from: from, to: to, src: src, loan: l})
@@ -160,7 +152,7 @@ func (s *State) start(from, to int64, src *source, l loan) {
 func (s *State) renew(sp *span, src *source, l loan) {
 	l.notBefore = max(l.notBefore, sp.notBefore)
 	if l.deadline < sp.deadline {
-		l.deadline, src = sp.deadline, sp.src // the older start is needed to rebuild this deadline
+		l.deadline, src = sp.deadline, sp.src
 	}
 	src.uses++
 	s.sources.drop(sp.src)
@@ -205,8 +197,7 @@ func (s *State) ended(sp *span, records int64, why marker.Reason) {
 	}
 }
 
-// Ended removes records whose end is durable but not read yet. local is a reading of the clock of
-// [Seen].
+// Ended removes records whose durable end is not read yet. local is a reading of the clock of [Seen].
 func (s *State) Ended(m marker.Marker, local time.Duration) {
 	now := s.clock.now
 	s.clock.now += max(0, (local-s.clock.local).Milliseconds()-s.clock.behind)
@@ -214,8 +205,7 @@ func (s *State) Ended(m marker.Marker, local time.Duration) {
 	s.clock.now = now
 }
 
-// change sets another deadline for the records of [from, to) that m's holder has locked. It skips
-// records that are locked by another holder since, or that Due has returned.
+// change sets another deadline for records of [from, to) that m's holder has locked, unless Due has returned them.
 func (s *State) change(from, to int64, m marker.Marker, l loan) {
 	s.split(from)
 	s.split(to)
@@ -249,7 +239,6 @@ func (s *State) add(sp *span) {
 	s.addCounted(sp)
 }
 
-// addCounted adds a span whose records are already counted in open and taken.
 func (s *State) addCounted(sp *span) {
 	at, _ := s.spans.seek(sp.from)
 	s.spans.insert(at, sp)
@@ -272,14 +261,14 @@ func (s *State) reschedule(sp *span) {
 // Due is a range of records to redeliver.
 type Due struct {
 	window.Range
-	Undelivered bool // given back without having been delivered
+	Undelivered bool // given back without a delivery
 }
 
-// Due returns up to most due records, the most overdue first, and each only once. They stay open
-// until their end is read. Before redelivering one, check [State.Taken].
+// Due returns up to most due records, the most overdue first, each only once. They stay open until their end is read;
+// check [State.Taken] before redelivering one.
 //
-// A record that waits for the reader's clock also waits for a marker read after that time.
-// Otherwise a clock set forward could make it due before its holder's earlier markers are read.
+// A record that waits for the reader's clock also waits for a later marker: with a clock set forward it could be due
+// before its holder's earlier markers are read.
 func (s *State) Due(most int64) []Due {
 	var out []Due
 	for most > 0 {
@@ -300,9 +289,8 @@ func (s *State) Due(most int64) []Due {
 	return out
 }
 
-// Postpone makes records of [from, to) that Due returned due again later, because their delivery
-// failed. The delay doubles each time from first up to most. local is a reading of the clock of
-// [Seen].
+// Postpone makes records of [from, to) that Due returned due again later. The delay doubles each time from first up to
+// most. local is on the clock of [Seen].
 func (s *State) Postpone(from, to int64, first, most, local time.Duration) {
 	s.split(from)
 	s.split(to)
@@ -321,15 +309,14 @@ func (s *State) Postpone(from, to int64, first, most, local time.Duration) {
 	}
 }
 
-// Taken reports whether a record that Due returned is still to be redelivered: its end was not
-// read, and no new start locked it.
+// Taken reports whether a record that Due returned is still to be redelivered.
 func (s *State) Taken(offset int64) bool {
 	_, sp := s.spans.seek(offset)
 	return sp != nil && sp.from <= offset && sp.taken
 }
 
-// Committable returns the offset below which no marker is needed: that of the oldest start with
-// open records or of the first unreadable marker, or else the next offset.
+// Committable returns the offset of the oldest start with open records or of the first unreadable marker, or else the
+// next offset.
 func (s *State) Committable() int64 {
 	low := s.next
 	if first := s.sources.first(); first != nil {
@@ -341,8 +328,8 @@ func (s *State) Committable() int64 {
 	return low
 }
 
-// Next returns when the next record is due by the reader's clock, possibly in the past. tick
-// reports whether the log then needs a tick. ok is false if nothing is locked.
+// Next returns when the next record is due by the reader's clock, possibly in the past. tick reports whether the log
+// then needs a tick. ok is false if nothing is locked.
 func (s *State) Next() (at time.Duration, tick, ok bool) {
 	sp := s.due.first()
 	if sp == nil {
@@ -356,7 +343,7 @@ func (s *State) Next() (at time.Duration, tick, ok bool) {
 	return max(s.clock.local+time.Duration(left)*time.Millisecond, sp.notBefore), true, true
 }
 
-// Position returns the offset of the next marker to read.
+// Position returns the next marker's offset.
 func (s *State) Position() int64 { return s.next }
 
 // Open returns how many records are locked, and how many of them Due has returned.
@@ -386,21 +373,18 @@ func (s *State) OldestStart() (at time.Time, ok bool) {
 	return first.appended, true
 }
 
-// jitter is how far the log's time may fall back and still count as the same clock, since clock
-// corrections and differences between leaders are small. The tracker's time then stops until the
-// log catches up, so it never counts too much. After a larger step it follows the new time.
+// The log's time may fall back by jitter and still count as the same clock. The tracker's time then stops until the
+// log catches up; after a larger step it follows the new time.
 const jitter = 2000 // ms
 
-// clock adds up the time between markers.
 type clock struct {
 	began  bool
-	now    int64         // ms since the first marker
-	log    int64         // the log's time at now, ms
-	behind int64         // ms from the newest marker to log
-	local  time.Duration // reader's clock at the newest marker
+	now    int64         // ms since the first
+	log    int64         // at now, ms
+	behind int64         // ms from the newest marker
+	local  time.Duration // at the newest marker
 }
 
-// gap returns how far a marker is ahead of the log's time.
 func (c *clock) gap(log int64) int64 {
 	if !c.began {
 		return 0
@@ -408,7 +392,7 @@ func (c *clock) gap(log int64) int64 {
 	return max(0, log-c.log)
 }
 
-// skip moves to a later log time, but counts only the time that passed on the reader's clock.
+// skip counts only the time that passed on the reader's clock.
 func (c *clock) skip(log int64, local time.Duration) {
 	c.now += min(log-c.log, (local - c.local).Milliseconds())
 	c.log = log

@@ -14,7 +14,7 @@ import (
 )
 
 type entry struct {
-	deadline    int64 // on the model's clock, ms
+	deadline    int64 // ms
 	notBefore   time.Duration
 	source      int64
 	holder      uint32
@@ -23,24 +23,23 @@ type entry struct {
 	postponed   int
 }
 
-// model is a tracker that keeps every record separately.
 type model struct {
 	open     map[int64]*entry
 	now, log int64
 	behind   int64
 	local    time.Duration
 	began    bool
-	skipped  bool // the log's time was ignored once
+	skipped  bool
 	next     int64
 	refused  int64
-	late     map[int64]int64 // ms → records
+	late     map[int64]int64
 }
 
 func newModel() *model {
 	return &model{open: map[int64]*entry{}, refused: -1, late: map[int64]int64{}}
 }
 
-// skip models a gap of more than two minutes in which a record was due.
+// skip is a gap of more than two minutes in which a record was due.
 func (m *model) skip(log int64, local time.Duration) {
 	_, first := m.earliest()
 	if !m.began || first == nil || log-m.log-max(0, first.deadline-m.now) <= 120_000 {
@@ -79,7 +78,7 @@ func (m *model) apply(offset, log int64, seen tracker.Seen, k *marker.Marker) {
 		switch k.Type {
 		case marker.Start:
 			renewed := &entry{deadline: deadline, notBefore: notBefore, source: offset, holder: k.Holder}
-			if e != nil && deadline < e.deadline { // the newest holder and the later deadline
+			if e != nil && deadline < e.deadline {
 				renewed.deadline, renewed.source = e.deadline, e.source
 			}
 			if e != nil {
@@ -148,7 +147,6 @@ func records(due []tracker.Due) map[int64]bool {
 
 const places = 24
 
-// ownEnd reports whether Due returned all open records of k.
 func ownEnd(m *model, k marker.Marker) bool {
 	for r := k.Offset; r < k.Offset+int64(k.Count); r++ {
 		if e := m.open[r]; e != nil && !e.taken {
@@ -221,8 +219,7 @@ func drawMarker(t *rapid.T) *marker.Marker {
 	return m
 }
 
-// The state agrees with a simple model for any markers and clocks, and a state rebuilt from the
-// committable offset has the same records and deadlines.
+// A state rebuilt from the committable offset has the same records and deadlines.
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type read struct {
@@ -257,7 +254,7 @@ func TestModel(t *testing.T) {
 					take(nil)
 				}
 			},
-			"ended": func(t *rapid.T) { // by the process that Due gave it to
+			"ended": func(t *rapid.T) {
 				k := marker.Marker{
 					Type: marker.End, Offset: rapid.Int64Range(0, places).Draw(t, "record"),
 					Count: rapid.Int32Range(1, 8).Draw(t, "count"), Reason: marker.Copied,
@@ -276,7 +273,7 @@ func TestModel(t *testing.T) {
 				}
 				m.now = now
 				s.Ended(k, local)
-				take(&k) // its end is read later, without effect
+				take(&k)
 			},
 			"postpone": func(t *rapid.T) {
 				from, n := rapid.Int64Range(0, places).Draw(t, "record"), rapid.Int64Range(1, 8).Draw(t, "count")
@@ -315,9 +312,8 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// left lists the open records and, if exact, their remaining times and holders. It is not exact
-// after Due returned some, or after the log's time fell back or was ignored: a rebuilt state then
-// differs.
+// left lists open records and, if exact, their remaining times and holders. A rebuilt state differs in these after Due
+// returned some, or after the log's time fell back or was ignored.
 func left(m *model, exact bool) string {
 	var all []int64
 	for r := range m.open {
@@ -346,12 +342,11 @@ func start(offset int64, count int32, d time.Duration) marker.Marker {
 
 var tick = marker.Marker{Type: marker.Tick, Offset: -1}
 
-// Invariant 8, never early: no step of a broker's clock makes a record due before its time has
-// passed on the reader's clock, and a step back delays nothing.
+// Invariant 8: no step of a broker's clock makes a record early, and a step back delays nothing.
 func TestClockSteps(t *testing.T) {
 	s := tracker.New(0)
 	s.Apply(0, at(0), live(0), start(10, 1, 30*time.Second))
-	s.Apply(1, at(3_600_000), live(10), tick) // an hour forward
+	s.Apply(1, at(3_600_000), live(10), tick)
 	if due := s.Due(10); due != nil {
 		t.Errorf("due early after a step forward: %v", due)
 	}
@@ -365,7 +360,7 @@ func TestClockSteps(t *testing.T) {
 
 	s = tracker.New(0)
 	s.Apply(0, at(3_600_000), live(0), start(10, 1, 30*time.Second))
-	s.Apply(1, at(0), live(10), tick) // an hour back
+	s.Apply(1, at(0), live(10), tick)
 	s.Apply(2, at(0), live(10), start(11, 1, 30*time.Second))
 	s.Apply(3, at(30_000), live(30_010), tick)
 	if due := s.Due(10); due != nil {
@@ -377,12 +372,11 @@ func TestClockSteps(t *testing.T) {
 	}
 }
 
-// With a clock set forward, a record is due only after a marker that was read at its deadline or
-// later, so that no extension is missed.
+// With a clock set forward, a record is due only after a marker that was read at its deadline or later.
 func TestAClockAheadHidesNoExtension(t *testing.T) {
 	s := tracker.New(0)
 	s.Apply(0, at(0), live(0), start(10, 1, 2*time.Second))
-	s.Apply(1, at(2500), live(10), tick) // from a leader whose clock is ahead
+	s.Apply(1, at(2500), live(10), tick) // the leader's clock is ahead
 	if next, needsTick, ok := s.Next(); next != 2*time.Second || !needsTick || !ok {
 		t.Errorf("next at %v, %v, %v; want a marker of two seconds or later", next, needsTick, ok)
 	}
@@ -390,7 +384,7 @@ func TestAClockAheadHidesNoExtension(t *testing.T) {
 		t.Errorf("due without it: %v", due)
 	}
 	extend := marker.Marker{Type: marker.Extend, Offset: 10, Count: 1, Duration: 2 * time.Second, Holder: 1}
-	s.Apply(2, at(4400), live(2005), extend) // written at 1,900 and read late
+	s.Apply(2, at(4400), live(2005), extend) // written at 1,900, read late
 	s.Apply(3, at(4510), live(2010), tick)
 	if due := s.Due(10); due != nil {
 		t.Errorf("due though it was extended: %v", due)
@@ -405,8 +399,7 @@ func replayed(ms int64) tracker.Seen {
 	return tracker.Seen{At: time.Duration(ms) * time.Millisecond}
 }
 
-// After a takeover across an hour without markers, records wait for the rest of their time on the
-// tracker's clock, and no longer.
+// After an hour without markers, records wait for the rest of their time on the tracker's clock.
 func TestTakeoverAcrossAStep(t *testing.T) {
 	const hour = 3_600_000
 	for name, after := range map[string]struct {
@@ -431,7 +424,6 @@ func TestTakeoverAcrossAStep(t *testing.T) {
 					t.Errorf("due early: %v", due)
 				}
 			}
-			// The time advances normally, and the long lock does not delay a short one.
 			s.Apply(3, at(hour+after.due-read), live(after.due), tick)
 			if due := s.Due(10); len(due) != 1 {
 				t.Errorf("not due after its time: %v", due)
@@ -440,7 +432,6 @@ func TestTakeoverAcrossAStep(t *testing.T) {
 	}
 }
 
-// After a long outage, new locks do not wait for an old long one.
 func TestOutageHoldsUpNothingElse(t *testing.T) {
 	s := tracker.New(0)
 	s.Apply(0, at(0), replayed(0), start(10, 1, time.Hour))
@@ -452,7 +443,7 @@ func TestOutageHoldsUpNothingElse(t *testing.T) {
 	}
 }
 
-// After a killed tracker, the records that were due in the gap are due at once.
+// Records that were due in the gap are due at once.
 func TestTakeoverAfterAKill(t *testing.T) {
 	s := tracker.New(0)
 	s.Apply(0, at(0), replayed(0), start(10, 1, 30*time.Second))
@@ -462,12 +453,11 @@ func TestTakeoverAfterAKill(t *testing.T) {
 	}
 }
 
-// Invariant 8 across a takeover: with any takeover time and clock steps of an hour, nothing is
-// early.
+// Invariant 8: with any takeover time and clock steps of an hour, nothing is early.
 func TestNeverEarlyAcrossATakeover(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		takeover := rapid.Int64Range(0, 200_000).Draw(t, "takeover")
-		lentUntil := map[int64]int64{} // in true time, which the tracker's clock shows
+		lentUntil := map[int64]int64{} // in true time, as on the tracker's clock
 		s := tracker.New(0)
 		now, off, offset, read := int64(0), int64(0), int64(0), int64(0)
 		for range rapid.IntRange(1, 40).Draw(t, "markers") {
@@ -495,7 +485,7 @@ func TestNeverEarlyAcrossATakeover(t *testing.T) {
 	})
 }
 
-// Invariant 2: the committable offset does not pass the lowest start without an end.
+// Invariant 2: the commit does not pass the lowest start without an end.
 func TestCommittable(t *testing.T) {
 	s := tracker.New(0)
 	end := func(offset int64, count int32) marker.Marker {
@@ -508,11 +498,11 @@ func TestCommittable(t *testing.T) {
 		{start(100, 10, time.Second), 0},
 		{start(110, 10, time.Second), 0},
 		{end(110, 10), 0},
-		{end(101, 9), 0}, // one is open
+		{end(101, 9), 0},
 		{start(120, 5, time.Second), 0},
-		{end(100, 1), 4}, // the start of 120 is the oldest
+		{end(100, 1), 4},
 		{start(120, 5, time.Second), 6},
-		{end(120, 5), 8}, // nothing is open
+		{end(120, 5), 8},
 	} {
 		s.Apply(s.Position(), at(s.Position()), live(s.Position()), c.m)
 		if got := s.Committable(); got != c.want {
@@ -521,7 +511,6 @@ func TestCommittable(t *testing.T) {
 	}
 }
 
-// Records that have ended take no memory while the oldest record stays open.
 func TestMemoryIsOfWhatIsOpen(t *testing.T) {
 	s := tracker.New(0)
 	s.Apply(0, at(0), live(0), start(0, 1, time.Hour))
@@ -537,13 +526,13 @@ func TestMemoryIsOfWhatIsOpen(t *testing.T) {
 	}
 }
 
-// Ends in any order cost the same with many spans.
+// Ends cost the same in any order.
 func TestManySpans(t *testing.T) {
 	const n = 50_000
 	s := tracker.New(0)
 	s.Apply(0, at(0), live(0), start(0, n, time.Second))
 	offset := int64(1)
-	for i := int64(1); i < n; i += 2 { // every second record ends
+	for i := int64(1); i < n; i += 2 {
 		s.Apply(offset, at(1), live(1), marker.Marker{Type: marker.End, Offset: (i * 7919) % n / 2 * 2, Count: 1})
 		offset++
 	}
@@ -568,7 +557,6 @@ func TestManySpans(t *testing.T) {
 	}
 }
 
-// BenchmarkBatches measures a busy queue: starts of polls and ends of batches.
 func BenchmarkBatches(b *testing.B) {
 	s := tracker.New(0)
 	next, offset := int64(0), int64(0)
@@ -592,7 +580,6 @@ func BenchmarkBatches(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/record")
 }
 
-// BenchmarkDropped measures the worst case: every second record reaches its deadline.
 func BenchmarkDropped(b *testing.B) {
 	s := tracker.New(0)
 	next, offset := int64(0), int64(0)

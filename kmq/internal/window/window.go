@@ -23,10 +23,8 @@ type Range struct{ From, To int64 }
 // Len returns the number of offsets in the range.
 func (r Range) Len() int64 { return r.To - r.From }
 
-// blockBits is the base-2 logarithm of the offsets in a block.
 const blockBits = 6
 
-// block is 64 offsets from base<<blockBits; open has a bit for each open record.
 type block struct {
 	base int64
 	open uint64
@@ -35,19 +33,19 @@ type block struct {
 // Window records which offsets of a partition are done. Use [New] or [Restore].
 type Window struct {
 	next   int64   // everything below is taken, done, or no record
-	blocks []block // rising; the first has an open record, others may have none
-	head   int     // index of the first used block
-	empty  int     // number of blocks[head:] without an open record
+	blocks []block // rising; the first has an open record
+	head   int
+	empty  int // of blocks[head:]
 	open   int
-	ahead  []Range // done by an earlier owner above next: rising, with gaps between them
+	ahead  []Range // done by an earlier owner above next, rising, with gaps between
 }
 
-// New returns the window of a partition that is read from the committed offset. A negative offset,
-// Kafka's value for no commit, counts as 0: the first record taken marks the start.
+// New returns the window of a partition that is read from the committed offset. A negative offset (no commit)
+// counts as 0: the first record taken marks the start.
 func New(committed int64) *Window { return &Window{next: max(committed, 0)} }
 
-// Restore returns the window of a partition with a committed offset and ranges done beyond it. The
-// ranges may have any order and may overlap; parts below committed are ignored.
+// Restore returns the window of a partition with a committed offset and ranges done beyond it. The ranges may
+// overlap, in any order; parts below committed are ignored.
 func Restore(committed int64, done []Range) *Window {
 	w := New(committed)
 	w.ahead = normal(done)
@@ -75,7 +73,6 @@ func normal(ranges []Range) []Range {
 	return out
 }
 
-// join appends a range in rising order, and joins it to the last if they touch.
 func join(ranges []Range, r Range) []Range {
 	if last := len(ranges) - 1; last >= 0 && r.From <= ranges[last].To {
 		ranges[last].To = max(ranges[last].To, r.To)
@@ -84,7 +81,6 @@ func join(ranges []Range, r Range) []Range {
 	return append(ranges, r)
 }
 
-// absorb moves next over ranges that an earlier owner finished.
 func (w *Window) absorb() {
 	for len(w.ahead) > 0 && w.ahead[0].From <= w.next {
 		w.next = max(w.next, w.ahead[0].To)
@@ -92,15 +88,15 @@ func (w *Window) absorb() {
 	}
 }
 
-// Take opens the record at offset. Offsets must rise; skipped ones are no records and count as
-// done. It returns false and does nothing if the offset is below Next or already done.
+// Take opens the record at offset. Offsets must rise; skipped ones are no records and count as done. It returns
+// false if the offset is below Next or already done.
 func (w *Window) Take(offset int64) bool {
 	if offset < w.next {
 		return false
 	}
 	w.Pass(offset)
 	if offset < w.next {
-		return false // done by an earlier owner
+		return false
 	}
 	base, bit := offset>>blockBits, uint64(1)<<(offset&(1<<blockBits-1))
 	if n := len(w.blocks); n > w.head && w.blocks[n-1].base == base {
@@ -117,8 +113,7 @@ func (w *Window) Take(offset int64) bool {
 	return true
 }
 
-// Pass moves Next forward to the fetch position: offsets below it that were not taken are no
-// records.
+// Pass moves Next to the fetch position: offsets below it that were not taken are no records.
 func (w *Window) Pass(next int64) {
 	if next > w.next {
 		w.next = next
@@ -126,8 +121,8 @@ func (w *Window) Pass(next int64) {
 	}
 }
 
-// Cut forgets everything from offset on, where the log now holds other records. It moves
-// [Window.Committable] and [Window.Next] back to offset at most.
+// Cut forgets everything from offset on, where the log now holds other records. It moves [Window.Committable] and
+// [Window.Next] back to offset at most.
 func (w *Window) Cut(offset int64) {
 	for n := len(w.ahead); n > 0 && w.ahead[n-1].To > offset; n = len(w.ahead) {
 		w.ahead[n-1].To = offset
@@ -149,7 +144,7 @@ func (w *Window) Cut(offset int64) {
 		}
 		b.open = kept
 	}
-	// Trailing blocks must have an open record, because later ones are appended.
+	// Trailing blocks must have an open record.
 	for n := len(w.blocks); n > w.head && w.blocks[n-1].open == 0; n = len(w.blocks) {
 		w.blocks = w.blocks[:n-1]
 		w.empty--
@@ -185,13 +180,12 @@ func (w *Window) Done(offset int64) bool {
 	return true
 }
 
-// find returns the index of the block with a base.
 func (w *Window) find(base int64) (int, bool) {
 	blocks := w.blocks[w.head:]
 	if len(blocks) == 0 {
 		return 0, false
 	}
-	// Fast path: usually every block from the first on is present.
+	// Usually every block is present.
 	if i := base - blocks[0].base; i >= 0 && i < int64(len(blocks)) && blocks[i].base == base {
 		return w.head + int(i), true
 	}
@@ -207,8 +201,7 @@ func (w *Window) find(base int64) (int, bool) {
 	return w.head + low, low < len(blocks) && blocks[low].base == base
 }
 
-// shrink drops blocks without an open record: those at the front at once, others when they are the
-// majority, so that a block moves O(1) times on average.
+// shrink drops other blocks only when they are the majority, so that a block moves O(1) times on average.
 func (w *Window) shrink() {
 	for w.head < len(w.blocks) && w.blocks[w.head].open == 0 {
 		w.head++
@@ -253,8 +246,7 @@ func (w *Window) Committable() int64 {
 	return w.next
 }
 
-// Next returns the offset from which records are taken; everything below is taken, done, or no
-// record.
+// Next returns the offset from which records are taken; everything below is taken, done, or no record.
 func (w *Window) Next() int64 { return w.next }
 
 // End returns the offset above which nothing is known: Next, or the end of what an earlier owner

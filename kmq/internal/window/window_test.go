@@ -9,11 +9,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// model is a simple window with one entry for each offset.
 type model struct {
 	next int64
 	open map[int64]bool
-	done map[int64]bool // by an earlier owner
+	done map[int64]bool
 }
 
 const modelEnd = 700
@@ -110,10 +109,8 @@ func (m *model) check(t interface{ Fatalf(string, ...any) }, w *Window) {
 	}
 }
 
-// TestModel compares a window with the model after random steps.
 func TestModel(t *testing.T) { rapid.Check(t, agrees) }
 
-// FuzzModel compares them after steps that the fuzzer chooses.
 func FuzzModel(f *testing.F) { f.Fuzz(rapid.MakeFuzz(agrees)) }
 
 func agrees(t *rapid.T) {
@@ -195,7 +192,7 @@ func agrees(t *rapid.T) {
 			}
 		},
 		"restore": func(t *rapid.T) {
-			// A commit and its ranges restore the window; only the open records are lost.
+			// Only the open records are lost.
 			w2 := Restore(w.Committable(), w.Beyond())
 			for offset := w.Committable(); offset < modelEnd; offset++ {
 				if got, want := w2.IsDone(offset), w.IsDone(offset); got != want {
@@ -256,7 +253,6 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// The window releases the memory of many finished records.
 func TestShrinks(t *testing.T) {
 	w := New(0)
 	for offset := int64(0); offset < 1<<20; offset += 1 << blockBits {
@@ -270,7 +266,6 @@ func TestShrinks(t *testing.T) {
 	}
 }
 
-// BenchmarkInOrder measures one record with handlers of equal duration.
 func BenchmarkInOrder(b *testing.B) {
 	const inFlight = 1000
 	w := New(0)
@@ -281,7 +276,6 @@ func BenchmarkInOrder(b *testing.B) {
 	}
 }
 
-// BenchmarkRandom finishes records in random order with this many in flight.
 func BenchmarkRandom(b *testing.B) {
 	for _, inFlight := range []int{1000, 100_000} {
 		b.Run(fmt.Sprint(inFlight), func(b *testing.B) {
@@ -304,7 +298,6 @@ func BenchmarkRandom(b *testing.B) {
 	}
 }
 
-// BenchmarkBeyond measures a commit with 1,000 open records among 4,000.
 func BenchmarkBeyond(b *testing.B) {
 	w := New(0)
 	r := rand.New(rand.NewPCG(1, 2))

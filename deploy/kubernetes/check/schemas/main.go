@@ -3,8 +3,8 @@
 //
 //	go run ./schemas
 //
-// The schemas are strict: a field that Kubernetes does not know is an error. The Go client
-// downloads the release as a module.
+// The schemas are strict: an unknown field is an error. The Go client downloads the release as a
+// module.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 
 const release = "k8s.io/kubernetes@v1.34.4"
 
-// kinds are the definitions of the used kinds, by the file name that kubeconform looks for.
+// kinds maps kubeconform's file names to definitions.
 var kinds = map[string]string{
 	"job-batch-v1.json":                "io.k8s.api.batch.v1.Job",
 	"networkpolicy-networking-v1.json": "io.k8s.api.networking.v1.NetworkPolicy",
@@ -32,7 +32,6 @@ func main() {
 	}
 }
 
-// run writes the schemas into folder.
 func run(folder string) error {
 	out, err := exec.Command("go", "mod", "download", "-json", release).Output()
 	if err != nil {
@@ -50,7 +49,7 @@ func run(folder string) error {
 	if err := json.Unmarshal(text, &api); err != nil {
 		return err
 	}
-	// Both are strings in the description, and are also written as numbers.
+	// The description has strings here, but numbers are valid too.
 	either := func(number string) map[string]any {
 		return map[string]any{"type": []string{"string", number}}
 	}
@@ -66,10 +65,8 @@ func run(folder string) error {
 
 const local = "#/definitions/"
 
-// definitions are schemas by the name of their kind.
 type definitions map[string]map[string]any
 
-// write writes the schema of kind, with the definitions that it needs.
 func write(path, kind string, all definitions) error {
 	used := make(definitions)
 	if err := all.collect(kind, used); err != nil {
@@ -84,7 +81,6 @@ func write(path, kind string, all definitions) error {
 	return os.WriteFile(path, append(text, '\n'), 0o644)
 }
 
-// collect adds to used the definition of kind, and those that it refers to.
 func (all definitions) collect(kind string, used definitions) error {
 	if used[kind] != nil {
 		return nil
@@ -98,8 +94,7 @@ func (all definitions) collect(kind string, used definitions) error {
 	return errors.Join(faults...)
 }
 
-// strict returns what decides in a schema whether a document is valid. An object has no other
-// properties than those that the schema lists.
+// strict returns only what validates a document, and refuses unlisted properties.
 func strict(schema map[string]any) map[string]any {
 	kept := make(map[string]any)
 	for key, value := range schema {
@@ -121,7 +116,6 @@ func strict(schema map[string]any) map[string]any {
 	return kept
 }
 
-// refer calls found with each kind that a schema refers to.
 func refer(schema map[string]any, found func(kind string)) {
 	for key, value := range schema {
 		switch v := value.(type) {

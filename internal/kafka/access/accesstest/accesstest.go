@@ -51,8 +51,8 @@ func NewAuthority(t testing.TB) *Authority {
 	return &Authority{PEM: block("CERTIFICATE", der), certificate: certificate, key: key, issued: 1}
 }
 
-// Issue returns a certificate for a client or a server with these names (host names or addresses), and its private key,
-// both as PEM. A life of 0 means one hour; a negative one makes an expired certificate.
+// Issue returns a certificate with these host names or addresses, and its private key, both as PEM. A life of 0
+// means one hour; a negative one makes an expired certificate.
 func (a *Authority) Issue(t testing.TB, life time.Duration, names ...string) (chain, key string) {
 	t.Helper()
 	if life == 0 {
@@ -84,8 +84,8 @@ func (a *Authority) Issue(t testing.TB, life time.Duration, names ...string) (ch
 	return block("CERTIFICATE", der), block("PRIVATE KEY", pkcs8)
 }
 
-// Server returns the TLS configuration of a broker with these names; none means this machine. If clients is true, a
-// client must have a certificate of the authority.
+// Server returns the TLS configuration of a broker with these names; none means this machine. If clients is true,
+// clients must have a certificate of the authority.
 func (a *Authority) Server(t testing.TB, clients bool, names ...string) *tls.Config {
 	t.Helper()
 	if len(names) == 0 {

@@ -13,7 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
-// Variable is the environment variable with the name of the test run's cluster, one of `kafka-bench cluster up --name`.
+// Variable is the environment variable that names the test run's cluster, made by `kafka-bench cluster up --name`.
 const Variable = "KAFKA_BENCH_TEST_CLUSTER"
 
 const (
@@ -22,8 +22,7 @@ const (
 	topicTimeout = time.Minute
 )
 
-// Settings returns the properties of the shared broker. Sessions and share-group locks expire within a time that a test
-// can wait.
+// Settings returns the properties of the shared broker, whose sessions and share-group locks expire soon.
 func Settings() map[string]string {
 	return map[string]string{
 		"group.min.session.timeout.ms":                 "1000",
@@ -40,7 +39,6 @@ func Settings() map[string]string {
 	}
 }
 
-// shared starts the broker of this test binary, if the test run has none.
 var shared = sync.OnceValues(func() (cluster.Cluster, error) {
 	home, err := cluster.UserHome()
 	if err != nil {
@@ -54,9 +52,9 @@ var shared = sync.OnceValues(func() (cluster.Cluster, error) {
 	return home.StartKafka(ctx, cluster.KafkaOptions{Config: Settings()})
 })
 
-// Shared returns the broker that all packages of a test run share: the cluster that Variable names. Without one, the
-// broker ends with this test binary. A test uses its own topics and groups there. A test that stops, pauses or
-// reconfigures a broker must use Own.
+// Shared returns the broker that all packages of a test run share: the cluster that Variable names, or else one
+// that ends with this test binary. A test uses its own topics and groups there. If it stops, pauses or reconfigures
+// a broker, it must use Own.
 func Shared(t testing.TB) cluster.Cluster {
 	t.Helper()
 	c, err := shared()
@@ -66,8 +64,7 @@ func Shared(t testing.TB) cluster.Cluster {
 	return c
 }
 
-// Own starts an Apache Kafka of n brokers with config over Settings, and stops it when the test ends. On two cores it
-// takes about 3 s for one broker and 10 s for three.
+// Own starts an Apache Kafka of n brokers with config over Settings, and stops it when the test ends.
 func Own(t testing.TB, n int, config map[string]string) *cluster.Kafka {
 	t.Helper()
 	home, err := cluster.UserHome()

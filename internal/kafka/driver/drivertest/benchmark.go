@@ -12,9 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The cost of a driver is the difference between two loops that do the same work, one through the driver and one on the
-// client alone. The broker keeps nothing, or serves one batch again and again. It runs on the same processors, and both
-// loops include its cost. The client's own loop is in the driver's package.
+// The cost of a driver is the difference between two loops that do the same work, one through the driver and one,
+// in the driver's package, on the client alone. The broker runs on the same processors.
 
 // A benchmark's topic, and how many records it keeps in the client.
 const (
@@ -39,8 +38,7 @@ func Endless(b *testing.B, batch int) (brokers []string) {
 		kfake.SeedTopics(BenchPartitions, BenchTopic)).ListenAddrs()
 }
 
-// BenchProducer measures the cost of a record through the driver's producer, opened with cfg. It calls full repeatedly
-// while BenchBuffered records are in flight.
+// BenchProducer measures the cost of a record through the driver's producer, opened with cfg.
 func BenchProducer(b *testing.B, d driver.Driver, cfg driver.ProducerConfig, full func()) {
 	value := make([]byte, BenchRecordBytes)
 	ring := NewRing(func() *driver.Record { return &driver.Record{Value: value} }, full)
@@ -65,8 +63,8 @@ func BenchProducer(b *testing.B, d driver.Driver, cfg driver.ProducerConfig, ful
 	})
 }
 
-// BenchConsumer measures the cost of a record through the driver's consumer, opened with cfg, which names a group or
-// partitions. Fetched batches have batch records.
+// BenchConsumer measures the cost of a record through the driver's consumer, opened with cfg. Fetched batches have
+// batch records.
 func BenchConsumer(b *testing.B, d driver.Driver, cfg driver.ConsumerConfig, batch int) {
 	cfg.Brokers, cfg.Topic = Endless(b, batch), BenchTopic
 	c := Consumer(b, d, cfg)
@@ -143,9 +141,8 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// Ring provides records in turn and reuses each after its completion. Records complete nearly in order, and a Ring is
-// much longer than the records in flight. So the number of completed records is enough to know that the oldest is free.
-// One goroutine calls Next.
+// Ring provides records in turn and reuses each after its completion. Records complete nearly in order, so in a
+// long Ring the number of completed ones shows that the oldest is free. One goroutine calls Next.
 type Ring[T any] struct {
 	slots []T
 	taken int64
@@ -153,8 +150,8 @@ type Ring[T any] struct {
 	full  func()
 }
 
-// NewRing makes a ring of records from fill. Next calls full repeatedly while too many are in flight: runtime.Gosched,
-// or a short sleep if a busy loop would count as a cost of the client.
+// NewRing makes a ring of records from fill. Next calls full repeatedly while too many are in flight:
+// runtime.Gosched, or a short sleep.
 func NewRing[T any](fill func() T, full func()) *Ring[T] {
 	r := &Ring[T]{slots: make([]T, 8*BenchBuffered), full: full}
 	for i := range r.slots {

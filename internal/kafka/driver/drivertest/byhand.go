@@ -21,7 +21,7 @@ var handTests = []test{
 		needs: []driver.Capability{driver.ManualPartitions, driver.ReadControl}},
 }
 
-// testByHand: without a group a client reads exactly its partitions, each from its offset, and can't commit.
+// testByHand: a client without a group reads exactly its partitions, each from its offset, and can't commit.
 func testByHand(t *testing.T, s suite) {
 	const partitions, n = 3, 300
 	topic := s.topic(t, partitions)
@@ -44,7 +44,6 @@ func testByHand(t *testing.T, s suite) {
 	}
 }
 
-// testByHandPaused: a pause in the callback takes effect before the first fetch.
 func testByHandPaused(t *testing.T, s suite) {
 	const partitions, n = 2, 200
 	topic := s.topic(t, partitions)
@@ -53,7 +52,6 @@ func testByHandPaused(t *testing.T, s suite) {
 	s.letGo(t, m, partitions, n)
 }
 
-// testByHandNothing: a client without partitions gets a callback, polls nothing, and ends.
 func testByHandNothing(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	s.fill(t, topic, 1, 10)
@@ -66,7 +64,6 @@ func testByHandNothing(t *testing.T, s suite) {
 	}
 }
 
-// testControlRecords: Poll does not return control records, but Chunk.Next is after them.
 func testControlRecords(t *testing.T, s suite) {
 	topic := s.topic(t, 2)
 	const transactions, n = 3, 5
@@ -84,7 +81,6 @@ func testControlRecords(t *testing.T, s suite) {
 	}
 }
 
-// transact writes n records to partition 0 in each of several transactions.
 func (s suite) transact(t *testing.T, topic string, transactions, n int) {
 	t.Helper()
 	client, err := kgo.NewClient(append(s.env.Access.Options(),

@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// A driver's Lacks is tested too. A configuration that needs what the driver lacks must fail with a helpful error, and
-// the driver must not have the interface. The test of the capability itself does not run.
+// If a configuration needs what a driver lacks, it must fail with a helpful error, and the driver must not have the
+// interface.
 
 var capabilityTests = []test{
 	{name: "refusals of producers", run: testProducerRefusals},
@@ -79,7 +79,6 @@ func testConsumerRefusals(t *testing.T, s suite) {
 	}
 }
 
-// checkRefusal compares the error for a configuration that needs c with the driver's Lacks.
 func (s suite) checkRefusal(t *testing.T, c driver.Capability, err error) {
 	t.Helper()
 	reason, lacking := s.driver.Lacks()[c]
@@ -133,7 +132,6 @@ func testConsumerInterfaces(t *testing.T, s suite) {
 	s.checkInterface(t, driver.KillConsumer, kills)
 }
 
-// checkInterface compares whether the client has an interface with the driver's Lacks.
 func (s suite) checkInterface(t *testing.T, c driver.Capability, has bool) {
 	t.Helper()
 	if lacks := s.lacks(c); has == lacks {

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// codecTests: each codec, at its default and at some levels, returns the same bytes.
 func codecTests() (tests []test) {
 	levels := map[string][]int{"none": {0}, "gzip": {0, 9}, "snappy": {0}, "lz4": {0, 9}, "zstd": {0, 3, 19}}
 	for codec, levels := range levels {
@@ -55,7 +54,6 @@ func testCodec(t *testing.T, s suite, codec string, level int) {
 	}
 }
 
-// awkward returns records whose bytes are easily changed by mistake.
 func awkward() []*driver.Record {
 	random := rand.NewChaCha8([32]byte{1})
 	noise := make([]byte, 100_000)

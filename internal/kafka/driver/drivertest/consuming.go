@@ -77,7 +77,6 @@ func checkReceivedOnce(t testing.TB, n int, group ...*member) {
 	}
 }
 
-// testSpareMember: a member without partitions learns that it has joined.
 func testSpareMember(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	first, second := s.join(t, topic, topic), s.join(t, topic, topic)
@@ -86,7 +85,6 @@ func testSpareMember(t *testing.T, s suite) {
 	}
 }
 
-// testJoinAndLeave: partitions move when a member joins and return when it leaves, with callbacks.
 func testJoinAndLeave(t *testing.T, s suite) {
 	const partitions = 4
 	topic := s.topic(t, partitions)
@@ -106,8 +104,6 @@ func testJoinAndLeave(t *testing.T, s suite) {
 	first.awaitOwned(t, partitions)
 }
 
-// testCommitAndResume: the next member of the group starts at the committed offset, and gets the high watermark with
-// the records.
 func testCommitAndResume(t *testing.T, s suite) {
 	const n, committed = 100, 40
 	topic := s.topic(t, 1)
@@ -131,9 +127,7 @@ func testCommitAndResume(t *testing.T, s suite) {
 	}
 }
 
-// testCommitOnRevoke: if every member commits in OnRevoked, no record is received twice or missed when partitions move
-// under load. The test fails if the client does not wait for the callback, or runs it between two polls. Members record
-// what came only a while after each poll.
+// testCommitOnRevoke: if every member commits in OnRevoked, no record is received twice or missed.
 func testCommitOnRevoke(t *testing.T, s suite) {
 	const partitions, n = 4, 4000
 	topic := s.topic(t, partitions)
@@ -175,7 +169,6 @@ func (s suite) trickle(t testing.TB, topic string, partitions, n int) {
 	}
 }
 
-// testPollContext: a poll without records ends with its context and is empty, also if the context has already ended.
 func testPollContext(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	m := s.join(t, topic, topic)
@@ -193,7 +186,6 @@ func testPollContext(t *testing.T, s suite) {
 	}
 }
 
-// testPollAtMost: polls with a limit respect it and miss no record.
 func testPollAtMost(t *testing.T, s suite) {
 	const partitions, n, atMost = 2, 1000, 7
 	topic := s.topic(t, partitions)

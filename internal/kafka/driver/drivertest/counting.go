@@ -8,9 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// What clients report about their traffic.
-
-// testProducedWire: the wire counts match what was produced.
 func testProducedWire(t *testing.T, s suite) {
 	const n, size = 1000, 200
 	topic := s.topic(t, 1)
@@ -42,7 +39,6 @@ func testProducedWire(t *testing.T, s suite) {
 	}
 }
 
-// testProducedRequests: produce requests are counted with their time and connections.
 func testProducedRequests(t *testing.T, s suite) {
 	const n = 20
 	out := newOutbox()
@@ -63,7 +59,6 @@ func testProducedRequests(t *testing.T, s suite) {
 	}
 }
 
-// testReadWire: the wire counts match what was received.
 func testReadWire(t *testing.T, s suite) {
 	const n = 500
 	topic := s.topic(t, 1)
@@ -88,7 +83,6 @@ func testReadWire(t *testing.T, s suite) {
 	}
 }
 
-// testReadRequests: fetches are counted with their time, including those that wait for records.
 func testReadRequests(t *testing.T, s suite) {
 	const n = 100
 	topic := s.topic(t, 1)
@@ -106,7 +100,6 @@ func testReadRequests(t *testing.T, s suite) {
 	}
 }
 
-// awaitCount waits for a counter that has no notification.
 func awaitCount(t testing.TB, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)

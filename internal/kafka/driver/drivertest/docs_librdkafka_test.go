@@ -7,5 +7,4 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/librdkafka"
 )
 
-// inC returns the drivers that need cgo.
 func inC() []driver.Driver { return []driver.Driver{librdkafka.New()} }

@@ -4,5 +4,4 @@ package drivertest_test
 
 import "kafkabench.example/kafka-bench/internal/kafka/driver"
 
-// inC returns no driver: this build has no cgo.
 func inC() []driver.Driver { return nil }

@@ -13,12 +13,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/segmentio"
 )
 
-// documented returns the drivers that are in this build.
 func documented() []driver.Driver {
 	return append([]driver.Driver{franz.New(), sarama.New(), segmentio.New()}, inC()...)
 }
 
-// TestDocumentedCapabilities: the table of docs/DRIVERS.md matches the drivers' Lacks.
 func TestDocumentedCapabilities(t *testing.T) {
 	table := capabilityTable(t)
 	for _, d := range documented() {
@@ -37,7 +35,6 @@ func TestDocumentedCapabilities(t *testing.T) {
 	}
 }
 
-// TestLacksAreKnown: a driver lacks only known capabilities.
 func TestLacksAreKnown(t *testing.T) {
 	known := make(map[driver.Capability]bool)
 	for _, c := range drivertest.Capabilities() {
@@ -52,7 +49,6 @@ func TestLacksAreKnown(t *testing.T) {
 	}
 }
 
-// TestDocumentedSettings: docs/DRIVERS.md lists the client's own settings that each driver passes on.
 func TestDocumentedSettings(t *testing.T) {
 	for _, d := range documented() {
 		producer, consumer := d.(driver.Tuner).Tables()
@@ -64,7 +60,6 @@ func TestDocumentedSettings(t *testing.T) {
 	}
 }
 
-// passedOn returns what the document lists for a driver below a key.
 func passedOn(t *testing.T, name, key string) (names []string) {
 	t.Helper()
 	_, section, found := strings.Cut(document(t), "\n### Passed on by "+name+"\n")
@@ -91,7 +86,6 @@ func document(t *testing.T) string {
 	return string(text)
 }
 
-// capabilityTable returns the document's table, by capability and driver.
 func capabilityTable(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	table := make(map[string]map[string]string)
@@ -105,7 +99,7 @@ func capabilityTable(t *testing.T) map[string]map[string]string {
 		case cells[0] == "capability":
 			names = cells
 		case len(names) == 0 || strings.HasPrefix(cells[0], "---"):
-		case cells[0] == "": // the table's end
+		case cells[0] == "":
 			return table
 		default:
 			table[cells[0]] = make(map[string]string)

@@ -1,13 +1,9 @@
-// Package drivertest is the conformance suite of drivers: tests that run against any driver and any cluster. A driver
-// must pass before its figures count. Most tests check accounting (every record is completed exactly once, with the
-// right outcome and offset) and ownership (which member has a partition, and from which offset).
+// Package drivertest is the conformance suite of drivers: tests that run against any driver and any cluster. A
+// driver must pass before its figures count. Most tests check accounting (every record is completed exactly once,
+// with the right outcome and offset) and ownership (which member has a partition, and from which offset).
 //
-// Clients differ in their capabilities (driver.Capability). For what a driver lacks, the suite checks the error and
-// skips the test. All other tests run for every driver.
-//
-// Besides the suite (RunFake, RunKafka), some tests need an expectation of each driver. They check the outcome of a
-// record when a broker misbehaves (Outcomes) and the reported settings (WantSettings). They also check what a client
-// leaves behind (TestKilledConsumer, CheckNothingRuns). benchmark.go measures a driver's cost.
+// Besides the suite (RunFake, RunKafka), some tests need an expectation of each driver: Outcomes, WantSettings,
+// TestKilledConsumer and CheckNothingRuns.
 //
 // Files to know: drivertest.go, capability.go, faults.go, benchmark.go.
 package drivertest
@@ -26,35 +22,32 @@ type Env struct {
 	// Brokers are the cluster's bootstrap addresses, and Access is how clients reach them.
 	Brokers []string
 	Access  access.Access
-	// CreateTopic creates a topic with min.insync.replicas 1, and returns when it can be written to. DeleteTopic
-	// deletes it.
+	// CreateTopic creates a topic with min.insync.replicas 1, and returns when it can be written to.
 	CreateTopic func(t testing.TB, topic string, partitions int)
 	DeleteTopic func(t testing.TB, topic string)
-	// SessionTimeouts holds the session timeout for each protocol: what the cluster accepts or has set. A protocol
-	// without one is not tested with a killed member.
+	// SessionTimeouts holds the session timeout for each protocol.
 	SessionTimeouts map[string]time.Duration
 }
 
-// patience limits every wait. A rebalance on a real broker takes up to ten seconds.
+// A rebalance on a real broker takes up to ten seconds.
 const patience = 40 * time.Second
 
 type test struct {
 	name  string
 	run   func(t *testing.T, s suite)
 	needs []driver.Capability // or the test does not run
-	zstd  bool                // uses that codec
-	timed bool                // asserts that requests take time
+	zstd  bool
+	timed bool // asserts that requests take time
 }
 
 type suite struct {
 	driver   driver.Driver
-	protocol string // in the tests of a group
+	protocol string
 	assignor string // in the tests of an assignor; else empty
-	env      Env    // of one test
+	env      Env
 	in       func(t *testing.T, c test, run func(t *testing.T, env Env))
 }
 
-// run runs the suite. in runs each of its tests with a cluster.
 func run(t *testing.T, d driver.Driver, in func(t *testing.T, c test, run func(t *testing.T, env Env))) {
 	s := suite{driver: d, in: in}
 	all := []group{
@@ -106,8 +99,7 @@ func (s suite) run(t *testing.T, test test) {
 	})
 }
 
-// atOnce calls do for all values at the same time. The tests mostly wait for rebalances, so the number of processors
-// must not limit them, as t.Parallel would do.
+// The tests mostly wait, so the number of processors must not limit them, as t.Parallel would do.
 func atOnce[T any](values []T, do func(T)) {
 	var all sync.WaitGroup
 	for _, value := range values {

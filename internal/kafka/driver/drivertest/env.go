@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// NewEnv returns the environment of the cluster at brokers, which must offer both group protocols. Its own client makes
-// topics until the test ends.
+// NewEnv returns the environment of the cluster at brokers, which must offer both group protocols.
 func NewEnv(t testing.TB, brokers []string, a access.Access) Env {
 	t.Helper()
 	client, err := kgo.NewClient(append(a.Options(),
@@ -36,8 +35,7 @@ func NewEnv(t testing.TB, brokers []string, a access.Access) Env {
 	}
 }
 
-// awaitGroups waits until the cluster can coordinate groups. A real one creates its internal topic at the first
-// request, and members that come before wait for five seconds.
+// A real cluster creates its internal topic at the first request, and earlier members wait for five seconds.
 func awaitGroups(admin *kadm.Client) {
 	for admin.FindGroupCoordinators(context.Background(), "any").Error() != nil {
 		time.Sleep(50 * time.Millisecond)
@@ -55,8 +53,7 @@ func createTopic(t testing.TB, admin *kadm.Client, topic string, partitions int)
 	}
 }
 
-// ready reports whether the leaders of all partitions of a topic answer. A real broker reports a new topic shortly
-// before it can be written to.
+// A real broker reports a new topic shortly before it can be written to.
 func ready(t testing.TB, admin *kadm.Client, topic string, partitions int) bool {
 	t.Helper()
 	offsets, err := admin.ListEndOffsets(context.Background(), topic)

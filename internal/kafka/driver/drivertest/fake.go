@@ -19,7 +19,6 @@ import (
 // Topic is the topic of tests with their own fake cluster.
 const Topic = "t"
 
-// An address that no process listens on, and a dialer that always fails.
 const nobody = "127.0.0.1:1"
 
 func noRoad(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no road") }
@@ -35,7 +34,7 @@ func Fake(t testing.TB, options ...kfake.Opt) *kfake.Cluster {
 	return cluster
 }
 
-// Topics returns the options of a fake cluster with one broker and a Topic with this number of partitions.
+// Topics returns the options of a fake cluster with one broker and a Topic with these partitions.
 func Topics(partitions int32) []kfake.Opt {
 	return []kfake.Opt{kfake.NumBrokers(1), kfake.SeedTopics(partitions, Topic)}
 }
@@ -90,8 +89,8 @@ func CheckName(t *testing.T, d driver.Driver, name string) {
 	t.Log(d.Version())
 }
 
-// Producer opens a producer and closes it when the test ends. It sets Brokers, Topic and OnDone if they are not set; no
-// broker is at that address.
+// Producer opens a producer and closes it when the test ends. It sets those of Brokers, Topic and OnDone that cfg does
+// not set. No broker answers at the address that it sets.
 func Producer(t testing.TB, d driver.Driver, cfg driver.ProducerConfig) driver.Producer {
 	t.Helper()
 	if cfg.Brokers == nil {
@@ -111,8 +110,8 @@ func Producer(t testing.TB, d driver.Driver, cfg driver.ProducerConfig) driver.P
 	return p
 }
 
-// Consumer opens a consumer and closes it when the test ends. It sets Brokers and Topic if they are not set, and
-// without Partitions also Group and Protocol. No broker is at that address.
+// Consumer opens a consumer and closes it when the test ends. It sets those of Brokers and Topic that cfg does not set,
+// and without Partitions also Group and Protocol. No broker answers at the address that it sets.
 func Consumer(t testing.TB, d driver.Driver, cfg driver.ConsumerConfig) driver.Consumer {
 	t.Helper()
 	if cfg.Brokers == nil {
@@ -135,7 +134,7 @@ func Consumer(t testing.TB, d driver.Driver, cfg driver.ConsumerConfig) driver.C
 	return c
 }
 
-// WantSettings checks the values of settings, by their names; an empty value means that the setting must be absent.
+// WantSettings checks the values of settings; an empty value means that the setting must be absent.
 func WantSettings(t *testing.T, settings []driver.Setting, want map[string]string) {
 	t.Helper()
 	got := make(map[string]string)

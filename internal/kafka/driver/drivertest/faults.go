@@ -14,24 +14,22 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The outcome of a record when a broker misbehaves depends on the client's retries and reports. So the faults are here,
-// once, and the expected outcomes are with each driver.
+// The faults are here, and the outcomes that each client's retries lead to are with each driver.
 
 // Outcomes are the expected outcomes of a driver's records.
 type Outcomes struct {
 	Driver driver.Driver
 	// Place is where the brokers run.
 	Place Place
-	// DeliveryTimeout is that of the records. It is 10 s instead for records that must outlast a fault, or that an
-	// answer ends and not the timeout.
+	// DeliveryTimeout is that of the records, except 10 s for those that an answer ends, or that must outlast a
+	// fault.
 	DeliveryTimeout time.Duration
 	// Within is the longest time until a record is complete, in delivery timeouts, for any fault.
 	Within int
-	// Acked, Failed and Unknown list the faults by the outcome of a record. Each fault that the driver's capabilities
-	// allow is in one of them.
+	// Acked, Failed and Unknown list each fault that the driver's capabilities allow, by the outcome of a record.
 	Acked, Failed, Unknown []string
-	// HeldBack is the outcome of a record that is not sent before the producer is closed, and Closing is the longest
-	// time that the close takes.
+	// HeldBack is the outcome of a record that is not sent before the producer is closed, and Closing is the
+	// longest time of that close.
 	HeldBack driver.Outcome
 	Closing  time.Duration
 }
@@ -78,14 +76,14 @@ func patientIdempotent(c *driver.ProducerConfig) { patient(c); idempotent(c) }
 func overtaking(c *driver.ProducerConfig)        { patient(c); c.InFlight = 5 }
 func acksLeader(c *driver.ProducerConfig)        { c.Acks = driver.AcksLeader }
 
-// answer makes the broker answer produce requests with err, n times or always (-1).
+// n of -1 means always.
 func answer(err *kerr.Error, n int) func(Cluster) {
 	return func(c Cluster) {
 		c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: err, Count: n})
 	}
 }
 
-// cutOff makes the broker cut the connection instead of answering, once or always (-1).
+// n of -1 means always.
 func cutOff(n int) func(Cluster) {
 	return func(c Cluster) {
 		c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
@@ -109,7 +107,7 @@ func timeOutThenRefuse(c Cluster) {
 
 func silence(c Cluster) { Silence(c) }
 
-// Silence makes the broker never answer a produce request. The channel receives a value when the first has arrived.
+// Silence makes the broker never answer a produce request. written receives a value when the first has arrived.
 func Silence(c Cluster) (written <-chan struct{}) {
 	arrived := make(chan struct{}, 1)
 	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
@@ -136,7 +134,6 @@ func (o Outcomes) TestFaults(t *testing.T) {
 	if len(tested) != len(want) {
 		t.Errorf("outcomes with %d faults are said, and there are %d", len(want), len(tested))
 	}
-	// They wait most of the time.
 	atOnce(tested, func(f fault) {
 		t.Run(f.name, func(t *testing.T) {
 			o.Place(t, func(t *testing.T, c Cluster) { o.testFault(t, c, f, want[f.name]) }, Topics(1)...)
@@ -267,8 +264,8 @@ func (o Outcomes) TestProduceAfterClose(t *testing.T) {
 // Dial opens a connection, like net.Dialer's DialContext.
 type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// TestDialer: a driver with a given dialer uses it for every connection, and if no broker is reachable, the records
-// fail. It returns the completion of one record, and the dialer's error.
+// TestDialer checks that a driver uses a given dialer for every connection. It returns the completion of one
+// record, and the dialer's error.
 func TestDialer(t *testing.T, with func(Dial) driver.Driver) (d driver.Done, refused error) {
 	refused = errors.New("no such road")
 	o := Outcomes{Driver: with(func(context.Context, string, string) (net.Conn, error) { return nil, refused })}

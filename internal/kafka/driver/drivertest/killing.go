@@ -9,8 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// testKill: a killed member neither leaves nor commits, even at Close, and gets no callback. The other member gets its
-// partition only after the session timeout, from the last commit.
+// testKill: a killed member neither leaves nor commits, even at Close, and gets no callback.
 func testKill(t *testing.T, s suite) {
 	const partitions, n, committed = 2, 100, 40
 	session, known := s.env.SessionTimeouts[s.protocol]
@@ -47,7 +46,6 @@ func testKill(t *testing.T, s suite) {
 	victim.checkFine(t)
 }
 
-// pair makes two members share the two partitions of a new topic.
 func (s suite) pair(t *testing.T, session time.Duration) (victim, heir *member, topic string) {
 	t.Helper()
 	const partitions = 2
@@ -66,8 +64,7 @@ func (s suite) pair(t *testing.T, session time.Duration) (victim, heir *member, 
 	return victim, heir, topic
 }
 
-// checkInherited checks how long it took until the other member got the partition of a killed one. The broker counts
-// from the last heartbeat, at most a third of the timeout before the kill.
+// The broker counts from the last heartbeat, at most a third of the timeout before the kill.
 func checkInherited(t *testing.T, took, session time.Duration) {
 	t.Helper()
 	if took < session*6/10 || took > session+10*time.Second {
@@ -95,9 +92,8 @@ func (m *member) isKilled() bool {
 	return m.killed
 }
 
-// checkKilled checks the poll that was waiting when the member was killed, or the next one.
 func (m *member) checkKilled(chunks int, err error) {
-	if err == nil { // it had returned already
+	if err == nil {
 		var next []driver.Chunk
 		next, err = m.consumer.Poll(context.Background())
 		chunks = len(next)

@@ -10,8 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// TestKilledConsumer: closing a killed consumer takes at most within, and leaves no goroutine whose stack contains any
-// of words. It kills consumers at several moments of their joining.
+// TestKilledConsumer checks that closing a consumer, killed at several moments of its joining, takes at most
+// within, and leaves no goroutine whose stack contains any of words.
 func TestKilledConsumer(t *testing.T, d driver.Driver, within time.Duration, words ...string) {
 	Virtual(t, func(t *testing.T, c Cluster) {
 		testKilledConsumer(t, d, c, within)
@@ -62,9 +62,8 @@ func timed(f func()) time.Duration {
 	return time.Since(began)
 }
 
-// CheckNothingRuns fails the test if, after a moment, a goroutine is left whose stack contains any of words. Words are
-// names of the client's package or the driver's. The calling goroutine does not count. The test must not run in
-// parallel with others.
+// CheckNothingRuns fails the test if, after a moment, another goroutine is left whose stack contains any of words,
+// such as package names. The test must not run in parallel with others.
 func CheckNothingRuns(t *testing.T, words ...string) {
 	t.Helper()
 	var left []string
@@ -77,8 +76,7 @@ func CheckNothingRuns(t *testing.T, words ...string) {
 	t.Errorf("goroutines are left:\n%s", strings.Join(left, "\n\n"))
 }
 
-// running returns the stacks with any of words, except the caller's, which comes first, and those that wait for a
-// bubble's end.
+// running omits the caller's stack, which comes first, and those that wait for a bubble's end.
 func running(words []string) (found []string) {
 	stacks := make([]byte, 1<<22)
 	stacks = stacks[:runtime.Stack(stacks, true)]

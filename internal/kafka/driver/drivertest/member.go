@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// member is a consumer with a goroutine that polls it and keeps what comes.
 type member struct {
 	consumer driver.Consumer
 	stop     context.CancelFunc
@@ -25,21 +24,20 @@ type member struct {
 	joined   bool
 	received map[int32][]driver.Received
 	ends     map[int32]int64 // the high watermarks of the latest chunks
-	revoked  int             // calls of OnRevoked
+	revoked  int
 	err      error
 
 	atMost  int  // records in one poll; 0 means no limit
 	commits bool // in OnRevoked, what it received
-	holds   bool // pauses partitions in OnAssigned
+	holds   bool
 	byHand  map[int32]int64
-	control bool            // sets ConsumerConfig.ControlRecords
-	next    map[int32]int64 // the latest Chunk.Next
-	pause   time.Duration   // between a poll and recording what it returned
-	session time.Duration   // its session timeout; 0 is the client's default
-	killed  bool            // later results must be errors
+	control bool
+	next    map[int32]int64
+	pause   time.Duration // between a poll and recording what it returned
+	session time.Duration // its session timeout; 0 is the client's default
+	killed  bool          // later results must be errors
 }
 
-// join opens a member of group, or a client without one, and starts polling.
 func (s suite) join(t testing.TB, topic, group string, change ...func(*member)) *member {
 	t.Helper()
 	m := &member{
@@ -166,7 +164,6 @@ func (m *member) poll(ctx context.Context) {
 	}
 }
 
-// take copies a chunk and frees it.
 func (m *member) take(c driver.Chunk) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -194,7 +191,6 @@ func (m *member) close() {
 	m.consumer.Close()
 }
 
-// await waits until holds is true or the member fails.
 func (m *member) await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	eventually(t, m.news, what, func() bool {
@@ -219,7 +215,7 @@ func (m *member) awaitReceived(t testing.TB, n int) {
 	m.await(t, fmt.Sprintf("%d records", n), func() bool { return m.count() >= n })
 }
 
-// count returns how many records the member has received. The caller holds the lock.
+// The caller holds the lock.
 func (m *member) count() int {
 	total := 0
 	for _, records := range m.received {
@@ -260,8 +256,8 @@ func (s suite) readAll(t testing.TB, topic string, n int) map[int32][]driver.Rec
 	return m.all()
 }
 
-// readUntil reads partition 0 of a topic from its start to a record with the value last, and perhaps further. A request
-// whose connection was cut may reach the log after it.
+// readUntil reads partition 0 of a topic to a record with the value last, and perhaps further: a request whose
+// connection was cut may come later.
 func (s suite) readUntil(t testing.TB, topic string, last []byte) []driver.Received {
 	t.Helper()
 	if s.protocol == "" {
@@ -275,7 +271,6 @@ func (s suite) readUntil(t testing.TB, topic string, last []byte) []driver.Recei
 	return m.all()[0]
 }
 
-// offset returns the offset that the driver reports for an acked record.
 func (s suite) offset(inLog int64) int64 {
 	if s.lacks(driver.AckedOffsets) {
 		return -1
@@ -283,8 +278,6 @@ func (s suite) offset(inLog int64) int64 {
 	return inLog
 }
 
-// checkLog checks that the log of a topic with one partition matches the outcomes: it has the acked records and not the
-// failed ones.
 func (s suite) checkLog(t testing.TB, topic string, out *outbox, records []*driver.Record) {
 	t.Helper()
 	end := newOutbox()

@@ -31,7 +31,6 @@ func (s suite) assignors() []string {
 	})
 }
 
-// testAssignorSetting: the settings show only the given assignor.
 func testAssignorSetting(t *testing.T, s suite) {
 	c, err := s.driver.NewConsumer(s.groupConfig(s.topic(t, 1), "assignor-"+s.assignor))
 	if err != nil {
@@ -41,7 +40,6 @@ func testAssignorSetting(t *testing.T, s suite) {
 	checkSettings(t, c.Settings(), s.assignor)
 }
 
-// testOneRecordBatches: each record has its own batch, although the client waits for more.
 func testOneRecordBatches(t *testing.T, s suite) {
 	const partitions, n = 2, 40
 	topic := s.topic(t, partitions)
@@ -66,23 +64,20 @@ func testOneRecordBatches(t *testing.T, s suite) {
 	}
 }
 
-// batches counts what a client fetches.
 type batches struct{ batches, records atomic.Int64 }
 
-// OnFetchBatchRead is called by the client.
 func (b *batches) OnFetchBatchRead(_ kgo.BrokerMetadata, _ string, _ int32, m kgo.FetchBatchMetrics) {
 	b.batches.Add(1)
 	b.records.Add(int64(m.NumRecords))
 }
 
-// values are values of settings. Each setting gets the first one that the driver accepts, together with those of the
-// settings before it.
+// Each setting gets the first of these values that the driver accepts.
 var values = []string{
 	"7s", "true", "false", "71000", "7", "700", "200000000", "a-rack", "v4", "resolve_canonical_bootstrap_servers_only", "none", "lifo",
 }
 
-// CheckTables checks the driver's tables of client settings. The driver accepts a value for each passed-on name and
-// reports it. It rejects all other names as an ErrConfig that does not show the value.
+// CheckTables checks that the driver accepts and reports a value for each passed-on setting, and rejects all others
+// as an ErrConfig that does not show the value.
 func CheckTables(t *testing.T, d driver.Driver) {
 	tuner := d.(driver.Tuner)
 	produce, consume := tuner.Tables()
@@ -115,7 +110,6 @@ func CheckTables(t *testing.T, d driver.Driver) {
 	}
 }
 
-// checkTable returns a value for each name that is passed on.
 func checkTable(t *testing.T, table native.Table, try func(map[string]string) error) map[string]string {
 	t.Helper()
 	given := make(map[string]string)
@@ -146,7 +140,6 @@ func checkTable(t *testing.T, table native.Table, try func(map[string]string) er
 	return given
 }
 
-// checkShown checks that every given setting is reported, with another value than before.
 func checkShown(t *testing.T, given map[string]string, before, after []driver.Setting) {
 	t.Helper()
 	values := func(settings []driver.Setting) map[string]string {

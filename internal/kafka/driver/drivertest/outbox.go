@@ -15,8 +15,8 @@ import (
 type outbox struct {
 	mu    sync.Mutex
 	done  map[*driver.Record]driver.Done
-	times map[*driver.Record]int // how often each record was completed
-	news  chan struct{}          // has a value after a completion
+	times map[*driver.Record]int
+	news  chan struct{}
 }
 
 func newOutbox() *outbox {
@@ -40,7 +40,6 @@ func notify(news chan struct{}) {
 	}
 }
 
-// count returns the number of completions, including repeated ones.
 func (o *outbox) count() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -76,7 +75,6 @@ func (o *outbox) of(r *driver.Record) driver.Done {
 	return o.done[r]
 }
 
-// eventually waits until holds is true, and checks it at each news.
 func eventually(t testing.TB, news <-chan struct{}, what string, holds func() bool) {
 	t.Helper()
 	timeout := time.NewTimer(patience)
@@ -90,7 +88,6 @@ func eventually(t testing.TB, news <-chan struct{}, what string, holds func() bo
 	}
 }
 
-// topic creates a topic for the test and deletes it when the test ends.
 func (s suite) topic(t testing.TB, partitions int) string {
 	name := fmt.Sprintf("%s-%x", strings.NewReplacer("/", "-", "#", "-").Replace(t.Name()), rand.Uint64())
 	s.env.CreateTopic(t, name, partitions)
@@ -98,7 +95,6 @@ func (s suite) topic(t testing.TB, partitions int) string {
 	return name
 }
 
-// config returns a plain producer configuration for topic.
 func (s suite) config(topic string, onDone func(driver.Done)) driver.ProducerConfig {
 	return driver.ProducerConfig{
 		Brokers:         s.env.Brokers,
@@ -117,14 +113,12 @@ func (s suite) producer(t testing.TB, cfg driver.ProducerConfig) driver.Producer
 	return Producer(t, s.driver, cfg)
 }
 
-// fill produces n records, round robin over the partitions, and waits until all are acknowledged. The value of record i
-// is value(i).
+// fill produces value(0) to value(n-1), round robin over the partitions, and waits until all are acknowledged.
 func (s suite) fill(t testing.TB, topic string, partitions, n int) {
 	t.Helper()
 	s.send(t, s.config(topic, nil), partitions, n)
 }
 
-// send is fill with a configuration, whose OnDone it replaces. It returns the results of the records, in order.
 func (s suite) send(t testing.TB, cfg driver.ProducerConfig, partitions, n int) []driver.Done {
 	t.Helper()
 	out := newOutbox()

@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// testPause: a paused partition returns nothing while others continue, and everything after Resume.
 func testPause(t *testing.T, s suite) {
 	const n = 100
 	topic := s.topic(t, 2)
@@ -48,8 +47,6 @@ func testPauseEnds(t *testing.T, s suite) {
 		func() bool { return len(first.received[moved]) == n })
 }
 
-// testPauseOnAssignment: a member that pauses its partitions in OnAssigned receives nothing and keeps them, and after
-// Resume receives all.
 func testPauseOnAssignment(t *testing.T, s suite) {
 	const partitions, n = 3, 300
 	topic := s.topic(t, partitions)
@@ -58,8 +55,8 @@ func testPauseOnAssignment(t *testing.T, s suite) {
 	s.letGo(t, m, partitions, n)
 }
 
-// testPauseMoves: partitions that are paused in OnAssigned and move to another member and back return no records before
-// Resume, and then all.
+// testPauseMoves: partitions that are paused in OnAssigned, and move away and back, return no records before
+// Resume.
 func testPauseMoves(t *testing.T, s suite) {
 	const partitions, n = 4, 400
 	topic := s.topic(t, partitions)
@@ -82,8 +79,6 @@ func testPauseMoves(t *testing.T, s suite) {
 	}
 }
 
-// letGo checks that a member with paused partitions has received nothing, and that it receives all n records after
-// Resume.
 func (s suite) letGo(t *testing.T, m *member, partitions, n int) {
 	t.Helper()
 	pauser := m.consumer.(driver.Pauser)

@@ -24,15 +24,15 @@ type Cluster struct {
 // Place runs a test with a fake cluster: Virtual or Loopback.
 type Place func(t *testing.T, f func(t *testing.T, c Cluster), options ...kfake.Opt)
 
-// settle is virtual time for the remaining timers of closed clients: last requests and idle connections.
+// settle is virtual time for the remaining timers of closed clients.
 const settle = time.Minute
 
-// Virtual calls f in virtual time: in a synctest bubble, with a cluster on an in-memory network. The bubble fails the
-// test if a goroutine of a client is left.
+// Virtual calls f in a synctest bubble, with a cluster on an in-memory network. It fails the test if a goroutine of
+// a client is left.
 func Virtual(t *testing.T, f func(t *testing.T, c Cluster), options ...kfake.Opt) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		t.Cleanup(func() { time.Sleep(settle) }) // after all other cleanups
+		t.Cleanup(func() { time.Sleep(settle) })
 		memory := &memory{port: 9092}
 		fake := Fake(t, append(options[:len(options):len(options)], kfake.ListenFn(memory.listen))...)
 		f(t, Cluster{fake, access.Access{Dial: memory.dial}})
@@ -66,11 +66,10 @@ func (m *memory) dial(ctx context.Context, network, address string) (net.Conn, e
 	return b, nil
 }
 
-// sendBuffer is how many writes of a client may be in transit.
 const sendBuffer = 64
 
-// buffered is a connection whose writes, as with TCP, do not wait for the broker to read them. A client may hold a lock
-// while it writes, and a lock stops virtual time.
+// buffered's writes, as with TCP, do not wait for the broker. A client may hold a lock while it writes, and a lock
+// stops virtual time.
 type buffered struct {
 	net.Conn
 	sent   chan []byte

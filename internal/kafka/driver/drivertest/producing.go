@@ -34,7 +34,6 @@ var producerTests = []test{
 	{name: "produced wire", run: testProducedWire, needs: []driver.Capability{driver.CountWire}},
 }
 
-// testAcks: at each level records are acked, with the offsets of the log.
 func testAcks(t *testing.T, s suite) {
 	for _, acks := range []driver.Acks{driver.AcksNone, driver.AcksLeader, driver.AcksAll} {
 		topic := s.topic(t, 1)
@@ -44,7 +43,7 @@ func testAcks(t *testing.T, s suite) {
 		for i, d := range done {
 			want := s.offset(int64(i))
 			if acks == driver.AcksNone {
-				want = -1 // unknown
+				want = -1
 			}
 			if d.Offset != want {
 				t.Fatalf("acks %d: record %d has offset %d", acks, i, d.Offset)
@@ -58,7 +57,6 @@ func testAcks(t *testing.T, s suite) {
 	}
 }
 
-// testPartitions: each record is in its given partition, in order.
 func testPartitions(t *testing.T, s suite) {
 	const partitions, n = 5, 500
 	topic := s.topic(t, partitions)
@@ -90,7 +88,6 @@ func testPartitions(t *testing.T, s suite) {
 	}
 }
 
-// testWorkers: several workers share a producer.
 func testWorkers(t *testing.T, s suite) {
 	const workers, each = 4, 500
 	topic := s.topic(t, workers)
@@ -121,7 +118,6 @@ func testWorkers(t *testing.T, s suite) {
 	}
 }
 
-// testIdempotent: idempotence works with acks all, and is rejected with less.
 func testIdempotent(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	cfg := s.config(topic, func(driver.Done) {})
@@ -136,7 +132,6 @@ func testIdempotent(t *testing.T, s suite) {
 	}
 }
 
-// testFlush: Flush sends lingering records and returns when all are complete.
 func testFlush(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	out := newOutbox()
@@ -172,7 +167,7 @@ func testSlots(t *testing.T, s suite) {
 		if d.Tag != d.Record.Tag {
 			t.Fatalf("a record with tag %d came back with tag %d", d.Record.Tag, d.Tag)
 		}
-		if d.Tag > 0 { // used before
+		if d.Tag > 0 {
 			checkAcked(t, settled, d)
 			settled++
 			offsets[d.Offset] = true
@@ -199,7 +194,6 @@ func testSlots(t *testing.T, s suite) {
 	}
 }
 
-// testTimestamps: a record's timestamp in the log is Record.Created, to the millisecond.
 func testTimestamps(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	out := newOutbox()

@@ -12,10 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The user that the tests' secured clusters know.
 const user, password = "alice", "s3cret of alice"
 
-// entrance is one kind of access to a cluster with TLS.
 type entrance struct {
 	name      string
 	mechanism string // of the login; empty is none
@@ -32,9 +30,8 @@ var entrances = []entrance{
 	{name: "SCRAM-SHA-512", mechanism: access.MechanismScram512, identity: true},
 }
 
-// TestSecured: records pass with TLS, with and without a client certificate, for every login mechanism, and without the
-// check of the broker's name. Records are read by hand and as a group, because a client may connect differently for
-// each. No setting shows the user or the password.
+// TestSecured passes records with TLS, with and without a client certificate, for every login mechanism, by hand
+// and as a group. No setting shows the user or the password.
 func TestSecured(t *testing.T, d driver.Driver) {
 	atOnce(entrances, func(e entrance) {
 		t.Run(e.name, func(t *testing.T) {
@@ -44,7 +41,6 @@ func TestSecured(t *testing.T, d driver.Driver) {
 	})
 }
 
-// open starts a cluster with the entrance, and returns what a client needs to connect.
 func (e entrance) open(t *testing.T) (brokers []string, a access.Access) {
 	t.Helper()
 	authority := accesstest.NewAuthority(t)

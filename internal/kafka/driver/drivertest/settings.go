@@ -13,7 +13,6 @@ var settingsTests = []test{
 	{name: "bad configuration", run: testBadConfig},
 }
 
-// testSettings: settings are sorted, have what was set, and show durations in Go's form.
 func testSettings(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	cfg := s.config(topic, func(driver.Done) {})
@@ -49,7 +48,6 @@ func checkSettings(t *testing.T, settings []driver.Setting, want ...string) {
 	}
 }
 
-// testBadConfig: an impossible configuration is an ErrConfig.
 func testBadConfig(t *testing.T, s suite) {
 	producers := map[string]func(*driver.ProducerConfig){
 		"no brokers":    func(c *driver.ProducerConfig) { c.Brokers = nil },

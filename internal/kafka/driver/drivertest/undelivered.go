@@ -10,9 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// Outcomes of records that can't be delivered, or are in flight when a producer is closed.
-
-// testTooLarge: a record above the batch limit fails, and its neighbours do not.
 func testTooLarge(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	out := newOutbox()
@@ -43,7 +40,6 @@ func checkFailed(t testing.TB, d driver.Done) {
 	}
 }
 
-// testNoSuchPartition: a record for a partition that does not exist fails.
 func testNoSuchPartition(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	out := newOutbox()
@@ -57,7 +53,6 @@ func testNoSuchPartition(t *testing.T, s suite) {
 	checkFailed(t, out.of(records[1]))
 }
 
-// testCloseInFlight: Close completes every record with an outcome that matches the log.
 func testCloseInFlight(t *testing.T, s suite) {
 	const n = 2000
 	topic := s.topic(t, 1)
@@ -89,8 +84,6 @@ func unreachable(t testing.TB) []string {
 	return []string{listener.Addr().String()}
 }
 
-// testUnreachable: if no broker is reachable, records end at the delivery timeout. They are Failed or Unknown,
-// depending on the client.
 func testUnreachable(t *testing.T, s suite) {
 	out := newOutbox()
 	cfg := s.config("nowhere", out.onDone)
@@ -99,7 +92,6 @@ func testUnreachable(t *testing.T, s suite) {
 	checkLeftOver(t, p, out, func(n int) { out.await(t, n) })
 }
 
-// testCloseUnreachable: if no broker is reachable, records end when the producer is closed.
 func testCloseUnreachable(t *testing.T, s suite) {
 	out := newOutbox()
 	cfg := s.config("nowhere", out.onDone)
@@ -108,8 +100,6 @@ func testCloseUnreachable(t *testing.T, s suite) {
 	checkLeftOver(t, p, out, func(int) { p.Close() })
 }
 
-// checkLeftOver produces records that can't be sent, calls end, and checks that each is completed once and is not
-// acked.
 func checkLeftOver(t testing.TB, p driver.Producer, out *outbox, end func(n int)) {
 	t.Helper()
 	records := make([]*driver.Record, 100)
@@ -127,8 +117,7 @@ func checkLeftOver(t testing.TB, p driver.Producer, out *outbox, end func(n int)
 	}
 }
 
-// testRoom: Produce does not block below MaxBuffered, even if no broker is reachable. Otherwise a caller with a
-// schedule would wait until an earlier record fails, and would count that as its own lateness.
+// testRoom: Produce does not block below MaxBuffered, even if no broker is reachable.
 func testRoom(t *testing.T, s suite) {
 	const room, givenUp = 5000, time.Minute
 	out := newOutbox()
@@ -148,7 +137,6 @@ func testRoom(t *testing.T, s suite) {
 	out.checkOnce(t, records)
 }
 
-// testFlushUnreachable: a flush that can't succeed ends with its context.
 func testFlushUnreachable(t *testing.T, s suite) {
 	out := newOutbox()
 	cfg := s.config("nowhere", out.onDone)

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// watched is a connection that calls write at each write.
 type watched struct {
 	net.Conn
 	write func()
@@ -21,8 +20,6 @@ func (w watched) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestProduceRequestCountsBeforeItsWrite: a produce request counts before its first byte leaves. After the write the
-// client may already have completed its records.
 func TestProduceRequestCountsBeforeItsWrite(t *testing.T) {
 	var w wire
 	began := int64(-1)

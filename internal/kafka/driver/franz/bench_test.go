@@ -14,8 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 )
 
-// BenchmarkProduce measures the cost of a record through the driver and through the client alone. "client, new records"
-// is the loop of most programs; "client, same records" reuses each completed record.
+// "client, new records" is the loop of most programs; "client, same records" reuses each completed record.
 func BenchmarkProduce(b *testing.B) {
 	value := make([]byte, drivertest.BenchRecordBytes)
 	b.Run("driver", func(b *testing.B) {

@@ -6,8 +6,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// codec returns the client's codec for a name and a level that driver.CheckProducer has accepted; level 0 is the
-// codec's default. It translates Kafka's levels (compression.gzip.level and others) to those of the client's libraries.
+// codec translates Kafka's levels (compression.gzip.level and others) to those of the client's libraries; 0 is the
+// codec's default.
 func codec(name string, level int) kgo.CompressionCodec {
 	switch {
 	case name == "snappy":

@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 )
 
-// TestConformanceFake runs the suite on fake clusters of three brokers, in virtual time.
 func TestConformanceFake(t *testing.T) {
 	drivertest.RunFake(t, franz.New(), 3*time.Second, drivertest.Virtual)
 }

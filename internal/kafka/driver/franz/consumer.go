@@ -17,18 +17,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// consumer is one group member, or a client with partitions assigned by hand.
-//
-// By default the client allows a rebalance at any moment, also between taking records from its buffer and returning
-// them. The caller would then commit in OnRevoked and get more records afterwards. So the consumer blocks rebalances
-// from a poll that returned records until the next poll (kgo.BlockRebalanceOnPoll). Both callbacks therefore run inside
-// Poll or Close, or before the first records, as in Kafka's own consumer. The cost is the same too: if the caller does
-// not poll within the rebalance timeout, the group removes the member.
+// By default the client allows a rebalance between taking records from its buffer and returning them. The caller
+// would then commit in OnRevoked and get more records afterwards. So the consumer blocks rebalances from a poll
+// that returned records until the next poll (kgo.BlockRebalanceOnPoll): both callbacks run inside Poll or Close, or
+// before the first records. If the caller does not poll within the rebalance timeout, the group removes the member.
 type consumer struct {
 	client  *kgo.Client
 	topic   string
-	atMost  int  // records in one poll; 0 means no limit
-	control bool // the client returns control records
+	atMost  int // records in one poll; 0 means no limit
+	control bool
 	onError func(error)
 	watch   watch
 	wire    wire
@@ -38,12 +35,12 @@ type consumer struct {
 	buffers  driver.Buffers
 	slabs    slabs
 	firsts   []*kgo.Record // first record of each batch of a chunk, reused
-	failed   error         // the error that ended the consumer
-	group    string        // empty: assigned by hand
+	failed   error
+	group    string // empty: assigned by hand
 	assign   sync.WaitGroup
 	closing  sync.Once
 	life     meter.Line
-	abort    context.CancelFunc // stops the client's own work
+	abort    context.CancelFunc
 }
 
 var (
@@ -54,8 +51,6 @@ var (
 	_ driver.RequestTimer = (*consumer)(nil)
 )
 
-// NewConsumer opens a group member, which joins in the background, or a client with partitions assigned by hand. It
-// does not wait for a broker.
 func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 	if err := driver.CheckConsumer(f, cfg); err != nil {
 		return nil, err
@@ -88,8 +83,6 @@ func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) 
 	return c, nil
 }
 
-// assignByHand gives the client its partitions. It calls OnAssigned first, so that a pause in the callback comes before
-// the first fetch.
 func (c *consumer) assignByHand(cfg driver.ConsumerConfig) {
 	cfg.OnAssigned(slices.Sorted(maps.Keys(cfg.Partitions)))
 	starts := make(map[int32]kgo.Offset, len(cfg.Partitions))
@@ -127,7 +120,6 @@ func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	return nil, c.failed
 }
 
-// take adds what the client fetched from one partition, including errors.
 func (c *consumer) take(ctx context.Context, p *kgo.FetchPartition) {
 	next := int64(0)
 	if n := len(p.Records); c.control && n > 0 {
@@ -149,14 +141,14 @@ func (c *consumer) take(ctx context.Context, p *kgo.FetchPartition) {
 	}
 }
 
-// chunk copies the caller's fields from the client's records and frees those records. Keys and values are not copied.
+// chunk frees the client's records. It does not copy keys and values.
 func (c *consumer) chunk(p *kgo.FetchPartition) driver.Chunk {
 	b := c.buffers.Get()
 	b.Records = slices.Grow(b.Records, len(p.Records))
 	c.firsts = c.firsts[:0]
 	var batch context.Context
 	for _, r := range p.Records {
-		if r.Context != batch { // one for all records of a batch
+		if r.Context != batch {
 			batch = r.Context
 			c.firsts = append(c.firsts, r)
 		}
@@ -171,8 +163,7 @@ func (c *consumer) chunk(p *kgo.FetchPartition) driver.Chunk {
 	}
 }
 
-// Commit commits the offsets and waits for the broker's answer. It may be called from any goroutine, also within
-// OnRevoked. During a rebalance it waits until the rebalance ends.
+// During a rebalance, Commit waits until the rebalance ends.
 func (c *consumer) Commit(ctx context.Context, offsets map[int32]int64) error {
 	if len(offsets) == 0 {
 		return nil
@@ -207,16 +198,15 @@ func commitError(response *kmsg.OffsetCommitResponse, err error) error {
 	return failed
 }
 
-// Pause stops fetching partitions. Later polls return none of their records. Unlike Kafka's own consumer, the client
-// drops what it had prefetched and fetches it again after Resume: wire bytes count it twice.
+// Unlike Kafka's own consumer, the client fetches a paused partition's prefetched records again after Resume: wire
+// bytes count them twice.
 func (c *consumer) Pause(partitions ...int32) {
 	if len(partitions) > 0 { // with none, the client would list the paused ones
 		c.client.PauseFetchPartitions(map[string][]int32{c.topic: partitions})
 	}
 }
 
-// Resume fetches partitions again. First the current fetch of the broker's other partitions must end: if they have no
-// new records, that takes up to the fetch's maximum wait.
+// Resume takes effect when the current fetch of the broker's other partitions ends: up to the fetch's maximum wait.
 func (c *consumer) Resume(partitions ...int32) {
 	c.client.ResumeFetchPartitions(map[string][]int32{c.topic: partitions})
 }
@@ -226,17 +216,14 @@ func (c *consumer) Settings() []driver.Setting { return c.settings }
 // Wire counts fetched batches when the client decodes them, before a poll returns them.
 func (c *consumer) Wire() driver.Wire { return c.wire.meter.Wire() }
 
-// Requests counts fetches when they are answered.
 func (c *consumer) Requests() driver.Requests { return c.wire.requests() }
 
-// Kill cuts the client's connections before it stops the client, so that nothing leaves after the cut.
 func (c *consumer) Kill() {
 	c.life.Cut()
 	c.abort()
 }
 
-// Close leaves the group, which calls OnRevoked for the member's partitions, and closes the client. It must not be
-// called in a callback. After Kill, the leave fails at once because there is no connection.
+// After Kill, the leave fails at once because there is no connection.
 func (c *consumer) Close() {
 	c.closing.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
@@ -247,8 +234,7 @@ func (c *consumer) Close() {
 		// A broker that does not answer notices the session timeout.
 		_ = c.client.LeaveGroupContext(ctx)
 		c.client.CloseAllowingRebalance()
-		// The client's leave may still wait for the end of a poll that was cut short, and would wait for ever. No more
-		// polls follow.
+		// The client's leave may still wait for the end of a poll that was cut short. No more polls follow.
 		c.client.AllowRebalance()
 	})
 }

@@ -19,7 +19,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 )
 
-// TestPollReturnsWhatEndsIt: Poll returns each of these errors; the client would retry for ever.
 func TestPollReturnsWhatEndsIt(t *testing.T) {
 	for _, test := range []struct {
 		name     string
@@ -74,7 +73,6 @@ func consume(t *testing.T, cluster drivertest.Cluster, protocol string, onError 
 	})
 }
 
-// recreate deletes the topic after the first fetch and creates it again.
 func recreate(cluster drivertest.Cluster) {
 	fetched := make(chan struct{}, 1)
 	cluster.ControlKey(int16(kmsg.Fetch), func(kmsg.Request) (kmsg.Response, error, bool) {
@@ -111,7 +109,6 @@ func pollToTheEnd(t *testing.T, c driver.Consumer) error {
 	return nil
 }
 
-// TestPassingErrorsAreReported: the client recovers, and OnError gets the error.
 func TestPassingErrorsAreReported(t *testing.T) {
 	drivertest.Virtual(t, testPassingErrors, drivertest.Topics(1)...)
 }
@@ -139,7 +136,6 @@ func testPassingErrors(t *testing.T, cluster drivertest.Cluster) {
 	}
 }
 
-// TestUnreachableBrokersAreReported: OnError gets failed connections, which the client does not return.
 func TestUnreachableBrokersAreReported(t *testing.T) {
 	reported := make(chan error, 100)
 	drivertest.Consumer(t, franz.New(), driver.ConsumerConfig{
@@ -151,7 +147,6 @@ func TestUnreachableBrokersAreReported(t *testing.T) {
 	}
 }
 
-// TestCommitErrors: Commit returns the broker's error.
 func TestCommitErrors(t *testing.T) {
 	drivertest.Virtual(t, testCommitErrors, drivertest.Topics(1)...)
 }

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// consumerOptions translates cfg, which driver.CheckConsumer has accepted, into client options.
 func consumerOptions(cfg driver.ConsumerConfig) ([]kgo.Opt, error) {
 	earliest := kgo.NewOffset().AtStart()
 	options := []kgo.Opt{
@@ -18,7 +17,7 @@ func consumerOptions(cfg driver.ConsumerConfig) ([]kgo.Opt, error) {
 		kgo.DisableClientMetrics(),
 		kgo.ConsumeStartOffset(earliest),
 		kgo.ConsumeResetOffset(earliest),
-		kgo.KeepRetryableFetchErrors(), // for OnError
+		kgo.KeepRetryableFetchErrors(),
 	}
 	options = append(options, cfg.Access.Login()...)
 	if cfg.ClientID != "" {
@@ -84,16 +83,15 @@ func fetchOptions(cfg driver.ConsumerConfig) []kgo.Opt {
 
 type partitionsFunc = func(context.Context, *kgo.Client, map[string][]int32)
 
-// onAssigned passes on every assignment, also an empty one: a member without partitions learns by it that it has
-// joined.
+// onAssigned passes on an empty assignment too: a member without partitions learns by it that it has joined.
 func onAssigned(cfg driver.ConsumerConfig) partitionsFunc {
 	return func(_ context.Context, _ *kgo.Client, assigned map[string][]int32) {
 		cfg.OnAssigned(assigned[cfg.Topic])
 	}
 }
 
-// onRevoked passes on revoked or lost partitions; the client also calls it with none. It ends their pauses, which the
-// client would otherwise keep.
+// onRevoked ends the pauses of the partitions, which the client would otherwise keep. The client also calls it with
+// none.
 func onRevoked(cfg driver.ConsumerConfig, lost bool) partitionsFunc {
 	return func(_ context.Context, client *kgo.Client, revoked map[string][]int32) {
 		partitions := revoked[cfg.Topic]

@@ -11,8 +11,7 @@ import (
 
 const topic = drivertest.Topic
 
-// outcomes are the expected outcomes of records with this client. It reads metadata at most every 5 s, so a record may
-// take longer than its delivery timeout.
+// The client reads metadata at most every 5 s, so a record may exceed its delivery timeout.
 var outcomes = drivertest.Outcomes{
 	Driver:          franz.New(),
 	Place:           drivertest.Virtual,
@@ -25,7 +24,7 @@ var outcomes = drivertest.Outcomes{
 	},
 	Failed: []string{
 		"not authorized", "too large for the broker", "too large, idempotent",
-		"timed out, then refused", // the client returns only the refusal, and the record may be in the log
+		"timed out, then refused",
 	},
 	Unknown: []string{
 		"too large, requests overtake", "not the leader, acks 1", "not the leader, acks all", "too few replicas",

@@ -1,11 +1,8 @@
 // Package franz drives Kafka through franz-go, the client in pure Go.
 //
-// The client calls a function for every completed record, one after the other on its own goroutine. The driver makes
-// that function once for each driver.Record, so that a reused record costs no allocation. Everything else (bytes on the
-// wire, batches, whether a record can have reached a broker) is counted once per request or batch, never per record.
-//
-// The difficult parts are the outcome of a record without an ack (outcome.go), the time of rebalances (consumer.go) and
-// the errors that end a consumer (pollerror.go).
+// The client calls a function for every completed record. The driver makes that function once for each
+// driver.Record, so that a reused record costs no allocation. Everything else is counted once per request or batch,
+// never per record.
 //
 // Files to know: outcome.go, consumer.go, pollerror.go, settings.go.
 package franz

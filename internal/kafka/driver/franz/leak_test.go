@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 )
 
-// TestKilledConsumerEnds: closing a killed consumer takes no time and leaves no goroutine.
 func TestKilledConsumerEnds(t *testing.T) {
 	drivertest.TestKilledConsumer(t, franz.New(), time.Second, "franz-go/pkg/kgo.")
 }

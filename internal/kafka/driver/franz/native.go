@@ -13,10 +13,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
-// options are functions of package kgo by their names. Each has one parameter, or none if it only enables something.
+// options are functions of package kgo, with one parameter, or none if they only enable something.
 type options map[string]any
 
-// The options that a scenario may give.
 var (
 	clientNatives = options{
 		"AlwaysRetryEOF":                   kgo.AlwaysRetryEOF,
@@ -49,7 +48,7 @@ var (
 	})
 )
 
-// clientOurs are the options of both sides that only the driver may set, with the reason.
+// clientOurs are options that only the driver may set, each with the reason.
 var clientOurs = map[string]string{
 	"AllowAutoTopicCreation": "a run makes its topic itself",
 	"ClientID":               "it names each client after the run",
@@ -59,7 +58,6 @@ var clientOurs = map[string]string{
 	"WithHooks":              "the driver has its own hooks",
 }
 
-// producerTable and consumerTable classify each option.
 var (
 	producerTable = native.Table{
 		Client: "franz-go", Passed: producerNatives.names(),
@@ -130,7 +128,6 @@ func (f *franz) TryConsumer(cfg driver.ConsumerConfig) error {
 	return nil
 }
 
-// given returns the options that a scenario gives. A table has accepted their names.
 func (o options) given(settings map[string]string) (all []kgo.Opt, err error) {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		option, invalid := call(reflect.ValueOf(o[name]), settings[name])
@@ -143,7 +140,7 @@ func (o options) given(settings map[string]string) (all []kgo.Opt, err error) {
 	return all, err
 }
 
-// call makes an option from its value. It returns nil for an option without parameter whose value is false.
+// call returns nil for an option without parameter whose value is false.
 func call(option reflect.Value, text string) (kgo.Opt, error) {
 	var arguments []reflect.Value
 	on := reflect.ValueOf(new(true)).Elem()

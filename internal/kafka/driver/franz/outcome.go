@@ -12,14 +12,11 @@ import (
 
 // The outcome of a record without an ack.
 //
-// The client returns one error for a record, and most errors do not say whether an earlier attempt may have reached the
-// log. For example, ErrRecordTimeout is the error of a record that never left the client and of one that was written
-// five times without an answer. So the driver also uses the client's traffic since Produce. In this order:
+// The client returns one error for a record, and most errors do not say whether an earlier attempt may have reached
+// the log. So the driver also uses the client's traffic since Produce. In this order:
 //
 //	nothing left      No produce request of this client began to leave since
-//	                  Produce. Whatever the error, the record is not in the log:
-//	                  Failed. Examples: no broker is reachable, or the client
-//	                  was closed before it sent.
+//	                  Produce: Failed, whatever the error.
 //	client refused    The client rejected the record (too large for a batch, no
 //	                  such partition): Failed.
 //	broker refused    The broker rejects with this error before it appends (the
@@ -31,15 +28,13 @@ import (
 //	all else          Unknown: timed out or disconnected after a write, closed
 //	                  with requests in flight, or an ambiguous answer.
 //
-// One case is invisible: an ambiguous answer (REQUEST_TIMED_OUT, NOT_ENOUGH_REPLICAS_AFTER_APPEND) and then a refusal
-// of the retry. The client reports only the refusal, and so does this driver.
+// One case is invisible: an ambiguous answer (REQUEST_TIMED_OUT, NOT_ENOUGH_REPLICAS_AFTER_APPEND) and then a
+// refusal of the retry. The client reports only the refusal.
 
-// refusals are the errors that a broker returns before it appends anything.
-//
-// It omits errors that can come from or after the append: UNKNOWN_SERVER_ERROR, KAFKA_STORAGE_ERROR, REQUEST_TIMED_OUT
-// and NOT_ENOUGH_REPLICAS_AFTER_APPEND. It omits errors that the client retries, such as NOT_ENOUGH_REPLICAS and
-// NOT_LEADER_OR_FOLLOWER: the final ErrRecordTimeout hides them. It omits errors of sequence numbers (such as
-// OUT_OF_ORDER_SEQUENCE_NUMBER), after which the log's content is uncertain.
+// refusals are the errors that a broker returns before it appends anything. They omit errors that can come from or
+// after the append (UNKNOWN_SERVER_ERROR, KAFKA_STORAGE_ERROR, REQUEST_TIMED_OUT,
+// NOT_ENOUGH_REPLICAS_AFTER_APPEND), those that the client retries, and those of sequence numbers, after which the
+// log's content is uncertain.
 var refusals = []error{
 	// The batch's content: a retry of the same bytes gets the same answer.
 	kerr.MessageTooLarge,
@@ -63,8 +58,8 @@ var refusals = []error{
 	kerr.UnknownTopicID,
 }
 
-// outcome returns the outcome of a record with the error err. during is the client's traffic since Produce. ordered
-// means that a batch is appended only after the one before it (one request in flight, or idempotent).
+// during is the client's traffic since Produce. ordered means that a batch is appended only after the one before
+// it.
 func outcome(err error, during meter.Traffic, ordered bool) driver.Outcome {
 	switch {
 	case during.Began == 0:
@@ -78,8 +73,7 @@ func outcome(err error, during meter.Traffic, ordered bool) driver.Outcome {
 	}
 }
 
-// refusedByClient reports whether the client rejected a record before it put it into a batch. The client has no type
-// for these errors. Its own "message too large" has no compressed size, unlike the broker's.
+// The client has no type for these errors. Its own "message too large" has no compressed size, unlike the broker's.
 func refusedByClient(err error) bool {
 	text := err.Error()
 	if errors.Is(err, kerr.MessageTooLarge) {

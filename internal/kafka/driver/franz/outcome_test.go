@@ -13,7 +13,6 @@ import (
 )
 
 func TestOutcome(t *testing.T) {
-	// The client's traffic since Produce.
 	var (
 		nothing  = meter.Traffic{}
 		answered = meter.Traffic{Began: 3}

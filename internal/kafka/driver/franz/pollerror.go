@@ -23,17 +23,14 @@ import (
 //	cannot              a group ID, session timeout, assignor or protocol that the
 //	                    broker or the group does not accept
 //	is gone             the topic was deleted or recreated, or is still unknown
-//	                    after unknownTopicPatience (a new one may take a moment
-//	                    until all brokers know it)
+//	                    after unknownTopicPatience
 //	cannot be read      a batch that does not parse or decompress
 //	is closed           the client itself
 //
-// All other errors go to OnError: lost connections, moved leaders and coordinators, a member that the group removed and
-// that rejoins, and data loss that the client skipped.
+// All other errors go to OnError.
 
 const unknownTopicPatience = 15 * time.Second
 
-// dead are Kafka's errors that no retry can change.
 var dead = []error{
 	kerr.TopicAuthorizationFailed,
 	kerr.GroupAuthorizationFailed,
@@ -52,7 +49,6 @@ var dead = []error{
 	kerr.UnsupportedCompressionType,
 }
 
-// watch follows a consumer's connections and errors.
 type watch struct {
 	onError      func(error)
 	serverSide   bool // the group protocol is "consumer"
@@ -72,15 +68,13 @@ func (w *watch) OnBrokerConnect(broker kgo.BrokerMetadata, _ time.Duration, _ ne
 	}
 }
 
-// OnBrokerWrite detects the request by which a member joins a classic group. The client silently falls back to it if a
-// broker does not support KIP-848.
+// The client silently joins a classic group if a broker does not support KIP-848.
 func (w *watch) OnBrokerWrite(_ kgo.BrokerMetadata, key int16, _ int, _, _ time.Duration, _ error) {
 	if w.serverSide && key == int16(kmsg.JoinGroup) {
 		w.fellBack.Store(true)
 	}
 }
 
-// failure returns what ended the consumer, other than an error of a poll.
 func (w *watch) failure() error {
 	if w.fellBack.Load() {
 		return fmt.Errorf("the broker does not offer the group protocol %s (KIP-848, Kafka 4.0 and later); use %s",
@@ -107,7 +101,6 @@ func isDead(err error) bool {
 	return slices.ContainsFunc(dead, func(d error) bool { return errors.Is(err, d) })
 }
 
-// passes reports whether the client recovers from err, which is not dead.
 func passes(err error) bool {
 	var known *kerr.Error
 	var loss *kgo.ErrDataLoss

@@ -56,7 +56,7 @@ func TestUnknownTopicEndsAConsumerInTheEnd(t *testing.T) {
 		if ends() {
 			t.Fatal("before its time")
 		}
-		w.ends(kerr.LeaderNotAvailable) // so the topic is known
+		w.ends(kerr.LeaderNotAvailable)
 		time.Sleep(time.Second)
 		if ends() {
 			t.Fatal("although it was known in between")

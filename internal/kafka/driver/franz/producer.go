@@ -16,7 +16,7 @@ type producer struct {
 	topic    string
 	onDone   func(driver.Done)
 	acks     driver.Acks
-	ordered  bool // see outcome.go
+	ordered  bool
 	wire     wire
 	settings []driver.Setting
 	closing  sync.Once
@@ -28,8 +28,7 @@ var (
 	_ driver.RequestTimer = (*producer)(nil)
 )
 
-// slot is the driver.Record.Native of this driver: the client's record, and the function that the client calls when the
-// record is complete.
+// slot is this driver's Record.Native: the client's record, and the function that completes it.
 type slot struct {
 	record   kgo.Record
 	promise  func(*kgo.Record, error)
@@ -39,8 +38,6 @@ type slot struct {
 	before   meter.Traffic // at Produce
 }
 
-// NewProducer opens a producing client. It does not wait for a broker: if no broker is reachable, records end at the
-// delivery timeout.
 func (f *franz) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	if err := driver.CheckProducer(f, cfg); err != nil {
 		return nil, err
@@ -86,7 +83,7 @@ func newSlot(r *driver.Record) *slot {
 	return s
 }
 
-// done completes the record. After OnDone, its owner may already reuse it on another goroutine.
+// After OnDone, the record's owner may already reuse it on another goroutine.
 func (s *slot) done(record *kgo.Record, err error) {
 	p := s.producer
 	d := driver.Done{Record: s.owner, Tag: s.tag, Outcome: driver.Acked, Offset: record.Offset, Err: err}
@@ -107,10 +104,8 @@ func (p *producer) Settings() []driver.Setting { return p.settings }
 // Wire counts produced batches after a broker has accepted them.
 func (p *producer) Wire() driver.Wire { return p.wire.meter.Wire() }
 
-// Requests counts produce requests when they are answered.
 func (p *producer) Requests() driver.Requests { return p.wire.requests() }
 
-// Close closes the client and returns when every record is complete.
 func (p *producer) Close() {
 	p.closing.Do(func() {
 		p.client.Close()
@@ -118,9 +113,8 @@ func (p *producer) Close() {
 	})
 }
 
-// awaitPromises waits until the client has called every record's promise. A closed client fails those records, and
-// calls their promises later, in order, on its own goroutine. So the promise of one more record, which fails because it
-// has no topic, comes last.
+// A closed client fails the remaining records, and calls their promises later, in order. So the promise of one more
+// record, which fails because it has no topic, comes last.
 func (p *producer) awaitPromises() {
 	last := make(chan struct{})
 	p.client.Produce(context.Background(), &kgo.Record{}, func(*kgo.Record, error) { close(last) })

@@ -9,8 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/drivertest"
 )
 
-// TestSlotIsUsedAgain: a reused record has the same client record with a new timestamp, by which the client judges its
-// age.
+// TestSlotIsUsedAgain: a reused record has a new timestamp, by which the client judges its age.
 func TestSlotIsUsedAgain(t *testing.T) {
 	drivertest.Virtual(t, testSlotIsUsedAgain, drivertest.Topics(1)...)
 }

@@ -9,11 +9,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// idempotentInFlight is the client's fixed number of produce requests in flight on a connection with idempotence.
+// With idempotence, the client fixes the number of produce requests in flight on a connection.
 const idempotentInFlight = 5
 
-// producerOptions translates cfg, which driver.CheckProducer has accepted, into client options. It returns an error for
-// combinations that the client would reject or silently ignore.
+// producerOptions rejects what the client would reject or silently ignore.
 func producerOptions(cfg driver.ProducerConfig) ([]kgo.Opt, error) {
 	if err := checkProducer(cfg); err != nil {
 		return nil, err
@@ -55,13 +54,10 @@ func orderOptions(cfg driver.ProducerConfig) []kgo.Opt {
 	return options
 }
 
-// deliveryOptions make the delivery timeout work as in Kafka's own client.
-//
-// The client checks a record's age only before it writes a request and after one has ended. So the two request timeouts
-// together must not exceed the delivery timeout, which is also Kafka's rule. By default an idempotent client never
-// gives up a record that it has written. One difference remains: after an error that needs new metadata, the client
-// waits for them before it checks the record. It reads metadata at most every 5 s (kgo.MetadataMinAge), and a record
-// may exceed its timeout by that time.
+// The client checks a record's age only before it writes a request and after one has ended. So the two request
+// timeouts together must not exceed the delivery timeout, as in Kafka's own client. A record may still exceed it:
+// after an error that needs new metadata, the client waits for them up to 5 s (kgo.MetadataMinAge) before it checks
+// the record.
 func deliveryOptions(cfg driver.ProducerConfig) []kgo.Opt {
 	if cfg.DeliveryTimeout == 0 {
 		return nil
@@ -79,7 +75,6 @@ func deliveryOptions(cfg driver.ProducerConfig) []kgo.Opt {
 // requestTimeout is the client's default of both kgo.ProduceRequestTimeout and kgo.RequestTimeoutOverhead.
 const requestTimeout = 10 * time.Second
 
-// checkProducer checks what only this client rejects.
 func checkProducer(cfg driver.ProducerConfig) error {
 	switch {
 	case cfg.Idempotent && cfg.InFlight != 0 && cfg.InFlight != idempotentInFlight:

@@ -13,7 +13,6 @@ import (
 
 var apiFetch = int16(kmsg.Fetch)
 
-// timed counts the answered requests of one type, and their time.
 type timed struct {
 	count   atomic.Int64
 	time    atomic.Int64 // nanoseconds
@@ -40,7 +39,6 @@ func (t *timed) sum() driver.RequestSum {
 	}
 }
 
-// time counts a request that was answered and contains records.
 func (w *wire) time(broker int32, key int16, e2e kgo.BrokerE2E) {
 	if e2e.Err() != nil {
 		return

@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The client's requests that contain records are timed and counted per broker when they are answered.
 func TestRequestsAreTimed(t *testing.T) {
 	var w wire
 	took := kgo.BrokerE2E{WriteWait: time.Hour, TimeToWrite: time.Millisecond, ReadWait: 3 * time.Millisecond, TimeToRead: time.Millisecond}

@@ -15,9 +15,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The client's options, by their names in package kgo. The client returns each value, so the report shows what really
-// applies. The lists omit the options of share groups and those that only pass code (hooks, pools, logger, context).
-// They omit DialTLS too: the driver's dialer does TLS, which securityProtocol reports.
+// The lists omit the options of share groups, those that only pass code (hooks, pools, logger, context), and
+// DialTLS: the driver's dialer does TLS, which securityProtocol reports.
 var (
 	clientOptions = []string{
 		"AllowAutoTopicCreation", "AlwaysRetryEOF", "BrokerMaxReadBytes", "BrokerMaxWriteBytes",
@@ -63,8 +62,6 @@ func consumerSettings(client *kgo.Client, cfg driver.ConsumerConfig) []driver.Se
 	return append(settings, securityProtocol(cfg.Access))
 }
 
-// securityProtocol reports the protocol by Kafka's name, because the client has no name for it. Together with the
-// mechanism in SASL it is all that a result has of the access.
 func securityProtocol(a access.Access) driver.Setting {
 	return driver.Setting{Name: "security.protocol", Value: a.Protocol()}
 }
@@ -86,7 +83,7 @@ func replace(settings []driver.Setting, name, value string) {
 	}
 }
 
-// text formats the values of one option. For some options a second value reports whether the first was set.
+// For some options a second value reports whether the first was set.
 func text(values []any) string {
 	if len(values) == 2 {
 		if set, ok := values[1].(bool); ok && !set {
@@ -154,7 +151,6 @@ func acksWord(acks kgo.Acks) string {
 	}
 }
 
-// offsetWord uses Kafka's words for offsets, if there are any.
 func offsetWord(o kgo.Offset) string {
 	switch o {
 	case kgo.NewOffset().AtStart():
@@ -174,8 +170,7 @@ var codecNames = [...]string{
 	kgo.CodecZstd:   "zstd",
 }
 
-// codecWord returns a codec's name and, if set, its level as the client's compression library counts it. The client
-// exports neither.
+// The level is as the client's compression library counts it.
 func codecWord(c kgo.CompressionCodec) string {
 	fields := reflect.ValueOf(c)
 	name := codecNames[fields.FieldByName("codec").Int()]

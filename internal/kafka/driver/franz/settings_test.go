@@ -26,8 +26,7 @@ func TestOptionsAreTheClients(t *testing.T) {
 	}
 }
 
-// TestDefaultsAreShown: the report has the client's defaults. A failure after an update of the library means that its
-// defaults have changed.
+// If this fails after an update of the library, the library's defaults have changed.
 func TestDefaultsAreShown(t *testing.T) {
 	p := drivertest.Producer(t, New(), driver.ProducerConfig{Acks: driver.AcksAll, Idempotent: true})
 	drivertest.WantSettings(t, p.Settings(), map[string]string{
@@ -76,7 +75,6 @@ func TestSettingsFollowTheConfiguration(t *testing.T) {
 	})
 }
 
-// TestCredentialsAreNotSettings: settings appear in results, which people share.
 func TestCredentialsAreNotSettings(t *testing.T) {
 	client, err := kgo.NewClient(kgo.SASL(plain.Auth{User: "user", Pass: "secret"}.AsMechanism()))
 	if err != nil {

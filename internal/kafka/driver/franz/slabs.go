@@ -13,13 +13,13 @@ const (
 	maxFree = 1 << 17 // 25 MB
 )
 
-// slabs reuses the memory into which the client decodes fetched batches; it is a kgo.PoolRecords. The client's own way
-// (kgo.Record.Recycle) costs an atomic operation and a cleared record for each record. A poll returns the memory of a
-// whole batch at once, so slabs only serves polls that return whole batches.
+// slabs reuses the memory into which the client decodes fetched batches; it is a kgo.PoolRecords. The client's own
+// way (kgo.Record.Recycle) costs an atomic operation and a cleared record for each record. slabs takes back a whole
+// batch at once, and only serves polls that return whole batches.
 //
-// A slab is identified by its first record, which begins a batch in a poll. A slab never returns if the client drops
-// its batch (at a rebalance, for a paused partition) or returns only a part. So when too much is lent, slabs forgets
-// all of it, and the garbage collector frees it.
+// A slab is identified by its first record, which begins a batch in a poll. It never returns if the client drops
+// its batch (at a rebalance, for a paused partition) or returns only a part. So when too much is lent, slabs
+// forgets all of it, and the garbage collector frees it.
 type slabs struct {
 	mu          sync.Mutex
 	free        [][]kgo.Record // cleared
@@ -28,7 +28,6 @@ type slabs struct {
 	lentRecords int
 }
 
-// loan is a slab, and how many of its records the client uses.
 type loan struct {
 	slab []kgo.Record
 	used int
@@ -36,7 +35,7 @@ type loan struct {
 
 var _ kgo.PoolRecords = (*slabs)(nil)
 
-// GetRecords lends memory for n records. It returns nil for a small n; then the client allocates.
+// GetRecords returns nil for a small n; then the client allocates.
 func (s *slabs) GetRecords(n int) []kgo.Record {
 	if n < minSlab {
 		return nil
@@ -51,7 +50,7 @@ func (s *slabs) GetRecords(n int) []kgo.Record {
 	return slab
 }
 
-// takeFree returns the last freed slab if it is large enough, or a new one. The caller holds the lock.
+// The caller of takeFree holds the lock.
 func (s *slabs) takeFree(n int) []kgo.Record {
 	last := len(s.free) - 1
 	if last < 0 {
@@ -66,14 +65,13 @@ func (s *slabs) takeFree(n int) []kgo.Record {
 	return slab
 }
 
-// PutRecords takes back a batch from which the client kept no record.
 func (s *slabs) PutRecords(slab []kgo.Record) {
 	if len(slab) > 0 {
 		s.giveBack(&slab[0])
 	}
 }
 
-// giveBack takes back the slabs that begin with these records. None of their records may be used any more.
+// After giveBack, none of the slabs' records may be used.
 func (s *slabs) giveBack(firsts ...*kgo.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,10 +22,9 @@ func TestSlabIsUsedAgain(t *testing.T) {
 	if s.GetRecords(minSlab-1) != nil {
 		t.Error("a small batch is given a slab")
 	}
-	s.giveBack(&kgo.Record{}) // one that slabs did not lend
+	s.giveBack(&kgo.Record{})
 }
 
-// TestSlabsAreBounded: in any order of use, no memory is lent twice, and the bounds hold.
 func TestSlabsAreBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s slabs

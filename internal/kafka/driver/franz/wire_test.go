@@ -14,12 +14,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access/accesstest"
 )
 
-// pipe is a connection that accepts all writes.
 type pipe struct{ net.Conn }
 
 func (pipe) Write(b []byte) (int, error) { return len(b), nil }
 
-// TestProduceRequestsAreCountedAtTheFirstByte: Write counts produce requests in the client's own form.
 func TestProduceRequestsAreCountedAtTheFirstByte(t *testing.T) {
 	formatter := kmsg.NewRequestFormatter()
 	for _, test := range []struct {
@@ -50,7 +48,6 @@ func TestProduceRequestsAreCountedAtTheFirstByte(t *testing.T) {
 	}
 }
 
-// TestWireUnderTLS: requests are recognised above TLS, and bytes are counted below it.
 func TestWireUnderTLS(t *testing.T) {
 	ca := accesstest.NewAuthority(t)
 	listener, err := tls.Listen("tcp", "127.0.0.1:0", ca.Server(t, false))

@@ -13,8 +13,7 @@ import (
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 )
 
-// onRebalance is called by the client within a poll or a close. The caller first gets the records gathered so far; see
-// consumer.
+// The caller first gets the records gathered so far; see consumer.
 func (c *consumer) onRebalance(_ *kafka.Consumer, event kafka.Event) error {
 	if len(c.chunks) > 0 && !c.closing.Load() {
 		c.giveOut()
@@ -35,21 +34,20 @@ func (c *consumer) onRebalance(_ *kafka.Consumer, event kafka.Event) error {
 	return nil
 }
 
-// assign calls OnAssigned, also for an empty assignment: a member without partitions learns by it that it has joined.
-// It then gives the client the partitions that were not paused meanwhile.
+// assign calls OnAssigned for an empty assignment too: a member without partitions learns by it that it has joined.
 func (c *consumer) assign(partitions []kafka.TopicPartition) error {
 	c.unknown.end()
 	c.silent = false
 	c.offer(partitions)
-	// Incremental, if the assignor is (KIP-429, KIP-848). It does not ask the client for the protocol: a closing client
-	// may never answer (confluent-kafka-go 1016).
+	// Incremental assignors (KIP-429) and the consumer protocol (KIP-848) change the assignment incrementally. Do not
+	// ask the client for the protocol: a closing client may never answer (confluent-kafka-go 1016).
 	if c.eager {
 		return c.takeAll(partitions)
 	}
 	return c.takeOffered(c.takeOn)
 }
 
-// takeAll gives the client a whole assignment, which it can't take in parts, and pauses what was paused meanwhile.
+// takeAll gives the client a whole assignment, which it can't take in parts, and repeats the pauses.
 func (c *consumer) takeAll(partitions []kafka.TopicPartition) error {
 	c.owning.Lock()
 	defer c.owning.Unlock()
@@ -72,8 +70,8 @@ func (c *consumer) takeAll(partitions []kafka.TopicPartition) error {
 	return nil
 }
 
-// offer calls OnAssigned for partitions that the client does not have yet, so that the client does not get those that
-// the callback pauses. See offered.
+// offer calls OnAssigned before the client has the partitions, so that it does not get those that the callback
+// pauses.
 func (c *consumer) offer(partitions []kafka.TopicPartition) {
 	c.owning.Lock()
 	for _, p := range partitions {
@@ -83,21 +81,20 @@ func (c *consumer) offer(partitions []kafka.TopicPartition) {
 	c.onAssigned(numbers(partitions))
 }
 
-// takeOffered gives the client the offered partitions that are not paused. There may be none: the client still waits
-// for the call, which continues a rebalance.
+// There may be no partition to give: the client still waits for the call, which continues a rebalance.
 func (c *consumer) takeOffered(take func([]kafka.TopicPartition) error) error {
 	c.owning.Lock()
 	defer c.owning.Unlock()
 	return c.takeLocked(c.wanted(), take)
 }
 
-// takeResumed gives the client the partitions that were resumed since they were offered. It reports whether others are
-// still held. The poller calls it, not Resume: during an assignment callback, no other goroutine may give the client
-// partitions.
+// takeResumed gives the client the partitions that were resumed since they were offered. It reports whether others
+// are still held. The poller calls it, not Resume: during an assignment callback, no other goroutine may give the
+// client partitions.
 //
-// A rebalance may wait in the client's queue. If it is an assignment, the client takes this call for its answer and
-// still calls back for the assignment. A revocation still waits for its own answer. After a lost assignment takeResumed
-// gives nothing: the client would forget the loss and report a normal revocation.
+// A rebalance may wait in the client's queue. The client takes this call for the answer to an assignment, and still
+// calls back for it. A revocation still waits for its own answer. After a lost assignment takeResumed gives
+// nothing: the client would forget the loss and report a normal revocation.
 func (c *consumer) takeResumed() (holding bool) {
 	c.owning.Lock()
 	defer c.owning.Unlock()
@@ -119,7 +116,7 @@ func (c *consumer) wanted() []kafka.TopicPartition {
 	return partitions
 }
 
-// takeLocked gives the client partitions. If it refuses them, they stay offered.
+// If the client refuses the partitions, they stay offered.
 func (c *consumer) takeLocked(partitions []kafka.TopicPartition, take func([]kafka.TopicPartition) error) error {
 	if err := c.answered(func() error { return take(partitions) }); err != nil {
 		return fmt.Errorf("assigning %d partitions: %w", len(partitions), err)
@@ -130,8 +127,8 @@ func (c *consumer) takeLocked(partitions []kafka.TopicPartition, take func([]kaf
 	return nil
 }
 
-// noteJoining calls OnAssigned with no partitions if the client does not. In the group protocol consumer, a member that
-// gets no partition has no rebalance callback. Its epoch is above 0 after it has joined (KIP-848).
+// In the group protocol consumer, the client does not call back for a member that gets no partition. Its epoch is
+// above 0 after it has joined (KIP-848).
 func (c *consumer) noteJoining() {
 	metadata, err := c.client.GetConsumerGroupMetadata()
 	if err != nil || epoch(metadata) < 1 {
@@ -141,11 +138,10 @@ func (c *consumer) noteJoining() {
 	c.onAssigned(nil)
 }
 
-// epochAt is the offset of the member's epoch in the client's encoded metadata, which begin with "CGMDv2:". The
-// client offers them in no other form.
+// epochAt is the offset of the member's epoch in the client's encoded metadata, which begin with "CGMDv2:".
 const epochAt = 7
 
-// epoch returns the member's epoch, or less than 1 before it has joined.
+// epoch is less than 1 before the member has joined.
 func epoch(metadata *kafka.ConsumerGroupMetadata) int32 {
 	text := reflect.ValueOf(metadata).Elem().FieldByName("serialized").Bytes() //nolint:misspell // the client's name for it
 	if len(text) < epochAt+4 {
@@ -154,8 +150,8 @@ func epoch(metadata *kafka.ConsumerGroupMetadata) int32 {
 	return int32(binary.NativeEndian.Uint32(text[epochAt:]))
 }
 
-// revoke calls OnRevoked and releases the partitions. First it waits for commits, which would be too late afterwards.
-// If the client does not answer while it closes, Close must not close the client.
+// revoke first waits for commits, which would be too late afterwards. If a closing client does not answer, Close
+// must not close it.
 func (c *consumer) revoke(partitions []kafka.TopicPartition) error {
 	if len(partitions) > 0 {
 		c.onRevoked(numbers(partitions), c.client.AssignmentLost())
@@ -171,7 +167,7 @@ func (c *consumer) giveUp() {
 	c.handOut(nil)
 }
 
-// release ends pauses, which the client would otherwise keep, and unassigns the partitions that the client has.
+// release ends pauses, which the client would otherwise keep.
 func (c *consumer) release(partitions []kafka.TopicPartition) error {
 	c.owning.Lock()
 	defer c.owning.Unlock()
@@ -190,8 +186,7 @@ func (c *consumer) release(partitions []kafka.TopicPartition) error {
 	return failed
 }
 
-// answered runs a call of the client. While the client closes it may never answer (librdkafka 4884), so the wait is
-// then limited like that for a commit.
+// A closing client may never answer a call (librdkafka 4884), so answered then limits the wait.
 func (c *consumer) answered(call func() error) error {
 	if !c.closing.Load() {
 		return call()
@@ -213,16 +208,15 @@ func (c *consumer) assignByHand() {
 	}
 }
 
-// offered is a partition of the member that the client does not have yet. That is so during OnAssigned and, if it is
-// paused there, until the first poll after Resume. A client that has a paused partition resumes it only after up to 1
-// s. Before the pause it may also have fetched enough to stop fetching for fetch.queue.backoff.ms.
+// offered is a partition that the client does not have yet: during OnAssigned and, if it is paused there, until the
+// first poll after Resume. A client that has a paused partition resumes it only after up to 1 s, and may have
+// stopped fetching for fetch.queue.backoff.ms.
 type offered struct {
 	at     kafka.TopicPartition
 	paused bool
 }
 
-// Pause stops fetching partitions. Later polls return none of their records. The client drops prefetched records and
-// fetches them again after Resume.
+// The client drops the prefetched records of a paused partition and fetches them again after Resume.
 func (c *consumer) Pause(partitions ...int32) {
 	c.owning.Lock()
 	defer c.owning.Unlock()
@@ -239,7 +233,6 @@ func (c *consumer) Pause(partitions ...int32) {
 	}
 }
 
-// Resume fetches partitions again, or for the first time.
 func (c *consumer) Resume(partitions ...int32) {
 	c.owning.Lock()
 	defer c.owning.Unlock()
@@ -252,7 +245,7 @@ func (c *consumer) Resume(partitions ...int32) {
 		}
 	}
 	if len(had) > 0 {
-		_ = c.client.Resume(had) // it refuses partitions that are not the consumer's
+		_ = c.client.Resume(had)
 	}
 }
 

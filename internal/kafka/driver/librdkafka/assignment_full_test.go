@@ -14,8 +14,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// TestPausedOnAssignment: the client gets a partition that is paused in OnAssigned only at the first poll after Resume,
-// so it fetches nothing before and no backoff begins.
+// TestPausedOnAssignment: the client gets a partition that is paused in OnAssigned only at the first poll after
+// Resume.
 func TestPausedOnAssignment(t *testing.T) {
 	m := newMember(t, true)
 	m.join(t)
@@ -34,7 +34,6 @@ func TestPausedOnAssignment(t *testing.T) {
 	m.wantClient(t, 1)
 }
 
-// TestResumeWhileAPollWaits: the current poll gives the client the partition after its current wait, which is short.
 func TestResumeWhileAPollWaits(t *testing.T) {
 	m := newMember(t, true)
 	m.join(t)
@@ -62,8 +61,7 @@ func TestResumeWhileAPollWaits(t *testing.T) {
 	m.readAll(t)
 }
 
-// TestResumeTakenBack: the client gets no call if a pause or a revocation follows Resume before the next poll. It could
-// take an empty call for the answer to a pending rebalance.
+// TestResumeTakenBack: the client gets no call if a pause or a revocation follows Resume before the next poll.
 func TestResumeTakenBack(t *testing.T) {
 	for name, takeBack := range map[string]func(*member){
 		"paused": func(m *member) { m.Pause(0) },
@@ -87,7 +85,6 @@ func TestResumeTakenBack(t *testing.T) {
 	}
 }
 
-// TestRefusedPartition: the client is offered a refused partition again, and a second refusal ends the consumer.
 func TestRefusedPartition(t *testing.T) {
 	m := newMember(t, false)
 	m.refusals = 1
@@ -105,8 +102,7 @@ func TestRefusedPartition(t *testing.T) {
 	}
 }
 
-// TestResumeOfALostPartition: the client does not get a lost partition, because it would forget the loss before it
-// reports it.
+// TestResumeOfALostPartition: the client does not get a lost partition, because it would forget the loss.
 func TestResumeOfALostPartition(t *testing.T) {
 	m := newMember(t, true)
 	m.join(t)
@@ -129,16 +125,15 @@ func TestResumeOfALostPartition(t *testing.T) {
 
 const memberRecords = 100
 
-// member is a consumer of a topic with one partition of memberRecords records.
 type member struct {
 	*consumer
 	cluster  *kfake.Cluster
 	assigned bool
-	lost     []bool  // of each revocation
-	errs     []error // reported
-	refusals int     // how often the client will still refuse partitions
-	calls    int     // how often it was given partitions
-	returned int     // records
+	lost     []bool
+	errs     []error
+	refusals int // how often the client will still refuse partitions
+	calls    int
+	returned int
 }
 
 func newMember(t *testing.T, pauses bool) *member {
@@ -173,7 +168,6 @@ func newMember(t *testing.T, pauses bool) *member {
 	return m
 }
 
-// join polls until the member has its assignment.
 func (m *member) join(t *testing.T) {
 	t.Helper()
 	for !m.assigned {
@@ -181,7 +175,6 @@ func (m *member) join(t *testing.T) {
 	}
 }
 
-// readAll polls until the member has all records.
 func (m *member) readAll(t *testing.T) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); m.returned < memberRecords; m.returned += poll(t, m.consumer) {
@@ -191,7 +184,6 @@ func (m *member) readAll(t *testing.T) {
 	}
 }
 
-// wantClient fails the test unless the client has this number of partitions.
 func (m *member) wantClient(t *testing.T, partitions int) {
 	t.Helper()
 	if got, err := m.client.Assignment(); err != nil || len(got) != partitions {

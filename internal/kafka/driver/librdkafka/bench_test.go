@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/librdkafka"
 )
 
-// BenchmarkProduce measures the cost of a record through the driver and through the client alone.
 func BenchmarkProduce(b *testing.B) {
 	b.Run("driver", func(b *testing.B) {
 		cfg := driver.ProducerConfig{Compression: "none", Linger: 5 * time.Millisecond}
@@ -54,7 +53,7 @@ func benchmarkClient(b *testing.B, value []byte) {
 			}
 			sent++
 			at := kafka.TopicPartition{Topic: &topic, Partition: int32(i % drivertest.BenchPartitions)}
-			m := &kafka.Message{TopicPartition: at, Value: value, Opaque: &done} // identifies the record
+			m := &kafka.Message{TopicPartition: at, Value: value, Opaque: &done}
 			if err := client.Produce(m, nil); err != nil {
 				b.Fatal(err)
 			}

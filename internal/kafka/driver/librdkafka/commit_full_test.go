@@ -12,8 +12,7 @@ import (
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 )
 
-// TestCloseWithoutAnAnswer: if the client does not answer a commit or an unassignment, Close returns and leaves the
-// client open, because the call still uses it.
+// TestCloseWithoutAnAnswer: Close leaves a client open that does not answer, because the call still uses it.
 func TestCloseWithoutAnAnswer(t *testing.T) {
 	for _, name := range []string{"a commit before it", "a commit as it revokes", "letting go"} {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +50,7 @@ func TestCloseWithoutAnAnswer(t *testing.T) {
 				t.Errorf("reported are %v, want %v", m.errs, errUnanswered)
 			}
 
-			close(answers) // and close what is left
+			close(answers)
 			m.onRevoked = func([]int32, bool) {}
 			for going := true; going; {
 				_, going = m.resume()

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/librdkafka"
 )
 
-// TestConformanceFake runs the suite on fake clusters of three brokers.
 func TestConformanceFake(t *testing.T) {
 	drivertest.RunFake(t, librdkafka.New(), 3*time.Second, drivertest.Loopback)
 }

@@ -21,28 +21,25 @@ const (
 	pollStep = 50 * time.Millisecond
 	// holdStep limits it while a partition is held, because the consumer must check between waits.
 	holdStep = 5 * time.Millisecond
-	// commitPatience limits the wait for a commit whose caller may have given up: the client's default request timeout
-	// (socket.timeout.ms). The client's call has no timeout, and a closing client does not answer every call.
+	// commitPatience limits the wait for a commit: the client's default request timeout (socket.timeout.ms).
 	commitPatience = time.Minute
-	// pollRecords limits a poll if the caller does not: the default of Kafka's own consumer (max.poll.records). The
-	// client returns one record at a time, at about 1 µs each, so a poll ends before its first record is old.
+	// pollRecords limits a poll if the caller does not: Kafka's own default (max.poll.records). The client returns
+	// a record in about 1 µs.
 	pollRecords = 500
 )
 
-// consumer is one group member, or a client with partitions assigned by hand.
-//
-// The client returns records one by one, and may call back between two of them because a partition is revoked. The poll
-// must then first return the records gathered so far; otherwise the caller would commit without them. But the rebalance
-// continues as soon as the callback returns. So gathering is a coroutine (iter.Pull). In the callback it yields the
-// records as the result of the current poll, and it continues there in the next poll. Both OnAssigned and OnRevoked
-// therefore run inside Poll or Close, when the caller has all records of earlier polls.
+// The client returns records one by one, and may call back between two of them because a partition is revoked. The
+// poll must then first return the records gathered so far; otherwise the caller would commit without them. But the
+// rebalance continues as soon as the callback returns. So gathering is a coroutine (iter.Pull): in the callback it
+// yields the records as the result of the current poll, and it continues there in the next poll. Both OnAssigned
+// and OnRevoked run inside Poll or Close.
 type consumer struct {
 	client     *kafka.Consumer
 	topic      string
 	group      string // empty: assigned by hand
 	byHand     []kafka.TopicPartition
 	eager      bool // the group revokes all partitions at each rebalance
-	atMost     int  // records in one poll
+	atMost     int
 	onAssigned func([]int32)
 	onRevoked  func([]int32, bool)
 	onError    func(error)
@@ -54,24 +51,24 @@ type consumer struct {
 	letGo    func([]kafka.TopicPartition) error                           // IncrementalUnassign, or Unassign
 	commitAt func([]kafka.TopicPartition) ([]kafka.TopicPartition, error) // CommitOffsets
 
-	turn    sync.Mutex                    // held to resume the coroutine, by Poll or Close
-	resume  func() ([]driver.Chunk, bool) // the coroutine's next chunks
-	handOut func([]driver.Chunk) bool     // within it: yields chunks to the poll
-	poll    context.Context               // of the current poll
-	chunks  []driver.Chunk                // gathered for it; reused
-	records int                           // in them
-	open    *driver.Buffer                // of the last chunk, while it grows
+	turn    sync.Mutex // held to resume the coroutine, by Poll or Close
+	resume  func() ([]driver.Chunk, bool)
+	handOut func([]driver.Chunk) bool // within it: yields chunks to the poll
+	poll    context.Context
+	chunks  []driver.Chunk // gathered for it; reused
+	records int
+	open    *driver.Buffer // of the last chunk, while it grows
 	buffers driver.Buffers
 
-	owning  sync.Mutex         // guards offered, and is held while the client takes or loses partitions
-	offered map[int32]*offered // see there
+	owning  sync.Mutex // guards offered, and is held while the client takes or loses partitions
+	offered map[int32]*offered
 
-	failed   error // the error that ended the consumer
+	failed   error
 	unknown  patience
 	silent   bool           // the client may not report that it has joined; see noteJoining
 	commits  sync.WaitGroup // calls into the client
-	patient  time.Duration  // with them; see commitPatience
-	gaveUp   bool           // Close no longer waits for them, and leaves the client open
+	patient  time.Duration
+	gaveUp   bool // Close no longer waits for them, and leaves the client open
 	closing  atomic.Bool
 	closeAll sync.Once
 }
@@ -81,8 +78,6 @@ var (
 	_ driver.Pauser   = (*consumer)(nil)
 )
 
-// NewConsumer opens a group member, which joins in the background, or a client that has its partitions from its first
-// poll on. It does not wait for a broker.
 func (l librdkafka) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 	if err := driver.CheckConsumer(l, cfg); err != nil {
 		return nil, err
@@ -141,7 +136,6 @@ func (c *consumer) at(partition int32, offset int64) kafka.TopicPartition {
 	return kafka.TopicPartition{Topic: &c.topic, Partition: partition, Offset: kafka.Offset(offset)}
 }
 
-// Poll waits for records and returns those that are ready. See driver.Consumer.
 func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
@@ -178,7 +172,6 @@ func (c *consumer) giveOut() {
 	c.chunks, c.records = c.chunks[:0], 0
 }
 
-// gather takes what the client has ready, and waits if that is nothing.
 func (c *consumer) gather() {
 	for c.records < c.atMost && c.failed == nil && !c.closing.Load() {
 		wait := c.patienceLeft()
@@ -199,7 +192,7 @@ func (c *consumer) gather() {
 	}
 }
 
-// patienceLeft returns how long the client may wait for the next event: 0 if the poll has something to return.
+// patienceLeft is 0 if the poll has something to return.
 func (c *consumer) patienceLeft() time.Duration {
 	if len(c.chunks) > 0 || c.poll.Err() != nil {
 		return 0
@@ -219,7 +212,7 @@ func (c *consumer) take(event kafka.Event) {
 			return
 		}
 		c.add(e)
-	case kafka.PartitionEOF: // with ControlRecords
+	case kafka.PartitionEOF:
 		c.seal()
 		c.chunks = append(c.chunks, driver.Chunk{
 			Partition: e.Partition, HighWatermark: c.end(e.Partition, int64(e.Offset)), Next: int64(e.Offset),
@@ -242,7 +235,6 @@ func (c *consumer) meet(err error) {
 	}
 }
 
-// add appends a record to the last chunk, or to a new one if the partition differs.
 func (c *consumer) add(m *kafka.Message) {
 	if c.open == nil || c.chunks[len(c.chunks)-1].Partition != m.TopicPartition.Partition {
 		c.seal()
@@ -266,8 +258,8 @@ func (c *consumer) seal() {
 	c.unknown.end()
 }
 
-// end returns the partition's high watermark from the latest fetch response, which may be newer than that of the
-// records. If the client does not know one, it returns reached.
+// The watermark is from the latest fetch response, which may be newer than the records. If the client does not know
+// one, end returns reached.
 func (c *consumer) end(partition int32, reached int64) int64 {
 	_, high, err := c.client.GetWatermarkOffsets(c.topic, partition)
 	if err != nil || high < 0 {
@@ -276,8 +268,6 @@ func (c *consumer) end(partition int32, reached int64) int64 {
 	return high
 }
 
-// Commit commits the offsets and waits for the broker's answer, or for ctx. It may be called from any goroutine, also
-// within OnRevoked.
 func (c *consumer) Commit(ctx context.Context, offsets map[int32]int64) error {
 	if len(offsets) == 0 {
 		return nil
@@ -315,7 +305,7 @@ func (c *consumer) commit(next []kafka.TopicPartition) error {
 
 func (c *consumer) Settings() []driver.Setting { return c.settings }
 
-// commitsEnd waits for the current commits. If they do not end in time, it reports that and returns false.
+// commitsEnd returns false if the commits do not end in time.
 func (c *consumer) commitsEnd() bool {
 	ended := make(chan struct{})
 	go func() {
@@ -331,10 +321,9 @@ func (c *consumer) commitsEnd() bool {
 	}
 }
 
-// Close leaves the group, which calls OnRevoked for the member's partitions, and closes the client. It must not be
-// called in a callback. It waits for current commits and for the client to release its partitions. If either is not
-// answered in time, Close reports that and leaves the client open, because the call still uses it. The member then
-// stays in its group until max.poll.interval.ms has passed.
+// Close waits for current commits and for the client to release its partitions. If either is not answered in time,
+// Close reports that and leaves the client open, because the call still uses it. The member then stays in its group
+// until max.poll.interval.ms.
 func (c *consumer) Close() {
 	c.closeAll.Do(func() {
 		c.closing.Store(true) // also ends a poll

@@ -14,8 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// TestRebalanceWithinAPoll: if the client calls back between two records of a poll, the caller gets the gathered
-// records before OnRevoked, and none of the partition afterwards.
 func TestRebalanceWithinAPoll(t *testing.T) {
 	const n, before = 100, 10
 	brokers := broker(t)
@@ -55,7 +53,6 @@ func TestRebalanceWithinAPoll(t *testing.T) {
 	}
 }
 
-// poll returns how many records one poll returned.
 func poll(t *testing.T, c *consumer) (records int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
@@ -71,7 +68,6 @@ func poll(t *testing.T, c *consumer) (records int) {
 	return records
 }
 
-// TestCloseEndsAPoll: Close ends a waiting poll, and a later one fails.
 func TestCloseEndsAPoll(t *testing.T) {
 	c, err := New().NewConsumer(driver.ConsumerConfig{Brokers: broker(t), Topic: "t", Partitions: map[int32]int64{0: 0}})
 	if err != nil {
@@ -92,7 +88,6 @@ func TestCloseEndsAPoll(t *testing.T) {
 	}
 }
 
-// TestUnknownTopic: a topic that stays unknown ends the consumer, but not at once.
 func TestUnknownTopic(t *testing.T) {
 	var p patience
 	cause := is(kafka.ErrUnknownTopicOrPart)
@@ -110,13 +105,11 @@ func TestUnknownTopic(t *testing.T) {
 	}
 }
 
-// broker returns the address of a fake cluster with the topic t.
 func broker(t *testing.T) []string {
 	t.Helper()
 	return newCluster(t).ListenAddrs()
 }
 
-// newCluster starts a fake cluster with the topic t, of one partition.
 func newCluster(t *testing.T) *kfake.Cluster {
 	t.Helper()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "t"))

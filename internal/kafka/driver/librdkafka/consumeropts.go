@@ -10,16 +10,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// noGroup is the group of a client without one. The client needs a group to read, although it neither joins it nor
-// commits to it if its partitions are assigned by hand.
+// The client needs a group to read, although it neither joins it nor commits to it if its partitions are assigned
+// by hand.
 const noGroup = "kafka-bench-no-group"
 
 // defaultHeartbeat is the client's own interval (heartbeat.interval.ms).
 const defaultHeartbeat = 3 * time.Second
 
-// consumerProperties translates cfg, which driver.CheckConsumer has accepted. It also makes the client work like the
-// others. The client returns all records, whether or not their transaction was committed, and classic groups rebalance
-// incrementally by default.
+// consumerProperties makes the client work like the others: it returns the records of aborted transactions too, and
+// classic groups rebalance incrementally by default.
 func consumerProperties(cfg driver.ConsumerConfig) (properties, error) {
 	p := common(cfg.Brokers, cfg.ClientID)
 	if err := p.admit(cfg.Access); err != nil {

@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/librdkafka"
 )
 
-// outcomes are the expected outcomes of records with this client. What its Go API does not report is unknown; see
-// outcome.go.
+// What the client's Go API does not report is Unknown; see outcome.go.
 var outcomes = drivertest.Outcomes{
 	Driver:          librdkafka.New(),
 	Place:           drivertest.Loopback,
@@ -25,7 +24,7 @@ var outcomes = drivertest.Outcomes{
 	},
 	Failed: []string{
 		"not authorized", "too large for the broker", "too large, idempotent", "too large, requests overtake",
-		"timed out, then refused", // the client returns only the refusal, and the record may be in the log
+		"timed out, then refused",
 	},
 	Unknown: []string{
 		"not the leader, acks 1", "not the leader, acks all", "too few replicas", "too few replicas after the append",

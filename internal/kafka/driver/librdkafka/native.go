@@ -17,7 +17,7 @@ import (
 
 const noLog = "the client's log is off: writing it would be measured too"
 
-// clientOurs are the properties of both sides that only the driver may set, with the reason.
+// clientOurs are properties that only the driver may set, each with the reason.
 var clientOurs = map[string]string{
 	"allow.auto.create.topics":  "a run makes its topic itself",
 	"client.id":                 "it names each client after the run",
@@ -41,7 +41,7 @@ var clientOurs = map[string]string{
 	"log.connection.close": noLog,
 }
 
-// producerTable and consumerTable classify properties. The client checks those that are in neither.
+// The client checks the properties that are in neither table.
 var (
 	producerTable = table(native.Table{
 		Keys: map[string]string{
@@ -78,7 +78,6 @@ var (
 	}, consumerDefaults)
 )
 
-// table adds what both sides have in common, and the names of the reported properties that may be given.
 func table(t native.Table, defaults properties) native.Table {
 	t.Client, t.Judges = "librdkafka", true
 	maps.Copy(t.Ours, clientOurs)
@@ -95,8 +94,7 @@ func table(t native.Table, defaults properties) native.Table {
 
 func (librdkafka) Tables() (producer, consumer native.Table) { return producerTable, consumerTable }
 
-// give sets the properties that a scenario gives. A table has accepted their names. The client has a second name for
-// retries.
+// The client has a second name for retries.
 func (p properties) give(given map[string]string) {
 	for name, value := range given {
 		if name == "message.send.max.retries" {
@@ -106,8 +104,7 @@ func (p properties) give(given map[string]string) {
 	}
 }
 
-// TryProducer returns the error that NewProducer would return for cfg. The client checks its properties when it is
-// opened, here without brokers.
+// The client checks its properties when it is opened, here without brokers.
 func (l librdkafka) TryProducer(cfg driver.ProducerConfig) error {
 	if err := driver.CheckProducer(l, cfg); err != nil {
 		return err
@@ -138,11 +135,11 @@ func (l librdkafka) TryConsumer(cfg driver.ConsumerConfig) error {
 	if err != nil {
 		return refused("consumer", cfg.Client, consumerTable, err)
 	}
-	_ = c.Close() // fails only if it is already closed
+	_ = c.Close()
 	return nil
 }
 
-// refused returns the client's error about a property. For an unknown property it suggests the nearest name.
+// For an unknown property, refused suggests the nearest name.
 func refused(side string, given map[string]string, t native.Table, err error) error {
 	var known kafka.Error
 	if errors.As(err, &known) && strings.HasPrefix(known.Error(), "No such configuration property") {

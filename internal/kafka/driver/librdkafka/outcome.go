@@ -12,9 +12,8 @@ import (
 
 // The outcome of a record without an ack.
 //
-// librdkafka knows whether a record may have reached a log (rd_kafka_message_status), but its Go API frees the delivery
-// report first. Interceptors can only be added while the library makes the client. So the driver has only the record's
-// error and the client's errors since Produce. In this order:
+// librdkafka knows whether a record may have reached a log (rd_kafka_message_status), but its Go API does not
+// report it. So the driver has only the record's error and the client's errors since Produce. In this order:
 //
 //	not taken         Produce returned an error (too large, no such partition):
 //	                  Failed. producer.go decides that.
@@ -27,12 +26,11 @@ import (
 //	all else          Unknown: timed out, purged by Close, a fatal error, or an
 //	                  ambiguous answer.
 //
-// So a record that never left the client because no broker was reachable is Unknown. Its ERR__MSG_TIMED_OUT is also the
-// error of a record that was written and not answered. One case is invisible: an ambiguous answer (REQUEST_TIMED_OUT,
+// So a record that never left the client because no broker was reachable is Unknown: its ERR__MSG_TIMED_OUT has
+// other causes too. One case is invisible: an ambiguous answer (REQUEST_TIMED_OUT,
 // NOT_ENOUGH_REPLICAS_AFTER_APPEND) and then a refusal of the retry. The client reports only the refusal.
 
-// refusals are the errors that come before anything is appended. It omits errors that the client retries, because the
-// final ERR__MSG_TIMED_OUT hides them.
+// refusals are the errors that come before anything is appended, without those that the client retries.
 var refusals = map[kafka.ErrorCode]bool{
 	// The batch's content.
 	kafka.ErrMsgSizeTooLarge:             true,
@@ -49,14 +47,13 @@ var refusals = map[kafka.ErrorCode]bool{
 	// The user.
 	kafka.ErrTopicAuthorizationFailed:   true,
 	kafka.ErrClusterAuthorizationFailed: true,
-	// The topic or partition does not exist, so there is no log. The first two are the client's own.
+	// The topic or partition does not exist, so there is no log.
 	kafka.ErrUnknownTopic:       true,
 	kafka.ErrUnknownPartition:   true,
 	kafka.ErrUnknownTopicOrPart: true,
 }
 
-// outcome returns the outcome of a record that the client had accepted and that ended with err. troubled reports
-// whether the client reported an error of its own since Produce.
+// troubled reports whether the client reported an error of its own since Produce.
 func outcome(err error, troubled bool) driver.Outcome {
 	if !troubled && refusals[code(err)] {
 		return driver.Failed

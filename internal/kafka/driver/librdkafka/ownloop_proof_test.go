@@ -19,9 +19,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/stats"
 )
 
-// While it reads the topic, the client stops fetching three or four times for 1 s. Two or three fetches of 57,000
-// records each fill its queue. So the rates of equal loops may differ by a quarter. Nine rounds give an interval of ±12
-// %, and 54 one of ±5 %.
+// While it reads the topic, the client stops fetching three or four times for 1 s, so the rates of equal loops may
+// differ by a quarter. Nine rounds give an interval of ±12 %, and 54 one of ±5 %.
 const (
 	ownLoopRecords     = 600_000
 	ownLoopRecordBytes = 100
@@ -29,9 +28,7 @@ const (
 	ownLoopRounds      = 54
 )
 
-// TestOwnLoop: the driver reads as fast as the client's own poll loop with the same properties, also after a hold. So
-// if its rate is lower than that of other clients, the client is the cause: it stops fetching for
-// fetch.queue.backoff.ms.
+// TestOwnLoop: the driver reads as fast as the client's own poll loop, also after a hold.
 func TestOwnLoop(t *testing.T) {
 	c := clustertest.Shared(t)
 	topic := fmt.Sprintf("own-loop-%d", time.Now().UnixNano())
@@ -46,7 +43,6 @@ func TestOwnLoop(t *testing.T) {
 	}{
 		{"the client's own loop", func(int) float64 { return readByClient(t, cfg) }},
 		{"the driver", func(int) float64 { return readByDriver(t, cfg, 0) }},
-		// The client checks again after up to 1 s, so the holds end at different points of that time.
 		{"the driver, held", func(round int) float64 {
 			return readByDriver(t, cfg, 200*time.Millisecond+time.Duration(round)*time.Second/ownLoopRounds)
 		}},
@@ -70,8 +66,6 @@ func TestOwnLoop(t *testing.T) {
 	}
 }
 
-// ratioOf returns the mean over the rounds of rate ÷ base, with its interval of 95 %. It works with differences of
-// logarithms.
 func ratioOf(t *testing.T, what string, rates, base []float64) stats.Estimate {
 	t.Helper()
 	ratios, logs := make([]float64, len(rates)), make([]stats.Estimate, len(rates))
@@ -109,7 +103,7 @@ func fillOwnLoop(t *testing.T, cfg driver.ConsumerConfig) {
 	}
 }
 
-// readByClient reads the topic with the client's own poll. The rate is from the assignment to the last record.
+// The rate is from the assignment to the last record.
 func readByClient(t *testing.T, cfg driver.ConsumerConfig) (perSecond float64) {
 	t.Helper()
 	set, err := consumerProperties(cfg)
@@ -143,8 +137,7 @@ func readByClient(t *testing.T, cfg driver.ConsumerConfig) (perSecond float64) {
 	return ownLoopRecords / time.Since(begun).Seconds()
 }
 
-// readByDriver reads the topic through the driver. If hold is above 0, it pauses the partitions in OnAssigned and
-// resumes them after hold, as a run does, and the rate starts then.
+// If hold is above 0, the partitions are paused in OnAssigned and resumed after hold, and the rate starts then.
 func readByDriver(t *testing.T, cfg driver.ConsumerConfig, hold time.Duration) (perSecond float64) {
 	t.Helper()
 	var c driver.Consumer

@@ -10,15 +10,19 @@ import (
 
 // Errors that end a consumer.
 //
-// The client retries after nearly every error, but some retries can never succeed. Errors that the client calls fatal
-// end the consumer, and so do errors of authorization and of settings that the broker does not accept. A batch that
-// can't be read ends it too, and a topic that is still unknown after unknownTopicPatience. All other errors go to
-// OnError.
+// The client retries after nearly every error, but some retries can never succeed. A consumer ends at
+//
+//   - an error that the client calls fatal;
+//   - an error of authorization;
+//   - a setting that the broker does not accept;
+//   - a batch that can't be read;
+//   - a topic that is unknown for unknownTopicPatience.
+//
+// All other errors go to OnError.
 
-// unknownTopicPatience is how long a topic may be unknown: a new one may take a moment until all brokers know it.
+// A new topic may take a moment until all brokers know it.
 const unknownTopicPatience = 15 * time.Second
 
-// dead are the errors that no retry can change.
 var dead = map[kafka.ErrorCode]bool{
 	kafka.ErrTopicAuthorizationFailed:   true,
 	kafka.ErrGroupAuthorizationFailed:   true,
@@ -42,13 +46,12 @@ var dead = map[kafka.ErrorCode]bool{
 
 func ends(err kafka.Error) bool { return err.IsFatal() || dead[err.Code()] }
 
-// patience limits how long a topic may be unknown. The client reports that once and then retries without a message.
+// The client reports an unknown topic once and then retries without a message.
 type patience struct {
 	since time.Time // zero while the topic is known
-	err   error     // the client's error
+	err   error
 }
 
-// begin starts the wait for the topic, unless it has begun.
 func (p *patience) begin(err error) {
 	if p.since.IsZero() {
 		p.since, p.err = time.Now(), err
@@ -57,7 +60,6 @@ func (p *patience) begin(err error) {
 
 func (p *patience) end() { *p = patience{} }
 
-// over returns the error after the wait was too long, and otherwise nil.
 func (p *patience) over() error {
 	if p.since.IsZero() || time.Since(p.since) <= unknownTopicPatience {
 		return nil

@@ -15,13 +15,11 @@ import (
 )
 
 const (
-	// eventsBuffer is how many delivery reports may wait between the client's goroutine, which reads them from C, and
-	// the driver's.
+	// eventsBuffer is how many delivery reports may wait for the driver's goroutine.
 	eventsBuffer = 10_000
-	// fullWait is the time between two attempts while the client's buffer is full. The client has no call that waits.
+	// The client has no call that waits while its buffer is full.
 	fullWait = time.Millisecond
-	// flushStep limits one call of the client's flush. The client leaves a call into C behind, which ends at the same
-	// time.
+	// flushStep limits one call of the client's flush, and the call into C that it leaves behind.
 	flushStep = 10 * time.Millisecond
 )
 
@@ -43,7 +41,7 @@ type producer struct {
 
 var _ driver.Producer = (*producer)(nil)
 
-// slot is the driver.Record.Native of this driver: the client's message, whose Opaque is the slot.
+// slot is this driver's Record.Native: the client's message, whose Opaque is the slot.
 type slot struct {
 	message kafka.Message
 	owner   *driver.Record
@@ -51,8 +49,7 @@ type slot struct {
 	before  int64 // the client's troubles at Produce
 }
 
-// refusal is a record that the client rejected. It goes through the client's channel of events, so that one goroutine
-// completes all records.
+// A refusal goes through the client's channel of events, so that one goroutine completes all records.
 type refusal struct {
 	slot *slot
 	err  error
@@ -61,8 +58,6 @@ type refusal struct {
 // String makes it a kafka.Event.
 func (r refusal) String() string { return r.err.Error() }
 
-// NewProducer opens a producing client. It does not wait for a broker: if no broker is reachable, records end at the
-// delivery timeout.
 func (l librdkafka) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	if err := driver.CheckProducer(l, cfg); err != nil {
 		return nil, err
@@ -85,7 +80,6 @@ func (l librdkafka) NewProducer(cfg driver.ProducerConfig) (driver.Producer, err
 	return p, nil
 }
 
-// Produce passes r to the client, which copies it. See driver.Producer.
 func (p *producer) Produce(r *driver.Record) {
 	s, ok := r.Native.(*slot)
 	if !ok || s.owner != r {
@@ -138,13 +132,13 @@ func (p *producer) report(m *kafka.Message) {
 	case err != nil:
 		p.hand(s, outcome(err, p.troubles.Load() > s.before), -1, err)
 	case p.acks == driver.AcksNone:
-		p.hand(s, driver.Acked, -1, nil) // the offset is unknown
+		p.hand(s, driver.Acked, -1, nil)
 	default:
 		p.hand(s, driver.Acked, int64(m.TopicPartition.Offset), nil)
 	}
 }
 
-// hand completes a record. After onDone, its owner may already reuse it on another goroutine.
+// After onDone, the record's owner may already reuse it on another goroutine.
 func (p *producer) hand(s *slot, became driver.Outcome, offset int64, err error) {
 	p.onDone(driver.Done{Record: s.owner, Tag: s.tag, Outcome: became, Offset: offset, Err: err})
 	p.returned.Add(1)
@@ -167,8 +161,7 @@ func (p *producer) settled() bool { return p.returned.Load() >= p.handed.Load() 
 
 func (p *producer) Settings() []driver.Setting { return p.settings }
 
-// Close purges the records that the client still holds, waits until their delivery reports have completed them, and
-// closes the client. A purge misses a record that moves between two queues of the client, so Close repeats it.
+// A purge misses a record that moves between two queues of the client, so Close repeats it.
 func (p *producer) Close() {
 	p.closing.Do(func() {
 		for !p.settled() {

@@ -11,8 +11,7 @@ import (
 )
 
 const (
-	// maxIdempotentInFlight is Kafka's default with idempotence, and the highest number of produce requests in flight
-	// that keeps their order.
+	// maxIdempotentInFlight is the highest number of produce requests in flight that keeps their order.
 	maxIdempotentInFlight = 5
 	// minMessageBytes is the lowest message.max.bytes that the client accepts.
 	minMessageBytes = 1000
@@ -20,8 +19,7 @@ const (
 	maxZstdLevel = 12
 )
 
-// producerProperties translates cfg, which driver.CheckProducer has accepted. It returns an error for combinations that
-// the client would reject or silently ignore.
+// producerProperties rejects what the client would reject or silently ignore.
 func producerProperties(cfg driver.ProducerConfig) (properties, error) {
 	if err := checkProducer(cfg); err != nil {
 		return nil, err
@@ -50,14 +48,11 @@ func producerProperties(cfg driver.ProducerConfig) (properties, error) {
 	return p, nil
 }
 
-// bound sets the limits of batches, of the buffer and of time.
+// batch.size does not limit a batch with one larger record, as it does for other clients, so bound also sets
+// message.max.bytes. That also allows batches above the client's default.
 //
-// batch.size does not limit a batch with one larger record. For other clients it does, so bound also sets
-// message.max.bytes. The client sends one batch in a request, so both limit the same thing. The second also allows
-// batches above the client's default.
-//
-// The client counts a record as buffered until a whole batch of delivery reports is read, slightly longer than the
-// record's owner does. With twice the limit, Produce does not find the buffer full if the owner stays within its limit.
+// The client counts a record as buffered slightly longer than the record's owner does. With twice the limit,
+// Produce does not find the buffer full if the owner stays within its limit.
 func (p properties) bound(cfg driver.ProducerConfig) {
 	if cfg.BatchBytes > 0 {
 		p.setInt("batch.size", int64(cfg.BatchBytes))
@@ -71,8 +66,7 @@ func (p properties) bound(cfg driver.ProducerConfig) {
 	}
 }
 
-// compress sets codec and level. It replaces a zstd level above the client's highest by that one, which Settings
-// reports.
+// compress replaces a zstd level above the client's highest by that one, which Settings reports.
 func (p properties) compress(codec string, level int) {
 	p["compression.type"] = codec
 	if level > 0 {
@@ -80,7 +74,6 @@ func (p properties) compress(codec string, level int) {
 	}
 }
 
-// checkProducer checks what only this client rejects.
 func checkProducer(cfg driver.ProducerConfig) error {
 	switch {
 	case cfg.Idempotent && cfg.InFlight > maxIdempotentInFlight:

@@ -13,8 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// properties are the settings of a client that differ from its defaults, by librdkafka's names. If a setting has two
-// names, it is the one that Kafka's own clients use: linger.ms, not queue.buffering.max.ms.
+// properties are the settings of a client that differ from its defaults, by the names that Kafka's own clients use:
+// linger.ms, not queue.buffering.max.ms.
 type properties map[string]string
 
 func common(brokers []string, clientID string) properties {
@@ -29,12 +29,10 @@ func common(brokers []string, clientID string) properties {
 	return p
 }
 
-// secret reports whether Settings omits a property, because it is secret or long.
 func secret(name string) bool {
 	return name == "sasl.username" || name == "sasl.password" || strings.HasSuffix(name, ".pem")
 }
 
-// admit sets how clients reach the brokers.
 func (p properties) admit(a access.Access) error {
 	p["security.protocol"] = a.Protocol()
 	if a.SASL != nil {
@@ -65,7 +63,6 @@ func (p properties) setInt(name string, value int64) { p[name] = strconv.FormatI
 // setTime sets a time in the client's unit, whole milliseconds.
 func (p properties) setTime(name string, value time.Duration) { p.setInt(name, value.Milliseconds()) }
 
-// config returns the client's configuration with settings of its Go API.
 func (p properties) config(face kafka.ConfigMap) *kafka.ConfigMap {
 	config := make(kafka.ConfigMap)
 	maps.Copy(config, face)

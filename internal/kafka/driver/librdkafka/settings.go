@@ -11,12 +11,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// defaultsOf is the version of librdkafka that has the defaults below. The client does not report its settings in Go,
-// so the tables copy the output of rd_kafka_conf_dump. A test fails for another version.
+// defaultsOf is the version of librdkafka whose defaults are below, from rd_kafka_conf_dump: the client does not
+// report its settings in Go.
 const defaultsOf = "2.11.1"
 
-// The reported settings, with their defaults. The tables omit settings that only pass code to the client, and those of
-// Kerberos, OAuth, transactions and librdkafka's own tests.
+// The tables omit settings that only pass code to the client, and those of Kerberos, OAuth, transactions and
+// librdkafka's own tests.
 var (
 	clientDefaults = properties{
 		"broker.address.family":                 "any",
@@ -90,7 +90,6 @@ var (
 	}
 )
 
-// settings returns the effective values, sorted by name.
 func settings(set properties, defaults ...properties) []driver.Setting {
 	values := make(properties)
 	for _, layer := range append(defaults, set) {
@@ -108,7 +107,7 @@ func settings(set properties, defaults ...properties) []driver.Setting {
 	return all
 }
 
-// consumerSettings returns the effective values of a consumer. In KIP-848 the group's broker sets some of them.
+// In KIP-848 the group's broker sets some of the values.
 func consumerSettings(set properties) []driver.Setting {
 	all := settings(set, clientDefaults, consumerDefaults)
 	if set["group.protocol"] != driver.ProtocolConsumer {

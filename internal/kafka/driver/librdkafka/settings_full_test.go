@@ -16,15 +16,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/drivertest"
 )
 
-// TestDefaultsAreOfThisVersion: another version may have other defaults. Compare them with rd_kafka_conf_dump before
-// you change the constant.
+// Compare another version's defaults with rd_kafka_conf_dump before you change the constant.
 func TestDefaultsAreOfThisVersion(t *testing.T) {
 	if _, version := kafka.LibraryVersion(); version != defaultsOf {
 		t.Errorf("librdkafka is %s, and its defaults are those of %s", version, defaultsOf)
 	}
 }
 
-// TestDefaultsAreTaken: the client knows every name and accepts its own default.
 func TestDefaultsAreTaken(t *testing.T) {
 	own := make(properties)
 	for _, defaults := range []properties{clientDefaults, producerDefaults, consumerDefaults} {
@@ -87,7 +85,6 @@ func TestSettingsOfTheProtocolConsumer(t *testing.T) {
 	drivertest.WantSettings(t, c.Settings(), map[string]string{"group.protocol": "consumer", "session.timeout.ms": "set by the broker"})
 }
 
-// TestCredentialsAreNotSettings: settings appear in results, which people share.
 func TestCredentialsAreNotSettings(t *testing.T) {
 	p := drivertest.Producer(t, New(), driver.ProducerConfig{
 		Access: access.Access{SASL: &access.SASL{Mechanism: access.MechanismScram512, Username: "a-user", Password: "a-secret"}},
@@ -100,7 +97,6 @@ func TestCredentialsAreNotSettings(t *testing.T) {
 	}
 }
 
-// TestAdmit: the client gets the access in its own settings and accepts the certificates.
 func TestAdmit(t *testing.T) {
 	authority := accesstest.NewAuthority(t)
 	lines := []string{"security.protocol=SASL_SSL", "ssl.endpoint.identification.algorithm="}

@@ -2,8 +2,8 @@ package meter
 
 import "encoding/binary"
 
-// Record batches on the wire, counted by their headers. A header has the batch's length and its record count, but not
-// its size before compression; see Meter.CountContent.
+// Record batches on the wire, counted by their headers, which do not have the size before compression; see
+// Meter.CountContent.
 
 // The fields of a batch header (magic 2, KIP-98) that are read.
 const (
@@ -15,8 +15,7 @@ const (
 	codecBits        = 7
 )
 
-// batches parses the batches of one produce request or fetch response, which may arrive in pieces. It parses the
-// protocol around them item by item, and skips the records.
+// batches parses the batches of one produce request or fetch response, which may arrive in pieces.
 type batches struct {
 	meter    *Meter
 	key      int16
@@ -24,14 +23,13 @@ type batches struct {
 	flexible bool // compact lengths and tagged fields (KIP-482)
 
 	at         place
-	skip       int    // bytes to skip
+	skip       int
 	carry      []byte // the beginning of an incomplete item
 	topics     int    // still to come
 	partitions int    // of the topic
 	records    int    // bytes of the partition's record batches
 }
 
-// place is the next item of the grammar.
 type place uint8
 
 const (
@@ -50,8 +48,7 @@ const (
 	lastFetch   = 12
 )
 
-// newBatches returns a parser that counts batches. It returns nil if the request has none, or if the version is not
-// supported.
+// newBatches returns nil if the request has no batches, or a version that is not supported.
 func newBatches(m *Meter, key, version int16) *batches {
 	switch {
 	case key == apiProduce && version >= 3 && version <= lastProduce:
@@ -83,7 +80,7 @@ func (b *batches) read(piece []byte) {
 	}
 }
 
-// join parses an item that began in an earlier piece. It returns how many bytes of this piece belong to it.
+// join returns how many bytes of this piece belong to an item that began in an earlier one.
 func (b *batches) join(piece []byte) int {
 	before := len(b.carry)
 	b.carry = append(b.carry, piece[:min(len(piece), 4*batchHeadBytes)]...)
@@ -95,7 +92,6 @@ func (b *batches) join(piece []byte) int {
 	return c.at - before
 }
 
-// item parses one item, and advances to the next if it was complete.
 func (b *batches) item(c *cursor) {
 	switch b.at {
 	case inPreamble:
@@ -164,8 +160,7 @@ func (b *batches) partition(c *cursor) {
 	}
 }
 
-// batch parses the header of a batch and skips its records. A broker may truncate the last batch, which the client then
-// fetches again.
+// A broker may truncate the last batch, which the client then fetches again.
 func (b *batches) batch(c *cursor) {
 	head := c.take(batchHeadBytes)
 	if c.short {

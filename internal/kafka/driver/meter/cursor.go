@@ -63,7 +63,6 @@ func (c *cursor) length(plain func() int32) int {
 	return max(int(plain()), 0)
 }
 
-// tags skips the tagged fields at the end of a structure, if the version has them.
 func (c *cursor) tags() {
 	if !c.flexible {
 		return

@@ -5,11 +5,10 @@ import "encoding/binary"
 // body reads what follows the head of a frame, piece by piece; nil skips it.
 type body func(piece []byte)
 
-// lengthBytes is the size of the length that begins a frame.
 const lengthBytes = 4
 
-// frames splits a stream into Kafka's requests or responses: four bytes of length, and then a head and a body. The
-// stream comes in pieces of any size. frames keeps only the head.
+// frames splits a stream, in pieces of any size, into Kafka's requests or responses: four bytes of length, a head,
+// and a body. It keeps only the head.
 type frames struct {
 	headBytes int                    // at most maxHead
 	begin     func(head []byte) body // called with a complete head

@@ -12,9 +12,8 @@ import (
 // ErrKilled is the error of a killed consumer.
 var ErrKilled = errors.New("the consumer was killed")
 
-// Line controls a consumer's connections and callbacks. Cut closes the sockets as the kernel does for a killed process,
-// allows no new connections, and silences the callbacks. It implements driver.Killer for clients that can't be killed
-// themselves. The zero value is not cut.
+// Line controls a consumer's connections and callbacks. Cut closes the sockets as the kernel does for a killed
+// process, allows no new connections, and silences the callbacks. The zero value is not cut.
 type Line struct {
 	mu     sync.Mutex
 	open   map[*hungConn]struct{}
@@ -53,7 +52,7 @@ func (l *Line) Hang(dial Dial) Dial {
 	}
 }
 
-// hang adds a new connection, unless Cut was called during the dial.
+// hang closes the connection if Cut was called during the dial.
 func (l *Line) hang(conn net.Conn) (net.Conn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -74,7 +73,6 @@ type hungConn struct {
 	line *Line
 }
 
-// Close closes the connection and removes it from the line.
 func (c *hungConn) Close() error {
 	c.line.mu.Lock()
 	delete(c.line.open, c)
@@ -82,7 +80,7 @@ func (c *hungConn) Close() error {
 	return c.Conn.Close()
 }
 
-// Callbacks returns cfg with every callback set. They do nothing after Cut, because a killed process gets no callbacks.
+// Callbacks returns cfg with every callback set. They do nothing after Cut.
 func (l *Line) Callbacks(cfg driver.ConsumerConfig) driver.ConsumerConfig {
 	onAssigned, onRevoked, onError := cfg.OnAssigned, cfg.OnRevoked, cfg.OnError
 	cfg.OnAssigned = func(partitions []int32) {

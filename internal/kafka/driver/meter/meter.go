@@ -1,10 +1,9 @@
-// Package meter counts bytes and requests on the connections of a Kafka client that reports little itself. A client in
-// pure Go dials through a given function. Each request and response of Kafka's protocol begins with its length and a
-// correlation ID. That is enough to count bytes, to time requests, and to know whether a record can have left the
-// client. The client can also be cut off as kill -9 would.
+// Package meter counts bytes and requests on the connections of a Kafka client that reports little itself. Each
+// request and response begins with its length and a correlation ID. That is enough to count bytes, to time
+// requests, and to know whether a record can have left the client.
 //
-// A connection is wrapped twice: by Count below TLS, which sees the bytes on the network, and by Watch above it, which
-// sees requests. A client that reports its own requests and batches needs only Count. A Line cuts off a consumer.
+// A connection is wrapped twice: by Count below TLS, which sees the bytes on the network, and by Watch above it,
+// which sees requests. A Line cuts off a consumer, as kill -9 would.
 //
 // Files to know: meter.go, requests.go, line.go.
 package meter
@@ -25,8 +24,8 @@ type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
 type Meter struct {
 	// NoAcks reports that produce requests get no answer (acks 0). Set it before the first connection.
 	NoAcks bool
-	// Batches makes Watch count record batches; produced ones count at each write. Set it before the first connection,
-	// for a client that does not report its batches.
+	// Batches makes Watch count record batches, for a client that does not report them; produced ones count at each
+	// write. Set it before the first connection.
 	Batches bool
 
 	writtenBytes atomic.Int64
@@ -36,18 +35,16 @@ type Meter struct {
 	batchRecords      atomic.Int64
 	uncompressedBytes atomic.Int64
 	compressedBytes   atomic.Int64
-	packed            atomic.Int64 // compressed batches
+	packed            atomic.Int64
 	contentBytes      atomic.Int64
 
 	produce, fetch sums
 
-	// began counts the produce requests that began to leave the client, unanswered those whose connection ended before
-	// an answer.
+	// began counts the produce requests that began to leave the client, unanswered those without an answer.
 	began      atomic.Int64
 	unanswered atomic.Int64
 }
 
-// sums holds the counters of a driver.RequestSum.
 type sums struct {
 	count       atomic.Int64
 	nanoseconds atomic.Int64
@@ -83,8 +80,7 @@ func (m *Meter) Requests() driver.Requests {
 	return driver.Requests{Produce: m.produce.sum(), Fetch: m.fetch.sum()}
 }
 
-// Traffic helps to decide whether a record can be in the log. It counts the produce requests that the client began to
-// write, and those that ended without an answer.
+// Traffic counts the produce requests that the client began to write, and those that ended without an answer.
 type Traffic struct {
 	Began      int64
 	Unanswered int64
@@ -109,7 +105,6 @@ func (m *Meter) CountBatch(records, uncompressed, compressed int) {
 	m.compressedBytes.Add(int64(compressed))
 }
 
-// countBatch counts a batch that was seen on the wire.
 func (m *Meter) countBatch(records, size int, packed bool) {
 	m.CountBatch(records, size, size)
 	if packed {
@@ -117,12 +112,11 @@ func (m *Meter) countBatch(records, size int, packed bool) {
 	}
 }
 
-// RecordBytes is the size of a record in a batch without key and value: lengths, attributes, and deltas of timestamp
-// and offset. It may be off by one byte.
+// RecordBytes is the size of a record in a batch without key and value, to within one byte.
 const RecordBytes = 8
 
-// CountContent counts the bytes of records' keys and values, with RecordBytes for each: the size before compression of
-// batches that Watch counts. It is not needed without compression or with CountBatch.
+// CountContent counts the bytes of records' keys and values, with RecordBytes for each: the size before compression
+// of batches that Watch counts.
 func (m *Meter) CountContent(bytes int) { m.contentBytes.Add(int64(bytes)) }
 
 // Count returns dial with connections whose bytes are counted.

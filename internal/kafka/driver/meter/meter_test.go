@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// recordBatch returns a batch with that many records and bytes of records.
 func recordBatch(records, size int, codec int16) []byte {
 	b := make([]byte, batchHeadBytes+size)
 	binary.BigEndian.PutUint32(b[batchLengthAt:], uint32(len(b)-batchLengthAfter))
@@ -25,7 +24,6 @@ func recordBatch(records, size int, codec int16) []byte {
 	return b
 }
 
-// counted is the content of a stream, or what was counted in it.
 type counted struct{ batches, records, bytes, requests int64 }
 
 func (c *counted) draw(t *rapid.T) []byte {
@@ -36,8 +34,6 @@ func (c *counted) draw(t *rapid.T) []byte {
 	return recordBatch(records, size, 0)
 }
 
-// TestProducedBatches: batches of produce requests are counted in every version, between other requests, for writes of
-// any size.
 func TestProducedBatches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var want counted
@@ -77,8 +73,6 @@ func drawProduce(t *rapid.T, want *counted) kmsg.Request {
 	return r
 }
 
-// TestFetchedBatches: batches of fetch responses are counted too, also several for a partition with a truncated last
-// one.
 func TestFetchedBatches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var want counted
@@ -139,7 +133,6 @@ func drawPartition(t *rapid.T, want *counted) kmsg.FetchResponseTopicPartition {
 	return p
 }
 
-// inPieces calls give with pieces of any size.
 func inPieces(t *rapid.T, stream []byte, give func([]byte)) {
 	for len(stream) > 0 {
 		n := rapid.IntRange(1, len(stream)).Draw(t, "piece")
@@ -155,7 +148,6 @@ func checkCounted(t *rapid.T, m *Meter, want counted, requests int64) {
 	}
 }
 
-// TestContent: the size before compression comes from CountContent.
 func TestContent(t *testing.T) {
 	var m Meter
 	m.countBatch(2, 100, false)
@@ -169,7 +161,6 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// discard is a connection that accepts all writes; feed is one that returns its next bytes.
 type discard struct{ net.Conn }
 
 func (discard) Write(b []byte) (int, error) { return len(b), nil }
@@ -183,8 +174,6 @@ type feed struct {
 
 func (f *feed) Read(b []byte) (int, error) { return copy(b, f.next), f.err }
 
-// TestRequestsAreTimed: the time is from the write to the last byte of the answer, also for requests that overlap; the
-// connection counts until it is closed.
 func TestRequestsAreTimed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var m Meter
@@ -221,8 +210,6 @@ func TestRequestsAreTimed(t *testing.T) {
 	})
 }
 
-// TestUnansweredAtAnError: a read error makes waiting requests unanswered before the connection is closed, because the
-// client may report the error first.
 func TestUnansweredAtAnError(t *testing.T) {
 	var m Meter
 	conn := newWatchedConn(&feed{err: errors.New("reset")}, &m)
@@ -233,7 +220,6 @@ func TestUnansweredAtAnError(t *testing.T) {
 	}
 }
 
-// TestLine: after Cut, connections are closed, none is opened, and callbacks do nothing.
 func TestLine(t *testing.T) {
 	var l Line
 	here, there := net.Pipe()
@@ -245,7 +231,7 @@ func TestLine(t *testing.T) {
 	told := 0
 	cfg := l.Callbacks(driver.ConsumerConfig{OnError: func(error) { told++ }})
 	cfg.OnError(errors.New("one"))
-	cfg.OnAssigned(nil) // not set by the test
+	cfg.OnAssigned(nil)
 	cfg.OnRevoked(nil, false)
 	l.Cut()
 	cfg.OnError(errors.New("two"))

@@ -8,14 +8,13 @@ import (
 	"time"
 )
 
-// The API keys of requests that contain records.
 const (
 	apiProduce = 0
 	apiFetch   = 1
 )
 
-// Watch returns dial with connections whose requests are counted and timed. The time is from before the first byte of a
-// request is written until the last byte of its response is read. A produce request counts before any of it can leave.
+// Watch returns dial with connections whose requests are counted and timed: from before the first byte of a request
+// is written until the last byte of its response is read. A produce request counts before any of it can leave.
 func (m *Meter) Watch(dial Dial) Dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
@@ -26,8 +25,7 @@ func (m *Meter) Watch(dial Dial) Dial {
 	}
 }
 
-// watchedConn parses what a client writes and reads. As on every connection of Kafka, one goroutine at a time writes
-// and one reads.
+// As on every connection of Kafka, one goroutine at a time writes and one reads.
 type watchedConn struct {
 	net.Conn
 	meter *Meter
@@ -35,12 +33,11 @@ type watchedConn struct {
 	in    frames
 
 	mu      sync.Mutex
-	waiting []request // written and not answered
+	waiting []request
 	closed  bool
 	carried [2]bool // produce, fetch
 }
 
-// request is a request without a response so far.
 type request struct {
 	key         int16
 	version     int16
@@ -70,7 +67,6 @@ func (c *watchedConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// abandon marks the waiting requests as unanswered.
 func (c *watchedConn) abandon() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +78,6 @@ func (c *watchedConn) abandon() {
 	c.waiting = nil
 }
 
-// Close closes the connection and marks waiting requests as unanswered.
 func (c *watchedConn) Close() error {
 	c.abandon()
 	c.mu.Lock()
@@ -130,7 +125,7 @@ func (c *watchedConn) requested(head []byte) body {
 	return c.batches(r)
 }
 
-// batches returns a parser of the record batches of a request or its response; nil if they are not counted.
+// batches returns nil if the request's record batches are not counted.
 func (c *watchedConn) batches(r request) body {
 	if !c.meter.Batches {
 		return nil
@@ -141,8 +136,8 @@ func (c *watchedConn) batches(r request) body {
 	return nil
 }
 
-// responding notes a response that begins to arrive. Brokers answer in the order of the requests. It still compares the
-// correlation ID, because a login may write bytes that are not a request.
+// Brokers answer in order. responding still compares the correlation ID, because a login may write bytes that are
+// not a request.
 func (c *watchedConn) responding(head []byte) body {
 	correlation := int32(binary.BigEndian.Uint32(head))
 	c.mu.Lock()
@@ -174,7 +169,7 @@ func (c *watchedConn) responded(head []byte) {
 	}
 }
 
-// sums returns the counters of a type of request; nil if it is not counted.
+// sums returns nil for a type of request that is not counted.
 func (m *Meter) sums(key int16) *sums {
 	switch key {
 	case apiProduce:

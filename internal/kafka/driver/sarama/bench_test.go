@@ -13,8 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/sarama"
 )
 
-// BenchmarkProduce measures the cost of a record through the driver and through the client alone. "client, new records"
-// is the loop of most programs; "client, same records" reuses each completed record.
+// "client, new records" is the loop of most programs; "client, same records" reuses each completed record.
 func BenchmarkProduce(b *testing.B) {
 	value := make([]byte, drivertest.BenchRecordBytes)
 	b.Run("driver", func(b *testing.B) {
@@ -27,7 +26,6 @@ func BenchmarkProduce(b *testing.B) {
 // rest waits for the client; a busy loop would count as a cost of records.
 func rest() { time.Sleep(100 * time.Microsecond) }
 
-// bareClient returns a client with the driver's settings, and a goroutine that reads its reports.
 func bareClient(b *testing.B, acked func(*ibm.ProducerMessage)) ibm.AsyncProducer {
 	config := ibm.NewConfig()
 	config.Metadata.Full = false
@@ -91,7 +89,6 @@ func BenchmarkConsume(b *testing.B) {
 	}
 }
 
-// benchmarkChannels reads the client's channels, as most programs do.
 func benchmarkChannels(b *testing.B, batch int) {
 	config := ibm.NewConfig()
 	config.Consumer.Offsets.Initial = ibm.OffsetOldest
@@ -106,7 +103,7 @@ func benchmarkChannels(b *testing.B, batch int) {
 			b.Fatal(err)
 		}
 		defer partition.AsyncClose()
-		go func() { // ends with the partition
+		go func() {
 			for message := range partition.Messages() {
 				bytes.Add(int64(len(message.Value)))
 				records.Add(1)

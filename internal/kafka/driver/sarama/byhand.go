@@ -10,8 +10,6 @@ import (
 	ibm "github.com/IBM/sarama"
 )
 
-// assignByHand makes the client read the given partitions. It calls OnAssigned first, so that a pause in the callback
-// comes before the first fetch.
 func (c *consumer) assignByHand() error {
 	source, err := ibm.NewConsumerFromClient(c.client)
 	if err != nil {
@@ -31,9 +29,8 @@ func (c *consumer) assignByHand() error {
 	return nil
 }
 
-// readByHand reads one partition from offset until the consumer ends. The client gives up a partition if a broker
-// reports that the offset is not in the log. readByHand then reopens it after the last received record. If that offset
-// is not in the log either, it starts at the earliest and reports that: records are missing, or come again.
+// The client gives up a partition if a broker reports that the offset is not in the log. readByHand then reopens it
+// after the last received record, or else at the earliest offset, and reports that.
 func (c *consumer) readByHand(source ibm.Consumer, partition int32, offset int64) {
 	for c.ctx.Err() == nil {
 		reader, err := source.ConsumePartition(c.cfg.Topic, partition, offset)
@@ -56,8 +53,7 @@ func (c *consumer) readByHand(source ibm.Consumer, partition int32, offset int64
 	}
 }
 
-// read empties a partition's channels until they are closed. It returns the offset after the last record (0 without
-// one), and the error that closed the channels, unless the consumer ended.
+// read returns the offset after the last record (0 without one), and the error that closed the channels.
 func (c *consumer) read(partition int32, reader ibm.PartitionConsumer) (next int64, err error) {
 	stopped := make(chan error, 1)
 	go func() {
@@ -72,7 +68,7 @@ func (c *consumer) read(partition int32, reader ibm.PartitionConsumer) (next int
 	defer context.AfterFunc(c.ctx, reader.AsyncClose)()
 	c.pauseAgain(partition)
 	next = c.shelf.put(partition, reader.Messages(), reader.HighWaterMarkOffset)
-	for range reader.Messages() { // discard the rest
+	for range reader.Messages() {
 	}
 	return next, <-stopped
 }

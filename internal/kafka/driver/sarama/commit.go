@@ -12,8 +12,7 @@ import (
 
 var errNoSession = errors.New("commit: the member has no assignment")
 
-// Commit commits the offsets and waits for the broker's answer. The client's own commit does not return its result, so
-// Commit sends the same request itself. It may be called from any goroutine, also within OnRevoked.
+// The client's own commit does not return its result, so Commit sends the same request itself.
 func (c *consumer) Commit(ctx context.Context, offsets map[int32]int64) error {
 	if len(offsets) == 0 {
 		return nil
@@ -50,7 +49,7 @@ func (c *consumer) commitRequest(session ibm.ConsumerGroupSession, offsets map[i
 	return request
 }
 
-// commit sends the request. It retries if the coordinator has moved.
+// commit retries if the coordinator has moved.
 func (c *consumer) commit(ctx context.Context, request *ibm.OffsetCommitRequest) error {
 	for {
 		err := c.commitOnce(request)
@@ -89,7 +88,6 @@ func (c *consumer) commitOnce(request *ibm.OffsetCommitRequest) error {
 	return failed
 }
 
-// coordinatorMoved reports whether a commit may succeed on another broker.
 func coordinatorMoved(err error) bool {
 	var answer ibm.KError
 	if !errors.As(err, &answer) {

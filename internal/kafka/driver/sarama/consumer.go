@@ -12,8 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// consumer is one group member, or a client with partitions assigned by hand. The common part is here and in shelf.go;
-// group.go and byhand.go have the background work.
 type consumer struct {
 	network  network
 	cfg      driver.ConsumerConfig
@@ -22,7 +20,7 @@ type consumer struct {
 	settings []driver.Setting
 
 	source source
-	ctx    context.Context // for all background work
+	ctx    context.Context
 	abort  context.CancelFunc
 	work   sync.WaitGroup
 
@@ -31,7 +29,6 @@ type consumer struct {
 	closing sync.Once
 }
 
-// source is the common part of the client's two kinds of consumers.
 type source interface {
 	Pause(partitions map[string][]int32)
 	Resume(partitions map[string][]int32)
@@ -46,8 +43,6 @@ var (
 	_ driver.RequestTimer = (*consumer)(nil)
 )
 
-// NewConsumer opens a group member, which joins in the background, or a client with partitions assigned by hand. It
-// does not wait for a broker.
 func (sarama) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 	c := &consumer{shelf: newShelf()}
 	c.cfg = c.network.line.Callbacks(cfg)
@@ -80,7 +75,7 @@ func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	return c.shelf.poll(ctx, c.cfg.MaxPollRecords)
 }
 
-// Pause stops fetching partitions. The client keeps prefetched records and does not fetch them again after Resume.
+// The client keeps the prefetched records of a paused partition and does not fetch them again after Resume.
 func (c *consumer) Pause(partitions ...int32) {
 	c.shelf.pause(partitions)
 	c.source.Pause(map[string][]int32{c.cfg.Topic: partitions})
@@ -98,7 +93,6 @@ func (c *consumer) pauseAgain(partition int32) {
 	}
 }
 
-// report ends the consumer if err is permanent, and otherwise passes it to OnError.
 func (c *consumer) report(err error) {
 	switch {
 	case err == nil || c.ctx.Err() != nil:
@@ -111,13 +105,11 @@ func (c *consumer) report(err error) {
 
 func (c *consumer) Settings() []driver.Setting { return c.settings }
 
-// Wire counts fetched batches when they arrive, before a poll returns them.
 func (c *consumer) Wire() driver.Wire { return c.network.meter.Wire() }
 
-// Requests times the fetches on their connections, including the time for which a broker waits for records.
+// Requests includes the time for which a broker waits for records.
 func (c *consumer) Requests() driver.Requests { return c.network.meter.Requests() }
 
-// Kill cuts the client's connections before it stops the client, so that nothing leaves after the cut.
 func (c *consumer) Kill() {
 	c.network.line.Cut()
 	c.shelf.fail(meter.ErrKilled)
@@ -125,12 +117,10 @@ func (c *consumer) Kill() {
 	c.abort()
 }
 
-// leaveTimeout limits how long a member waits for the answers to its leave requests. A broker that does not answer
-// notices the session timeout.
+// A broker that does not answer notices the session timeout.
 const leaveTimeout = 3 * time.Second
 
-// Close leaves the group, which calls OnRevoked for the member's partitions, and closes the client. After Kill, the
-// leave fails at once because there is no connection.
+// After Kill, the leave fails at once because there is no connection.
 func (c *consumer) Close() {
 	c.closing.Do(func() {
 		c.shelf.rush()

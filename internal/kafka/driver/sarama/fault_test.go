@@ -11,8 +11,7 @@ import (
 
 const topic = drivertest.Topic
 
-// outcomes are the expected outcomes of records with this client. A record takes up to 4/3 of the delivery timeout; see
-// patience.go.
+// A record takes up to 4/3 of the delivery timeout; see patience.go.
 var outcomes = drivertest.Outcomes{
 	Driver:          sarama.New(),
 	Place:           drivertest.Virtual,
@@ -25,7 +24,7 @@ var outcomes = drivertest.Outcomes{
 	},
 	Failed: []string{
 		"not authorized", "too large for the broker", "too large, idempotent", "too large, requests overtake",
-		"timed out, then refused", // the client returns only the refusal, and the record may be in the log
+		"timed out, then refused",
 	},
 	Unknown: []string{
 		"not the leader, acks 1", "not the leader, acks all", "too few replicas", "too few replicas after the append",
@@ -41,8 +40,8 @@ func TestOutcomeOfClose(t *testing.T) { outcomes.TestClose(t) }
 
 func TestProduceAfterClose(t *testing.T) { outcomes.TestProduceAfterClose(t) }
 
-// TestIdempotentUnreachable: if an idempotent client can't open because no broker gives it a producer ID, its records
-// fail at the delivery timeout or at Close.
+// TestIdempotentUnreachable: if no broker gives an idempotent client a producer ID, its records fail at the
+// delivery timeout or at Close.
 func TestIdempotentUnreachable(t *testing.T) {
 	drivertest.Virtual(t, testIdempotentUnreachable, drivertest.Topics(1)...)
 }
@@ -61,7 +60,6 @@ func testIdempotentUnreachable(t *testing.T, cluster drivertest.Cluster) {
 	}
 }
 
-// TestOwnAge: of the records that wait for a client that can't open, each fails at its own age.
 func TestOwnAge(t *testing.T) { drivertest.Virtual(t, testOwnAge, drivertest.Topics(1)...) }
 
 func testOwnAge(t *testing.T, cluster drivertest.Cluster) {
@@ -82,7 +80,6 @@ func testOwnAge(t *testing.T, cluster drivertest.Cluster) {
 	}
 }
 
-// unreachable configures an idempotent producer whose cluster is gone.
 func unreachable(cluster drivertest.Cluster) driver.ProducerConfig {
 	cfg := outcomes.Config(cluster)
 	cfg.Idempotent = true

@@ -10,11 +10,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// errExpired is the error of records that the client did not get within the delivery timeout.
 var errExpired = errors.New("the delivery timeout has passed")
 
-// feed opens the client and passes queued records to it until the producer closes. With one goroutine for this, the
-// records of a partition stay in order, and Produce returns while the client waits for a broker.
+// A single goroutine keeps the records of a partition in order.
 func (p *producer) feed() {
 	client := p.opened()
 	if client == nil {
@@ -42,8 +40,8 @@ func (p *producer) feed() {
 	}
 }
 
-// opened opens the client, which may take long: an idempotent one first gets a producer ID from a broker. Meanwhile it
-// fails records past their delivery timeout. It returns nil if the producer is closed first.
+// Opening may take long: an idempotent client first gets a producer ID from a broker. Meanwhile opened fails late
+// records. It returns nil if the producer is closed first.
 func (p *producer) opened() ibm.AsyncProducer {
 	client, failed := make(chan ibm.AsyncProducer), make(chan error)
 	go func() { client <- p.open(failed) }()
@@ -61,10 +59,9 @@ func (p *producer) opened() ibm.AsyncProducer {
 	}
 }
 
-// openRetry is the time between two attempts to open the client.
 const openRetry = 100 * time.Millisecond
 
-// open opens the client, and sends each error to failed. It returns nil when the producer is closed.
+// open sends each error to failed. It returns nil when the producer is closed.
 func (p *producer) open(failed chan<- error) ibm.AsyncProducer {
 	for {
 		client, err := ibm.NewAsyncProducerFromClient(p.metadata)
@@ -96,12 +93,8 @@ func (p *producer) isLate(s *slot, now time.Time) bool {
 	return p.timeout > 0 && now.Sub(s.since) >= p.timeout
 }
 
-// atATime is how many records the client gets before their ages are checked again. They take milliseconds, unless the
-// client blocks.
 const atATime = 256
 
-// empty passes all queued records to the client, except those that are too late. It returns the memory for the next
-// queue.
 func (p *producer) empty(client ibm.AsyncProducer, spare []*slot) []*slot {
 	queue := p.swap(spare)
 	for part := range slices.Chunk(queue, atATime) {

@@ -9,14 +9,14 @@ import (
 	ibm "github.com/IBM/sarama"
 )
 
-// joinGroup makes the client a member until it is closed. Each return of Consume means a rebalance or an error.
+// Each return of Consume means a rebalance or an error.
 func (c *consumer) joinGroup() error {
 	group, err := ibm.NewConsumerGroupFromClient(c.cfg.Group, c.client)
 	if err != nil {
 		return err
 	}
 	c.source = group
-	go func() { // ends when the group is closed
+	go func() {
 		for err := range group.Errors() {
 			c.report(err)
 		}
@@ -39,12 +39,10 @@ func (c *consumer) wait(d time.Duration) {
 	}
 }
 
-// member implements the client's callbacks. In a session, between two rebalances, a member keeps the same partitions.
 type member consumer
 
 var _ ibm.ConsumerGroupHandler = (*member)(nil)
 
-// Setup begins a session.
 func (m *member) Setup(session ibm.ConsumerGroupSession) error {
 	c := (*consumer)(m)
 	c.mu.Lock()
@@ -54,14 +52,13 @@ func (m *member) Setup(session ibm.ConsumerGroupSession) error {
 	c.shelf.begin()
 	defer c.shelf.end()
 	claims := c.shelf.own(partitions)
-	// The client ends a session by closing channels, which a goroutine that waits for space on the shelf does not see.
+	// A goroutine that waits for space on the shelf does not see that the client ends a session.
 	context.AfterFunc(session.Context(), func() { c.shelf.letGo(claims) })
 	c.cfg.OnAssigned(partitions)
 	return nil
 }
 
-// ConsumeClaim reads one partition during a session. The client ends it earlier only if its offset is no longer in the
-// log. Then the session ends too, and the next one begins at the committed offset, or at the earliest.
+// The client ends a claim within a session only if its offset is no longer in the log. Then the session ends too.
 func (m *member) ConsumeClaim(_ ibm.ConsumerGroupSession, claim ibm.ConsumerGroupClaim) error {
 	c := (*consumer)(m)
 	c.pauseAgain(claim.Partition())
@@ -69,7 +66,7 @@ func (m *member) ConsumeClaim(_ ibm.ConsumerGroupSession, claim ibm.ConsumerGrou
 	return nil
 }
 
-// Cleanup ends a session. The group waits for it up to its rebalance timeout, and commits still count.
+// The group waits for Cleanup up to its rebalance timeout, and commits still count.
 func (m *member) Cleanup(session ibm.ConsumerGroupSession) error {
 	c := (*consumer)(m)
 	partitions := c.partitionsOf(session)
@@ -91,7 +88,6 @@ func (c *consumer) partitionsOf(session ibm.ConsumerGroupSession) []int32 {
 	return slices.Sorted(slices.Values(session.Claims()[c.cfg.Topic]))
 }
 
-// isLost reports whether the group has already reassigned the session's partitions.
 func isLost(session ibm.ConsumerGroupSession) bool {
 	cause := context.Cause(session.Context())
 	return errors.Is(cause, ibm.ErrUnknownMemberId) || errors.Is(cause, ibm.ErrIllegalGeneration) ||

@@ -10,12 +10,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/sarama"
 )
 
-// TestKilledConsumerEnds: closing a killed consumer takes little time and leaves no goroutine.
 func TestKilledConsumerEnds(t *testing.T) {
 	drivertest.TestKilledConsumer(t, sarama.New(), 2*time.Second, ours...)
 }
 
-// TestNothingIsLeft: closed clients of every kind leave no goroutine.
 func TestNothingIsLeft(t *testing.T) {
 	drivertest.Virtual(t, testNothingIsLeft, drivertest.Topics(4)...)
 }
@@ -50,5 +48,4 @@ func testNothingIsLeft(t *testing.T, cluster drivertest.Cluster) {
 	drivertest.CheckNothingRuns(t, ours...)
 }
 
-// ours are names in the stacks of the client's goroutines and the driver's.
 var ours = []string{"IBM/sarama.", "driver/sarama.("}

@@ -7,8 +7,8 @@ import (
 	"github.com/rcrowley/go-metrics"
 )
 
-// TestMain starts the goroutine of the client's metrics, which runs once per process. Started in a synctest bubble, it
-// would keep the bubble from ending.
+// In a synctest bubble, the goroutine of the client's metrics, which runs once per process, would keep the bubble
+// from ending.
 func TestMain(m *testing.M) {
 	metrics.NewMeter().Stop()
 	os.Exit(m.Run())

@@ -7,8 +7,8 @@ import (
 )
 
 // push makes the client send what it holds back, for which it has no call. Each partition gets a mark as large as a
-// whole batch. It fits into no batch, so the client sends the current one. Then encoding the mark fails, and the client
-// returns it.
+// whole batch, which fits into no batch, so the client sends the current one. Then encoding the mark fails, and the
+// client returns it.
 func (p *producer) push(client ibm.AsyncProducer) {
 	partitions, err := p.metadata.Partitions(p.topic)
 	if err != nil {

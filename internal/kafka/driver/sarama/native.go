@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
-// clientOurs are the fields of both sides that only the driver may set, with the reason.
+// clientOurs are fields that only the driver may set, each with the reason.
 var clientOurs = map[string]string{
 	"ApiVersionsRequest":              "the driver parses the protocol, in versions that it knows",
 	"ClientID":                        "it names each client after the run",
@@ -23,7 +23,6 @@ var clientOurs = map[string]string{
 	"Version":                         "the driver parses the protocol, in versions that it knows",
 }
 
-// producerTable and consumerTable classify each field of the client's Config.
 var (
 	producerTable = native.Table{
 		Client: "sarama",

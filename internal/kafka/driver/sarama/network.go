@@ -12,25 +12,21 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// network is between a client and its brokers: it counts all traffic and can be cut.
 type network struct {
-	meter  meter.Meter
-	line   meter.Line
-	access access.Access
-	// timeout limits the opening of a connection.
+	meter   meter.Meter
+	line    meter.Line
+	access  access.Access
 	timeout time.Duration
 }
 
-// Dial implements the dialer in ibm.Config.Net.Proxy. It does TLS itself, so that bytes are counted below it and
-// requests above it.
+// Dial does TLS itself, so that bytes are counted below it and requests above it.
 func (n *network) Dial(protocol, address string) (net.Conn, error) {
 	dial := n.line.Hang(n.access.Dialer(n.timeout))
 	dial = n.meter.Watch(n.access.Secure(n.meter.Count(dial)))
 	return dial(context.Background(), protocol, address)
 }
 
-// newConfig returns the common part of the configurations of producers and consumers. After a cut a backoff is 0,
-// because the client would otherwise sleep before it notices the cut.
+// After a cut a backoff is 0, because the client would otherwise sleep before it notices the cut.
 func newConfig(n *network, clientID string, a access.Access) *ibm.Config {
 	config := ibm.NewConfig()
 	if clientID != "" {
@@ -48,7 +44,6 @@ func newConfig(n *network, clientID string, a access.Access) *ibm.Config {
 	return config
 }
 
-// unlessCut returns d, or 0 after a cut.
 func (n *network) unlessCut(d time.Duration) time.Duration {
 	if n.line.IsCut() {
 		return 0
@@ -56,14 +51,13 @@ func (n *network) unlessCut(d time.Duration) time.Duration {
 	return d
 }
 
-// setLogin makes the client authenticate, if login is not nil.
 func setLogin(config *ibm.Config, login *access.SASL) {
 	if login == nil {
 		return
 	}
 	sasl := &config.Net.SASL
 	sasl.Enable = true
-	sasl.Mechanism = ibm.SASLMechanism(login.Mechanism) // both as Kafka names them
+	sasl.Mechanism = ibm.SASLMechanism(login.Mechanism)
 	sasl.User, sasl.Password = login.Username, string(login.Password)
 	switch login.Mechanism {
 	case access.MechanismScram256:
@@ -79,7 +73,6 @@ type scramClient struct {
 	conversation *scram.ClientConversation
 }
 
-// Begin starts the conversation.
 func (s *scramClient) Begin(user, password, authorization string) error {
 	client, err := s.hash.NewClient(user, password, authorization)
 	if err != nil {
@@ -89,8 +82,6 @@ func (s *scramClient) Begin(user, password, authorization string) error {
 	return nil
 }
 
-// Step answers the broker.
 func (s *scramClient) Step(challenge string) (string, error) { return s.conversation.Step(challenge) }
 
-// Done reports whether the conversation has ended.
 func (s *scramClient) Done() bool { return s.conversation.Done() }

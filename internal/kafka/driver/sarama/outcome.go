@@ -12,8 +12,8 @@ import (
 
 // The outcome of a record without an ack.
 //
-// The client returns the error of the last attempt, which does not say whether an earlier attempt may have reached the
-// log. So the driver also uses the client's traffic since it got the record. In this order:
+// The client returns the error of the last attempt, which does not say whether an earlier attempt may have reached
+// the log. So the driver also uses the client's traffic since it got the record. In this order:
 //
 //	nothing left      No produce request of this client began to leave since
 //	                  it got the record: Failed, whatever the error.
@@ -24,13 +24,12 @@ import (
 //	                  meanwhile, which may have contained the record.
 //	all else          Unknown.
 //
-// The client has one batch of a partition in flight at a time, so an answer is never about another batch. One case is
-// invisible: an ambiguous answer (REQUEST_TIMED_OUT, NOT_ENOUGH_REPLICAS_AFTER_APPEND) and then a refusal of the retry.
-// The client reports only the refusal.
+// The client has one batch of a partition in flight at a time, so an answer is never about another batch. One case
+// is invisible: an ambiguous answer (REQUEST_TIMED_OUT, NOT_ENOUGH_REPLICAS_AFTER_APPEND) and then a refusal of the
+// retry.
 
-// refusals are the errors that a broker returns before it appends anything. They include an error that the client
-// retries only if the last attempt shows that no earlier one was appended. NOT_LEADER_FOR_PARTITION and similar errors
-// do not.
+// refusals are the errors that a broker returns before it appends anything. An error that the client retries is
+// among them only if it shows that no earlier attempt was appended; NOT_LEADER_FOR_PARTITION does not.
 var refusals = []ibm.KError{
 	// The batch's content: a retry of the same bytes gets the same answer.
 	ibm.ErrMessageSizeTooLarge,
@@ -54,7 +53,7 @@ var refusals = []ibm.KError{
 	ibm.ErrUnknownTopicOrPartition,
 }
 
-// outcome returns the outcome of a record that ended with err. during is the client's traffic since it got the record.
+// during is the client's traffic since it got the record.
 func outcome(err error, during meter.Traffic) driver.Outcome {
 	switch {
 	case during.Began == 0:
@@ -68,7 +67,6 @@ func outcome(err error, during meter.Traffic) driver.Outcome {
 	}
 }
 
-// refusedByClient reports whether the client rejected a record before it put it into a batch.
 func refusedByClient(err error) bool {
 	var config ibm.ConfigurationError // "attempt to produce message larger than …"
 	return errors.As(err, &config) || errors.Is(err, ibm.ErrInvalidPartition)

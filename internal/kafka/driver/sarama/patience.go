@@ -11,8 +11,7 @@ import (
 
 // How long a record may take.
 //
-// The client limits the number of retries, but not their total time. It would give up a record after a third of a
-// second during a leader election, and after minutes if a broker is silent. The driver adds a timeout:
+// The client limits the number of retries, but not their total time. The driver adds a timeout:
 //
 //	an attempt   may take a third of the delivery timeout, and at most the
 //	             client's own default
@@ -22,8 +21,8 @@ import (
 //	             partition was completed for two thirds of the delivery timeout,
 //	             the answer is an error, and the client fails the records.
 //
-// So a record that can't be delivered ends after two thirds of the delivery timeout if attempts fail at once, and after
-// 4/3 of it if they hang.
+// So a record that can't be delivered ends after two thirds of the delivery timeout if attempts fail at once, and
+// after 4/3 of it if they hang.
 
 // setPatience makes the client retry for about timeout; 0 changes nothing.
 func setPatience(config *ibm.Config, timeout time.Duration) {
@@ -40,12 +39,10 @@ func setPatience(config *ibm.Config, timeout time.Duration) {
 	config.Metadata.Timeout = timeout - attempt
 }
 
-// retriesWithin returns how many retries take as long as timeout if each fails at once.
 func retriesWithin(timeout, backoff time.Duration) int {
 	return int((timeout + backoff - 1) / backoff)
 }
 
-// patientClient is a producer's client with a limit on retries.
 type patientClient struct {
 	ibm.Client
 	network  *network
@@ -53,7 +50,7 @@ type patientClient struct {
 	settled  *tally
 
 	mu       sync.Mutex
-	troubles map[int32]trouble // by partition
+	troubles map[int32]trouble
 }
 
 func newPatientClient(client ibm.Client, timeout time.Duration, settled *tally, n *network) *patientClient {
@@ -62,7 +59,7 @@ func newPatientClient(client ibm.Client, timeout time.Duration, settled *tally, 
 	}
 }
 
-// trouble is when the leader of a partition was first requested, and how many of its records were complete then.
+// trouble is when a partition's leader was first requested, and how many of its records were complete then.
 type trouble struct {
 	began   time.Time
 	settled int64
@@ -80,7 +77,6 @@ func (c *patientClient) Leader(topic string, partition int32) (*ibm.Broker, erro
 	return c.Client.Leader(topic, partition)
 }
 
-// RefreshMetadata is called after a failure.
 func (c *patientClient) RefreshMetadata(topics ...string) error {
 	if c.network.line.IsCut() {
 		return errClosed
@@ -101,8 +97,7 @@ func (c *patientClient) troubled(partition int32) time.Duration {
 	return time.Since(t.began)
 }
 
-// tally counts completed records by partition. Partitions whose numbers differ by a multiple of its length share a
-// counter; one of them may then fail later.
+// tally counts completed records by partition. Some partitions share a counter; one of them may then fail later.
 type tally [1024]atomic.Int64
 
 func (t *tally) of(partition int32) *atomic.Int64 { return &t[uint32(partition)%uint32(len(t))] }

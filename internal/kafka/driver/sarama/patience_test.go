@@ -8,13 +8,10 @@ import (
 	ibm "github.com/IBM/sarama"
 )
 
-// hopeful is a client that always knows a leader.
 type hopeful struct{ ibm.Client }
 
 func (hopeful) Leader(string, int32) (*ibm.Broker, error) { return nil, nil }
 
-// TestPatience: Leader fails after no record of the partition was completed for two thirds of the delivery timeout, and
-// works again after one was. Other partitions do not matter.
 func TestPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout = 30 * time.Second

@@ -7,9 +7,7 @@ import (
 	ibm "github.com/IBM/sarama"
 )
 
-// Errors that end a consumer: those after which retries can never succeed. All others go to OnError.
-
-// dead are Kafka's errors that no retry can change.
+// dead are Kafka's errors that no retry can change. All others go to OnError.
 var dead = []ibm.KError{
 	ibm.ErrTopicAuthorizationFailed,
 	ibm.ErrGroupAuthorizationFailed,

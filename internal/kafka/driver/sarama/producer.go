@@ -16,13 +16,13 @@ import (
 
 var errClosed = errors.New("the producer is closed")
 
-// producer is one client with a queue before it, because the client blocks its caller while a partition has no leader.
-// One goroutine empties the queue (feed.go).
+// The client blocks its caller while a partition has no leader, so records wait in a queue, which one goroutine
+// empties (feed.go).
 type producer struct {
 	network  network
 	metadata *patientClient
 	topic    string
-	lingers  bool          // the client holds records back to fill a batch
+	lingers  bool
 	packs    bool          // compresses
 	timeout  time.Duration // of deliveries; 0 means none
 	onDone   func(driver.Done)
@@ -35,11 +35,11 @@ type producer struct {
 	wake   chan struct{} // the queue is not empty
 	pushes chan struct{} // the client must send what it holds back
 
-	pending  atomic.Int64 // records that are not complete
-	idle     signal       // sent when pending becomes 0
+	pending  atomic.Int64
+	idle     signal // sent when pending becomes 0
 	handlers sync.WaitGroup
 	closing  sync.Once
-	stop     chan struct{} // closed by Close
+	stop     chan struct{}
 }
 
 var (
@@ -48,7 +48,7 @@ var (
 	_ driver.RequestTimer = (*producer)(nil)
 )
 
-// slot is the driver.Record.Native of this driver: the client's record, and the driver.Record.
+// slot is this driver's Record.Native.
 type slot struct {
 	message    ibm.ProducerMessage
 	key, value content
@@ -58,14 +58,12 @@ type slot struct {
 	before     meter.Traffic // when the client got it
 }
 
-// content is a key or a value in the client's form. A pointer to it becomes an interface without an allocation.
+// A pointer to content becomes an interface without an allocation.
 type content struct{ bytes []byte }
 
 func (c *content) Encode() ([]byte, error) { return c.bytes, nil }
 func (c *content) Length() int             { return len(c.bytes) }
 
-// NewProducer opens a producing client. It does not wait for a broker: if no broker is reachable, records end at the
-// delivery timeout.
 func (sarama) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	p := &producer{
 		topic: cfg.Topic, timeout: cfg.DeliveryTimeout, onDone: cfg.OnDone,
@@ -90,7 +88,7 @@ func (sarama) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	return p, nil
 }
 
-// Produce queues r and never blocks: the caller limits the queue (ProducerConfig.MaxBuffered). See driver.Producer.
+// Produce never blocks: the caller limits the queue (ProducerConfig.MaxBuffered).
 func (p *producer) Produce(r *driver.Record) {
 	s, ok := r.Native.(*slot)
 	if !ok || s.owner != r {
@@ -109,7 +107,7 @@ func (p *producer) Produce(r *driver.Record) {
 	notify(p.wake)
 }
 
-// enqueue queues s. It returns false if the producer is closed.
+// enqueue returns false if the producer is closed.
 func (p *producer) enqueue(s *slot) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,7 +132,7 @@ func newSlot(r *driver.Record) *slot {
 	return s
 }
 
-// fill sets the client's record from r. A nil key or value is null in the log.
+// A nil key or value is null in the log.
 func (s *slot) fill(topic string, r *driver.Record) {
 	m := &s.message
 	m.Topic, m.Partition, m.Timestamp = topic, r.Partition, r.Created
@@ -161,7 +159,7 @@ func (p *producer) handBackAcked(client ibm.AsyncProducer) {
 	}
 }
 
-// handBackFailed completes records that the client gave up, and ignores marks.
+// handBackFailed ignores marks.
 func (p *producer) handBackFailed(client ibm.AsyncProducer) {
 	for failed := range client.Errors() {
 		s, ours := failed.Msg.Metadata.(*slot)
@@ -174,7 +172,7 @@ func (p *producer) handBackFailed(client ibm.AsyncProducer) {
 	}
 }
 
-// handBack completes a record. After OnDone, its owner may already reuse it on another goroutine.
+// After OnDone, the record's owner may already reuse it on another goroutine.
 func (p *producer) handBack(s *slot, o driver.Outcome, offset int64, err error) {
 	p.onDone(driver.Done{Record: s.owner, Tag: s.tag, Outcome: o, Offset: offset, Err: err})
 	if p.pending.Add(-1) == 0 {
@@ -201,13 +199,11 @@ func (p *producer) Flush(ctx context.Context) error {
 
 func (p *producer) Settings() []driver.Setting { return p.settings }
 
-// Wire counts produced batches at each write.
 func (p *producer) Wire() driver.Wire { return p.network.meter.Wire() }
 
-// Requests times the produce requests on their connections.
 func (p *producer) Requests() driver.Requests { return p.network.meter.Requests() }
 
-// Close cuts the client's connections, which fails everything that it does, and returns when every record is complete.
+// Close cuts the client's connections, which fails everything that it does.
 func (p *producer) Close() {
 	p.closing.Do(func() {
 		p.network.line.Cut()

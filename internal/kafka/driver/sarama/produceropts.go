@@ -10,8 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
-// producerConfig translates cfg into the client's configuration. It returns an error for combinations that the client
-// would reject or silently ignore.
+// producerConfig rejects what the client would reject or silently ignore.
 func producerConfig(cfg driver.ProducerConfig, n *network) (*ibm.Config, error) {
 	if err := driver.CheckProducer(New(), cfg); err != nil {
 		return nil, err
@@ -26,7 +25,7 @@ func producerConfig(cfg driver.ProducerConfig, n *network) (*ibm.Config, error) 
 	p := &config.Producer
 	p.Return.Successes, p.Return.Errors = true, true
 	p.Partitioner = ibm.NewManualPartitioner
-	p.RequiredAcks = ibm.RequiredAcks(cfg.Acks) // both as Kafka counts them
+	p.RequiredAcks = ibm.RequiredAcks(cfg.Acks)
 	p.Flush.Frequency = cfg.Linger
 	if cfg.Compression != "" {
 		if err := p.Compression.UnmarshalText([]byte(cfg.Compression)); err != nil {
@@ -57,8 +56,7 @@ func producerConfig(cfg driver.ProducerConfig, n *network) (*ibm.Config, error) 
 	return config, nil
 }
 
-// setLevel sets the level of compression; 0 is the codec's default. The client counts levels as Kafka does, but has
-// none for lz4 and would silently ignore one.
+// The client counts levels as Kafka does, but has none for lz4 and would silently ignore one.
 func setLevel(config *ibm.Config, level int) error {
 	if level == 0 {
 		return nil
@@ -73,7 +71,6 @@ func setLevel(config *ibm.Config, level int) error {
 	}
 }
 
-// checkProducer checks what only the driver rejects.
 func checkProducer(cfg driver.ProducerConfig) error {
 	if cfg.DeliveryTimeout > 0 && cfg.DeliveryTimeout < time.Second {
 		return fmt.Errorf("%w: producer: delivery timeout %v; the driver takes 1s and more, or 0 for none",

@@ -19,8 +19,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/sarama"
 )
 
-// TestOffsetOutOfRange: if a broker wrongly reports that an offset is not in the log, as a new leader may, no record
-// comes twice. If the log was truncated at its start, reading continues there. OnError gets the error in both cases.
+// TestOffsetOutOfRange: no record comes twice if a broker wrongly reports that an offset is not in the log.
 func TestOffsetOutOfRange(t *testing.T) {
 	drivertest.Virtual(t, func(t *testing.T, cluster drivertest.Cluster) {
 		testOffsetOutOfRange(t, cluster, func(c *driver.ConsumerConfig) { c.Partitions = map[int32]int64{0: 0} })
@@ -43,8 +42,6 @@ func testOffsetOutOfRange(t *testing.T, cluster drivertest.Cluster, change func(
 	r.checkOffsets(t, cluster, 0, before+after)
 }
 
-// TestLogWithoutTheOffset: a partition whose offset is not in the log is read from its earliest, and OnError gets the
-// error.
 func TestLogWithoutTheOffset(t *testing.T) {
 	const n, trimmed = 100, 40
 	for _, offset := range []int64{10, 5000} {
@@ -63,7 +60,6 @@ func TestLogWithoutTheOffset(t *testing.T) {
 	}
 }
 
-// fill writes n records.
 func fill(t *testing.T, cluster drivertest.Cluster, n int) {
 	t.Helper()
 	done := make(chan driver.Done, n)
@@ -80,10 +76,9 @@ func fill(t *testing.T, cluster drivertest.Cluster, n int) {
 	}
 }
 
-// reader polls a consumer and keeps what comes.
 type reader struct {
 	consumer driver.Consumer
-	news     chan struct{} // something came
+	news     chan struct{}
 	mu       sync.Mutex
 	offsets  []int64
 	told     []error
@@ -133,7 +128,6 @@ func (r *reader) poll(ctx context.Context) {
 	}
 }
 
-// await waits for n records.
 func (r *reader) await(n int) {
 	for r.received() < n {
 		<-r.news
@@ -146,7 +140,6 @@ func (r *reader) received() int {
 	return len(r.offsets)
 }
 
-// checkTold fails the test if OnError did not get the error.
 func (r *reader) checkTold(t *testing.T) {
 	t.Helper()
 	r.mu.Lock()
@@ -156,8 +149,7 @@ func (r *reader) checkTold(t *testing.T) {
 	}
 }
 
-// checkOffsets fails the test unless each offset came once, in order. It writes one more record, because a duplicate
-// would come before it.
+// checkOffsets writes one more record, because a duplicate would come before it.
 func (r *reader) checkOffsets(t *testing.T, cluster drivertest.Cluster, from, to int64) {
 	t.Helper()
 	fill(t, cluster, 1)

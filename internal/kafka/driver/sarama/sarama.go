@@ -1,14 +1,10 @@
 // Package sarama drives Kafka through Sarama, the oldest client in pure Go.
 //
-// The client is a chain of goroutines that pass records one by one through channels. Produced records go from the
-// caller to the topic, the partition, the broker and back, consumed ones from the broker to the partition and the
-// caller. The driver adds one step at each end: it takes all that is in a partition's channel at once and then works in
-// chunks.
-//
-// The driver adds what the client does not offer. A queue keeps records while a partition has no leader, because the
-// client would block (feed.go). A flush sends each partition a mark that fits into no batch, so the client sends the
-// current one (mark.go). The delivery timeout ends a record's retries through the metadata that each retry requests
-// (patience.go). Rebalances wait for the caller's next poll in the client's own callbacks (consumer.go).
+// The client passes records one by one through channels. The driver takes all that is in a partition's channel at
+// once and then works in chunks. It adds what the client does not offer. A queue keeps records while a partition
+// has no leader (feed.go). A flush sends each partition a mark that fits into no batch, so the client sends the
+// current one (mark.go). The delivery timeout ends a record's retries (patience.go). Rebalances wait for the
+// caller's next poll (consumer.go).
 //
 // Files to know: feed.go, mark.go, patience.go, consumer.go, outcome.go.
 package sarama

@@ -13,13 +13,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The sections of the client's Config that are reported, besides the values at its top. leaveOut lists exceptions.
+// leaveOut lists exceptions.
 var (
 	producerSections = []string{"Net", "Metadata", "Producer"}
 	consumerSections = []string{"Net", "Metadata", "Consumer"}
 )
 
-// leaveOut are parts of the Config that only pass the tool's own code to the client, or are secret.
+// leaveOut are parts of the Config that only pass the tool's own code, or are secret.
 var leaveOut = []string{
 	"MetricRegistry", "Net.LocalAddr", "Net.Proxy", "Net.TLS",
 	"Net.SASL.AuthIdentity", "Net.SASL.GSSAPI", "Net.SASL.Password", "Net.SASL.SCRAMAuthzID",
@@ -27,7 +27,6 @@ var leaveOut = []string{
 	"Consumer.Group.Member.UserData", "Consumer.Interceptors", "Producer.Interceptors",
 }
 
-// settings returns the values of a configuration by the client's own names, sorted, including defaults.
 // security.protocol has Kafka's name, because the driver's own dialer does TLS.
 func settings(config *ibm.Config, sections []string, a access.Access) []driver.Setting {
 	found := []driver.Setting{{Name: "security.protocol", Value: a.Protocol()}}
@@ -60,12 +59,12 @@ func settingsOf(name string, value reflect.Value) []driver.Setting {
 	return found
 }
 
-// word returns the reported form of a value; false if it is a section.
+// word returns false for a section.
 func word(name string, value any) (string, bool) {
 	switch v := value.(type) {
 	case nil:
 		return "unset", true
-	case fmt.Stringer: // durations, codecs, versions
+	case fmt.Stringer:
 		return v.String(), true
 	case ibm.RequiredAcks:
 		return acksWord(v), true
@@ -98,7 +97,6 @@ func acksWord(acks ibm.RequiredAcks) string {
 	return fmt.Sprint(int16(acks))
 }
 
-// consumerSettings returns a consumer's settings, including its group.
 func consumerSettings(config *ibm.Config, cfg driver.ConsumerConfig) []driver.Setting {
 	found := settings(config, consumerSections, cfg.Access)
 	found = append(found, driver.Setting{Name: "ConsumerGroup", Value: cmp.Or(cfg.Group, "unset")})

@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/sarama"
 )
 
-// TestDefaultsAreShown: the report has the client's defaults. A failure after an update of the library means that its
-// defaults have changed, also for docs/DRIVERS.md.
+// If this fails after an update of the library, the library's defaults have changed, also for docs/DRIVERS.md.
 func TestDefaultsAreShown(t *testing.T) {
 	p := drivertest.Producer(t, sarama.New(), driver.ProducerConfig{Acks: driver.AcksAll})
 	drivertest.WantSettings(t, p.Settings(), map[string]string{
@@ -53,7 +52,6 @@ func TestDefaultsAreShown(t *testing.T) {
 	})
 }
 
-// TestSettingsFollowTheConfiguration: the report shows the effective value, also if the client changes it.
 func TestSettingsFollowTheConfiguration(t *testing.T) {
 	synctest.Test(t, testSettings)
 }
@@ -78,7 +76,6 @@ func testSettings(t *testing.T) {
 	drivertest.WantSettings(t, c.Settings(), map[string]string{"Consumer.Group.Heartbeat.Interval": "2s"})
 }
 
-// TestNoLevelsOfLZ4: NewProducer rejects a level that the client would silently ignore.
 func TestNoLevelsOfLZ4(t *testing.T) {
 	_, err := sarama.New().NewProducer(driver.ProducerConfig{
 		Brokers: []string{"localhost:1"}, Topic: "t", Compression: "lz4", Level: 1, OnDone: func(driver.Done) {},

@@ -11,16 +11,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// maxReady limits the records of a partition that are ready for a poll. The client holds as many in its channel, and
-// the rest of a fetch behind it.
+// maxReady limits the records of a partition that are ready for a poll.
 const maxReady = 2048
 
-// shelf is between the goroutines that empty the client's channels and the caller's polls. It holds each partition's
-// ready records.
+// shelf is between the goroutines that empty the client's channels and the caller's polls. It holds each
+// partition's ready records.
 //
-// The client allows a rebalance at any moment. So a callback waits until the caller is within a poll or will not poll
-// again. Polls return nothing while a callback runs or waits. When a partition is revoked, the caller therefore has all
-// records returned from it, and no more follow.
+// The client allows a rebalance at any moment. So a callback waits until the caller is within a poll or will not
+// poll again, and polls return nothing meanwhile. At a revocation the caller therefore has all records returned
+// from the partition, and no more follow.
 type shelf struct {
 	mu      sync.Mutex
 	news    chan struct{} // the poll must check again
@@ -29,21 +28,20 @@ type shelf struct {
 	ready   []*claim // with records, in the order of arrival
 	claims  map[int32]*claim
 	paused  map[int32]bool
-	allowed bool // whether the caller allows a rebalance
+	allowed bool
 	rushed  bool // the caller will not poll again
 	moves   int  // callbacks that run or wait
 	failed  error
 	content func(bytes int) // counts keys and values
 
-	buffers sync.Pool // of *buffer
+	buffers sync.Pool
 	chunks  []driver.Chunk
 }
 
-// claim is a partition of the consumer, until it is revoked.
 type claim struct {
 	partition int32
 	ended     bool // no more records are wanted
-	listed    bool // in ready
+	listed    bool
 	buffer    *buffer
 	highWater int64
 }
@@ -82,8 +80,7 @@ func (s *shelf) wake() {
 	}
 }
 
-// begin waits until the caller allows a rebalance, and then delays its polls until end. The client runs one callback at
-// a time.
+// begin waits until the caller allows a rebalance, and then delays its polls until end.
 func (s *shelf) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +97,6 @@ func (s *shelf) end() {
 	s.wake()
 }
 
-// rush ends all waits for the caller, which will not poll again.
 func (s *shelf) rush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +126,6 @@ func (s *shelf) own(partitions []int32) []*claim {
 	return claims
 }
 
-// disown drops the ready records of the partitions, and their pauses.
 func (s *shelf) disown(partitions []int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,8 +150,8 @@ func (s *shelf) letGo(claims []*claim) {
 	s.changed.Broadcast()
 }
 
-// put moves records from a partition's channel to the shelf until the channel is closed or the claim ends. Each
-// partition has one such goroutine. It returns the offset after the last record on the shelf, 0 without one.
+// put moves records to the shelf until the channel is closed or the claim ends. Each partition has one such
+// goroutine. It returns the offset after the last record on the shelf, 0 without one.
 func (s *shelf) put(partition int32, messages <-chan *ibm.ConsumerMessage, highWater func() int64) (next int64) {
 	s.mu.Lock()
 	c := s.claims[partition]
@@ -199,7 +194,7 @@ func received(m *ibm.ConsumerMessage) driver.Received {
 	return driver.Received{Offset: m.Offset, Key: m.Key, Value: m.Value}
 }
 
-// add waits for space and puts records on the shelf. It returns false if the claim has ended.
+// add returns false if the claim has ended.
 func (s *shelf) add(c *claim, batch []driver.Received, highWater int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -219,7 +214,7 @@ func (s *shelf) add(c *claim, batch []driver.Received, highWater int64) bool {
 	return true
 }
 
-// poll waits for records and returns at most atMost of them; 0 means all that are ready.
+// poll returns at most atMost records; 0 means all that are ready.
 func (s *shelf) poll(ctx context.Context, atMost int) ([]driver.Chunk, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -248,7 +243,7 @@ func (s *shelf) poll(ctx context.Context, atMost int) ([]driver.Chunk, error) {
 	}
 }
 
-// take makes chunks of the ready records. The caller holds the lock.
+// The caller of take holds the lock.
 func (s *shelf) take(atMost int) {
 	s.chunks = s.chunks[:0]
 	full := false // some put may wait for space
@@ -273,14 +268,13 @@ func (s *shelf) take(atMost int) {
 	}
 }
 
-// all returns a chunk of all ready records, and makes next the claim's buffer.
 func (c *claim) all(next *buffer) driver.Chunk {
 	b := c.buffer
 	c.buffer = next
 	return driver.Chunk{Partition: c.partition, HighWatermark: c.highWater, Records: b.records[b.taken:], Free: b.free}
 }
 
-// some returns a chunk of the first n ready records, copied into b.
+// some copies the records into b.
 func (c *claim) some(n int, b *buffer) driver.Chunk {
 	from := c.buffer
 	b.records = append(b.records[:0], from.records[from.taken:from.taken+n]...)
@@ -293,7 +287,6 @@ func (c *claim) some(n int, b *buffer) driver.Chunk {
 	return driver.Chunk{Partition: c.partition, HighWatermark: c.highWater, Records: b.records, Free: b.free}
 }
 
-// pause makes polls return nothing from the partitions until resume.
 func (s *shelf) pause(partitions []int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -308,7 +301,6 @@ func (s *shelf) pause(partitions []int32) {
 	})
 }
 
-// resume makes polls return the partitions' records again, from where they stopped.
 func (s *shelf) resume(partitions []int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

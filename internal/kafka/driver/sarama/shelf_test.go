@@ -17,8 +17,6 @@ func aShelf() *shelf {
 	return s
 }
 
-// TestShelfKeepsEveryRecord: for any channel sizes, poll limits and pauses, each record of each partition is returned
-// once, in order.
 func TestShelfKeepsEveryRecord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := aShelf()
@@ -55,7 +53,6 @@ func TestShelfKeepsEveryRecord(t *testing.T) {
 	})
 }
 
-// checkChunks checks that the chunks continue the earlier ones, and returns how many records they have.
 func checkChunks(t *rapid.T, chunks []driver.Chunk, next map[int32]int64, paused int32, atMost int) (records int) {
 	for _, chunk := range chunks {
 		if chunk.Partition == paused || len(chunk.Records) == 0 {
@@ -76,8 +73,6 @@ func checkChunks(t *rapid.T, chunks []driver.Chunk, next map[int32]int64, paused
 	return records
 }
 
-// TestRebalanceWaitsForThePoll: a callback after returned records waits for the next poll. That poll returns nothing
-// until the callback has ended, and no revoked records afterwards.
 func TestRebalanceWaitsForThePoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := aShelf()

@@ -2,7 +2,6 @@ package sarama
 
 import "sync"
 
-// signal notifies any number of goroutines of a change.
 type signal struct {
 	mu      sync.Mutex
 	waiting chan struct{} // nil if no goroutine waits

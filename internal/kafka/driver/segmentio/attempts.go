@@ -21,16 +21,16 @@ var errExpired = errors.New("the delivery timeout has passed")
 
 var errGivenUp = errors.New("the request was given up before it was encoded")
 
-// attempts is the Writer's transport, with additions. It keeps the results of all attempts at each partition's current
-// batch, because the Writer reports only the last. It ends a batch at the delivery timeout of its oldest record, and
-// all batches at Close. After an attempt has ended, it keeps the client from reading the records, because their owner
+// attempts is the Writer's transport, which also keeps the results of all attempts at each partition's current
+// batch (the Writer reports only the last), ends a batch at the delivery timeout of its oldest record, and all
+// batches at Close. After an attempt has ended, it keeps the client from reading the records, because their owner
 // will overwrite them.
 type attempts struct {
 	transport kafka.RoundTripper
 	closing   context.Context
 	delivery  time.Duration // 0 means no timeout
 	acks      driver.Acks
-	acked     func(records, uncompressed, compressed int) // of a batch
+	acked     func(records, uncompressed, compressed int)
 
 	mu         sync.Mutex
 	partitions map[int32]*trial
@@ -49,8 +49,7 @@ func (a *attempts) of(partition int32) *trial {
 	return t
 }
 
-// expect notes the ages of records that the Writer will get, if there is a delivery timeout; withdraw removes them
-// again. One goroutine calls both.
+// expect notes the ages of records that the Writer will get; withdraw removes them again. One goroutine calls both.
 func (a *attempts) expect(messages []kafka.Message) {
 	if a.delivery == 0 {
 		return
@@ -117,7 +116,7 @@ func bound(ctx context.Context, until time.Time, bounded bool) (context.Context,
 	return context.WithCancel(ctx)
 }
 
-// errorCode returns the broker's error code for the request's one partition; 0 with acks 0.
+// errorCode is 0 with acks 0.
 func errorCode(response kafka.Response) kafka.Error {
 	r, ok := response.(*produce.Response)
 	if !ok || r == nil || len(r.Topics) == 0 || len(r.Topics[0].Partitions) == 0 {
@@ -126,16 +125,16 @@ func errorCode(response kafka.Response) kafka.Error {
 	return kafka.Error(r.Topics[0].Partitions[0].ErrorCode)
 }
 
-// guarded holds the records of one attempt. The client encodes all of them on the connection's goroutine before it
-// writes any. It may still do so after the attempt has ended by its context. The encoder holds turn from the first
-// record to the end. So giveUp waits for a running encoding, which takes microseconds, and prevents a later one.
+// guarded holds the records of one attempt. The client encodes all of them before it writes any, maybe after the
+// attempt has ended by its context. The encoder holds turn from the first record to the end, so giveUp waits for a
+// running encoding, which takes microseconds, and prevents a later one.
 type guarded struct {
 	records kafka.RecordReader
 
 	turn    chan struct{} // holds one token, which guards the fields below
 	begun   bool
 	encoded bool // to the end; the client then writes it
-	given   bool // giveUp was called
+	given   bool
 	count   int
 	bytes   int // before compression
 	base    int64
@@ -145,7 +144,6 @@ func guard(records kafka.RecordReader) *guarded {
 	return &guarded{records: records, turn: make(chan struct{}, 1)}
 }
 
-// ReadRecord is called by the client when it encodes.
 func (g *guarded) ReadRecord() (*kafka.Record, error) {
 	if !g.begun {
 		g.turn <- struct{}{}
@@ -165,7 +163,7 @@ func (g *guarded) ReadRecord() (*kafka.Record, error) {
 	return r, nil
 }
 
-// giveUp ends the use of the records. It reports whether they were encoded, and so may have been written.
+// giveUp reports whether the records were encoded, and so may have been written.
 func (g *guarded) giveUp() bool {
 	g.turn <- struct{}{}
 	defer func() { <-g.turn }()
@@ -183,7 +181,6 @@ func (g *guarded) note(r *kafka.Record) {
 	g.count++
 }
 
-// field returns the encoded size of a key or a value, with its length.
 func field(b protocol.Bytes) int {
 	if b == nil {
 		return 1

@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// TestRecordsAreCountedAsTheyAreEncoded: the counted bytes are exactly the encoded ones.
 func TestRecordsAreCountedAsTheyAreEncoded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		field := rapid.OneOf(rapid.Just([]byte(nil)), rapid.SliceOfN(rapid.Byte(), 0, 200))
@@ -38,8 +37,6 @@ func TestRecordsAreCountedAsTheyAreEncoded(t *testing.T) {
 	})
 }
 
-// TestGivenUpRecordsAreNotRead: giveUp prevents later reads, waits for a current one, and reports whether the records
-// were encoded.
 func TestGivenUpRecordsAreNotRead(t *testing.T) {
 	before := guard(protocol.NewRecordReader(protocol.Record{}))
 	if before.giveUp() {
@@ -73,8 +70,6 @@ func read(t *testing.T, g *guarded, want error) {
 	}
 }
 
-// TestAgesFollowTheBatches: until follows the oldest record of the current batch when records are added, completed and
-// withdrawn.
 func TestAgesFollowTheBatches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var model []time.Time

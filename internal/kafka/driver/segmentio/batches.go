@@ -8,12 +8,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// The client reports neither the compressed size of its batches nor the number of fetched ones. So the driver parses
-// its traffic above TLS, up to the headers of batches. A produce request has one batch of one partition, a fetch
-// response the batches of one partition.
+// The client reports neither the compressed size of its batches nor the number of fetched ones. So the driver
+// parses its traffic above TLS, up to the headers of batches. Each request or response has one partition.
 
-// batchHeader is the size of a batch's header (record batch format v2). The batch's own length excludes the first
-// twelve bytes.
+// The length in a batch's header (record batch format v2) excludes the first twelve bytes.
 const (
 	batchHeader    = 61
 	uncountedBytes = 12
@@ -37,12 +35,11 @@ func wrap(dial meter.Dial, with func(net.Conn) net.Conn) meter.Dial {
 	}
 }
 
-// producingConn parses what the Writer's transport writes: one request after the other. The first Write of each has at
-// least its head.
+// The first Write of each request has at least its head.
 type producingConn struct {
 	net.Conn
 	head    int
-	left    int // remaining bytes of the current request
+	left    int
 	written func(partition int32, bytes int)
 }
 
@@ -58,14 +55,12 @@ func (c *producingConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// The fetch request and the version of its response that fetchingConn can parse: the client's newest, which every
-// broker since Kafka 2.1 supports.
+// The version is the client's newest, which every broker since Kafka 2.1 supports.
 const (
 	apiFetch     = 1
 	fetchVersion = 10
 )
 
-// batchSeen receives a fetched batch: its records, their bytes on the wire, and whether they are compressed.
 type batchSeen func(records, bytes int, compressed bool)
 
 func watchFetch(dial meter.Dial, seen batchSeen) meter.Dial {
@@ -76,14 +71,13 @@ func watchFetch(dial meter.Dial, seen batchSeen) meter.Dial {
 	})
 }
 
-// fetchingConn parses a Reader's fetch responses, which come in pieces of any size. It collects the bytes that the next
-// step needs and skips the others.
+// fetchingConn parses a Reader's fetch responses, which come in pieces of any size.
 type fetchingConn struct {
 	net.Conn
 	seen        batchSeen
 	correlation uint32 // of the last fetch
 
-	left int // of the response
+	left int
 	skip int
 	need int
 	have []byte
@@ -121,7 +115,6 @@ func (c *fetchingConn) follow(b []byte) {
 	}
 }
 
-// frame waits for the beginning of a response.
 func (c *fetchingConn) frame() {
 	c.need, c.step = 8, func(b []byte) {
 		c.left = int(binary.BigEndian.Uint32(b)) - 4
@@ -134,7 +127,7 @@ func (c *fetchingConn) frame() {
 	}
 }
 
-// next skips some bytes and collects others. At the end of the response it calls rest.
+// At the end of the response, next calls rest.
 func (c *fetchingConn) next(skip, need int, step func([]byte)) {
 	if skip < 0 || need < 0 || skip+need > c.left {
 		c.rest()

@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// tape is a connection that accepts all writes, and returns given bytes in pieces.
 type tape struct {
 	net.Conn
 	pieces [][]byte
@@ -23,13 +22,11 @@ func (t *tape) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// seenBatch holds the arguments of batchSeen.
 type seenBatch struct {
 	records, bytes int
 	compressed     bool
 }
 
-// encode returns the batch with a body of zeros.
 func (s seenBatch) encode() []byte {
 	b := make([]byte, batchHeader+s.bytes)
 	binary.BigEndian.PutUint32(b[8:], uint32(len(b)-uncountedBytes))
@@ -41,8 +38,6 @@ func (s seenBatch) encode() []byte {
 	return b
 }
 
-// TestFetchedBatchesAreSeen: seen gets all complete batches of all fetch responses, for reads of any size, and no
-// others.
 func TestFetchedBatchesAreSeen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var want, got []seenBatch
@@ -75,10 +70,9 @@ func TestFetchedBatchesAreSeen(t *testing.T) {
 	})
 }
 
-// play writes a request and reads its response.
 func play(t *rapid.T, conn *fetchingConn, correlation int32, fetch bool, batches []byte) {
 	var request kmsg.Request = kmsg.NewPtrMetadataRequest()
-	response := batches // the content does not matter
+	response := batches
 	if fetch {
 		r := kmsg.NewPtrFetchRequest()
 		r.Version = fetchVersion

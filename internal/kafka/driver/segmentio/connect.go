@@ -12,12 +12,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// dialer returns dial with access and counting: bytes are counted below TLS, and requests above it.
 func dialer(dial meter.Dial, m *meter.Meter, a access.Access) meter.Dial {
 	return m.Watch(a.Secure(m.Count(dial)))
 }
 
-// login returns the client's SASL mechanism; nil without credentials.
+// login returns nil without credentials.
 func login(a access.Access) (sasl.Mechanism, error) {
 	if a.SASL == nil {
 		return nil, nil //nolint:nilnil // the client's own word for no login

@@ -16,17 +16,17 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// consumer is one group member, or a client with partitions assigned by hand. The group is a ConsumerGroup of the
-// client (membership.go), whose rebalances wait at the gate. Each partition has its own Reader (partition.go).
+// The group is a ConsumerGroup of the client (membership.go), whose rebalances wait at the gate. Each partition has
+// its own Reader (partition.go).
 type consumer struct {
 	cfg    driver.ConsumerConfig // with the line's callbacks
 	reader kafka.ReaderConfig    // of every partition, without number and dialer
 	dial   meter.Dial
 	meter  meter.Meter
-	life   meter.Line // cut by Kill
+	life   meter.Line
 	line   meter.Line // only the connections; cut by a Close that takes too long
 
-	compressed atomic.Bool  // whether the latest batch is compressed
+	compressed atomic.Bool
 	unpacked   atomic.Int64 // bytes of records from compressed batches
 
 	settings []driver.Setting
@@ -41,11 +41,11 @@ type consumer struct {
 	group    *kafka.ConsumerGroup // nil: assigned by hand
 
 	mu           sync.Mutex
-	partitions   []*partition   // by number
-	first        int            // the partition that the next poll begins with
-	paused       map[int32]bool // of the assigned partitions
+	partitions   []*partition // by number
+	first        int          // the partition that the next poll begins with
+	paused       map[int32]bool
 	generation   *kafka.Generation
-	failed       error     // the error that ended the consumer
+	failed       error
 	unknownSince time.Time // of the topic; zero while it is known
 }
 
@@ -57,8 +57,6 @@ var (
 	_ driver.RequestTimer = (*consumer)(nil)
 )
 
-// NewConsumer opens a group member, which joins in the background, or a client with partitions assigned by hand. It
-// does not wait for a broker.
 func (s *segmentio) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 	if err := driver.CheckConsumer(s, cfg); err != nil {
 		return nil, err
@@ -94,15 +92,12 @@ func (s *segmentio) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 	return c, nil
 }
 
-// dialer returns a copy of the client's dialer that opens connections by dial.
 func (c *consumer) dialer(dial meter.Dial) *kafka.Dialer {
 	d := *c.reader.Dialer
 	d.DialFunc = watchFetch(dialer(dial, &c.meter, c.cfg.Access), c.countBatch)
 	return &d
 }
 
-// own adds partitions to the consumer, each with its first offset. It calls OnAssigned first, so that a pause in the
-// callback comes before the first fetch.
 func (c *consumer) own(starts map[int32]int64) {
 	ids := slices.Sorted(maps.Keys(starts))
 	c.cfg.OnAssigned(ids)
@@ -134,7 +129,7 @@ func (c *consumer) open(id int32, next int64) *partition {
 	return p
 }
 
-// disown removes all partitions and returns their numbers. Their Readers end in the background.
+// disown returns the partitions' numbers. Their Readers end in the background.
 func (c *consumer) disown() []int32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,7 +163,6 @@ func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	}
 }
 
-// failure returns the error that ended the consumer; nil if it works.
 func (c *consumer) failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -183,7 +177,7 @@ func (c *consumer) failure() error {
 	return nil
 }
 
-// take collects the partitions' records. Each poll begins with another partition.
+// Each poll begins with another partition.
 func (c *consumer) take() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -197,7 +191,7 @@ func (c *consumer) take() bool {
 		c.chunks = append(c.chunks, chunk)
 		if left -= len(chunk.Records); c.cfg.MaxPollRecords > 0 && left == 0 {
 			c.first = (c.first + i + 1) % len(c.partitions)
-			c.notify() // there may be more
+			c.notify()
 			break
 		}
 	}
@@ -225,9 +219,8 @@ func (c *consumer) report(err error) {
 	c.cfg.OnError(err)
 }
 
-// Pause stops returning partitions. The client has no such call, so the driver stops taking a Reader's records until
-// the Reader's queue is full and it stops too. So a partition that is paused before its first fetch does not fetch.
-// Another one keeps up to one prefetched response.
+// The client has no such call, so the driver stops taking a Reader's records until the Reader's queue is full and
+// it stops too. A partition that is paused before its first fetch does not fetch.
 func (c *consumer) Pause(partitions ...int32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -250,7 +243,7 @@ func (c *consumer) Resume(partitions ...int32) {
 	}
 }
 
-// owned returns a partition by its number, or nil. The caller holds the lock.
+// owned returns nil for a partition that the consumer does not have. The caller holds the lock.
 func (c *consumer) owned(id int32) *partition {
 	i, found := slices.BinarySearchFunc(c.partitions, id,
 		func(p *partition, id int32) int { return int(p.id) - int(id) })
@@ -260,12 +253,10 @@ func (c *consumer) owned(id int32) *partition {
 	return c.partitions[i]
 }
 
-// Settings returns the fields of the client's ReaderConfig, ConsumerGroupConfig and Dialer, by their names.
 func (c *consumer) Settings() []driver.Setting { return c.settings }
 
-// Wire counts fetched batches when they arrive, before a poll returns them. The content of a compressed batch is
-// counted when the Reader returns its records. That count is slightly too low, because the size of their times and
-// offsets is unknown.
+// Wire counts fetched batches when they arrive, and the content of compressed ones when the Reader returns their
+// records. That content is slightly too low, because the size of times and offsets is unknown.
 func (c *consumer) Wire() driver.Wire {
 	w := c.meter.Wire()
 	w.UncompressedBytes += c.unpacked.Load()
@@ -289,15 +280,13 @@ func (c *consumer) countRecord(bytes int) {
 
 func (c *consumer) Requests() driver.Requests { return c.meter.Requests() }
 
-// Kill cuts the client's connections before it stops the client, so that nothing leaves after the cut.
 func (c *consumer) Kill() {
 	c.life.Cut()
 	c.cancel()
 	c.gate.shut()
 }
 
-// Close leaves the group, which calls OnRevoked for the member's partitions, and closes the client. It cuts off a
-// current join, because a broker may take half a minute to answer it.
+// Close cuts off a current join, because a broker may take half a minute to answer it.
 func (c *consumer) Close() {
 	c.closing.Do(func() {
 		c.gate.shut()

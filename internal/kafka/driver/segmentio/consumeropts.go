@@ -16,11 +16,10 @@ const (
 	defaultHeartbeat   = 3 * time.Second
 )
 
-// roundTrip is what the Reader subtracts from kafka.ReaderConfig.MaxWait to get the broker's wait, because the answer
-// must arrive within MaxWait. If MaxWait is shorter than roundTrip, it subtracts a quarter.
+// The Reader subtracts roundTrip from kafka.ReaderConfig.MaxWait to get the broker's wait, or a quarter if MaxWait
+// is shorter.
 const roundTrip = time.Second
 
-// brokerWait returns how long a broker is asked to wait for records.
 func brokerWait(maxWait time.Duration) time.Duration {
 	if maxWait < roundTrip {
 		return maxWait - maxWait/4
@@ -28,7 +27,6 @@ func brokerWait(maxWait time.Duration) time.Duration {
 	return maxWait - roundTrip
 }
 
-// readerOptions translates cfg, which driver.CheckConsumer has accepted, into the common options of all Readers.
 func readerOptions(cfg driver.ConsumerConfig) (kafka.ReaderConfig, error) {
 	reader := kafka.ReaderConfig{
 		Brokers:  cfg.Brokers,
@@ -54,13 +52,12 @@ func readerOptions(cfg driver.ConsumerConfig) (kafka.ReaderConfig, error) {
 	return reader, nil
 }
 
-// dialerOptions returns the Dialer without its function and login.
 func dialerOptions(cfg driver.ConsumerConfig) (*kafka.Dialer, error) {
 	d := &kafka.Dialer{ClientID: cfg.ClientID, Timeout: defaultDialTimeout}
 	return d, set(d, ofDialer, "consumer", cfg.Client)
 }
 
-// maxBytes returns the limit of a fetch, which has only one partition.
+// A fetch has only one partition, so both limits apply to it.
 func maxBytes(cfg driver.ConsumerConfig) int {
 	switch fetch, partition := int(cfg.FetchMaxBytes), int(cfg.FetchMaxPartitionBytes); {
 	case fetch == 0 && partition == 0:
@@ -74,7 +71,6 @@ func maxBytes(cfg driver.ConsumerConfig) int {
 	}
 }
 
-// groupOptions translates cfg into a ConsumerGroupConfig without its dialer.
 func groupOptions(cfg driver.ConsumerConfig) (kafka.ConsumerGroupConfig, error) {
 	group := kafka.ConsumerGroupConfig{
 		ID:             cfg.Group,

@@ -36,7 +36,6 @@ func TestOutcomeOfClose(t *testing.T) { outcomes.TestClose(t) }
 
 func TestProduceAfterClose(t *testing.T) { outcomes.TestProduceAfterClose(t) }
 
-// TestDialer: the dialer's error is reported.
 func TestDialer(t *testing.T) {
 	d, refused := drivertest.TestDialer(t, func(dial drivertest.Dial) driver.Driver { return segmentio.New(segmentio.WithDialer(dial)) })
 	if !errors.Is(d.Err, refused) {

@@ -11,13 +11,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// atATime is how many records the Writer gets in one call. Each call costs several allocations, so a large number is
-// better. But the Writer looks at all of them, at about 1 µs each, before it sends any.
+// Each call of the Writer costs several allocations, so many records are better. But the Writer looks at all of
+// them, at about 1 µs each, before it sends any.
 const atATime = 1000
 
-// feed passes queued records to the Writer until the producer closes. With one goroutine for this, the records of a
-// partition stay in order, and Produce returns while the client has no broker. The Writer gets many records in one
-// call, as its authors recommend.
+// A single goroutine keeps the records of a partition in order.
 func (p *producer) feed() {
 	defer p.end()
 	var spare []kafka.Message
@@ -36,7 +34,6 @@ func (p *producer) feed() {
 	}
 }
 
-// empty writes all queued records, and returns the memory for the next queue.
 func (p *producer) empty(spare []kafka.Message) []kafka.Message {
 	queue := p.swap(spare)
 	for part := range slices.Chunk(queue, atATime) {
@@ -54,8 +51,8 @@ func (p *producer) swap(spare []kafka.Message) []kafka.Message {
 	return queue
 }
 
-// write passes messages to the Writer, which accepts all or none. It accepts none while the client knows no broker or
-// not the topic, or if one of them is too large. So write retries, as users of the client must.
+// The Writer accepts all messages or none: none while the client does not know the topic, or if one of them is too
+// large. So write retries.
 func (p *producer) write(messages []kafka.Message) {
 	var cause error // the latest error other than a timeout
 	for attempts := 1; len(messages) > 0; attempts++ {
@@ -81,8 +78,7 @@ func (p *producer) write(messages []kafka.Message) {
 	}
 }
 
-// offer passes messages to the Writer, with the delivery timeout of the first: the client may wait for its first
-// metadata without a limit.
+// Without the delivery timeout of the first message, the client may wait for its first metadata without a limit.
 func (p *producer) offer(messages []kafka.Message) error {
 	ctx := p.closing
 	if p.cfg.DeliveryTimeout > 0 && !p.met {
@@ -99,8 +95,8 @@ func (p *producer) offer(messages []kafka.Message) error {
 	return err
 }
 
-// expire fails the messages that are past their delivery timeout and returns the others. Without a delivery timeout it
-// fails all messages after the client's own number of attempts.
+// expire returns the messages that are not past their delivery timeout. Without one it fails all messages after the
+// client's own number of attempts.
 func (p *producer) expire(messages []kafka.Message, attempts int, err error) []kafka.Message {
 	expired := 0
 	switch timeout := p.cfg.DeliveryTimeout; {

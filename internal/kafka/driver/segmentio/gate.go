@@ -2,9 +2,8 @@ package segmentio
 
 import "sync"
 
-// gate separates rebalances and polls. No rebalance happens between a poll that returned records and the next poll, and
-// polls take no records during a rebalance. So when OnRevoked is called, the caller has all records returned from the
-// partition, and no more follow. A waiting rebalance goes before the next poll.
+// No rebalance happens between a poll that returned records and the next poll, and polls take no records during a
+// rebalance. A waiting rebalance goes before the next poll.
 type gate struct {
 	mu      sync.Mutex
 	open    sync.Cond // holding became false, or closed true
@@ -19,7 +18,6 @@ func newGate() *gate {
 	return g
 }
 
-// settle notes that the caller has processed its records.
 func (g *gate) settle() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -50,7 +48,6 @@ func (g *gate) take(it func() (some bool)) {
 	}
 }
 
-// move calls rebalance when the caller holds no records.
 func (g *gate) move(rebalance func()) {
 	g.mu.Lock()
 	g.moving++

@@ -5,8 +5,6 @@ import (
 	"testing/synctest"
 )
 
-// TestGate: a rebalance waits while the caller holds records, goes before the next poll, and blocks polls. After shut
-// it does not wait.
 func TestGate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()

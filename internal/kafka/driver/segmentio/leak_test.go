@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/segmentio"
 )
 
-// TestNothingIsLeftRunning: closed or killed clients leave no goroutine, even if no broker was reachable.
 func TestNothingIsLeftRunning(t *testing.T) {
 	drivertest.Virtual(t, testNothingIsLeft, drivertest.Topics(2)...)
 	drivertest.Virtual(t, testClosedInFlight, drivertest.Topics(1)...)
@@ -35,7 +34,6 @@ func testNothingIsLeft(t *testing.T, cluster drivertest.Cluster) {
 	drivertest.CheckNothingRuns(t, "segmentio")
 }
 
-// testClosedInFlight closes a producer whose request is not answered.
 func testClosedInFlight(t *testing.T, cluster drivertest.Cluster) {
 	written := drivertest.Silence(cluster)
 	cfg := outcomes.Config(cluster)
@@ -47,7 +45,6 @@ func testClosedInFlight(t *testing.T, cluster drivertest.Cluster) {
 	drivertest.CheckNothingRuns(t, "segmentio")
 }
 
-// consumeAndClose polls until a record comes, or for a moment.
 func consumeAndClose(t *testing.T, cfg driver.ConsumerConfig, kill bool) {
 	t.Helper()
 	c := drivertest.Consumer(t, segmentio.New(), cfg)

@@ -11,15 +11,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// askTimeout limits how long a member waits for the answer whether it is still a member.
 const askTimeout = 3 * time.Second
 
 // How a consumer is a member of its group.
 //
-// The client's ConsumerGroup joins and returns a Generation: a member's assignment until the next rebalance. Before its
-// next join it waits for all functions that the Generation has started, so one of them owns the partitions from
-// beginning to end. At the end heartbeats have stopped, but the member can commit until the function returns; it calls
-// OnRevoked there. The client is eager: each rebalance revokes all partitions.
+// The client's ConsumerGroup returns a Generation: a member's assignment until the next rebalance. Before its next
+// join it waits for all functions that the Generation has started, so one of them owns the partitions from
+// beginning to end. At the end heartbeats have stopped, but the member can still commit, and it calls OnRevoked
+// there. Each rebalance revokes all partitions.
 
 func (c *consumer) join(cfg driver.ConsumerConfig) error {
 	group, err := groupOptions(cfg)
@@ -36,7 +35,6 @@ func (c *consumer) join(cfg driver.ConsumerConfig) error {
 	return nil
 }
 
-// live goes from generation to generation until the group is closed or the consumer fails.
 func (c *consumer) live() {
 	for {
 		generation, err := c.group.Next(c.ctx)
@@ -85,8 +83,7 @@ func (c *consumer) setGeneration(g *kafka.Generation) {
 	c.generation = g
 }
 
-// isLost reports whether the group has removed the member, or is unreachable, so that a commit is impossible. The
-// client does not report that, so isLost sends another heartbeat.
+// isLost sends another heartbeat: the client does not report whether the group has removed the member.
 func (c *consumer) isLost(g *kafka.Generation) bool {
 	if c.gate.isShut() {
 		return false
@@ -106,8 +103,7 @@ func (c *consumer) isLost(g *kafka.Generation) bool {
 	return err != nil && !errors.Is(err, kafka.RebalanceInProgress)
 }
 
-// Commit commits the offsets and waits for the broker's answer, which the client limits to 5 s. It may be called from
-// any goroutine, also within OnRevoked.
+// The client limits the wait for the broker's answer to 5 s.
 func (c *consumer) Commit(ctx context.Context, offsets map[int32]int64) error {
 	if len(offsets) == 0 {
 		return nil

@@ -18,8 +18,6 @@ const (
 	ofDialer    = "Dialer."
 )
 
-// producerTable and consumerTable classify each field of the client's Writer and Transport, and of its ReaderConfig,
-// ConsumerGroupConfig and Dialer.
 var (
 	producerTable = native.Table{
 		Client: "kafka-go",
@@ -104,7 +102,6 @@ func (s *segmentio) TryConsumer(cfg driver.ConsumerConfig) error {
 	return err
 }
 
-// set sets those fields of a struct that are given with its prefix.
 func set(of any, prefix, side string, given map[string]string) error {
 	if err := native.SetFields(of, prefix, given); err != nil {
 		return fmt.Errorf("%w: %s: %w", driver.ErrConfig, side, err)

@@ -10,8 +10,7 @@ import (
 
 // The outcome of a record without an ack.
 //
-// After several silent attempts, the Writer returns one error for a batch, that of the last attempt. So attempts.go
-// classifies each attempt when it ends:
+// The Writer returns only the error of a batch's last attempt. So attempts.go classifies each attempt when it ends:
 //
 //	never written   The request was not completely encoded, and only a complete
 //	                request is written. Examples: no broker is reachable, the
@@ -22,12 +21,12 @@ import (
 //	open            All else: timed out or disconnected later, or an ambiguous
 //	                answer. It may be in the log, or still arrive.
 //
-// A record whose batch had an open attempt is Unknown, whatever came after; otherwise it is Failed. A record that is
-// acknowledged after an open attempt is Acked, and may be in the log twice: kafka-go is not idempotent.
+// A record whose batch had an open attempt is Unknown; otherwise it is Failed. A record that is acknowledged after
+// an open attempt is Acked, and may be in the log twice: kafka-go is not idempotent.
 
-// refusals are the errors that a broker returns before it appends anything. They omit UNKNOWN_SERVER_ERROR and
-// KAFKA_STORAGE_ERROR, which can come from the append itself, and REQUEST_TIMED_OUT and
-// NOT_ENOUGH_REPLICAS_AFTER_APPEND, which come after it.
+// refusals are the errors that a broker returns before it appends anything. They omit UNKNOWN_SERVER_ERROR,
+// KAFKA_STORAGE_ERROR, REQUEST_TIMED_OUT and NOT_ENOUGH_REPLICAS_AFTER_APPEND, which can come from or after the
+// append.
 var refusals = []kafka.Error{
 	// The batch's content.
 	kafka.MessageSizeTooLarge,
@@ -50,8 +49,7 @@ var refusals = []kafka.Error{
 	kafka.NotEnoughReplicas,
 }
 
-// atOnce are the errors that come before the append, except with acks all: a leader may then append, wait for its
-// followers, and lose its leadership.
+// With acks all, a leader may append before it returns these: it waits for its followers, and loses its leadership.
 var atOnce = []kafka.Error{
 	kafka.NotLeaderForPartition,
 	kafka.UnknownTopicOrPartition,
@@ -59,7 +57,6 @@ var atOnce = []kafka.Error{
 	kafka.FencedLeaderEpoch,
 }
 
-// refuses reports whether code means that nothing was appended.
 func refuses(code kafka.Error, acks driver.Acks) bool {
 	return slices.Contains(refusals, code) || acks != driver.AcksAll && slices.Contains(atOnce, code)
 }

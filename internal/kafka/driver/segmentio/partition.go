@@ -11,17 +11,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// partition is one that the consumer reads: a Reader, and a goroutine that moves its single records to a buffer. A
-// program that reads several partitions must do the same. The client has no call that waits for records of all of them,
-// or that returns more than one.
+// partition is a Reader, and a goroutine that moves its single records to a buffer. The client has no call that
+// waits for records of several partitions, or that returns more than one record.
 type partition struct {
 	id     int32
-	count  func(bytes int) // of a record that the Reader returns
-	ready  func()          // the buffer is no longer empty
-	report func(error)     // the Reader's errors
+	count  func(bytes int)
+	ready  func() // the buffer is no longer empty
+	report func(error)
 
 	reader *kafka.Reader
-	line   meter.Line // of the Reader's connections
+	line   meter.Line
 	ctx    context.Context
 	cancel context.CancelFunc
 	work   sync.WaitGroup
@@ -37,8 +36,8 @@ type partition struct {
 	paused  bool
 }
 
-// The bounds of a partition's buffer. The Reader also prefetches as many records as its queue holds
-// (kafka.ReaderConfig.QueueCapacity), and what is in its socket.
+// The Reader also prefetches as many records as its queue holds (kafka.ReaderConfig.QueueCapacity), and what is in
+// its socket.
 const (
 	bufferRecords = 1000
 	bufferBytes   = 1 << 20
@@ -82,13 +81,13 @@ func (p *partition) put(m *kafka.Message) {
 	}
 }
 
-// full reports whether the buffer has no space. The caller holds the lock.
+// The caller of full holds the lock.
 func (p *partition) full() bool {
 	n := len(p.filled.Records)
 	return n >= bufferRecords || n > 0 && p.bytes >= bufferBytes
 }
 
-// take returns the buffer's records, or at most atMost of them; 0 means no limit.
+// take returns at most atMost records; 0 means no limit.
 func (p *partition) take(atMost int, buffers *driver.Buffers) (chunk driver.Chunk, some bool) {
 	if p.waiting.Load() == 0 {
 		return chunk, false
@@ -130,7 +129,7 @@ func (p *partition) resume() {
 	}
 }
 
-// end closes the Reader. First it cuts the Reader's connections, because closing waits for a current fetch.
+// end first cuts the Reader's connections, because closing waits for a current fetch.
 func (p *partition) end() {
 	p.cancel()
 	p.mu.Lock()

@@ -13,8 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// producer passes records to a Writer. The Writer never blocks and has no limit, so the producer counts its records.
-// One goroutine empties its queue (feed.go).
+// The Writer never blocks and has no limit, so the producer counts its records. One goroutine empties its queue
+// (feed.go).
 type producer struct {
 	cfg       driver.ProducerConfig
 	limit     int // of records held
@@ -23,7 +23,7 @@ type producer struct {
 	writer    *kafka.Writer // owned and replaced by the feeder
 	met       bool          // owned by the feeder: the client has found the topic
 	meter     meter.Meter
-	line      meter.Line // of its connections
+	line      meter.Line
 	settings  []driver.Setting
 
 	closing context.Context
@@ -35,7 +35,7 @@ type producer struct {
 	mu     sync.Mutex
 	room   sync.Cond // held has decreased, or the producer closes
 	queue  []kafka.Message
-	held   int // records that are not complete
+	held   int
 	closed bool
 }
 
@@ -45,7 +45,7 @@ var (
 	_ driver.RequestTimer = (*producer)(nil)
 )
 
-// slot is the driver.Record.Native of this driver, and the WriterData of the record's kafka.Message.
+// slot is this driver's Record.Native, and the WriterData of the record's kafka.Message.
 type slot struct {
 	owner     *driver.Record
 	tag       uint64
@@ -53,7 +53,6 @@ type slot struct {
 	since     time.Time // time of Produce, if there is a delivery timeout
 }
 
-// NewProducer opens a producing client. It does not wait for a broker.
 func (s *segmentio) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	if err := driver.CheckProducer(s, cfg); err != nil {
 		return nil, err
@@ -72,7 +71,7 @@ func (s *segmentio) NewProducer(cfg driver.ProducerConfig) (driver.Producer, err
 	}
 	p := &producer{cfg: cfg, limit: cfg.MaxBuffered, wake: make(chan struct{}, 1), flushes: make(chan chan struct{})}
 	if p.limit == 0 {
-		p.limit = math.MaxInt // like the client's own
+		p.limit = math.MaxInt
 	}
 	p.room.L = &p.mu
 	p.meter.NoAcks = cfg.Acks == driver.AcksNone
@@ -116,7 +115,7 @@ func (p *producer) Produce(r *driver.Record) {
 	}
 }
 
-// enqueue waits for space and queues m. It returns false if the producer is closed.
+// enqueue waits for space. It returns false if the producer is closed.
 func (p *producer) enqueue(m kafka.Message) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -131,7 +130,7 @@ func (p *producer) enqueue(m kafka.Message) bool {
 	return true
 }
 
-// done is called by the Writer with the result of a batch, on the goroutine that made its attempts.
+// The Writer calls done with the result of a batch, on the goroutine of its attempts.
 func (p *producer) done(messages []kafka.Message, err error) {
 	outcome := p.attempts.of(slotOf(&messages[0]).partition).settle(len(messages), err)
 	known := outcome == driver.Acked && p.cfg.Acks != driver.AcksNone
@@ -145,7 +144,7 @@ func (p *producer) done(messages []kafka.Message, err error) {
 	p.release(len(messages))
 }
 
-// hand completes a record. After OnDone, its owner may already reuse it on another goroutine.
+// After OnDone, the record's owner may already reuse it on another goroutine.
 func (p *producer) hand(s *slot, outcome driver.Outcome, offset int64, err error) {
 	p.cfg.OnDone(driver.Done{Record: s.owner, Tag: s.tag, Outcome: outcome, Offset: offset, Err: err})
 }
@@ -162,8 +161,8 @@ func (p *producer) dialer(dial meter.Dial) meter.Dial {
 		func(partition int32, bytes int) { p.attempts.of(partition).written.Store(int64(bytes)) })
 }
 
-// Flush makes the feeder replace the Writer by another on the same connections. Closing it is the only way to send what
-// it holds back. Records produced meanwhile wait.
+// Flush makes the feeder replace the Writer: closing it is the only way to send what it holds back. Records
+// produced meanwhile wait.
 func (p *producer) Flush(ctx context.Context) error {
 	done := make(chan struct{})
 	select {
@@ -188,8 +187,7 @@ func (p *producer) Wire() driver.Wire { return p.meter.Wire() }
 
 func (p *producer) Requests() driver.Requests { return p.meter.Requests() }
 
-// Close ends all attempts, and returns when every record is complete. If the Writer waits between two attempts, Close
-// takes up to 1 s longer.
+// If the Writer waits between two attempts, Close takes up to 1 s longer.
 func (p *producer) Close() {
 	p.mu.Lock()
 	p.closed = true

@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// writerOptions translates cfg, which driver.CheckProducer has accepted, into a Writer without its transport and
-// functions.
 func writerOptions(cfg driver.ProducerConfig) (*kafka.Writer, error) {
 	w := &kafka.Writer{
 		Addr:         kafka.TCP(cfg.Brokers...),
@@ -34,7 +32,6 @@ func writerOptions(cfg driver.ProducerConfig) (*kafka.Writer, error) {
 	return w, nil
 }
 
-// transportOptions returns the Transport without its dialer and login.
 func transportOptions(cfg driver.ProducerConfig) (*kafka.Transport, error) {
 	t := &kafka.Transport{
 		ClientID:       cfg.ClientID,
@@ -43,7 +40,7 @@ func transportOptions(cfg driver.ProducerConfig) (*kafka.Transport, error) {
 	return t, set(t, ofTransport, "producer", cfg.Client)
 }
 
-// codecs are the client's compressions by Kafka's names. The client's default is none.
+// The client's default is none.
 var codecs = map[string]kafka.Compression{
 	"": 0, "none": 0, "gzip": kafka.Gzip, "snappy": kafka.Snappy, "lz4": kafka.Lz4, "zstd": kafka.Zstd,
 }
@@ -51,17 +48,15 @@ var codecs = map[string]kafka.Compression{
 // shortest is the BatchTimeout for no linger; 0 would mean the Writer's default of 1 s.
 const shortest = time.Nanosecond
 
-// The bounds of a batch in records.
 const (
-	defaultBatchRecords = 100 // the client's own
+	defaultBatchRecords = 100
 	mostBatchRecords    = 1000
 	smallRecordBytes    = 64
 )
 
-// batchRecords returns Writer.BatchSize, the client's second limit of a batch, in records. Other clients have no such
-// limit. So for batches that linger it is high enough that the limit in bytes applies first, except for very small
-// records. But the Writer allocates about 150 bytes for each record that a batch may hold. So batches that do not
-// linger keep the default, and the highest value is mostBatchRecords.
+// Writer.BatchSize is the client's second limit of a batch, in records, which other clients lack. For batches that
+// linger it is so high that the limit in bytes applies first, except for very small records. The Writer allocates
+// about 150 bytes for each possible record, so batches that do not linger keep the default.
 func batchRecords(cfg driver.ProducerConfig) int {
 	if cfg.OneRecord {
 		return 1
@@ -72,21 +67,18 @@ func batchRecords(cfg driver.ProducerConfig) int {
 	return min(max(int(cfg.BatchBytes)/smallRecordBytes, defaultBatchRecords), mostBatchRecords)
 }
 
-// The client's waits between attempts (Writer.WriteBackoffMin and Max) and its number of attempts, used without a
-// delivery timeout.
+// The client's own values, used without a delivery timeout (Writer.WriteBackoffMin and Max).
 const (
 	minBackoff      = 100 * time.Millisecond
 	maxBackoff      = time.Second
 	defaultAttempts = 10
 )
 
-// enoughAttempts returns more attempts than fit into the delivery timeout, so that the timeout ends them (see
-// attempts.go).
+// More attempts than fit into the delivery timeout, so that the timeout ends them (attempts.go).
 func enoughAttempts(timeout time.Duration) int {
 	return defaultAttempts + int(timeout/maxBackoff) + 1
 }
 
-// backoff returns how long the client waits after this number of attempts.
 func backoff(attempts int) time.Duration {
 	return min(time.Duration(attempts*attempts)*minBackoff, maxBackoff)
 }

@@ -1,10 +1,9 @@
 // Package segmentio drives Kafka through segmentio/kafka-go, a client in pure Go.
 //
-// A measurement shows what users of the client use. They produce with an asynchronous Writer and a completion function.
-// They consume with one Reader for each partition under a ConsumerGroup, as in the client's own examples. The driver
-// adds what the client does not offer. One goroutine feeds the Writer (feed.go), and a flush closes it. A round tripper
-// records which requests can have reached a broker (attempts.go, outcome.go). Rebalances wait while the caller holds
-// records (gate.go). Each Reader fills a buffer from which polls take records (partition.go).
+// It uses an asynchronous Writer, and one Reader for each partition under a ConsumerGroup, as the client's users
+// do. One goroutine feeds the Writer (feed.go), and a flush closes it. A round tripper records which requests can
+// have reached a broker (attempts.go, outcome.go). Rebalances wait while the caller holds records (gate.go). Each
+// Reader fills a buffer from which polls take records (partition.go).
 //
 // Files to know: attempts.go, outcome.go, gate.go, partition.go.
 package segmentio
@@ -38,7 +37,7 @@ func New(options ...Option) driver.Driver {
 	return s
 }
 
-// dialer returns the dialer of a client, which has its own dial timeouts.
+// A client has its own dial timeouts.
 func (s *segmentio) dialer(a access.Access) meter.Dial {
 	if s.dial != nil {
 		return s.dial
@@ -52,7 +51,7 @@ func (s *segmentio) Version() string {
 	return driver.ModuleVersion(module)
 }
 
-// Lacks names what the client can't do. A configuration that asks for it is an error.
+// Lacks names what the client can't do.
 func (s *segmentio) Lacks() map[driver.Capability]string {
 	return map[driver.Capability]string{
 		driver.Idempotence:       "kafka-go has no idempotent producer: what it retries may be in the log twice",

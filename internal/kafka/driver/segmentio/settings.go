@@ -14,11 +14,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The reported settings have the names of the client's fields, and their values after the client has set its defaults.
-// They omit fields that only pass the tool's own code to the client (Balancer, Completion, Dial, loggers).
+// The reported values are those after the client has set its defaults. Fields that only pass the tool's own code to
+// the client (Balancer, Completion, Dial, loggers) are omitted.
 
-// producerSettings returns a producer's settings, from the Writer if it reports them. Defaults that the Writer and the
-// Transport do not report are written here.
+// Defaults that the Writer and the Transport do not report are written here.
 func producerSettings(w *kafka.Writer, t *kafka.Transport, cfg driver.ProducerConfig) []driver.Setting {
 	runs := w.Stats()
 	batchBytes := w.BatchBytes
@@ -46,14 +45,12 @@ func producerSettings(w *kafka.Writer, t *kafka.Transport, cfg driver.ProducerCo
 		setting("Writer.WriteBackoffMax", runs.WriteBackoffMax),
 		setting("Writer.WriteBackoffMin", runs.WriteBackoffMin),
 		setting("Writer.WriteTimeout", runs.WriteTimeout),
-		// The driver's own settings.
 		setting("driver.delivery.timeout", cfg.DeliveryTimeout),
 		setting("driver.max.buffered", orUnset(cfg.MaxBuffered)),
 		securityProtocol(cfg.Access),
 	})
 }
 
-// consumerSettings returns the settings of the Readers and, in a group, of the ConsumerGroup.
 func consumerSettings(common kafka.ReaderConfig, group kafka.ConsumerGroupConfig,
 	cfg driver.ConsumerConfig) []driver.Setting {
 	r := kafka.NewReader(common) // it fetches only when asked
@@ -105,8 +102,6 @@ func groupSettings(g kafka.ConsumerGroupConfig) []driver.Setting {
 	}
 }
 
-// securityProtocol reports the protocol by Kafka's name, because the client has no name for it. Together with the
-// mechanism it is all that a result has of the access.
 func securityProtocol(a access.Access) driver.Setting {
 	return driver.Setting{Name: "security.protocol", Value: a.Protocol()}
 }

@@ -9,8 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/drivertest"
 )
 
-// TestDefaultsAreShown: the report has the client's defaults. A failure after an update of the library means that its
-// defaults have changed.
+// If this fails after an update of the library, the library's defaults have changed.
 func TestDefaultsAreShown(t *testing.T) {
 	p := drivertest.Producer(t, New(), driver.ProducerConfig{Acks: driver.AcksAll})
 	drivertest.WantSettings(t, p.Settings(), map[string]string{
@@ -40,7 +39,6 @@ func TestDefaultsAreShown(t *testing.T) {
 	})
 }
 
-// TestSettingsFollowTheConfiguration: the report shows the effective value, also if the client counts differently.
 func TestSettingsFollowTheConfiguration(t *testing.T) {
 	p := drivertest.Producer(t, New(), driver.ProducerConfig{
 		Brokers: []string{"b1:1", "b2:2"}, Acks: driver.AcksLeader, Compression: "zstd",
@@ -69,7 +67,6 @@ func TestSettingsFollowTheConfiguration(t *testing.T) {
 	})
 }
 
-// TestCredentialsAreNotSettings: settings appear in results, which people share.
 func TestCredentialsAreNotSettings(t *testing.T) {
 	for _, mechanism := range []string{access.MechanismPlain, access.MechanismScram256, access.MechanismScram512} {
 		p := drivertest.Producer(t, New(), driver.ProducerConfig{

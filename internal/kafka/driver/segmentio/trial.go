@@ -9,9 +9,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// trial holds the results of the attempts at a partition's current batch. For each partition the Writer has one batch
-// at a time and one goroutine for its attempts and completion. So these fields need no lock. Later records come in the
-// order in which the Writer got them, so their ages are a queue.
+// trial holds the results of the attempts at a partition's current batch. The Writer has one goroutine for a
+// partition's attempts and completion, so these fields need no lock. Later records come in the Writer's order, so
+// their ages are a queue.
 type trial struct {
 	open    bool         // an attempt may have put the batch into the log
 	last    error        // of its attempts without an answer
@@ -38,7 +38,6 @@ func (t *trial) pull() {
 	t.since = t.since[:len(t.since)-1]
 }
 
-// until returns the deadline of the current batch, if there is a timeout.
 func (t *trial) until(timeout time.Duration) (at time.Time, bounded bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -48,8 +47,7 @@ func (t *trial) until(timeout time.Duration) (at time.Time, bounded bool) {
 	return t.since[t.gone].Add(timeout), true
 }
 
-// expired returns the error of a batch past its deadline. It does not wrap the last error, because the Writer might
-// then retry.
+// expired does not wrap the last error, because the Writer might then retry.
 func (t *trial) expired() error {
 	if t.last == nil {
 		return errExpired
@@ -57,7 +55,6 @@ func (t *trial) expired() error {
 	return fmt.Errorf("%w; the last attempt: %v", errExpired, t.last) //nolint:errorlint // see above
 }
 
-// settle returns the outcome of the current batch, which ended with err.
 func (t *trial) settle(records int, err error) driver.Outcome {
 	outcome := driver.Acked
 	switch {

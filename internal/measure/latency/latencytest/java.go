@@ -19,9 +19,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 )
 
-// CheckJava fails the test unless Java's HistogramLogProcessor, from the HdrHistogram jar, agrees with ReadLog for
-// every tag. They compare count, p50, p90, p99 and maximum, to the nanosecond. It returns these figures by tag,
-// without a mean.
+// CheckJava fails the test unless Java's HistogramLogProcessor agrees with ReadLog for every tag in count, p50,
+// p90, p99 and maximum. It returns these figures by tag.
 func CheckJava(t testing.TB, jar, log string) map[string]latency.Summary {
 	t.Helper()
 	ours, err := SummariseLog(log)
@@ -77,8 +76,8 @@ func ProcessLog(ctx context.Context, jar, log, tag string) (latency.Summary, err
 		return latency.Summary{}, err
 	}
 	defer os.RemoveAll(dir)
-	// With -o the processor writes a line for each interval to the file, and the distribution to file.hgrm. A ratio
-	// of 1 keeps nanoseconds.
+	// With -o the processor writes intervals to the file, and the distribution to file.hgrm. A ratio of 1 keeps
+	// nanoseconds.
 	out := filepath.Join(dir, "out")
 	java := exec.CommandContext(ctx, "java", "-cp", jar, "org.HdrHistogram.HistogramLogProcessor",
 		"-v", "-csv", "-i", log, "-tag", tag, "-outputValueUnitRatio", "1", "-o", out)
@@ -101,7 +100,6 @@ func ProcessLog(ctx context.Context, jar, log, tag string) (latency.Summary, err
 	return summary, nil
 }
 
-// lastTotals reads the running totals from the last line of the processor's table.
 func lastTotals(r io.Reader) (latency.Summary, error) {
 	table := csv.NewReader(r)
 	table.Comment = '#'
@@ -129,8 +127,8 @@ func lastTotals(r io.Reader) (latency.Summary, error) {
 	}, nil
 }
 
-// WriteSample writes a log with difficult content. It has a warm-up before time zero, and values at and beyond both
-// ends of the range. Some intervals lack a metric, and there is a gap between two intervals.
+// WriteSample writes a log with a warm-up before time zero, values at and beyond both ends of the range, intervals
+// without a metric, and a gap between two intervals.
 func WriteSample(w io.Writer) error {
 	recorder := latency.NewRecorder(latency.SendDelay, latency.E2EResponseTime, latency.PollTime)
 	var collector latency.Collector

@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 )
 
-// TestLastTotals reads what HistogramLogProcessor 2.2.2 printed for a log of two intervals.
+// HistogramLogProcessor 2.2.2 printed the table.
 func TestLastTotals(t *testing.T) {
 	const table = `#[Interval percentile log between 0.000 and <Infinite> seconds (relative to StartTime)]
 #[StartTime: 1795292239.094 (seconds since epoch), Sat Nov 21 20:17:19 UTC 2026]

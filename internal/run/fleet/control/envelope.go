@@ -12,47 +12,45 @@ import (
 	"math"
 )
 
-// Version is that of the records that this package writes, and the highest that it reads.
+// Version is the version of records that this package writes, and the highest that it reads.
 const Version = 1
 
 // Coordinator is the agent index of the coordinator's records.
 const Coordinator = -1
 
-// Limits of a record and of a snapshot.
 const (
 	MaxBody   = 512 << 10 // bytes
-	MaxPieces = 128       // of one snapshot, which is 64 MiB
+	MaxPieces = 128       // of one snapshot: 64 MiB
 )
 
 // Record is one entry of the log.
 type Record struct {
 	Kind     Kind
-	Run      int    // the run that it belongs to, from 1; 0 before the first plan
+	Run      int    // from 1; 0 before the first plan
 	Agent    int    // the writer's index, or Coordinator
-	Instance uint64 // drawn at random by the writer's process, and never 0
+	Instance uint64 // random for each process, never 0
 	Sequence uint64 // counts the instance's records from 1
-	// Piece, from 0, of Pieces is the part in Body of the snapshot with this Number, which
-	// counts an agent's snapshots of a run from 0. Last marks all pieces of the last one.
-	// All other kinds have the number 0 and one piece.
+	// Body is piece Piece, from 0, of Pieces of the snapshot Number, which counts from 0 in each
+	// run of an agent. Last marks the last snapshot's pieces. Other kinds have the number 0 and one
+	// piece.
 	Number        int
 	Piece, Pieces int
 	Last          bool
 	Body          []byte
 }
 
-// Key seals a session's records. A nil key is none, which only a cluster of one
-// machine allows. It is never printed or written.
+// Key seals a session's records; nil is no key, for a cluster on one machine. It is never printed
+// or written.
 type Key []byte
 
 const keyMask = "(hidden)"
 
-// Format writes a mask, whatever the verb.
+// Format writes a mask for every verb.
 func (Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, keyMask) }
 
 // MarshalText returns the mask.
 func (Key) MarshalText() ([]byte, error) { return []byte(keyMask), nil }
 
-// Reasons why a record is refused.
 var (
 	ErrForeign   = errors.New("it is no record of a control log")
 	ErrVersion   = errors.New("it has a later version: use one release of kafka-bench on all machines")
@@ -63,7 +61,7 @@ var (
 	ErrMalformed = errors.New("it contradicts itself")
 )
 
-// The layout of a record, with integers in big-endian order:
+// This is the layout of a record, with integers in big-endian order:
 //
 //	0  magic        4 bytes
 //	4  version, seal, kind, flags   1 byte each
@@ -78,7 +76,7 @@ var (
 //	48 body
 //	   tag          32 bytes of HMAC-SHA-256, or 4 of CRC-32C
 //
-// The tag is over all that precedes it, and over the ID of the topic.
+// The tag covers everything before it, and the ID of the topic.
 const (
 	magic    = "KBCL"
 	bodyAt   = 48
@@ -89,8 +87,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Seal returns the record as bytes for the topic with this ID. The error is
-// ErrMalformed.
+// Seal encodes a record for the topic with this ID. Its error is ErrMalformed.
 func Seal(key Key, topic [16]byte, r Record) ([]byte, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -116,8 +113,8 @@ func Seal(key Key, topic [16]byte, r Record) ([]byte, error) {
 	return append(b, tag(key, topic, b)...), nil
 }
 
-// Open returns the record in bytes that were read from the topic with this ID. Body
-// shares their memory. The error is one of the Err variables of this package.
+// Open decodes a record that was read from the topic with this ID. Body shares b's memory. The
+// error is one of this package's Err variables.
 func Open(key Key, topic [16]byte, b []byte) (Record, error) {
 	if len(b) < bodyAt+crc32.Size || string(b[:len(magic)]) != magic || b[4] == 0 {
 		return Record{}, ErrForeign
@@ -158,8 +155,8 @@ func Open(key Key, topic [16]byte, b []byte) (Record, error) {
 	return r, r.check()
 }
 
-// Claimed is the agent that a record says it is of, whether its seal holds or not: who has
-// another key can still be named. What is no record is of [Coordinator] − 1.
+// Claimed returns the agent that a record names, whether or not its seal holds; [Coordinator] − 1
+// if b is no record.
 func Claimed(b []byte) (agent int) {
 	if len(b) < bodyAt || string(b[:len(magic)]) != magic {
 		return Coordinator - 1
@@ -167,7 +164,6 @@ func Claimed(b []byte) (agent int) {
 	return int(int32(binary.BigEndian.Uint32(b[12:])))
 }
 
-// tag seals what precedes it in a record.
 func tag(key Key, topic [16]byte, b []byte) []byte {
 	if key == nil {
 		sum := crc32.Update(crc32.Checksum(b, castagnoli), castagnoli, topic[:])
@@ -179,14 +175,13 @@ func tag(key Key, topic [16]byte, b []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// keyID tells one key from another, and says nothing else of it.
+// keyID does not reveal the key.
 func keyID(key Key) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("key ID"))
 	return mac.Sum(nil)[:bodyAt-40]
 }
 
-// check finds what no writer of this package writes.
 func (r Record) check() error {
 	switch {
 	case r.Kind < KindHello || r.Kind > KindEcho:

@@ -49,7 +49,6 @@ func TestSealAndOpen(t *testing.T) {
 	}
 }
 
-// Every record with one flipped bit is refused, whichever bit that is.
 func TestFlippedBits(t *testing.T) {
 	for _, key := range []Key{nil, testKey} {
 		sealed := seal(t, key, piece())
@@ -112,8 +111,7 @@ func TestMalformedRecords(t *testing.T) {
 	}
 }
 
-// FuzzOpen opens any bytes, as they come and with a tag that fits. What opens is what
-// Seal writes.
+// FuzzOpen opens any bytes, as they are and with a valid tag.
 func FuzzOpen(f *testing.F) {
 	f.Add(seal(f, nil, piece()), false)
 	f.Add(seal(f, testKey, piece()), true)

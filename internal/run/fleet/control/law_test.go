@@ -12,35 +12,33 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A world is a log with processes that read it late, write late, write twice and do not
-// know that they were replaced. Beside the log it keeps, by rules of its own, who is the
-// valid instance of which index.
+// world is a log whose processes read and write late, write twice and do not know that they were
+// replaced. It has its own rules for valid instances.
 type world struct {
 	t    *rapid.T
-	rand *rand.Rand // fair, as rapid's numbers are not
+	rand *rand.Rand // uniform, unlike rapid's numbers
 	log  []Entry
 	all  *State // folds every entry
 	only *State // folds no record of a zombie
 
 	valid   map[int]uint64 // by index
 	claimed map[uint64]bool
-	begun   bool // the run has started
+	begun   bool
 	worked  map[string]uint64
 	procs   []*proc
 	started uint64 // processes
 
-	snapshots int // handed in whole
+	snapshots int
 }
 
-// proc is an agent or the coordinator.
 type proc struct {
 	agent    int
 	instance uint64
 	sequence uint64
 	view     *State
-	queue    [][]byte // sealed, and not in the log yet
+	queue    [][]byte // sealed, not in the log yet
 	records  []Record // of the queue
-	done     int      // the last run that it worked in
+	done     int      // last run that it worked in
 }
 
 const indexes = 3
@@ -72,7 +70,6 @@ func (p *proc) write(w *world, r Record) {
 	p.queue, p.records = append(p.queue, sealed), append(p.records, r)
 }
 
-// read folds some more of the log. At its end all readers agree.
 func (p *proc) read(w *world, n int) {
 	from := p.view.Next()
 	for _, e := range w.log[max(0, from-1):min(int64(len(w.log)), from+int64(n))] {
@@ -85,7 +82,6 @@ func (p *proc) read(w *world, n int) {
 	}
 }
 
-// act does what a process does next by what it has read.
 func (p *proc) act(w *world) {
 	v := p.view
 	switch {
@@ -113,7 +109,6 @@ func (p *proc) act(w *world) {
 	}
 }
 
-// handIn writes two snapshots, in some pieces.
 func (p *proc) handIn(w *world) {
 	for number := range 2 {
 		text := []byte(fmt.Sprintf("snapshot %d of instance %d in run %d", number, p.instance, p.done))
@@ -126,7 +121,6 @@ func (p *proc) handIn(w *world) {
 	}
 }
 
-// land appends the first record of a process's queue, and perhaps a copy of it later.
 func (w *world) land(p *proc, again bool) {
 	sealed, r := p.queue[0], p.records[0]
 	if !again {
@@ -180,15 +174,15 @@ func (w *world) check() {
 	}
 }
 
-// told is all that a state says, but how many entries had which effect.
+// without the counts of effects
 func told(s *State) State {
 	c := *s
 	c.next, c.counts, c.agents = 0, [effects]int64{}, maps.Clone(s.agents)
 	return c
 }
 
-// However appends interleave: all readers of a prefix agree, no two instances of an agent
-// work in one run, zombies change nothing, and snapshots arrive as they were handed in.
+// All readers of a prefix agree, no two instances of an agent work in one run, zombies change
+// nothing, and snapshots arrive as they were handed in.
 func TestOneInstanceWorks(t *testing.T) {
 	worked, snapshots := 0, 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -7,34 +7,33 @@ import (
 	"sync"
 )
 
-// Log is an ordered log of records, which all members of a session share.
+// Log is a session's ordered log of records.
 type Log interface {
-	// Append returns when the record is in the log. After an error it may be in the log
-	// or not: append the same bytes again, because a copy is ignored.
+	// Append returns when the record is in the log. After an error it may be in the log or not;
+	// append the same bytes again, because a copy is ignored.
 	Append(ctx context.Context, record []byte) error
-	// Read returns entries in order, the first of them at offset from or later. It waits
-	// until there is one, and returns an error only if ctx ends or the log is lost.
+	// Read returns entries in order, from offset from on. It waits for one, and returns an error
+	// only if ctx ends or the log is lost.
 	Read(ctx context.Context, from int64) ([]Entry, error)
 }
 
-// ErrGone is that the log was deleted, as it is once its session is over.
+// ErrGone reports that the log was deleted, which ends its session.
 var ErrGone = errors.New("the log of the session is gone")
 
-// Entry is a record in the log, as it was appended. Offsets grow.
+// Entry is a record in the log. Offsets increase.
 type Entry struct {
 	Offset int64
 	Record []byte
 }
 
-// Memory is a log for tests: its zero value is empty. It is safe for concurrent use, and
-// a Read that waits lets virtual time pass.
+// Memory is a log for tests; its zero value is empty. It is safe for concurrent use.
 type Memory struct {
 	mu      sync.Mutex
 	entries []Entry
 	grown   chan struct{} // closed by the next Append; nil if no Read waits
 }
 
-// Append implements Log. It never waits.
+// Append implements Log; it never blocks.
 func (m *Memory) Append(ctx context.Context, record []byte) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
@@ -49,7 +48,7 @@ func (m *Memory) Append(ctx context.Context, record []byte) error {
 	return nil
 }
 
-// Read implements Log.
+// Read implements Log; it lets virtual time pass.
 func (m *Memory) Read(ctx context.Context, from int64) ([]Entry, error) {
 	for {
 		entries, grown := m.look(from)

@@ -1,7 +1,7 @@
 package control
 
-// Agent is what the log says of the valid instance of an index. All but Hello is of the
-// current run, and nil or 0 if nothing came.
+// Agent holds what the log says of an index's valid instance. All fields but Hello belong to the
+// current run, and are nil or 0 if no record has set them.
 type Agent struct {
 	Instance  uint64 // the valid one
 	Hello     Hello
@@ -10,46 +10,45 @@ type Agent struct {
 	Pulse     *Pulse
 	Spent     *Spent
 	Sent      *Sent
-	Snapshots int  // handed in whole
-	All       bool // the last one is among them
-	Gaps      int  // places in the sequence where records are missing
+	Snapshots int  // complete ones
+	All       bool // with the last one
+	Gaps      int  // in the sequence
 }
 
-// Run is the number of the current run, from 1; 0 before the first plan.
+// Run returns the number of the current run, from 1; 0 before the first plan.
 func (s *State) Run() int { return s.run }
 
-// Plan is that of the current run, or nil.
+// Plan returns the current run's plan, or nil.
 func (s *State) Plan() *Plan { return s.plan }
 
-// Reading is that of the current run, or nil. The first one counts, and none follows the start.
+// Reading returns the current run's reading, or nil. Only the first one before the start counts.
 func (s *State) Reading() *Reading { return s.reading }
 
-// Start is that of the current run, or nil. Nobody but its instances works in the run.
+// Start returns the current run's start, or nil. Only the instances that it names work in the run.
 func (s *State) Start() *Start { return s.start }
 
-// Stop is that of the current run, or nil. The first one counts, and no start follows it.
+// Stop returns the current run's stop, or nil. The first one counts, and no start follows it.
 func (s *State) Stop() *Stop { return s.stop }
 
-// End is that of the session, or nil. Nothing that follows it in the log counts.
+// End returns the session's end, or nil. Entries after it do not count.
 func (s *State) End() *End { return s.end }
 
-// Next is the offset after the last entry: where to read on.
+// Next returns the offset after the last entry.
 func (s *State) Next() int64 { return s.next }
 
-// Count is the number of entries with this effect.
+// Count returns the number of entries with this effect.
 func (s *State) Count(e Effect) int64 { return s.counts[e] }
 
-// Directed is the instance of the session's coordinator; 0 before its first record.
+// Directed returns the instance of the session's coordinator; 0 before its first record.
 func (s *State) Directed() uint64 { return s.coordinator.instance }
 
-// CoordinatorGaps is the number of places in the current run where records of the
-// coordinator are missing.
+// CoordinatorGaps returns the number of gaps in the coordinator's sequence, in the current run.
 func (s *State) CoordinatorGaps() int { return s.coordinator.gaps }
 
-// Mine is how an instance stands.
+// Mine returns the standing of an instance.
 func (s *State) Mine(instance uint64) Standing { return s.standings[instance] }
 
-// Agent returns what is known of an index, and whether an instance is valid.
+// Agent returns what is known of an index, and whether it has a valid instance.
 func (s *State) Agent(index int) (Agent, bool) {
 	a := s.agents[index]
 	if a == nil {
@@ -61,7 +60,7 @@ func (s *State) Agent(index int) (Agent, bool) {
 	}, true
 }
 
-// Agents are all agents with a valid instance, by index. A mistyped index is among them.
+// Agents returns all agents with a valid instance by index, including indexes beyond the session's.
 func (s *State) Agents() map[int]Agent {
 	all := make(map[int]Agent, len(s.agents))
 	for index := range s.agents {
@@ -70,31 +69,30 @@ func (s *State) Agents() map[int]Agent {
 	return all
 }
 
-// Missing are the indexes below of without a valid instance, in order.
+// Missing returns the indexes below of without a valid instance, in order.
 func (s *State) Missing(of int) []int {
 	return s.without(of, func(a Agent) bool { return a.Instance != 0 })
 }
 
-// Unfilled are the indexes below of that have not filled their shares of the topic, in order.
+// Unfilled returns the indexes below of that have not filled their parts of the topic, in order.
 func (s *State) Unfilled(of int) []int {
 	return s.without(of, func(a Agent) bool { return a.Filled != nil })
 }
 
-// Unready are the indexes below of that can't start the current run, in order.
+// Unready returns the indexes below of that cannot start the current run, in order.
 func (s *State) Unready(of int) []int {
 	return s.without(of, func(a Agent) bool { return a.Ready != nil && a.Ready.Failed == "" })
 }
 
-// Unsent are the indexes below of whose producers are not closed, in order.
+// Unsent returns the indexes below of whose producers are not closed, in order.
 func (s *State) Unsent(of int) []int {
 	return s.without(of, func(a Agent) bool { return a.Sent != nil })
 }
 
-// Incomplete are the indexes below of that have not handed in all of the current run.
+// Incomplete returns the indexes below of that have not handed in everything, in order.
 func (s *State) Incomplete(of int) []int { return s.without(of, Agent.complete) }
 
-// Complete reports whether an agent has handed in all of the current run, and nothing of
-// what it wrote is missing.
+// Complete reports whether an agent has handed in everything of the current run, without gaps.
 func (s *State) Complete(index int) bool {
 	a, _ := s.Agent(index)
 	return a.complete()
@@ -102,7 +100,7 @@ func (s *State) Complete(index int) bool {
 
 func (a Agent) complete() bool { return a.Sent != nil && a.All && a.Gaps == 0 }
 
-// Instances are the valid ones of the indexes below of, as [Start] names them; 0 is none.
+// Instances returns the valid instances of the indexes below of, as in [Start]; 0 is none.
 func (s *State) Instances(of int) []uint64 {
 	instances := make([]uint64, of)
 	for i := range instances {

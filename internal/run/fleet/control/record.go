@@ -8,24 +8,24 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Kind says what a record tells.
+// Kind is the kind of a record.
 type Kind byte
 
 // The kinds of records, in the order of a run.
 const (
 	KindHello    Kind = iota + 1 // an agent claims its index
 	KindPlan                     // the coordinator begins a run
-	KindFilled                   // an agent has filled its share of the topic
-	KindReading                  // the coordinator says where reading a filled topic begins
+	KindFilled                   // an agent has filled its part of the topic
+	KindReading                  // the coordinator writes where reading a filled topic begins
 	KindReady                    // an agent can start; again after a change
 	KindStart                    // the coordinator starts the run
 	KindPulse                    // an agent's counters while it works
-	KindSpent                    // an agent has offered its share, or has read its partitions
+	KindSpent                    // an agent has sent its part, or has read its partitions
 	KindSent                     // an agent has closed its producers
 	KindSnapshot                 // a piece of a snapshot that an agent hands in
 	KindStop                     // the coordinator ends the load early
 	KindEnd                      // the session is over
-	KindEcho                     // an agent asks for clocks, or answers
+	KindEcho                     // an agent asks for the time, or answers
 )
 
 var kindNames = [...]string{"none", "hello", "plan", "filled", "reading", "ready", "start", "pulse", "spent", "sent", "snapshot", "stop", "end", "echo"}
@@ -38,14 +38,12 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// fromCoordinator reports whether only a coordinator writes records of this kind.
 func (k Kind) fromCoordinator() bool {
 	return k == KindPlan || k == KindReading || k == KindStart || k == KindStop || k == KindEnd
 }
 
-// Body is what a record of one kind says: [Hello], [Plan], [Filled], [Reading], [Ready],
-// [Start], [Pulse], [Spent], [Sent], [Stop], [End] or
-// [Echo]. A snapshot has bytes instead, see [Writer.HandIn].
+// Body is the content of a record of one kind, as JSON. A snapshot has bytes instead (see
+// [Writer.HandIn]).
 type Body interface{ Kind() Kind }
 
 // Hello is an agent's claim of an index.
@@ -53,8 +51,8 @@ type Hello struct {
 	Index    int    `json:"index"` // from 0
 	Of       int    `json:"of"`    // number of agents, at least 1
 	Instance uint64 `json:"instance"`
-	// Tool and Driver are revisions, and Method is that of the figures. All agents and
-	// the coordinator must have the same.
+	// Tool and Driver are revisions, Method the version of the figures; all processes must have the
+	// same.
 	Tool      string      `json:"tool"`
 	Driver    string      `json:"driver"`
 	Method    int         `json:"method"`
@@ -63,53 +61,53 @@ type Hello struct {
 	ClusterID string      `json:"cluster_id"`
 	// ClockAddr is the host:port of the agent's UDP clock; empty without one.
 	ClockAddr string `json:"clock_addr,omitempty"`
-	// BootID and ClockShiftNs say whose monotonic clock it reads, and shifted by what.
+	// BootID and ClockShiftNs identify the monotonic clock that it reads, and its shift.
 	BootID       string `json:"boot_id,omitempty"`
 	ClockShiftNs int64  `json:"clock_shift_ns,omitempty"`
 }
 
-// Plan begins a run. One plan is for all agents; the part of each follows from its index.
+// Plan begins a run. It is for all agents; each one's part follows from its index.
 type Plan struct {
 	RunID      string          `json:"run_id"`
 	Assignment json.RawMessage `json:"assignment"`
 	Placement  string          `json:"placement"` // own, any or apart
-	// Deadlines, each from the moment when a process reads what it counts from.
-	ReadyWithin  time.Duration `json:"ready_within_ns"`   // from the plan to the last ready
+	// Each deadline counts from when a process reads the record or event.
+	ReadyWithin  time.Duration `json:"ready_within_ns"`   // until the last ready
 	HandInWithin time.Duration `json:"hand_in_within_ns"` // silence after the drain's limit
 	NextWithin   time.Duration `json:"next_within_ns"`    // from the hand-in to the next plan, or the end
 }
 
-// Filled says that an agent has filled its share of the topic.
+// Filled reports that an agent has filled its part of the topic.
 type Filled struct {
 	AckedIn []int64 `json:"acked_in_records"` // by partition
 }
 
-// Reading says where the groups begin to read a topic that all agents have filled.
+// Reading says where the groups begin to read a topic that the agents have filled.
 type Reading struct {
 	From   []int64 `json:"from_offset"`              // by partition
-	ReadTo []int64 `json:"read_to_offset,omitempty"` // by partition; nil if the run has producers
+	ReadTo []int64 `json:"read_to_offset,omitempty"` // by partition; nil with producers
 }
 
-// Ready says that an agent can start. The last one before [Start] counts.
+// Ready reports that an agent can start. The last one before [Start] counts.
 type Ready struct {
-	Partitions []int32 `json:"partitions"` // that its consumers own
-	// ClockNs is its monotonic clock when it wrote this. ClockOffsetNs is agent 0's clock less
-	// that, within ClockErrorNs.
+	Partitions []int32 `json:"partitions"` // of its consumers
+	// ClockNs is the agent's monotonic clock at the record's writing. ClockOffsetNs is agent 0's
+	// clock minus that, within ClockErrorNs.
 	ClockNs       int64  `json:"clock_ns"`
 	ClockOffsetNs int64  `json:"clock_offset_ns"`
 	ClockErrorNs  int64  `json:"clock_error_ns"`
-	Failed        string `json:"failed,omitempty"` // why it can't start; empty if it can
+	Failed        string `json:"failed,omitempty"` // why it can't start; else empty
 }
 
 // Start starts a run. It is void unless Instances are the valid ones.
 type Start struct {
 	Instances []uint64 `json:"instances"` // by index of the agent
 	Owners    []int    `json:"owners"`    // agent by partition; −1 is none
-	ClocksNs  []int64  `json:"clocks_ns"` // T, on the clock of each agent
+	ClocksNs  []int64  `json:"clocks_ns"` // start of the window, on each agent's clock
 	LengthNs  int64    `json:"length_ns"`
 }
 
-// Pulse is an agent's counters in records, from the start of the run.
+// Pulse has an agent's counts of records since the start of the run.
 type Pulse struct {
 	Scheduled int64  `json:"scheduled_records"`
 	Acked     int64  `json:"acked_records"`
@@ -121,17 +119,17 @@ type Pulse struct {
 	Phase     string `json:"phase"`
 }
 
-// Spent says that an agent has offered its share of a bounded volume, or has read what its
-// partitions held. The measured window ends once all have said so. Times are on the run's axis.
+// Spent reports that an agent has sent its part of a bounded volume, or has read what its
+// partitions held. The measured window ends once all have. Times are on the run's axis.
 type Spent struct {
-	LastNs int64 `json:"last_ns"` // the last record was due, or was delivered
-	NextNs int64 `json:"next_ns"` // the first record would have been due that is not offered
+	LastNs int64 `json:"last_ns"` // last record due or delivered
+	NextNs int64 `json:"next_ns"` // next record would have been due
 }
 
-// Sent says that an agent's producers are closed.
+// Sent reports that an agent's producers are closed.
 type Sent struct {
 	AckedIn []int64 `json:"acked_in_records"` // by partition
-	Failed  string  `json:"failed,omitempty"` // why its load ended early; empty if it did not, or was told to
+	Failed  string  `json:"failed,omitempty"` // why its load ended early; else, or on request, empty
 }
 
 // Stop ends the load early.
@@ -142,17 +140,16 @@ type Stop struct {
 // End ends the session.
 type End struct {
 	Reason string `json:"reason,omitempty"` // empty if all went well
-	// Refused says by index why agents do not fit to the coordinator.
+	// Refused has, by index, why agents do not fit the coordinator.
 	Refused map[int]string `json:"refused,omitempty"`
 }
 
-// Echo is a question for the clocks of agents, or the answer of one of them. It is for
-// agents that get no answer by UDP.
+// Echo asks agents that do not answer by UDP for the time, or answers.
 type Echo struct {
-	Of     []int  `json:"of,omitempty"` // the agents that are asked; none in an answer
-	Asker  uint64 `json:"asker"`        // the instance that asks
+	Of     []int  `json:"of,omitempty"` // none in an answer
+	Asker  uint64 `json:"asker"`        // asking instance
 	Number int64  `json:"number"`       // of the question, from 1
-	// What an answer says: see package clock.
+	// In an answer; see package clock.
 	HeardNs    int64 `json:"heard_ns,omitempty"`
 	AnsweredNs int64 `json:"answered_ns,omitempty"`
 	SlewNs     int64 `json:"slew_ns,omitempty"`
@@ -194,8 +191,7 @@ func (End) Kind() Kind { return KindEnd }
 // Kind implements Body.
 func (Echo) Kind() Kind { return KindEcho }
 
-// decode returns a pointer to the body of the record; nil of a snapshot's piece. The
-// error is ErrMalformed.
+// A pointer, or nil for a snapshot. The error is ErrMalformed.
 func (r Record) decode() (any, error) {
 	var body any
 	switch r.Kind {

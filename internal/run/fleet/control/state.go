@@ -2,13 +2,13 @@ package control
 
 import "fmt"
 
-// State is what a prefix of the log says. It knows no time and depends only on the
-// records, so that all readers of one prefix agree. It is not safe for concurrent use.
+// State is the content of a prefix of the log. It depends only on the records and not on time, so
+// that all readers of one prefix agree. It is not safe for concurrent use.
 type State struct {
 	key   Key
 	topic [16]byte
 
-	next        int64 // the offset after the last entry
+	next        int64 // after the last entry
 	coordinator speaker
 	agents      map[int]*agent
 	standings   map[uint64]Standing // of all instances that have claimed an index
@@ -23,7 +23,6 @@ type State struct {
 	counts [effects]int64
 }
 
-// speaker is one process that writes.
 type speaker struct {
 	instance uint64
 	sequence uint64 // of its last record
@@ -36,7 +35,6 @@ type agent struct {
 	of    part
 }
 
-// part is what an agent has said in one run.
 type part struct {
 	filled    *Filled
 	ready     *Ready
@@ -45,45 +43,44 @@ type part struct {
 	sent      *Sent
 	snapshots int
 	all       bool
-	pieces    []byte // of the snapshot that is not whole yet
-	piece     int    // the next one
+	pieces    []byte // of the incomplete snapshot
+	piece     int    // next one
 }
 
-// Standing is how an instance that claims an index stands.
+// Standing says whether the records of an instance count: how its claim to the index of an agent
+// stands.
 type Standing int
 
-// The standings.
 const (
 	Unheard  Standing = iota // its hello is not in the log yet
 	Valid                    // its records count
-	Replaced                 // another instance has claimed the index since
-	TooLate                  // it came after the start of a run, or the end of the session
+	Replaced                 // another instance claimed the index later
+	TooLate                  // after a run's start, or the session's end
 )
 
-// Effect is what became of an entry.
+// Effect says what an entry changed, or why it changed nothing.
 type Effect int
 
-// The effects. Only an entry that is Applied changes what is known of a run.
+// Only an Applied entry changes what is known of a run.
 const (
 	Applied  Effect = iota
-	Refused         // it could not be opened, or not be understood
+	Refused         // could not be opened or decoded
 	Zombie          // its writer is not the valid instance
-	Copied          // its sequence was there before
-	Outdated        // it is of another run, or of a phase that is over
+	Copied          // sequence number was read before
+	Outdated        // of another run, or an earlier phase
 	Void            // a start that does not name the valid instances
 	effects
 )
 
-// Change is what an entry has changed.
+// Change describes the effect of one entry.
 type Change struct {
 	Effect Effect
-	Record Record // without its body; empty if the entry was refused
-	// Replaced is the instance that a hello has replaced; 0 is none.
+	Record Record // without its body; empty if refused
+	// Replaced is the instance that a hello replaced; 0 is none.
 	Replaced uint64
-	// Snapshot is the whole snapshot of which this was the last piece; nil otherwise. It
-	// is not kept.
+	// Snapshot is the snapshot that this piece completed, or nil. State does not keep it.
 	Snapshot []byte
-	Echo     *Echo // what the entry asks, or answers; nil of other kinds. It is not kept.
+	Echo     *Echo // the question or answer, else nil. State does not keep it.
 }
 
 // NewState returns the state of the empty log of the topic with this ID.
@@ -91,8 +88,8 @@ func NewState(key Key, topic [16]byte) *State {
 	return &State{key: key, topic: topic, agents: make(map[int]*agent), standings: make(map[uint64]Standing)}
 }
 
-// Apply folds the next entry. An error says why the entry was refused; it changes nothing
-// but the count. An entry that was read before is ignored.
+// Apply folds the next entry. An error says why the entry was refused; a refused entry is only
+// counted. An entry that was read before is ignored.
 func (s *State) Apply(e Entry) (Change, error) {
 	if e.Offset < s.next {
 		return Change{Effect: Copied}, nil
@@ -139,7 +136,6 @@ func (s *State) apply(sealed []byte) (Change, error) {
 	return c, nil
 }
 
-// follow reports whether a sequence is new, and counts a gap before it.
 func (s *speaker) follow(sequence uint64) bool {
 	if sequence <= s.sequence {
 		return false
@@ -151,7 +147,6 @@ func (s *speaker) follow(sequence uint64) bool {
 	return true
 }
 
-// claim gives an index to an instance that was not heard of before.
 func (s *State) claim(r Record, h Hello) (effect Effect, replaced uint64) {
 	if s.start != nil || s.end != nil {
 		s.standings[r.Instance] = TooLate
@@ -166,7 +161,7 @@ func (s *State) claim(r Record, h Hello) (effect Effect, replaced uint64) {
 	return Applied, replaced
 }
 
-// direct folds a record of the coordinator. The first one is the session's.
+// direct folds a record of the coordinator; the first one is the session's.
 func (s *State) direct(r Record, body any) Effect {
 	if s.coordinator.instance == 0 {
 		s.coordinator = speaker{instance: r.Instance, sequence: r.Sequence - 1}
@@ -205,13 +200,13 @@ func (s *State) direct(r Record, body any) Effect {
 		s.stop = b
 	case *End:
 		s.end = b
-	default: // a plan for a run that there is
+	default: // of a run that exists
 		return Outdated
 	}
 	return Applied
 }
 
-// begin begins a run: of the one before, only who is who remains.
+// begin forgets the previous run, except its agents.
 func (s *State) begin(run int, p *Plan) {
 	s.run, s.plan, s.reading, s.start, s.stop = run, p, nil, nil, nil
 	s.coordinator.gaps = 0
@@ -220,7 +215,7 @@ func (s *State) begin(run int, p *Plan) {
 	}
 }
 
-// names reports whether a start names the valid instances, a time for each, and owners among them.
+// names requires the valid instances, a time for each, and owners among them.
 func (s *State) names(b *Start) bool {
 	for i, instance := range b.Instances {
 		if a := s.agents[i]; a == nil || a.instance != instance {
@@ -238,7 +233,6 @@ func (s *State) names(b *Start) bool {
 	return len(b.Instances) > 0
 }
 
-// hear folds what the valid instance of an index says of the run.
 func (s *State) hear(a *agent, r Record, body any) (Effect, []byte) {
 	switch b := body.(type) {
 	case *Filled:
@@ -273,8 +267,7 @@ func (s *State) hear(a *agent, r Record, body any) (Effect, []byte) {
 	return Applied, nil
 }
 
-// take adds a piece to the snapshot that an agent hands in, and returns the snapshot if
-// it is whole. Pieces of a snapshot that is there already are copies.
+// take returns a snapshot once it is complete. Pieces of an earlier one are copies.
 func (a *agent) take(r Record) (Effect, []byte) {
 	p := &a.of
 	if r.Number < p.snapshots || p.all {
@@ -284,7 +277,7 @@ func (a *agent) take(r Record) (Effect, []byte) {
 		p.pieces, p.piece = nil, 0
 	}
 	if r.Number > p.snapshots || r.Piece != p.piece {
-		return Outdated, nil // after a gap in the sequence, which is counted
+		return Outdated, nil // after a counted gap in the sequence
 	}
 	p.pieces, p.piece = append(p.pieces, r.Body...), p.piece+1
 	if p.piece < r.Pieces {

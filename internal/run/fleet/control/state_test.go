@@ -8,7 +8,6 @@ import (
 	"testing"
 )
 
-// book is a log that is folded as it is written.
 type book struct {
 	*State
 	t         *testing.T
@@ -20,7 +19,6 @@ func newBook(t *testing.T) *book {
 	return &book{State: NewState(testKey, topicID), t: t, sequences: make(map[uint64]uint64)}
 }
 
-// chief is the instance of the coordinator.
 const chief = 1000
 
 func (b *book) append(r Record) Change {
@@ -35,7 +33,6 @@ func (b *book) append(r Record) Change {
 	return c
 }
 
-// say appends a record, and expects what becomes of it.
 func (b *book) say(agent int, instance uint64, run int, body Body, want Effect) Change {
 	b.t.Helper()
 	text, err := json.Marshal(body)
@@ -54,7 +51,6 @@ func (b *book) hello(agent int, instance uint64, want Effect) Change {
 	return b.say(agent, instance, b.run, Hello{Index: agent, Of: 2, Instance: instance}, want)
 }
 
-// hand appends a piece of a snapshot.
 func (b *book) hand(instance uint64, number, piece, pieces int, text string, want Effect) []byte {
 	b.t.Helper()
 	c := b.append(Record{
@@ -67,8 +63,7 @@ func (b *book) hand(instance uint64, number, piece, pieces int, text string, wan
 	return c.Snapshot
 }
 
-// started is a session of two agents, with the instances 1 and 2, whose first run has
-// started.
+// started has the instances 1 and 2, whose first run has started.
 func started(t *testing.T) *book {
 	b := newBook(t)
 	b.hello(0, 1, Applied)
@@ -121,7 +116,6 @@ func TestClaimAfterStart(t *testing.T) {
 	}
 }
 
-// A claim that the coordinator has not read when it writes the start makes the start void.
 func TestStartForAReplacedInstance(t *testing.T) {
 	b := newBook(t)
 	b.hello(0, 1, Applied)
@@ -172,7 +166,7 @@ func TestRunsOfASession(t *testing.T) {
 func TestHandIn(t *testing.T) {
 	b := started(t)
 	b.hand(1, 0, 0, 2, "ab", Applied)
-	b.hand(1, 0, 0, 2, "ab", Applied) // its writer has begun again
+	b.hand(1, 0, 0, 2, "ab", Applied) // its writer begins again
 	if got := b.hand(1, 0, 1, 2, "cd", Applied); string(got) != "abcd" {
 		t.Errorf("the first snapshot is %q", got)
 	}
@@ -193,7 +187,7 @@ func TestHandIn(t *testing.T) {
 	}
 }
 
-// What follows a gap counts, but the run of the agent is not complete.
+// An agent's run is incomplete after a gap, but later records count.
 func TestGap(t *testing.T) {
 	b := started(t)
 	b.say(0, 1, 1, Sent{}, Applied)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Writer appends the records of one process, one after the other, so that their
-// sequence has the order of the log. It is safe for concurrent use.
+// Writer appends one process's records, in the order of their sequence. It is safe for concurrent
+// use.
 type Writer struct {
 	log      Log
 	key      Key
@@ -15,28 +15,26 @@ type Writer struct {
 	agent    int
 	instance uint64
 
-	turn     chan struct{} // has an element while nobody writes
+	turn     chan struct{} // holds an element while no write is under way
 	sequence uint64        // of the last record sealed
-	pending  []byte        // sealed, and perhaps not in the log; nil if all are
+	pending  []byte        // sealed, but perhaps not in the log
 }
 
-// NewWriter returns the writer of a process. The agent is its index, or Coordinator; the
-// instance is random and not 0; topic is the ID of the log's topic.
+// NewWriter returns a process's writer. agent is its index, or Coordinator; instance is random and
+// not 0; topic is the ID of the log's topic.
 func NewWriter(log Log, key Key, topic [16]byte, agent int, instance uint64) *Writer {
 	w := &Writer{log: log, key: key, topic: topic, agent: agent, instance: instance, turn: make(chan struct{}, 1)}
 	w.turn <- struct{}{}
 	return w
 }
 
-// Write appends a record of a run and waits until it is in the log, after all that were
-// written before. After an error it may be in the log or not. The next call settles that
-// first: it appends the same bytes again, and readers ignore a copy.
+// Write appends a record of a run after all earlier ones, and waits until it is in the log. After
+// an error it may be in the log or not. The next call first appends the same bytes again.
 func (w *Writer) Write(ctx context.Context, run int, body Body) error {
 	return w.inTurn(ctx, func() error { return w.write(ctx, run, body) })
 }
 
-// Offer is Write if no other call is under way. Otherwise it does nothing, and taken is
-// false: the next pulse says more than one that waited.
+// Offer is Write if no other call is under way; else it does nothing and returns false.
 func (w *Writer) Offer(ctx context.Context, run int, body Body) (taken bool, err error) {
 	select {
 	case <-w.turn:
@@ -47,9 +45,8 @@ func (w *Writer) Offer(ctx context.Context, run int, body Body) (taken bool, err
 	}
 }
 
-// HandIn appends a snapshot in pieces. The number counts the snapshots of a run from 0, in
-// order, and the last of them is marked. After an error, call it again with the same
-// snapshot: readers ignore what they have.
+// HandIn appends a snapshot in pieces. The number counts a run's snapshots from 0. After an error,
+// call it again with the same snapshot.
 func (w *Writer) HandIn(ctx context.Context, run, number int, snapshot []byte, last bool) error {
 	return w.inTurn(ctx, func() error {
 		pieces := max(1, (len(snapshot)+MaxBody-1)/MaxBody)
@@ -85,7 +82,6 @@ func (w *Writer) write(ctx context.Context, run int, body Body) error {
 	return w.append(ctx, Record{Kind: body.Kind(), Run: run, Pieces: 1, Body: text})
 }
 
-// append seals a record and puts it into the log, after the one that is pending.
 func (w *Writer) append(ctx context.Context, r Record) error {
 	if err := w.settle(ctx); err != nil {
 		return err

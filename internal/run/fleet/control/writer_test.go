@@ -11,11 +11,10 @@ import (
 
 var errBroken = errors.New("the connection broke")
 
-// shaky is a log whose appends take time, and of which some fail.
 type shaky struct {
 	Memory
 	takes time.Duration
-	fails []bool // for each append that fails: whether the record gets into the log all the same
+	fails []bool // whether the record gets into the log
 }
 
 func (l *shaky) Append(ctx context.Context, record []byte) error {
@@ -31,7 +30,6 @@ func (l *shaky) Append(ctx context.Context, record []byte) error {
 	return errBroken
 }
 
-// fold reads the log as far as it goes.
 func (l *shaky) fold(t *testing.T) (s *State, snapshots [][]byte) {
 	t.Helper()
 	s = NewState(testKey, topicID)
@@ -51,7 +49,6 @@ func (l *shaky) fold(t *testing.T) (s *State, snapshots [][]byte) {
 	return s, snapshots
 }
 
-// begin starts a run of one agent with instance 1, and returns its writer.
 func (l *shaky) begin(t *testing.T) *Writer {
 	t.Helper()
 	agent, chief := NewWriter(l, testKey, topicID, 0, 1), NewWriter(l, testKey, topicID, Coordinator, chief)
@@ -66,13 +63,11 @@ func (l *shaky) begin(t *testing.T) *Writer {
 	return agent
 }
 
-// Whether the records of failed appends are in the log or not, a call that is made again
-// leaves neither a gap nor a snapshot that counts twice.
 func TestFailedAppends(t *testing.T) {
 	for _, lands := range []bool{false, true} {
 		l := &shaky{}
 		w := l.begin(t)
-		large := bytes.Repeat([]byte("large"), MaxBody/4) // of three pieces
+		large := bytes.Repeat([]byte("large"), MaxBody/4) // three pieces
 		for number, snapshot := range [][]byte{large, nil} {
 			for n := range 4 {
 				l.fails = []bool{lands}

@@ -9,16 +9,15 @@ import (
 	"strings"
 )
 
-// Boot says which CLOCK_MONOTONIC a process reads. It is comparable between processes of any
-// containers of one kernel.
+// Boot identifies the CLOCK_MONOTONIC that a process reads, also across containers of one kernel.
 type Boot struct {
-	ID string // of the kernel's start; empty if it is unknown
-	// MonotonicNs is what the process' time namespace adds to CLOCK_MONOTONIC.
+	ID string // of the kernel's boot; empty if unknown
+	// MonotonicNs is what the process's time namespace adds to CLOCK_MONOTONIC.
 	MonotonicNs int64
 }
 
-// ReadBoot reads the boot of this process from /proc. On systems without one it returns a Boot
-// that is like no other, and no error.
+// ReadBoot reads the boot of this process from /proc. Without /proc it returns a Boot that equals
+// no other, and no error.
 func ReadBoot() (Boot, error) { return readBoot(os.DirFS("/proc")) }
 
 func readBoot(proc fs.FS) (Boot, error) {
@@ -31,7 +30,7 @@ func readBoot(proc fs.FS) (Boot, error) {
 	boot := Boot{ID: strings.TrimSpace(string(id))}
 	offsets, err := fs.ReadFile(proc, "self/timens_offsets")
 	if errors.Is(err, fs.ErrNotExist) {
-		return boot, nil // the kernel has no time namespaces
+		return boot, nil // no time namespaces
 	} else if err != nil {
 		return Boot{}, fmt.Errorf("the time namespace: %w", err)
 	}
@@ -51,8 +50,8 @@ func readBoot(proc fs.FS) (Boot, error) {
 	return Boot{}, fmt.Errorf("the time namespace has no line for the monotonic clock in %q", offsets)
 }
 
-// Offset returns the exact offset of the clock of a process with the boot peer, as a
-// [clock.Bound] counts it, and whether both share a clock: only then is it known.
+// Offset returns the exact offset of the clock of a process with the boot peer (see [clock.Bound]),
+// if both share a clock.
 func (b Boot) Offset(peer Boot) (ns int64, shared bool) {
 	if b.ID == "" || b.ID != peer.ID {
 		return 0, false

@@ -5,7 +5,6 @@ import (
 	"testing/fstest"
 )
 
-// TestBoot: processes of one boot know their offset exactly; others know nothing.
 func TestBoot(t *testing.T) {
 	files := func(id, offsets string) fstest.MapFS {
 		fs := fstest.MapFS{"sys/kernel/random/boot_id": {Data: []byte(id + "\n")}}

@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// TestLoopback: two nodes of one machine have the same clock, and no error denies it.
 func TestLoopback(t *testing.T) {
 	boot, err := ReadBoot()
 	if err != nil {

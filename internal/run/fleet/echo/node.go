@@ -19,45 +19,44 @@ import (
 )
 
 const (
-	// Every is how often each peer is asked.
+	// between questions to a peer
 	Every = 250 * time.Millisecond
-	// Silence is how long a peer may give no answer before it is Silent. An answer that
-	// takes as long proves nothing.
-	Silence = 2 * time.Second
-	// mostAskers bounds the askers whose sequences are remembered.
+	// Silence is the time without an answer after which a peer is Silent. A later answer proves
+	// nothing.
+	Silence    = 2 * time.Second
 	mostAskers = 4096
-	// pause follows a read that failed, so that a broken connection costs no processor time.
+	// after a failed read, so that a broken connection does not use a processor
 	pause = 10 * time.Millisecond
 )
 
-// Config is what a node of an agent needs.
+// Config configures a node.
 type Config struct {
-	Conn  net.PacketConn // closed by Close; nil is none: all echoes come another way, see Add
+	Conn  net.PacketConn // closed by Close; if nil, echoes come only through Add
 	Clock Clock
-	// Key is the session's. Nil is only for clusters of this machine: packets then have a
-	// checksum, and anybody may forge them.
+	// Key is the session's. Nil is for clusters of this machine: packets then have only a checksum,
+	// which anybody can forge.
 	Key    []byte
-	Number uint32 // of this agent; a question for another one is not answered
+	Number uint32 // this agent; questions to others are ignored
 }
 
-// Peer is an agent to be asked. Without an address it is silent from the beginning.
+// Peer is an agent to ask. Without an address it is silent from the beginning.
 type Peer struct {
 	Number uint32
 	Addr   net.Addr
 }
 
-// Counts are what a node has done. Forged, Replayed and Refused packets are ignored.
+// Counts are a node's counts. It ignores packets that count as Forged, Replayed or Refused.
 type Counts struct {
 	Asked    int64 // questions sent
 	Answered int64 // questions of others
-	Proved   int64 // answers that an estimator took in
-	Forged   int64 // of another form or version, damaged, or sealed with another key
-	Replayed int64 // questions seen before or for another agent, answers to no open question
-	Refused  int64 // questions of more than 4,096 askers, answers that were overtaken or are impossible
+	Proved   int64 // accepted by an estimator
+	Forged   int64 // wrong form, version or key, or damaged
+	Replayed int64 // questions seen before or for another agent, and answers to no open question
+	Refused  int64 // questions of more than 4,096 askers, and late or impossible answers
 	Failed   int64 // reads and writes of the connection
 }
 
-// Node answers the questions of other agents from the beginning, and asks its peers.
+// Node answers other agents' questions, and asks its peers.
 type Node struct {
 	cfg     Config
 	asker   uint64
@@ -67,9 +66,9 @@ type Node struct {
 
 	mu      sync.Mutex
 	peers   map[uint32]*peer
-	askers  map[uint64]uint64 // the highest sequence of each
+	askers  map[uint64]uint64 // highest sequence
 	counts  Counts
-	highest uint64 // sequence of the peers that were forgotten
+	highest uint64 // of forgotten peers
 }
 
 // Open starts a node, which answers until Close. It refuses an empty key.
@@ -92,11 +91,11 @@ func Open(cfg Config) (*Node, error) {
 	return n, nil
 }
 
-// Addr is where the node hears questions.
+// Addr is the node's address for questions.
 func (n *Node) Addr() net.Addr { return n.cfg.Conn.LocalAddr() }
 
-// Ask begins to ask peers, in turn, each four times a second. It returns an error, and asks
-// none of them, if one is there twice or is asked already.
+// Ask starts to ask peers, each four times a second at a different moment. If a peer is given twice
+// or is asked already, it asks none and returns an error.
 func (n *Node) Ask(peers ...Peer) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -122,8 +121,8 @@ func (n *Node) Ask(peers ...Peer) error {
 	return nil
 }
 
-// Forget ends the questions to a peer, because another process has its number, and all
-// that they proved.
+// Forget ends the questions to a peer and discards its proofs, because another process has its
+// number.
 func (n *Node) Forget(number uint32) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -138,7 +137,7 @@ func (n *Node) Forget(number uint32) {
 	delete(n.peers, number)
 }
 
-// Close ends all goroutines and closes the connection. What was proved stays.
+// Close ends all goroutines and closes the connection. Proofs remain.
 func (n *Node) Close() error {
 	n.end()
 	var err error
@@ -149,7 +148,7 @@ func (n *Node) Close() error {
 	return err
 }
 
-// Counts are what the node has done until now.
+// Counts returns the counts until now.
 func (n *Node) Counts() Counts {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -176,7 +175,7 @@ func (n *Node) askOften(alive context.Context, p *peer, first time.Duration) {
 	}
 }
 
-// ask sends one question. The time is read last, right before it is sent.
+// The time is read last.
 func (n *Node) ask(p *peer) {
 	slew := n.cfg.Clock.SlewNs()
 	n.mu.Lock()
@@ -197,9 +196,8 @@ func (n *Node) send(sealed []byte, to net.Addr) {
 	}
 }
 
-// read takes packets until the node is closed.
 func (n *Node) read() {
-	var buffer [packetSize + 1]byte // what is longer is no packet
+	var buffer [packetSize + 1]byte // detects longer packets
 	for {
 		size, from, err := n.cfg.Conn.ReadFrom(buffer[:])
 		now := n.cfg.Clock.NowNs()
@@ -225,7 +223,7 @@ func (n *Node) read() {
 	}
 }
 
-// answer sends a question back. The time is read last, before the answer is sealed.
+// The time is read last, before the seal.
 func (n *Node) answer(p packet, now int64, from net.Addr) {
 	if !n.admit(p) {
 		return
@@ -235,7 +233,6 @@ func (n *Node) answer(p packet, now int64, from net.Addr) {
 	n.send(p.encode(n.cfg.Key), from)
 }
 
-// admit reports whether a question is new and for this agent.
 func (n *Node) admit(p packet) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -253,7 +250,6 @@ func (n *Node) admit(p packet) bool {
 	return true
 }
 
-// prove takes an answer in.
 func (n *Node) prove(a packet, now int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/echo/echotest"
 )
 
-// virtual is a clock of virtual time that is ahead, and whose rate is off.
+// virtual is ahead and has a wrong rate.
 func virtual(ahead time.Duration, offPpm int64) Clock {
 	start := time.Now()
 	return Clock{
@@ -35,8 +35,7 @@ func start(t *testing.T, cfg Config) *Node {
 	return n
 }
 
-// TestOffsetIsFound: four questions a second prove an offset although the ways take unequal
-// time. A peer is silent exactly 2 s after its last answer.
+// The two directions may take unequal time. A peer is silent exactly 2 s after its last answer.
 func TestOffsetIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var wires echotest.Network
@@ -63,7 +62,7 @@ func TestOffsetIsFound(t *testing.T) {
 		}
 		used, known := a.At(2, own.NowNs())
 		bound, proved := a.Over(2, 2e9, 8e9, used.OffsetNs)
-		truth := 5*int64(time.Second) - 5e9*40/1e6 // at 5 s, and 0.12 ms from it at both ends
+		truth := 5*int64(time.Second) - 5e9*40/1e6 // at 5 s; 0.12 ms off at both ends
 		wrong := max(truth-used.OffsetNs, used.OffsetNs-truth) + 120_000
 		if !known || !proved || bound.ErrorNs < wrong || bound.ErrorNs > 5e6 {
 			t.Errorf("the offset is %+v (%v), over 6 s %+v (%v); the truth is %d", used, known, bound, proved, truth)
@@ -99,7 +98,6 @@ func TestOffsetIsFound(t *testing.T) {
 	})
 }
 
-// TestForgedAndReplayedPackets: what others send again, or make up, is counted and changes nothing.
 func TestForgedAndReplayedPackets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var wires echotest.Network
@@ -124,7 +122,7 @@ func TestForgedAndReplayedPackets(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Minute)
-		if err := b.Close(); err != nil { // before anything more is asked
+		if err := b.Close(); err != nil {
 			t.Fatal(err)
 		}
 		asked, answered := a.Counts(), b.Counts()

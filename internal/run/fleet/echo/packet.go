@@ -7,12 +7,12 @@ import (
 	"hash/crc32"
 )
 
-// The layout of a packet, big-endian. A question is as long as its answer, so that nobody can
-// have an agent send more than was sent to it; its last three fields are zero.
+// The layout of a packet, big-endian. A question is as long as its answer, with three zero fields,
+// so that no attacker can amplify traffic.
 const (
 	atHead     = 0  // uint16 magic, uint8 version, uint8 kind
-	atTo       = 4  // uint32, the agent that is asked
-	atAsker    = 8  // uint64, drawn by the node that asks
+	atTo       = 4  // uint32, the agent asked
+	atAsker    = 8  // uint64, random for each asking node
 	atSequence = 16 // uint64, from 1 for each asker and agent
 	atHeard    = 24 // int64
 	atAnswered = 32 // int64
@@ -37,8 +37,7 @@ type packet struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// seal proves that a packet comes from who has the key: the first 16 bytes of HMAC-SHA-256.
-// Without a key it only shows damage, by CRC-32C.
+// seal returns 16 bytes of HMAC-SHA-256; without a key CRC-32C, which only detects damage.
 func seal(key, body []byte) (sealed [sealBytes]byte) {
 	if key == nil {
 		binary.BigEndian.PutUint32(sealed[:], crc32.Checksum(body, castagnoli))
@@ -64,7 +63,6 @@ func (p packet) encode(key []byte) []byte {
 	return b
 }
 
-// decode reports whether b is a packet of this version that was sealed with the key.
 func decode(b, key []byte) (p packet, sound bool) {
 	if len(b) != packetSize {
 		return packet{}, false

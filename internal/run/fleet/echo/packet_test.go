@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// TestDamageIsRefused: no bit of a packet may be another, under a key and without one.
 func TestDamageIsRefused(t *testing.T) {
 	p := packet{kind: answer, to: 2, asker: 3, sequence: 4, heardNs: -5, answeredNs: 6, slewNs: -7}
 	for _, key := range [][]byte{nil, []byte("key")} {
@@ -22,7 +21,7 @@ func TestDamageIsRefused(t *testing.T) {
 		}
 	}
 	later := p.encode([]byte("key"))
-	later[2]++ // the version, rightly sealed
+	later[2]++ // rightly sealed
 	sealed := seal([]byte("key"), later[:atSeal])
 	copy(later[atSeal:], sealed[:])
 	if got, sound := decode(later, []byte("key")); sound {

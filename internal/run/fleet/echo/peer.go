@@ -6,26 +6,23 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/clock"
 )
 
-// mostOpen bounds the questions to a peer that have no answer yet: those of Silence.
 const mostOpen = uint64(Silence / Every)
 
-// peer is what a node knows of one. The node's lock guards it.
+// Node.mu guards a peer.
 type peer struct {
 	Peer
 	estimator  clock.Estimator
 	sequence   uint64         // of the last question
-	open       [mostOpen]open // by sequence
-	answeredNs int64          // own clock, at the last answer; before one, when it was first asked
-	end        func()         // ends the questions; nil: none are sent
+	open       [mostOpen]open // questions without an answer, by sequence
+	answeredNs int64          // own clock, at the last answer, or else first question
+	end        func()         // nil if none are sent
 }
 
-// open is a question without an answer.
 type open struct {
 	sequence       uint64 // 0: none
 	sentNs, slewNs int64
 }
 
-// close returns the question of an answer, once.
 func (p *peer) close(sequence uint64) (open, bool) {
 	asked := p.open[sequence%mostOpen]
 	if sequence == 0 || asked.sequence != sequence {
@@ -35,8 +32,8 @@ func (p *peer) close(sequence uint64) (open, bool) {
 	return asked, true
 }
 
-// At returns the offset of a peer's clock to use at a time on the own clock; see
-// [clock.Estimator.At]. It is unknown of an agent that is not asked.
+// At returns the offset to use for a peer's clock at a time of the own clock (see
+// [clock.Estimator.At]). It is unknown if the agent is not asked.
 func (n *Node) At(peer uint32, ns int64) (b clock.Bound, known bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -46,8 +43,8 @@ func (n *Node) At(peer uint32, ns int64) (b clock.Bound, known bool) {
 	return clock.Bound{}, false
 }
 
-// Over returns how wrong an offset was that was used over a time; see [clock.Estimator.Over].
-// It is unknown of an agent that is not asked.
+// Over returns the error of a used offset between two times (see [clock.Estimator.Over]). It is
+// unknown if the agent is not asked.
 func (n *Node) Over(peer uint32, fromNs, toNs, usedNs int64) (b clock.Bound, known bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -57,8 +54,8 @@ func (n *Node) Over(peer uint32, fromNs, toNs, usedNs int64) (b clock.Bound, kno
 	return clock.Bound{}, false
 }
 
-// Add takes in an echo that came another way, such as over the control topic. It does not end
-// a silence. It returns an error if the agent is not asked, or as [clock.Estimator.Add] does.
+// Add adds an echo that came another way, as over the control topic; it does not end a silence. It
+// returns an error if the agent is not asked, or if [clock.Estimator.Add] does.
 func (n *Node) Add(peer uint32, e clock.Echo) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -69,8 +66,8 @@ func (n *Node) Add(peer uint32, e clock.Echo) error {
 	return p.estimator.Add(e)
 }
 
-// Silent reports whether a peer has given no answer for 2 s: since the last one, or since it
-// was first asked. An agent that is not asked is silent.
+// Silent reports whether a peer has not answered for 2 s since its last answer or first question.
+// An agent that is not asked is silent.
 func (n *Node) Silent(peer uint32) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

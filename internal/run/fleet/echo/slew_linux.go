@@ -8,10 +8,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/load"
 )
 
-// readings is how often both clocks are read to find two readings with little between them.
+// The closest pair counts.
 const readings = 4
 
-// machineSlew is CLOCK_MONOTONIC less CLOCK_MONOTONIC_RAW, in nanoseconds.
+// machineSlew returns CLOCK_MONOTONIC minus CLOCK_MONOTONIC_RAW, in nanoseconds.
 func machineSlew() (slew int64) {
 	closest := int64(math.MaxInt64)
 	for range readings {

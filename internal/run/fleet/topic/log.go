@@ -14,10 +14,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 )
 
-// fetchBytes bounds what one fetch brings, which is what the client holds in memory.
+// fetchBytes bounds a fetch, and so the client's memory.
 const fetchBytes = 8 << 20
 
-// options are those of the log's client. The producer is idempotent, as by default.
 func options(cfg Config, topic string) []kgo.Opt {
 	return slices.Concat([]kgo.Opt{
 		kgo.SeedBrokers(cfg.Brokers...),
@@ -35,8 +34,8 @@ func options(cfg Config, topic string) []kgo.Opt {
 	}, cfg.Access.Options(), cfg.Client)
 }
 
-// Append implements control.Log: it waits for the ack. If ctx ends first, the record may
-// still get into the log.
+// Append implements control.Log: it waits for the ack. If ctx ends first, the record may still get
+// into the log.
 func (t *Topic) Append(ctx context.Context, record []byte) error {
 	acked := make(chan error, 1)
 	t.client.Produce(ctx, &kgo.Record{Topic: t.topic.Name, Value: record}, func(_ *kgo.Record, err error) { acked <- err })
@@ -78,8 +77,7 @@ func (t *Topic) Read(ctx context.Context, from int64) ([]control.Entry, error) {
 	}
 }
 
-// lost is why the log can't be followed any more; what the client tries again by itself
-// is no reason.
+// lost ignores errors that the client retries.
 func (t *Topic) lost(ctx context.Context, fetches kgo.Fetches) error {
 	if fetches.IsClientClosed() {
 		return kgo.ErrClientClosed

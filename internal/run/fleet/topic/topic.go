@@ -18,42 +18,40 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
-// prefix is what the names of all control topics begin with.
 const prefix = "kafka-bench-control-"
 
-// maxReplicas is enough to survive the loss of a broker with its disk.
+// enough to survive the loss of a broker with its disk
 const maxReplicas = 3
 
-// lookEvery is how often an agent looks whether its session's topic is there.
 const lookEvery = time.Second
 
-// settings are those of the topic. A session that was left alone is gone after a week.
-// A record has at most half a mebibyte, whatever the brokers' default allows.
+// An abandoned session expires after a week, and records may have 512 KiB whatever the brokers'
+// default.
 var settings = map[string]string{
 	"cleanup.policy": "delete", "retention.ms": "604800000", "max.message.bytes": "1048588",
 }
 
-// Config says which session's log, and how to reach it.
+// Config selects a session's log and the cluster.
 type Config struct {
 	Brokers []string // host:port
 	Access  access.Access
 	// Session is 1 to 200 letters, digits, dots, dashes and underscores.
 	Session string
-	// Client has further options of the log's client, which prevail over its own.
+	// Client overrides options of the log's client.
 	Client []kgo.Opt
 }
 
-// Topic is a session's control log. It implements control.Log for any number of
-// goroutines that append and one that reads.
+// Topic is a session's control log. It implements control.Log for many appending goroutines and one
+// that reads.
 type Topic struct {
 	admin  *cluster.Admin
 	client *kgo.Client
 	topic  cluster.Topic
-	next   int64 // the offset that the client reads next
+	next   int64 // offset
 }
 
-// Create creates the topic of a new session. Errors are of the kinds of package cluster;
-// a session whose topic exists is ErrInput. The caller must Close the topic.
+// Create creates the topic of a new session. Its errors are those of package cluster, ErrInput if
+// the topic exists. The caller must call Close.
 func Create(ctx context.Context, cfg Config) (*Topic, error) {
 	return open(cfg, func(admin *cluster.Admin) (cluster.Topic, error) {
 		brokers, err := admin.Brokers(ctx)
@@ -65,9 +63,8 @@ func Create(ctx context.Context, cfg Config) (*Topic, error) {
 	})
 }
 
-// Open opens the topic of a session, and waits for it until ctx ends. It never creates
-// one. Errors are of the kinds of package cluster, and the cause of ctx. The caller must
-// Close the topic.
+// Open opens the topic of a session, and waits for it until ctx ends; it never creates one. Its
+// errors are those of package cluster, and the cause of ctx. The caller must call Close.
 func Open(ctx context.Context, cfg Config) (*Topic, error) {
 	return open(cfg, func(admin *cluster.Admin) (cluster.Topic, error) {
 		for missing := false; ; missing = true {
@@ -121,7 +118,6 @@ func open(cfg Config, find func(*cluster.Admin) (cluster.Topic, error)) (*Topic,
 
 var sessions = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,200}$`)
 
-// explain puts the remedy of a session in the place of that of a run's topic.
 func explain(session string, err error) error {
 	var e *cluster.Error
 	if !errors.As(err, &e) {
@@ -139,20 +135,20 @@ func explain(session string, err error) error {
 	return err
 }
 
-// ID is the topic's, which the seal of each record is bound to.
+// ID returns the topic's ID, which the seal of each record covers.
 func (t *Topic) ID() [16]byte { return t.topic.ID }
 
-// Name is the topic's.
+// Name returns the topic's name.
 func (t *Topic) Name() string { return t.topic.Name }
 
-// Delete deletes the topic by its ID. One that is gone is as good as deleted.
+// Delete deletes the topic by its ID; a missing one is no error.
 func (t *Topic) Delete(ctx context.Context) error {
 	own := t.topic
-	own.Existing = false // it is the session's, whichever process created it
+	own.Existing = false // the session's, whichever process created it
 	return explain(t.topic.Name, t.admin.DeleteTopic(ctx, own))
 }
 
-// Close ends the clients. Nobody may read or append then.
+// Close closes the clients, after all reads and appends.
 func (t *Topic) Close() {
 	t.client.Close()
 	t.admin.Close()

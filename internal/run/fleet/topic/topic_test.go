@@ -22,8 +22,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 )
 
-// config is that of a session on a cluster in virtual time, without compression: zstd has
-// finalizers, which a bubble can't have.
+// zstd uses finalizers, which a bubble cannot have.
 func config(c *virtual.Cluster, session string) Config {
 	return Config{
 		Brokers: c.Bootstrap(), Access: c.Access(), Session: session,
@@ -41,7 +40,6 @@ func create(t *testing.T, cfg Config) *Topic {
 	return log
 }
 
-// read reads n entries.
 func read(t *testing.T, log *Topic, from int64, n int) (texts []string) {
 	t.Helper()
 	for len(texts) < n {
@@ -62,8 +60,6 @@ func read(t *testing.T, log *Topic, from int64, n int) (texts []string) {
 
 func TestLog(t *testing.T) { virtual.Test(t, virtual.Options{Brokers: 3}, testLog) }
 
-// Agents begin before the coordinator, wait for the topic, and read what all append in
-// one order. A read waits for the next record.
 func testLog(t *testing.T, c *virtual.Cluster) {
 	opened := make(chan *Topic)
 	for range 2 {
@@ -193,8 +189,7 @@ func TestAppendWaits(t *testing.T) {
 	virtual.Test(t, virtual.Options{ProduceDelay: 10 * time.Second}, testAppendWaits)
 }
 
-// An append waits for the ack. One that is given up gets into the log all the same, and
-// what its writer appends again is a copy.
+// Repeating a cancelled append gives at most a copy.
 func testAppendWaits(t *testing.T, c *virtual.Cluster) {
 	log := create(t, config(c, "s"))
 	w := control.NewWriter(log, nil, log.ID(), 0, 1)
@@ -227,7 +222,6 @@ func testAppendWaits(t *testing.T, c *virtual.Cluster) {
 
 func TestLostLog(t *testing.T) { virtual.Test(t, virtual.Options{}, testLostLog) }
 
-// Records that retention deleted, and a denied access, end the reading.
 func testLostLog(t *testing.T, c *virtual.Cluster) {
 	log := create(t, config(c, "s"))
 	for range 3 {
@@ -250,9 +244,6 @@ func testLostLog(t *testing.T, c *virtual.Cluster) {
 	}
 }
 
-// Each kind of record goes over the wire, from clients that log in, with a key: neither
-// the password nor the key is in what the broker gets. That is compressed with zstd, by an
-// idempotent producer that waits for all replicas.
 func TestOnTheWire(t *testing.T) {
 	const password = "s3cret-of-alice"
 	key := control.Key("a key that nobody may read")
@@ -307,7 +298,6 @@ func TestOnTheWire(t *testing.T) {
 	}
 }
 
-// writeAll writes records of all kinds, and returns how many.
 func writeAll(t *testing.T, log *Topic, key control.Key) int {
 	t.Helper()
 	agent := control.NewWriter(log, key, log.ID(), 0, 1)

@@ -1,6 +1,6 @@
 // Adds a crosshair to each chart: a slider whose value is a moment of the chart's x axis. The
-// pointer chooses one, and so do the arrow keys (one moment) and the Page keys (ten).
-// Where a value lies follows from the attributes of the drawing.
+// pointer, the arrow keys (one moment) and the Page keys (ten) move it. The places of values are
+// computed from the attributes of the drawing.
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
 const svgNamespace = "http://www.w3.org/2000/svg";
@@ -14,14 +14,14 @@ function wordAt(data, series, moment) {
   return data.words[place];
 }
 
-// scaled is a value in the measure in which the axis is even.
+// scaled converts a value to the scale of the axis.
 function scaled(scale, value) {
   if (scale === "log") return Math.log10(value);
   if (scale === "percentile") return -Math.log10(1 - value);
   return value;
 }
 
-// axisOf reads where the values of the x axis lie in a drawing, in its own pixels.
+// axisOf returns the x axis of a drawing, in the drawing's pixels.
 function axisOf(svg) {
   const panel = svg.querySelector("g.panel");
   if (!panel) return null;

@@ -1,4 +1,4 @@
-// Adds to each long table a field that finds rows, and opens what is folded for print.
+// Adds a search field to each long table, and unfolds everything for print.
 
 function search(table) {
   if (table.dataset.searchable) return;

@@ -1,5 +1,5 @@
-// Keeps the page of a run that goes on up to date. The server sends whole states; when the run
-// has ended, the page of what was recorded takes the place of this one, which needs no server then.
+// Updates the page of a run that goes on. The server sends complete states. When the run has
+// ended, the page of the finished run replaces this one, and needs no server.
 
 const calmly = matchMedia("(prefers-reduced-motion: reduce)");
 const calmMs = 5000;
@@ -10,7 +10,7 @@ let shownAt = -Infinity;
 let timer = 0;
 let paused = false;
 let over = false;
-let replacement = null; // ends this page; null before the end, and after
+let replacement = null; // replaces this page; null before the end, and after
 
 function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
@@ -35,7 +35,7 @@ function showValues(values, end) {
   });
 }
 
-// The drawings are the server's own: it escapes what is in them.
+// The drawings come from the server, which escapes their texts.
 function showCharts(charts) {
   for (const figure of document.querySelectorAll("#live-charts figure")) {
     const drawing = charts[figure.dataset.chart];
@@ -77,8 +77,8 @@ function show(state) {
   showRows("live-events", state.events.map((event) => [event.at, event.kind, event.what, event.reason]));
 }
 
-// end fetches the page of what was recorded, and puts it in the place of this one. A page that
-// is paused has it at hand, as the server ends.
+// end fetches the page of the finished run, and replaces this one. A paused page fetches it too,
+// because the server ends.
 async function end(state) {
   if (over) return;
   over = true;
@@ -87,11 +87,11 @@ async function end(state) {
   } catch (error) {
     setText(byId("connection"), `The run has ended, and its page did not come: ${error.message}`);
   }
-  source.close(); // by this the server knows that the page has what it needs
+  source.close(); // the server may end now
   replace();
 }
 
-// ending returns what ends this page.
+// ending returns a function that replaces this page.
 async function ending(state) {
   if (state.page === "") {
     return () => {
@@ -117,7 +117,7 @@ function replace() {
   replacement = null;
 }
 
-// turn shows the latest state, if it is time for that.
+// turn shows the latest state, unless it must wait.
 function turn() {
   clearTimeout(timer);
   if (!latest || paused) return;

@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// Network is one of packets in memory, for a bubble of virtual time.
+// Network is for a bubble of virtual time.
 type Network struct {
 	mu    sync.Mutex
 	conns map[string]*conn
-	// carry is called with each packet and hands on what is to arrive, and after how long.
+	// carry calls arrive for each packet that arrives, with its delay.
 	carry func(from, to string, packet []byte, arrive func(packet []byte, after time.Duration))
 }
 
-// Address is where a connection of a Network is.
+// Address is the address of a connection in a Network.
 type Address string
 
-// Network implements net.Addr.
+// Network returns "memory".
 func (a Address) Network() string { return "memory" }
 
-// String implements net.Addr.
+// String returns the address.
 func (a Address) String() string { return string(a) }
 
 type datagram struct {
@@ -51,7 +51,7 @@ func (n *Network) Listen(at string) net.PacketConn {
 	return c
 }
 
-// Set changes what becomes of packets.
+// Set sets the fate of packets.
 func (n *Network) Set(carry func(from, to string, packet []byte, arrive func([]byte, time.Duration))) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
