@@ -19,7 +19,7 @@ COMPILER := $(shell command -v "$$($(GO) env CC)")
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # The full experiment is `bin/kafka-bench run backpressure-study`, half an hour long.
 bench: tool ## the headline experiment: one overload, without and with backpressure
@@ -123,6 +123,9 @@ proof: bin/tools/proof ## everything that takes hours, in groups that need not r
 
 proof-agents: ## agents that die, and in network and time namespaces, on a real Kafka; as root on Linux
 	$(GO) test -count=1 -v -tags $(TAGS_PROOF) -run '^TestAgents(InNamespaces|OnKafka)$$' ./cmd/kafka-bench
+
+proof-kubernetes: image tool bin/tools/broker ## agents as pods of a real Kubernetes on two nodes, with a real Kafka, as root on Linux
+	cd deploy/kubernetes/proof && $(GO) test -count=1 -v -tags proof -timeout 1h . -args -image '$(VERSION)'
 
 perf-against: bin/tools/perf ## the hot paths of this work tree and of a commit, in turns: after ÷ before (BASE=REF)
 	@bin/tools/perf against '$(BASE)'

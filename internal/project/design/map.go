@@ -27,7 +27,7 @@ var groups = []struct{ folder, content string }{
 	{"internal/run", "one run, many runs, many machines"},
 	{"internal/show", "what people see"},
 	{"internal/project", "tools and proofs of the project itself"},
-	{"deploy", "what checks the files for Kubernetes, in a module of its own"},
+	{"deploy", "what checks the files for Kubernetes, in modules of their own"},
 }
 
 const maxWords = 25

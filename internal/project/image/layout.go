@@ -65,18 +65,18 @@ type config struct {
 }
 
 // layout returns an OCI image layout as a tar: one image, tagged with version, for the architecture
-// of each binary. All times are at.
-func layout(version string, at time.Time, binaries map[string][]byte) ([]byte, error) {
+// of each binary. The binary's file in it is called name. All times are at.
+func layout(name, version string, at time.Time, binaries map[string][]byte) ([]byte, error) {
 	files := contents{"oci-layout": []byte(`{"imageLayoutVersion":"1.0.0"}`)}
 	platforms := index{SchemaVersion: 2, MediaType: indexType}
 	for _, arch := range slices.Sorted(maps.Keys(binaries)) {
-		layer, err := layerOf(binaries[arch], at)
+		layer, err := layerOf(name, binaries[arch], at)
 		if err != nil {
 			return nil, err
 		}
 		image := manifest{SchemaVersion: 2, MediaType: manifestType, Layers: []descriptor{files.blob(layerType, layer)}}
 		c := config{Created: at, platform: platform{arch, "linux"}}
-		c.Config.User, c.Config.Entrypoint = user, []string{"/kafka-bench"}
+		c.Config.User, c.Config.Entrypoint = user, []string{"/" + name}
 		c.Config.Labels = map[string]string{versionLabel: version}
 		c.RootFS.Type, c.RootFS.DiffIDs = "layers", []string{image.Layers[0].Digest}
 		if image.Config, err = files.json(configType, c); err != nil {
@@ -102,8 +102,8 @@ func layout(version string, at time.Time, binaries map[string][]byte) ([]byte, e
 	return files.tar(at)
 }
 
-func layerOf(binary []byte, at time.Time) ([]byte, error) {
-	return archive([]entry{{"kafka-bench", 0o755, binary}, {"tmp/", 0o1777, nil}}, at)
+func layerOf(name string, binary []byte, at time.Time) ([]byte, error) {
+	return archive([]entry{{name, 0o755, binary}, {"tmp/", 0o1777, nil}}, at)
 }
 
 type contents map[string][]byte

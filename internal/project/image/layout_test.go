@@ -17,7 +17,7 @@ var anyTime = time.Unix(1700000000, 0).UTC()
 
 func build(t *testing.T, binaries map[string][]byte) []byte {
 	t.Helper()
-	image, err := layout("v1", anyTime, binaries)
+	image, err := layout("kafka-bench", "v1", anyTime, binaries)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,8 @@
 // The file is a tar of an OCI image layout. The image has the binary, which contains root
 // certificates, and an empty /tmp, but no shell and no files of a distribution. It runs as user
 // 65532. Two builds of one tree with one Go have the same bytes. Entries are sorted, and every time
-// is SOURCE_DATE_EPOCH, in seconds since 1970, or 1970.
+// is SOURCE_DATE_EPOCH, in seconds since 1970, or 1970. With -program the image has another main
+// package.
 //
 // Files to know: main.go (the binaries), layout.go (the image).
 package main
@@ -20,6 +21,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path"
 	"path/filepath"
 	"strconv"
 	"syscall"
@@ -45,6 +47,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("image", flag.ContinueOnError)
 	out := flags.String("o", "build/kafka-bench.tar", "the `FILE` to write")
 	version := flags.String("version", "development", "the `VERSION` that the binary prints, and the image's tag")
+	program := flags.String("program", "./cmd/kafka-bench", "the main `PACKAGE` in the image")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -54,11 +57,11 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	binaries := make(map[string][]byte)
 	for _, arch := range architectures {
-		if binaries[arch], err = compile(ctx, arch, *version); err != nil {
+		if binaries[arch], err = compile(ctx, *program, arch, *version); err != nil {
 			return err
 		}
 	}
-	image, err := layout(*version, at, binaries)
+	image, err := layout(path.Base(*program), *version, at, binaries)
 	if err != nil {
 		return err
 	}
@@ -86,15 +89,15 @@ func epoch(text string) (time.Time, error) {
 
 // The settings that change the bytes are fixed. The binary has its version, because a coordinator
 // refuses agents of another one.
-func compile(ctx context.Context, arch, version string) ([]byte, error) {
+func compile(ctx context.Context, program, arch, version string) ([]byte, error) {
 	folder, err := os.MkdirTemp("", "kafka-bench-image-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	file := filepath.Join(folder, "kafka-bench")
+	file := filepath.Join(folder, path.Base(program))
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags=rootcerts",
-		"-ldflags=-s -w -buildid= -X main.version="+version, "-o", file, "./cmd/kafka-bench")
+		"-ldflags=-s -w -buildid= -X main.version="+version, "-o", file, program)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build for linux/%s: %w\n%s", arch, err, out)
