@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/bench"
@@ -17,9 +19,10 @@ import (
 
 func TestHundredAgents(t *testing.T) {
 	const of = 100
+	plain := []kgo.Opt{kgo.ProducerBatchCompression(kgo.NoCompression())} // zstd has finalizers
 	within(t, of, func(w *world) {
 		open := func(find func(topic.Config) (*topic.Topic, error)) fleet.Session {
-			log, err := find(topic.Config{Brokers: w.cluster.Bootstrap(), Access: w.cluster.Access(), Session: "hundred"})
+			log, err := find(topic.Config{Brokers: w.cluster.Bootstrap(), Access: w.cluster.Access(), Session: "hundred", Client: plain})
 			if err != nil {
 				w.t.Fatal(err)
 			}

@@ -71,6 +71,10 @@ func (p *replay) next() bool {
 	}
 	i := p.run.Intervals[p.written]
 	p.written++
+	n := int64(p.written)
+	must(p.t, p.writer.Pulse(result.Pulse{Agents: []result.AgentPulse{
+		{HostName: "node-a", Scheduled: 9 * n, Acked: 8 * n, Delivered: 7 * n, Failed: n, DeferredRecords: 2, InFlightRecords: 3},
+	}}))
 	for m := range latency.Metric(latency.NumMetrics) {
 		for _, measured := range []bool{false, true} {
 			h := latency.NewHistogram()
