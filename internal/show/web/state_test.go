@@ -114,17 +114,21 @@ func TestChartsRest(t *testing.T) {
 	})
 }
 
+// The table of agents has each agent's rates since its own pulse before, and what waits there now.
 func TestAgentRows(t *testing.T) {
-	before := result.Pulse{Agents: []result.AgentPulse{{Index: 1, HostName: "node-b", AtNs: 5e9, Acked: 1000}}}
-	now := result.Pulse{Agents: []result.AgentPulse{
-		{Index: 0, HostName: "node-a", AtNs: 0, Phase: "warm-up"},
-		{Index: 1, HostName: "node-b", AtNs: 10e9, Phase: "measure", Scheduled: 6000, Acked: 6000, Failed: 3, DeferredRecords: 4, InFlightRecords: 5},
-	}}
+	pulse := func(agents ...result.AgentPulse) result.Pulse { return result.Pulse{Agents: agents} }
+	quiet := result.AgentPulse{Index: 0, HostName: "node-a", Phase: "warm-up"}
+	first := result.AgentPulse{Index: 1, HostName: "node-b", AtNs: 5e9, Acked: 1000}
+	second := result.AgentPulse{Index: 1, HostName: "node-b", AtNs: 10e9, Phase: "measure", Scheduled: 6000, Acked: 6000, Failed: 3, DeferredRecords: 4, InFlightRecords: 5}
+	var s seen
+	for _, p := range []result.Pulse{pulse(first), pulse(quiet, second), pulse(quiet, second)} { // the last has no news
+		s.takePulse(p)
+	}
 	want := [][]string{
 		{"0 (node-a)", "warm-up", "–", "–", "–", "0", "0", "0"},
 		{"1 (node-b)", "measure", "1,200/s", "1,000/s", "0/s", "3", "4", "5"},
 	}
-	if got := agentRows(now, before); !reflect.DeepEqual(got, want) {
+	if got := agentRows(s.pulse, s.before); !reflect.DeepEqual(got, want) {
 		t.Errorf("the rows are\n%q\nwant\n%q", got, want)
 	}
 }
