@@ -42,7 +42,7 @@ func newBook(id int32, from int64, cfg Config) *book {
 		id: id, delivered: ledger.NewReceiver(id, cfg.Producers), acked: ledger.NewUnordered(id, cfg.Producers),
 		dead: ledger.NewUnordered(id, cfg.Producers), settled: ledger.NewUnordered(id, cfg.Producers),
 		open: make(map[uint64]lending), unread: make(map[int64]bool), from: from,
-		last: snapshot.NeverHanded, handed: load.NewGapWatch(cfg.Partitions), divided: cfg.Only != nil,
+		last: snapshot.NeverHanded, handed: load.NewGapWatch(cfg.Partitions), divided: cfg.divided(),
 	}
 	if b.divided { // deliveries to other processes are gaps here
 		b.delivered = ledger.NewUnordered(id, cfg.Producers)
@@ -106,16 +106,19 @@ func (b *book) deliver(stamp payload.Stamp, shift int64, to *node, now, deadline
 // An acknowledged record was never due again.
 func (b *book) again(stamp payload.Stamp, key uint64, to *node, attempt int) (times int, due int64) {
 	before, open := b.open[key]
+	times, due = 2, never
 	switch {
 	case open && to.knowsDue(before):
-		return int(before.times) + 1, before.due
+		times, due = int(before.times)+1, before.due
 	case open:
-		return int(before.times) + 1, never
+		times = int(before.times) + 1
 	case b.acked.Has(int(stamp.Producer), stamp.Sequence):
-		return max(2, attempt), never
-	default:
-		return 2, never
+		times = max(2, attempt)
 	}
+	if b.divided && times != attempt { // other processes had it in between
+		return max(times, attempt), never
+	}
+	return times, due
 }
 
 func (b *book) corrupt(offset, now int64) {

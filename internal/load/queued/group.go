@@ -116,6 +116,9 @@ type node struct {
 	counts atomic.Pointer[func() snapshot.QueueCounts]
 }
 
+// divided reports whether other processes have members too.
+func (c Config) divided() bool { return c.Only != nil && len(c.Only) < c.Members }
+
 // Start opens the members, which begin to receive. On an error it leaves nothing running.
 func Start(cfg Config) (*Group, error) {
 	g := &Group{cfg: cfg, axis: cfg.Axis, idle: cfg.Plan.None(), open: !cfg.ClosedLoop, released: make(chan struct{})}

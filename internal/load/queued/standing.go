@@ -22,11 +22,11 @@ func (g *Group) Standing(books bool) snapshot.Group {
 }
 
 // OldestUnacked returns when the oldest delivered, unacknowledged record was due; snapshot.NothingDue without one. It
-// returns nil if all open records are of a fill, or if the run has no others: they have no due times. It looks at every
-// open record.
+// returns nil if all open records are of a fill, or if the run has no others: they have no due times. With members in other
+// processes it is nil too, because they may have settled what is open here. It looks at every open record.
 func (g *Group) OldestUnacked() *int64 {
 	scheduled := g.cfg.Producers - g.cfg.Filled
-	if scheduled <= 0 {
+	if scheduled <= 0 || g.cfg.divided() { // another process may have acknowledged what is open here
 		return nil
 	}
 	due, filled := snapshot.NothingDue, false

@@ -239,9 +239,12 @@ func (c *conclusion) receivers(books map[int32]*ledger.Receiver) []*ledger.Recei
 }
 
 func (c *conclusion) takeQueue() {
-	c.Queue = &judge.Queue{Settled: c.receivers(nil), Empty: true}
-	if len(c.Groups) > 0 && c.Groups[0].Standing.Queue != nil {
-		c.Queue.Settled = c.receivers(c.Groups[0].Standing.Queue.Settled)
+	if len(c.Groups) == 0 || c.Groups[0].Standing.Queue == nil {
+		return // no part with consumers handed in
+	}
+	c.Queue = &judge.Queue{
+		Settled: c.receivers(c.Groups[0].Standing.Queue.Settled),
+		Empty:   len(c.parts) == c.plan.Parts, // otherwise a missing part may have settled what the others lack
 	}
 	for _, p := range c.parts {
 		c.Queue.Empty = c.Queue.Empty && (p.Consumers == 0 || p.QueueEmpty)
@@ -283,7 +286,7 @@ func (c *conclusion) takeIntervals() error {
 	intervals := &observe.Intervals{
 		Axis: c.axis, Journal: c.journal, Period: time.Duration(c.cfg.Scenario.Sampling.Interval), Collector: c.collector,
 		Machine: &observe.Machine{}, Backlogs: c.backlogsOf, Endless: c.readOnly() && c.readTo == nil,
-		Due: c.stamped && !c.readOnly(), Sends: !c.readOnly(), Queue: c.hasQueue(),
+		Due: c.stamped && !c.readOnly(), Sends: !c.readOnly(), Queue: c.Queue != nil,
 	}
 	if len(c.groupIDs) > 1 {
 		intervals.GroupNames = c.groupIDs

@@ -387,6 +387,9 @@ func (r *run) hand(s snapshot.Snapshot, rest any) (err error) {
 
 func (r *run) handIn(ctx context.Context) error {
 	peaks := r.intervals.Peaks()
+	if r.queue != nil {
+		r.queue.closeReader()
+	}
 	e := r.evidence(judge.Setup{})
 	machine := r.machine.Between(r.atStart, r.atEnd, e.AckedInWindow(), peaks)
 	machine.Process.CorpusBytes, machine.Process.CorpusTimeNs = r.corpus.Bytes(), r.corpusNs

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -34,7 +35,9 @@ type queue struct {
 	trackerEnded bool
 
 	empty bool
-	// In a part: the last inspection, and how many in a row found the queue empty.
+	// In a part: the last inspection, and how many in a row found the queue empty. asking guards
+	// them, and empty.
+	asking  sync.Mutex
 	askedAt time.Time
 	empties int
 }

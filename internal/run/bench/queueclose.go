@@ -18,6 +18,11 @@ func (q *queue) close(patience time.Duration) {
 		cancel()
 		q.trackerEnded = true
 	}
+	q.closeReader()
+}
+
+// closeReader ends the reading of the dead letters: the books stand still then.
+func (q *queue) closeReader() {
 	if q.reader != nil {
 		q.reader.Close()
 		q.reader = nil

@@ -35,13 +35,18 @@ func (r *run) awaitSettled(ctx context.Context) (drained bool) {
 const emptyPoll = 500 * time.Millisecond
 
 func (r *run) awaitOver(ctx context.Context) (drained bool) {
-	r.until(ctx, drainPoll, func() bool { return r.queue.isOver() })
-	return r.queue.empty
+	r.until(ctx, drainPoll, func() bool {
+		drained = r.queue.isOver()
+		return drained
+	})
+	return drained
 }
 
 // No part knows what others have settled, so the queue must be empty twice in a row, with its dead
-// letters read.
+// letters read. The drain and the end of the window may ask at the same time.
 func (q *queue) isOver() bool {
+	q.asking.Lock()
+	defer q.asking.Unlock()
 	if q.empty || time.Since(q.askedAt) < emptyPoll {
 		return q.empty
 	}

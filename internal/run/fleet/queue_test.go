@@ -1,10 +1,15 @@
 package fleet_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
+	"time"
 
+	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+	"kafkabench.example/kafka-bench/internal/run/fleet"
 )
 
 const fromAQueue = `
@@ -62,4 +67,26 @@ func shareAQueue(t *testing.T, cases []queueCase) {
 			}
 		})
 	}
+}
+
+// If the only receiving agent dies, the run is invalid and names it; nothing is said of the queue.
+func TestReceiverOfAQueueDies(t *testing.T) {
+	within(t, 2, func(w *world) {
+		w.agent("node-0", 0, nil)
+		w.agent("node-1", 1, func(kill context.CancelFunc, _ *fleet.AgentConfig) { time.AfterFunc(5*time.Second, kill) })
+		lead := fleet.Open(fleet.Config{
+			Session: w.session(), Of: 2, Placed: bench.Apart, Senders: 1, Tool: result.Tool{Version: "1"},
+			ClusterID: w.cluster.Info().ID, JoinTimeout: time.Minute, Spool: w.t.TempDir(),
+		})
+		cfg := w.base()
+		cfg.Scenario, cfg.Fleet, cfg.Driver = w.scenario(fmt.Sprintf(fromAQueue, "", paced, "offsetmap", "")), lead, franz.New()
+		o, err := bench.Run(w.t.Context(), cfg)
+		w.invalid(o, err, "agent 1 (node-1)")
+		if o.Run.Queue != nil {
+			w.t.Errorf("the queue is %+v", o.Run.Queue)
+		}
+		if err := lead.Close(w.t.Context(), ""); err != nil {
+			w.t.Error(err)
+		}
+	})
 }
