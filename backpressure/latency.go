@@ -41,7 +41,7 @@ const leastTrim = 0.3
 //     the gate.
 //     After a silence of three intervals with records to take, the capacity is at most
 //     the rate during the silence, until two further steps confirm more. So the admitted
-//     and uncommitted records never exceed the bound and one and a half of a usual step.
+//     and uncommitted records never exceed the bound plus 1.5 usual steps.
 //   - Probing. If the gate refuses records while the consumers wait for some, the
 //     capacities are raised once in an interval: by a quarter, or doubled as in TCP's
 //     slow start if the interval is above the target. (A bound that is filled again in
@@ -51,13 +51,14 @@ const leastTrim = 0.3
 //     target as the slowest partition is above the mean, but at least at 0.3 × target.
 //
 // Failure modes. A fall of the capacity shows after one interval. Until then records are admitted
-// at the old rate, so after a fall by k some wait k × target and more. With commits an interval T
-// apart, a higher capacity is found by a factor of 2 to 4 each T, and finally overshot by as much.
-// If T is above 2 s, that takes long: then let the consumers report Delivered. The controller cannot
-// hold a target below about 2.5 times the interval of the readings, nor one that is hardly longer
-// than a reading takes. It measures no rate if the work on one record takes a good part of the
-// target. Partitions drift further apart with uneven work or uneven arrivals (keys, sticky
-// partitioning). Then the slowest is held at the target, and the others run out of records at times.
+// at the old rate, so after a fall to 1/k of the capacity some records wait k × target and more. If
+// the capacity rises and commits are an interval T apart, the estimate grows 2 to 4 times in each
+// T, and may end too high by this factor. If T is above 2 s, that takes long: then let the
+// consumers report Delivered. The controller cannot hold a target below about 2.5 times the
+// interval of the readings, nor one that is hardly longer than a reading takes. It measures no rate
+// if the work on one record takes a good part of the target. Partitions drift further apart with
+// uneven work or uneven arrivals (keys, sticky partitioning). Then the slowest is held at the
+// target, and the others run out of records at times.
 //
 // In a gate with a share the capacity is the whole group's, and the share divides the bound.
 type Latency struct {

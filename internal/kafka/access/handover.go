@@ -31,8 +31,8 @@ func (Handover) MarshalText() ([]byte, error) { return []byte(mask), nil }
 
 var errNoOrigin = errors.New("only an access that was read from client properties can be passed to another process")
 
-// Handover returns the form of a that another process can receive. It fails if a was not read from client
-// properties.
+// Handover returns these settings in a form that another process can receive. It fails if they were not read
+// from client properties.
 func (a Access) Handover() (Handover, error) {
 	switch {
 	case a.origin != nil:

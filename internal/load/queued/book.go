@@ -241,7 +241,7 @@ func (bs books) Reached() []snapshot.Reached {
 	return all
 }
 
-// Positions is Reached without arrived and expected records.
+// Positions returns the same as Reached, without the arrived and expected records.
 func (bs books) Positions() []snapshot.Reached {
 	all := make([]snapshot.Reached, len(bs))
 	for i, b := range bs {

@@ -96,7 +96,7 @@ func lanesOf(lanes [][]receiverLane, producer int) (of []*receiverLane) {
 	return of
 }
 
-// In mergeLane, the lane with the highest floor decides about what is below it.
+// Below the highest floor, mergeLane uses only the counts of the lane that has this floor.
 func mergeLane(lanes []*receiverLane, books *[numBooks]received) receiverLane {
 	base := lanes[0]
 	merged := receiverLane{measuredFrom: never}

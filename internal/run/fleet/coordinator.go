@@ -82,7 +82,7 @@ func (c *Coordinator) Ended(index int, why error) {
 	c.m.wake()
 }
 
-// The member's lock is held.
+// gone says which agents of the list ended, and why. The caller holds the member's lock.
 func (c *Coordinator) gone(of []int) (texts []string) {
 	for _, i := range of {
 		if why, ended := c.ended[i]; ended {

@@ -33,7 +33,7 @@ func (p *peer) close(sequence uint64) (open, bool) {
 }
 
 // At returns the offset to use for a peer's clock at a time of the own clock (see
-// [clock.Estimator.At]). It is unknown if the agent is not asked.
+// [clock.Estimator.At]). known is false if the agent is not asked, or before its first echo.
 func (n *Node) At(peer uint32, ns int64) (b clock.Bound, known bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -43,8 +43,8 @@ func (n *Node) At(peer uint32, ns int64) (b clock.Bound, known bool) {
 	return clock.Bound{}, false
 }
 
-// Over returns the error of a used offset between two times (see [clock.Estimator.Over]). It is
-// unknown if the agent is not asked.
+// Over returns the error of a used offset between two times (see [clock.Estimator.Over]). known
+// is false if the agent is not asked, or if the estimator does not know it.
 func (n *Node) Over(peer uint32, fromNs, toNs, usedNs int64) (b clock.Bound, known bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
