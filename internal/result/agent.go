@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"iter"
 	"slices"
 )
 
@@ -123,6 +124,41 @@ func (p Pulse) Since(earlier Pulse) (i Interval) {
 		i.Failed -= a.Failed
 	}
 	return i
+}
+
+// Pulses keeps the last two pulses of each agent. The zero value has none.
+type Pulses struct {
+	last   Pulse
+	before map[int]AgentPulse // by index
+}
+
+// Take takes a new pulse, which repeats the last one of agents without news.
+func (ps *Pulses) Take(p Pulse) {
+	if ps.before == nil {
+		ps.before = make(map[int]AgentPulse)
+	}
+	for _, old := range ps.last.Agents {
+		if slices.ContainsFunc(p.Agents, func(a AgentPulse) bool { return a.Index == old.Index && a.AtNs != old.AtNs }) {
+			ps.before[old.Index] = old
+		}
+	}
+	ps.last = p
+}
+
+// Each yields the last pulse of each agent, and what the agent did since its own pulse before, as
+// an interval without times.
+func (ps *Pulses) Each() iter.Seq2[AgentPulse, Interval] {
+	return func(yield func(AgentPulse, Interval) bool) {
+		for _, a := range ps.last.Agents {
+			before := Pulse{}
+			if b, known := ps.before[a.Index]; known {
+				before.Agents = []AgentPulse{b}
+			}
+			if !yield(a, Pulse{Agents: []AgentPulse{a}}.Since(before)) {
+				return
+			}
+		}
+	}
 }
 
 // Agent appends a line to agents.ndjson.

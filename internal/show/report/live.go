@@ -44,6 +44,7 @@ type Live struct {
 
 	totals map[string]int64 // with Full: values of each metric so far
 	pulse  result.Pulse     // the last one of a run with agents
+	pulses result.Pulses    // of each agent
 }
 
 // NewLive returns a view that is empty until the first call.
@@ -119,8 +120,9 @@ func (l *Live) Pulse(p result.Pulse) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i := p.Since(l.pulse)
-	rows := agentRows(p, l.pulse)
 	l.pulse = p
+	l.pulses.Take(p)
+	rows := agentRows(&l.pulses)
 	if l.o.Terminal {
 		l.last, l.event = &i, "times after hand-in; "+strings.Join(rows, "; ")
 		l.redraw()
@@ -132,17 +134,8 @@ func (l *Live) Pulse(p result.Pulse) {
 	}
 }
 
-func agentRows(p, earlier result.Pulse) (rows []string) {
-	was := make(map[int]result.AgentPulse)
-	for _, a := range earlier.Agents {
-		was[a.Index] = a
-	}
-	for _, a := range p.Agents {
-		before := result.Pulse{}
-		if b, known := was[a.Index]; known {
-			before.Agents = []result.AgentPulse{b}
-		}
-		i := (result.Pulse{Agents: []result.AgentPulse{a}}).Since(before)
+func agentRows(pulses *result.Pulses) (rows []string) {
+	for a, i := range pulses.Each() {
 		rows = append(rows, fmt.Sprintf("agent %d (%s): offered %s, acked %s, delivered %s", a.Index, a.HostName,
 			rate(i, i.Scheduled), rate(i, i.Acked), rate(i, i.Delivered)))
 	}

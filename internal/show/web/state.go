@@ -81,9 +81,8 @@ type seen struct {
 	phase    string // "" before the first
 	drawn    int    // number of intervals in charts
 	charts   map[string]drawing
-	restedAt time.Time                 // the end of the pause
-	pulse    result.Pulse              // the agents' last
-	before   map[int]result.AgentPulse // by agent, its latest pulse before the present one
+	restedAt time.Time // the end of the pause
+	pulses   result.Pulses
 }
 
 // take reports whether a phase began.
@@ -92,7 +91,7 @@ func (s *seen) take(c follow.Change) (began bool) {
 		s.run.Run = *c.Run
 	}
 	if c.Pulse != nil {
-		s.takePulse(*c.Pulse)
+		s.pulses.Take(*c.Pulse)
 	}
 	for _, i := range c.Intervals {
 		s.run.Intervals = append(s.run.Intervals, slim(i))
@@ -158,35 +157,17 @@ func (s *seen) fill(to *state) {
 			At: layout.At(e.AtNs), Kind: e.Kind, What: e.What, Reason: e.Reason,
 		})
 	}
-	to.Agents = agentRows(s.pulse, s.before)
+	to.Agents = agentRows(&s.pulses)
 	to.Charts = s.draw()
 }
 
 // agentColumns are the columns of the table of agents.
 var agentColumns = []string{"Agent", "Phase", "Offered", "Acked", "Delivered", "Failed", "Deferred", "In flight"}
 
-// takePulse takes the agents' new pulse. Of agents without news it repeats the pulse before.
-func (s *seen) takePulse(p result.Pulse) {
-	if s.before == nil {
-		s.before = make(map[int]result.AgentPulse)
-	}
-	for _, old := range s.pulse.Agents {
-		if slices.ContainsFunc(p.Agents, func(a result.AgentPulse) bool { return a.Index == old.Index && a.AtNs != old.AtNs }) {
-			s.before[old.Index] = old
-		}
-	}
-	s.pulse = p
-}
-
 // agentRows has a row for each agent: its rates since its pulse before, and how many records wait.
-func agentRows(now result.Pulse, before map[int]result.AgentPulse) [][]string {
+func agentRows(pulses *result.Pulses) [][]string {
 	rows := [][]string{}
-	for _, a := range now.Agents {
-		was := result.Pulse{}
-		if b, known := before[a.Index]; known {
-			was.Agents = []result.AgentPulse{b}
-		}
-		since := result.Pulse{Agents: []result.AgentPulse{a}}.Since(was)
+	for a, since := range pulses.Each() {
 		rate := func(n int64) string {
 			if since.Seconds() <= 0 {
 				return unit.Absent

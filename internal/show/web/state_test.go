@@ -120,15 +120,15 @@ func TestAgentRows(t *testing.T) {
 	quiet := result.AgentPulse{Index: 0, HostName: "node-a", Phase: "warm-up"}
 	first := result.AgentPulse{Index: 1, HostName: "node-b", AtNs: 5e9, Acked: 1000}
 	second := result.AgentPulse{Index: 1, HostName: "node-b", AtNs: 10e9, Phase: "measure", Scheduled: 6000, Acked: 6000, Failed: 3, DeferredRecords: 4, InFlightRecords: 5}
-	var s seen
+	var pulses result.Pulses
 	for _, p := range []result.Pulse{pulse(first), pulse(quiet, second), pulse(quiet, second)} { // the last has no news
-		s.takePulse(p)
+		pulses.Take(p)
 	}
 	want := [][]string{
 		{"0 (node-a)", "warm-up", "–", "–", "–", "0", "0", "0"},
 		{"1 (node-b)", "measure", "1,200/s", "1,000/s", "0/s", "3", "4", "5"},
 	}
-	if got := agentRows(s.pulse, s.before); !reflect.DeepEqual(got, want) {
+	if got := agentRows(&pulses); !reflect.DeepEqual(got, want) {
 		t.Errorf("the rows are\n%q\nwant\n%q", got, want)
 	}
 }
