@@ -176,6 +176,9 @@ func (s *Snapshot) mergeBooks(all []Snapshot) {
 
 // Records may be first delivered to, or acknowledged by, two parts.
 func (g *Group) mergeQueue(all []Snapshot, number int) {
+	if g.Books == nil {
+		return // an interval: books come with the end
+	}
 	settled, acked := make(map[int32][]*ledger.Receiver), make(map[int32][]*ledger.Receiver)
 	for _, part := range all {
 		if len(part.Groups) == 0 || part.Groups[number].Queue == nil {
@@ -189,9 +192,6 @@ func (g *Group) mergeQueue(all []Snapshot, number int) {
 		}
 	}
 	q := g.Queue
-	if len(settled) == 0 {
-		return
-	}
 	q.Settled, q.Acked = make(map[int32]*ledger.Receiver), make(map[int32]*ledger.Receiver)
 	for p, of := range settled {
 		q.Settled[p] = ledger.MergeUnordered(of)

@@ -467,6 +467,12 @@ func TestMergeOfAQueue(t *testing.T) {
 	if r := g.Reached[0]; r.Position != 4 || r.At != 1 || r.Arrived != 5 || *g.Queue.OldestUnackedNs != 9 {
 		t.Errorf("reached %+v, the oldest was due at %d", r, *g.Queue.OldestUnackedNs)
 	}
+	if all, err = snapshot.Merge([]snapshot.Snapshot{part(0, []uint64{0, 1}, nil), part(1, []uint64{1}, nil)}); err != nil {
+		t.Fatal(err)
+	}
+	if got := all.Groups[0].Queue.Deliveries[1]; got.Unique != 2 || got.Received != 3 {
+		t.Errorf("before anything is settled: %+v", got)
+	}
 }
 
 func TestSinceKeepsWhatWasKnown(t *testing.T) {
