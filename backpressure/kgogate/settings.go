@@ -8,8 +8,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// replication is the longest time from the append of a record until it is below the high watermark,
-// after the broker no longer waits for its replicas.
+// replication is the longest time from the broker's timeout of a produce request until its records are
+// below the high watermark.
 const replication = 10 * time.Second
 
 type times interface {

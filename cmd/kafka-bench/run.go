@@ -35,7 +35,7 @@ const (
 	fullProgress  = "full"  // a line for each metric of each interval
 )
 
-// maxRepeat is the bound of the scenario's key too.
+// maxRepeat bounds --repeat and the scenario's key repeat.
 const maxRepeat = 1000
 
 const runLong = `Run one scenario or several. A SCENARIO is a preset's name (kafka-bench list) or a

@@ -242,7 +242,7 @@ func decode(b []byte, v any) error {
 
 func onlySpace(b []byte) bool { return len(bytes.Trim(b, " \t\r\n")) == 0 }
 
-// errorLine returns the line of b, from 1, of a JSON error.
+// errorLine returns the number of the line in b, from 1, that has the JSON error.
 func errorLine(b []byte, err error) int {
 	var offset int64
 	var syntax *json.SyntaxError

@@ -23,7 +23,7 @@ type Source struct {
 	// Metrics are the metrics endpoints of an existing cluster's brokers, in Prometheus' text format; may be empty.
 	Metrics []string
 	Access  access.Access
-	// Embedded are the options of an embedded cluster, except its brokers.
+	// Embedded are the options of an embedded cluster, except the number of its brokers.
 	Embedded EmbeddedOptions
 	// Progress receives short sentences about slow steps.
 	Progress func(string)

@@ -86,7 +86,7 @@ type Reached struct {
 	Settled bool
 }
 
-// NeverHanded is Reached.At before any delivery.
+// NeverHanded is the value of Reached.At while nothing was delivered.
 const NeverHanded int64 = math.MinInt64
 
 // Loss is what a killed member lost.

@@ -39,7 +39,7 @@ func (a axis) where() string {
 	return join("matrix", a.path)
 }
 
-// sets returns "" for variants, which may set any path.
+// sets returns the path that the axis sets; "" for variants, which may set any.
 func (a axis) sets() string {
 	if a.path == VariantAxis {
 		return ""

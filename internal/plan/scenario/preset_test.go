@@ -76,8 +76,7 @@ func TestThroughputSuites(t *testing.T) {
 	}
 }
 
-// The bytes in flight of all sizes that fit, and the records in flight of all clients, are
-// constant.
+// Every number of clients has the same records in flight in total, and every record size the same bytes.
 func TestBuffersAreNotVaried(t *testing.T) {
 	for name, inFlight := range map[string]func(Load) int64{
 		"clients": func(l Load) int64 { return int64(l.MaxBuffered) * int64(l.Clients) },

@@ -49,7 +49,7 @@ type document struct {
 	Question string `yaml:"question,omitempty"`
 	Answer   string `yaml:"answer,omitempty"` // one of Answers
 	By       string `yaml:"by,omitempty"`     // the figure that the answer uses, such as acked_per_s
-	// --quick applies Quick below --set.
+	// --quick applies Quick; --set overrides it.
 	Quick quick `yaml:"quick,omitempty"`
 	// Each variant runs with every combination of the matrix.
 	Variants variants `yaml:"variants,omitempty"`

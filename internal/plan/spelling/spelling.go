@@ -4,7 +4,7 @@ package spelling
 import "strings"
 
 // Nearest returns the choice that word was probably meant to be. It returns "" if more than a third of the
-// letters, or three, would change.
+// letters, or more than three, would change.
 func Nearest(word string, choices []string) string {
 	best, nearestYet := "", 4
 	word = plain(word)

@@ -80,7 +80,7 @@ func growthMargin(r *result.Run) float64 {
 	return 2 * *r.Lag.BacklogGrowthErrorPerS
 }
 
-// Without an undelivered record at an interval's end 0 is no measurement.
+// If no interval's end saw an undelivered record, 0 is not a measured value.
 func timeLagSeen(r *result.Run) string {
 	if why := consumed(r); why != "" {
 		return why

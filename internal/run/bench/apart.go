@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"kafkabench.example/kafka-bench/internal/result"
-	"kafkabench.example/kafka-bench/internal/run/observe"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
@@ -68,39 +66,10 @@ func (r *run) assignments(ctx context.Context) ([]remote.Assignment, error) {
 		all[i] = remote.Assignment{
 			Version: remote.Version, Part: i, Parts: len(parts), Scenario: yaml, Driver: r.cfg.Driver.Name(),
 			Brokers: r.cfg.Cluster.Bootstrap(), Zero: r.axis.Zero(),
-			RunID: r.id(), Topic: r.topic.Name, Partitions: r.topic.Partitions,
+			RunID: r.runID, Topic: r.topic.Name, Partitions: r.topic.Partitions,
 			Groups: groups, Consumed: len(r.groups) > 0, Shares: shares,
 			Workers: workers,
 		}
 	}
 	return all, nil
-}
-
-// createShares returns "" if the scenario needs no topic to divide the lag bound by demand.
-func (r *run) createShares(ctx context.Context) (name string, err error) {
-	if !r.cfg.Scenario.Backpressure.Gates() || r.cfg.Scenario.Backpressure.Share != "demand" {
-		return "", nil
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
-	defer cancel()
-	name = "kafka-bench-shares-" + r.id()
-	if r.shares, err = r.admin.CreateTopic(ctx, name, 1, r.cfg.Scenario.Topic.Replication, nil); err != nil {
-		return "", fmt.Errorf("the topic of the shares: %w", err)
-	}
-	return name, nil
-}
-
-// keepGate runs the gate. Child processes read the lag for theirs themselves; the run then reads it
-// only for its peak, and sends them the delivered positions if they use those.
-func (r *run) keepGate(ctx context.Context) {
-	if r.own != nil {
-		r.own.keep(ctx)
-		return
-	}
-	observe.AtEach(ctx, time.Duration(r.cfg.Scenario.Backpressure.Poll), func() {
-		if r.lag.Delivered != nil {
-			r.producers.Snapshot(remote.Want{Delivered: r.lag.Delivered()})
-		}
-		r.lag.Look(ctx)
-	})
 }

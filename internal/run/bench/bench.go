@@ -8,8 +8,9 @@
 // Package observe takes readings during the run, and package judge computes the result from the
 // evidence.
 //
-// Files to know: bench.go, prepare.go, plan.go, fill.go, stored.go, observing.go,
-// evidence.go, faults.go, gatekeeper.go, senders.go, worker.go, queue.go, queuekmq.go.
+// Files to know: bench.go, prepare.go, plan.go, topic.go, fill.go, stored.go, observing.go,
+// evidence.go, faults.go, gatekeeper.go, senders.go, worker.go, queue.go, queuekmq.go, part.go (an
+// agent's part), conclude.go (all agents' parts).
 package bench
 
 import (
@@ -26,6 +27,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/judge"
 	"kafkabench.example/kafka-bench/internal/run/observe"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
@@ -106,6 +108,8 @@ func Run(ctx context.Context, cfg Config) (*Outcome, error) {
 		return nil, err
 	}
 	defer r.release()
+	phases := cfg.Scenario.Phases
+	r.journal.SetAxis(startLead+time.Duration(phases.Warmup), time.Duration(phases.Measure))
 	r.warmUp(ctx)
 	r.measure(ctx)
 	r.drain(ctx)
@@ -116,19 +120,13 @@ func Run(ctx context.Context, cfg Config) (*Outcome, error) {
 }
 
 func (r *run) warmUp(ctx context.Context) {
-	phases := r.cfg.Scenario.Phases
-	warmup := time.Duration(phases.Warmup)
-	if r.part == nil { // the parts of a fleet share an axis
-		r.journal.SetAxis(startLead+warmup, time.Duration(phases.Measure))
-	}
+	warmup := time.Duration(r.cfg.Scenario.Phases.Warmup)
 	r.groups.Begin()
 	r.startedNs = -int64(warmup)
 	r.journal.KeepFailure(r.writer.Describe(r.info(), r.recorded))
 	r.journal.Event(result.Event{AtNs: r.startedNs, Kind: "phase", What: "warm-up"})
 	r.observe()
-	if r.part != nil { // an agent is ready long before the start, and a closed loop would send at once
-		r.sleepUntil(ctx, r.startedNs-int64(startLead))
-	}
+	r.sleepUntil(ctx, r.startedNs-int64(startLead)) // an agent is ready earlier, and a closed loop would send at once
 	r.producers.Start()
 	r.beganNs = r.axis.Now()
 	if r.plan.release == withWarmUp && r.sleepUntil(ctx, r.startedNs) {
@@ -173,11 +171,12 @@ func (r *run) noteHeld() {
 		return
 	}
 	reached := r.groups.Stand(remote.Want{Books: true, Fresh: true}).Reached()
-	if r.part != nil {
-		r.part.noteHeld(reached, r.producers.Snapshot(remote.Want{Fresh: true}).Behind.AckedIn)
-		return
+	for _, of := range reached {
+		for i := range of {
+			of[i].Awaited = nil // large, and not needed
+		}
 	}
-	r.held = r.backlogs(reached)
+	r.held = &judge.Held{Reached: reached, AckedIn: r.ackedNow()}
 }
 
 func (r *run) measure(ctx context.Context) {
@@ -291,7 +290,7 @@ func (r *run) drain(ctx context.Context) {
 		defer hurry()
 	}
 	r.producers.Close()
-	r.drained = (r.part == nil || r.awaitSent(wait)) && r.plan.awaitDelivery(wait)
+	r.drained = r.plan.awaitDelivery(wait)
 	r.finishedNs = r.axis.Now()
 	r.lateAtFinish = r.groups.Received().UniqueAfter
 	r.awaitWork(wait)
@@ -371,7 +370,9 @@ func (r *run) readEnds(ctx context.Context) {
 }
 
 func (r *run) reachedAll(ends []int64) bool {
-	ends = r.mine(ends)
+	if r.plan.mine != nil {
+		ends = r.plan.mine(ends)
+	}
 	behind := func(g snapshot.Group) bool { return !snapshot.ReachedAll(g.Reached, ends) }
 	return !slices.ContainsFunc(r.groups.Stand(remote.Want{}), behind)
 }

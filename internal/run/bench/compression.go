@@ -17,7 +17,7 @@ func (r *run) compression() []result.Compression {
 		return nil
 	}
 	l := r.cfg.Scenario.Load
-	of := sample{r.corpus, r.keys, r.stamped, runNumber(r.id())}
+	of := sample{r.corpus, r.keys, r.stamped, runNumber(r.runID)}
 	batches := of.batches(max(1, int((wire.BatchRecords+wire.Batches/2)/wire.Batches)))
 	codecs, err := r.cfg.Probes.Codecs(batches, l.Compression, l.Level)
 	if err != nil {

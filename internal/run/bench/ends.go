@@ -75,8 +75,8 @@ func (r *run) final(ctx context.Context, ends []int64) bool {
 // acked returns how many acked records, with the fill, the consumers must read in each partition;
 // of all parts, once an agent knows them.
 func (r *run) acked() []int64 {
-	if r.part != nil && r.part.total != nil {
-		return r.part.total
+	if r.ackedByAll != nil {
+		return r.ackedByAll
 	}
 	return r.withFill(r.producers.Snapshot(remote.Want{Fresh: true}).Behind.AckedIn)
 }

@@ -61,12 +61,15 @@ func (r *run) evidence(setup judge.Setup) *judge.Evidence {
 		Sent: r.producers.Snapshot(remote.Want{}), AckedIn: r.acked(), Groups: r.groupsAtTheEnd(), Fill: r.fill,
 		Times: r.collector, Histograms: histogramsIn(r.writer.Dir()),
 		Seen: judge.Seen{
-			Held: r.held, WindowEnd: r.windowEnd, Changes: changes, Looks: r.looks.Seen(), Lag: r.lag.Seen(r.finishedNs, r.manual()),
+			WindowEnd: r.windowEnd, Changes: changes, Looks: r.looks.Seen(), Lag: r.lag.Seen(r.finishedNs, r.manual()),
 		},
 		Faults: r.faults.seen,
 		Failed: judge.Failures{Producers: r.producers.Err(), Consumers: r.groups.Err(),
 			ConsumersDied: r.groups.Dead() != nil},
 		Caveats: r.cfg.Caveats,
+	}
+	if r.held != nil {
+		e.Seen.Held = r.backlogsOf(r.held.Reached, r.held.AckedIn)
 	}
 	r.intervals.AddTo(&e.Seen)
 	if r.faults.replicas != nil {

@@ -249,11 +249,3 @@ func (fs *faults) endFault(target string, at int64) {
 		}
 	}
 }
-
-// Otherwise the deletion would wait for the session timeouts of members that could not leave.
-func (b *base) deleteGroup(ctx context.Context, group string) error {
-	if b.couldNotLeave {
-		_ = b.admin.PutOut(ctx, group)
-	}
-	return b.admin.DeleteGroup(ctx, group)
-}

@@ -73,8 +73,8 @@ func (r *run) fillConfig() send.Config {
 	s.Backpressure = scenario.Backpressure{}
 	cfg := sending{
 		scenario: s, driver: r.cfg.Driver, brokers: r.cfg.Cluster.Bootstrap(), access: r.access(),
-		runID: r.id(), topic: r.topic.Name, partitions: r.topic.Partitions,
-		only: r.fillersHere(), axis: load.NewAxis(nil), corpus: r.corpus, keys: r.keys,
+		runID: r.runID, topic: r.topic.Name, partitions: r.topic.Partitions,
+		only: r.portion.fillers, axis: load.NewAxis(nil), corpus: r.corpus, keys: r.keys,
 	}.config()
 	cfg.First, cfg.Fill = r.cfg.Scenario.Load.Producers, true
 	return cfg

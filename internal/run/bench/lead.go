@@ -155,7 +155,7 @@ func (r *run) makePlan(ctx context.Context) (Plan, error) {
 		return Plan{}, fmt.Errorf("writing the scenario: %w", err)
 	}
 	return Plan{
-		RunID: r.id(), Session: r.cfg.Fleet.Session(), Scenario: as, Asked: asked, Driver: r.cfg.Driver.Name(),
+		RunID: r.runID, Session: r.cfg.Fleet.Session(), Scenario: as, Asked: asked, Driver: r.cfg.Driver.Name(),
 		Topic: r.topic.Name, Partitions: r.topic.Partitions, Existing: r.topic.Existing, Groups: r.groupIDs,
 		From: r.from, ReadTo: r.readTo, Shares: shares, Parts: r.cfg.Fleet.Parts(),
 		Placement: Placed(r.cfg.Scenario, r.cfg.Fleet.Placement()),

@@ -33,9 +33,6 @@ func (r *run) openObservers(context.Context) error {
 		Endless: r.plan.endless, Due: r.stamped && !r.readOnly(), KeepTallies: r.faults.replicas != nil,
 		Sends: !r.readOnly(), Replicas: r.faults.replicas,
 	}
-	if r.part != nil {
-		r.intervals.HandOver = r.handOver
-	}
 	if len(r.groups) > 1 {
 		r.intervals.GroupNames = r.groupIDs
 	}
@@ -82,11 +79,15 @@ func (r *run) observe() {
 
 // backlogs counts the records not yet reached, of those acked by now or that the topic held.
 func (r *run) backlogs(reached [][]snapshot.Reached) []snapshot.Backlog {
-	var ackedIn []int64
-	if r.readTo == nil {
-		ackedIn = r.producers.Snapshot(remote.Want{Fresh: true}).Behind.AckedIn
+	return r.backlogsOf(reached, r.ackedNow())
+}
+
+// ackedNow returns nil if backlogs do not depend on it.
+func (r *run) ackedNow() []int64 {
+	if r.readTo != nil {
+		return nil
 	}
-	return r.backlogsOf(reached, ackedIn)
+	return r.producers.Snapshot(remote.Want{Fresh: true}).Behind.AckedIn
 }
 
 func (r *run) backlogsOf(reached [][]snapshot.Reached, ackedIn []int64) []snapshot.Backlog {

@@ -21,94 +21,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// Plan describes a run to all agents, each of which makes a part. It holds no address and no
-// credential.
-type Plan struct {
-	RunID    string
-	Session  string
-	Scenario []byte // resolved, in YAML
-	Asked    []byte // before the disk bounded it
-	Driver   string
-
-	Topic      string
-	Partitions int
-	Existing   bool // the run did not create the topic
-	Groups     []string
-	From       []int64 // where the groups start, by partition; nil is zero
-	ReadTo     []int64 // how far a run without producers reads; nil with producers
-
-	Shares string // the topic in which the agents divide the bound; "" if they do not
-
-	Parts     int
-	Placement string
-	Senders   int // with Apart, the first Senders parts send; otherwise 0
-	Cluster   result.Cluster
-	Tool      result.Tool
-	Warnings  []string
-}
-
-// Placed returns the placement of a scenario on agents asked for one: Own becomes Any for a queue,
-// whose partitions have no owner.
-func Placed(s scenario.Scenario, placement string) string {
-	if placement == Own && s.Consume.Queue.Used() {
-		return Any
-	}
-	return placement
-}
-
-const (
-	// Own lets agents send only to their own consumers' partitions, so that one clock times each
-	// record.
-	Own = "own"
-	// Any lets every agent send to all partitions.
-	Any = "any"
-	// Apart lets some agents send and the others receive.
-	Apart = "apart"
-)
-
-// Workers returns the numbers of a part's producers, and of its members in each group.
-func (p Plan) Workers(s scenario.Scenario, part int) (producers, members []int) {
-	if p.Placement != Apart {
-		return remote.Split(s.Load.Producers, s.Load.Clients, p.Parts)[part],
-			remote.Split(s.Consume.Consumers, 0, p.Parts)[part]
-	}
-	if part < p.Senders {
-		return remote.Split(s.Load.Producers, s.Load.Clients, p.Senders)[part], nil
-	}
-	return nil, remote.Split(s.Consume.Consumers, 0, p.Parts-p.Senders)[part-p.Senders]
-}
-
-func (p Plan) senders(s scenario.Scenario) (of []int) {
-	for n := range p.Parts {
-		if producers, _ := p.Workers(s, n); len(producers) > 0 {
-			of = append(of, n)
-		}
-	}
-	return of
-}
-
-func (p Plan) receivers(s scenario.Scenario) (of []int) {
-	for n := range p.Parts {
-		if _, members := p.Workers(s, n); len(members) > 0 {
-			of = append(of, n)
-		}
-	}
-	return of
-}
-
-// If no part sends, all fill.
-func (p Plan) fillers(s scenario.Scenario, part int) []int {
-	senders := p.senders(s)
-	if len(senders) == 0 {
-		return remote.Split(s.Fillers(), 0, p.Parts)[part]
-	}
-	i, sends := slices.BinarySearch(senders, part)
-	if !sends {
-		return nil
-	}
-	return remote.Split(s.Fillers(), 0, len(senders))[i]
-}
-
 // Link connects a part with the other parts and the coordinator.
 type Link interface {
 	// Ready reports the partitions of the part's consumers, again after each change until the run
@@ -157,28 +69,21 @@ type Interval struct {
 	Events   []result.Event   // since the snapshot before
 }
 
+// part is an agent's part of a run.
 type part struct {
+	*run
 	plan   Plan
 	number int
 	link   Link
 	events eventLog
 	handed uint64
-	total  []int64 // acked records of all parts by partition, once known
-	shifts []*atomic.Int64
-	held   *judge.Held
+	shifts []*atomic.Int64 // by part
 }
-
-// first reports whether the part reads what only one part has to read.
-func (p *part) first() bool { return p.number == 0 }
 
 // RunPart makes one part of a run and hands in its snapshots. The run's folder stays below cfg.Out,
 // without a result. An error means that not everything was handed in; a part that fails before the
 // start leaves nothing behind.
 func RunPart(ctx context.Context, cfg Config, plan Plan, number int, link Link) error {
-	p := &part{plan: plan, number: number, link: link, shifts: make([]*atomic.Int64, plan.Parts)}
-	for i := range p.shifts {
-		p.shifts[i] = &atomic.Int64{}
-	}
 	if cfg.Scenario.Name == "" {
 		s, err := scenario.Parse("the run's scenario", plan.Scenario)
 		if err != nil {
@@ -186,99 +91,99 @@ func RunPart(ctx context.Context, cfg Config, plan Plan, number int, link Link) 
 		}
 		cfg.Scenario = s
 	}
-	cfg.KeepTopics = true // the coordinator deletes them
-	p.events.next, cfg.Watch = cfg.Watch, &p.events
-	r := newRun(cfg)
-	r.part = p
+	p := &part{plan: plan, number: number, link: link, events: eventLog{next: cfg.Watch}}
+	cfg.KeepTopics, cfg.Watch = true, &p.events // the coordinator deletes the topics
+	p.run = newRun(cfg)
+	p.runID, p.portion = plan.RunID, plan.portion(cfg.Scenario, number)
+	p.followClocks()
 	starting, cancel := cfg.Starting(ctx)
-	err := r.prepare(starting, r.makePayloads, r.makeSchedule, r.openResult, r.useTopic, r.openProbes, r.fillPart, r.makeGate,
-		r.openLoad, r.prepareFaults, r.choosePlan, r.openObservers, r.readFirstLag, r.awaitStart)
+	err := p.prepare(starting, p.makePayloads, p.makeSchedule, p.openResult, p.useTopic, p.openProbes, p.fillTogether,
+		p.makeGate, p.openGroups, p.awaitQueue, p.openSenders, p.prepareFaults, p.choosePlan, p.joinPlans, p.openObservers,
+		p.readFirstLag, p.awaitStart)
 	cancel()
 	if err != nil {
 		return err
 	}
-	defer r.release()
-	r.warmUp(ctx)
-	r.measure(ctx)
-	r.drain(ctx)
+	defer p.release()
+	p.intervals.HandOver = p.handOver
+	p.warmUp(ctx)
+	p.measure(ctx)
+	p.drain(ctx)
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("the part in %s was abandoned: %w", r.writer.Dir(), err)
+		return fmt.Errorf("the part in %s was abandoned: %w", p.writer.Dir(), err)
 	}
-	return r.handIn(ctx)
+	return p.handIn(ctx)
 }
 
-// offsets returns the clock shift of each producer in other parts; nil without parts.
-func (b *base) offsets() load.Offsets {
-	if b.part == nil {
-		return nil
-	}
-	all := make(load.Offsets, b.cfg.Scenario.Load.Producers+b.cfg.Scenario.Fillers())
-	for part, shift := range b.part.shifts {
-		if part == b.part.number {
+// followClocks applies the clock shifts that awaitStart receives to the other parts' producers.
+func (p *part) followClocks() {
+	p.offsets = make(load.Offsets, p.cfg.Scenario.Load.Producers+p.cfg.Scenario.Fillers())
+	p.shifts = make([]*atomic.Int64, p.plan.Parts)
+	for i := range p.shifts {
+		p.shifts[i] = &atomic.Int64{}
+		if i == p.number {
 			continue
 		}
-		producers, _ := b.part.plan.Workers(b.cfg.Scenario, part)
+		producers, _ := p.plan.Workers(p.cfg.Scenario, i)
 		for _, number := range producers {
-			all[number] = shift
+			p.offsets[number] = p.shifts[i]
 		}
 	}
-	return all
 }
 
-func (r *run) useTopic(context.Context) (err error) {
-	if r.admin, err = cluster.NewAdmin(r.cfg.Cluster.Bootstrap(), r.access()); err != nil {
+func (p *part) useTopic(context.Context) (err error) {
+	if p.admin, err = cluster.NewAdmin(p.cfg.Cluster.Bootstrap(), p.access()); err != nil {
 		return err
 	}
-	plan := r.part.plan
-	r.topic = cluster.Topic{Name: plan.Topic, Partitions: plan.Partitions, Existing: true}
-	r.groupIDs, r.from, r.readTo = plan.Groups, plan.From, plan.ReadTo
+	p.topic = cluster.Topic{Name: p.plan.Topic, Partitions: p.plan.Partitions, Existing: true}
+	p.groupIDs, p.from, p.readTo = p.plan.Groups, p.plan.From, p.plan.ReadTo
 	return nil
 }
 
-func (r *run) fillPart(ctx context.Context) error {
-	if !r.cfg.Scenario.Filled() {
+func (p *part) fillTogether(ctx context.Context) error {
+	if !p.cfg.Scenario.Filled() {
 		return nil
 	}
-	if err := r.fillShare(ctx); err != nil {
+	if err := p.fillShare(ctx); err != nil {
 		return err
 	}
-	own := make([]int64, r.topic.Partitions)
-	copy(own, r.filledIn)
-	all, err := r.part.link.Filled(ctx, own)
+	own := make([]int64, p.topic.Partitions)
+	copy(own, p.filledIn)
+	all, err := p.link.Filled(ctx, own)
 	if err != nil {
 		return early(ctx, fmt.Errorf("waiting until all agents have filled the topic: %w", err), beingFilled)
 	}
-	r.filledIn, r.from, r.readTo = all.AckedIn, all.From, all.ReadTo
+	p.filledIn, p.from, p.readTo = all.AckedIn, all.From, all.ReadTo
 	return nil
 }
 
 const readyEvery = 100 * time.Millisecond
 
-func (r *run) awaitStart(ctx context.Context) error {
+func (p *part) awaitStart(ctx context.Context) error {
 	told, once := []int32(nil), false
 	tick := time.NewTicker(readyEvery)
 	defer tick.Stop()
 	for {
-		if err := r.groups.Err(); err != nil {
-			return r.denied("the run's consumers", err)
+		if err := p.groups.Err(); err != nil {
+			return p.denied("the run's consumers", err)
 		}
-		if owned := r.partitionsHere(); !once || !slices.Equal(owned, told) {
+		if owned := p.partitionsHere(); !once || !slices.Equal(owned, told) {
 			told, once = owned, true
-			r.part.link.Ready(owned)
+			p.link.Ready(owned)
 		}
 		select {
-		case s, going := <-r.part.link.Started():
+		case s, going := <-p.link.Started():
 			if !going {
 				return errors.New("the run did not start")
 			}
 			if s.Into != nil {
-				r.producers.Restrict(s.Into)
+				p.producers.Restrict(s.Into)
 			}
 			for i, ns := range s.ShiftsNs {
-				r.part.shifts[i].Store(ns)
+				p.shifts[i].Store(ns)
 			}
-			r.journal.Adopt(s.Zero)
-			r.observer.Go(func(ctx context.Context) { r.heed(ctx, s.Stop) })
+			p.journal.Adopt(s.Zero)
+			p.observer.Go(func(ctx context.Context) { p.heed(ctx, s.Stop) })
 			return nil
 		case <-tick.C:
 		case <-ctx.Done():
@@ -287,64 +192,95 @@ func (r *run) awaitStart(ctx context.Context) error {
 	}
 }
 
-func (r *run) heed(ctx context.Context, stop <-chan int64) {
+func (p *part) heed(ctx context.Context, stop <-chan int64) {
 	select {
 	case at := <-stop:
-		r.producers.EndAt(at)
+		p.producers.EndAt(at)
 	case <-ctx.Done():
 	}
 }
 
-func (r *run) partitionsHere() []int32 {
-	if len(r.groups) == 0 || r.queue != nil {
+func (p *part) partitionsHere() []int32 {
+	if len(p.groups) == 0 || p.queue != nil {
 		return nil
 	}
-	return r.groups[0].Held()
+	return p.groups[0].Held()
+}
+
+// joinPlans makes the window and the drain wait for the other parts.
+func (p *part) joinPlans(context.Context) error {
+	own := &p.run.plan
+	own.mine = p.mine
+	p.producers.Shared = p.cfg.Scenario.Load.Volume > 0 || p.cfg.Scenario.Load.Count() > 0
+	if p.producers.Shared {
+		own.exhausted = p.spentByAll
+	}
+	if p.readTo != nil {
+		own.exhausted = p.readByAll
+	}
+	delivered := own.awaitDelivery
+	if p.queue != nil {
+		own.hasRead, delivered = p.queue.isOver, p.awaitOver
+	}
+	own.awaitDelivery = func(ctx context.Context) bool { return p.awaitSent(ctx) && delivered(ctx) }
+	return nil
+}
+
+func (p *part) awaitQueue(ctx context.Context) error {
+	if p.queue == nil {
+		return nil // only all parts together have all partitions
+	}
+	return p.awaitReady(ctx)
 }
 
 // mine sets the ends of other parts' partitions to 0.
-func (r *run) mine(ends []int64) []int64 {
-	if r.part == nil {
-		return ends
-	}
+func (p *part) mine(ends []int64) []int64 {
 	mine := make([]int64, len(ends))
-	for _, p := range r.partitionsHere() {
-		mine[p] = ends[p]
+	for _, partition := range p.partitionsHere() {
+		mine[partition] = ends[partition]
 	}
 	return mine
 }
 
-func (r *run) awaitSent(ctx context.Context) bool {
-	total, err := r.part.link.Sent(ctx, r.producers.Snapshot(remote.Want{Fresh: true}).Behind.AckedIn)
+func (p *part) awaitSent(ctx context.Context) bool {
+	total, err := p.link.Sent(ctx, p.producers.Snapshot(remote.Want{Fresh: true}).Behind.AckedIn)
 	if err != nil {
-		r.journal.Now("warning", "it is not known what the other agents sent", err.Error())
+		p.journal.Now("warning", "it is not known what the other agents sent", err.Error())
 		return false
 	}
-	r.part.total = r.withFill(total)
+	p.ackedByAll = p.withFill(total)
 	return true
 }
 
-func (r *run) spentByAll() <-chan struct{} {
-	return r.exhaustedByAll(r.part.plan.senders(r.cfg.Scenario), r.producers.Spent(), r.producers.Spending)
+func (p *part) awaitOver(ctx context.Context) (drained bool) {
+	p.until(ctx, drainPoll, func() bool {
+		drained = p.queue.isOver()
+		return drained
+	})
+	return drained
 }
 
-func (r *run) readByAll() <-chan struct{} {
+func (p *part) spentByAll() <-chan struct{} {
+	return p.exhaustedByAll(p.plan.senders(p.cfg.Scenario), p.producers.Spent(), p.producers.Spending)
+}
+
+func (p *part) readByAll() <-chan struct{} {
 	var last int64
 	var read <-chan struct{}
-	if len(r.groups) > 0 {
-		read = r.onceRead(func(ns int64) { last = ns })
+	if len(p.groups) > 0 {
+		read = p.onceRead(func(ns int64) { last = ns })
 	}
-	return r.exhaustedByAll(r.part.plan.receivers(r.cfg.Scenario), read,
+	return p.exhaustedByAll(p.plan.receivers(p.cfg.Scenario), read,
 		func() snapshot.Spending { return snapshot.Spending{LastNs: last, NextNs: last + 1} })
 }
 
 // exhaustedByAll closes its channel when these parts have nothing left. If this part is one of
 // them, it reports spending once own is closed.
-func (r *run) exhaustedByAll(parts []int, own <-chan struct{}, spending func() snapshot.Spending) <-chan struct{} {
+func (p *part) exhaustedByAll(parts []int, own <-chan struct{}, spending func() snapshot.Spending) <-chan struct{} {
 	exhausted := make(chan struct{})
-	r.observer.Go(func(ctx context.Context) {
+	p.observer.Go(func(ctx context.Context) {
 		var told *snapshot.Spending
-		if slices.Contains(parts, r.part.number) {
+		if slices.Contains(parts, p.number) {
 			select {
 			case <-own:
 			case <-ctx.Done():
@@ -353,54 +289,44 @@ func (r *run) exhaustedByAll(parts []int, own <-chan struct{}, spending func() s
 			mine := spending()
 			told = &mine
 		}
-		all, err := r.part.link.Spent(ctx, told, parts)
+		all, err := p.link.Spent(ctx, told, parts)
 		if err != nil {
 			return // the window keeps its length
 		}
-		r.producers.EndAt(all.End())
+		p.producers.EndAt(all.End())
 		close(exhausted)
 	})
 	return exhausted
 }
 
-func (p *part) noteHeld(reached [][]snapshot.Reached, ackedIn []int64) {
-	for _, of := range reached {
-		for i := range of {
-			of[i].Awaited = nil // large, and not needed
-		}
-	}
-	p.held = &judge.Held{Reached: reached, AckedIn: ackedIn}
+func (p *part) handOver(s snapshot.Snapshot, iv *result.Interval) {
+	p.journal.KeepFailure(p.hand(s, Interval{Interval: iv, Events: p.events.take()}))
 }
 
-func (r *run) handOver(s snapshot.Snapshot, iv *result.Interval) {
-	r.journal.KeepFailure(r.hand(s, Interval{Interval: iv, Events: r.part.events.take()}))
-}
-
-func (r *run) hand(s snapshot.Snapshot, rest any) (err error) {
-	r.part.handed++
-	s.Version, s.Part, s.Seq = snapshot.Version, r.part.number, r.part.handed
+func (p *part) hand(s snapshot.Snapshot, rest any) (err error) {
+	p.handed++
+	s.Version, s.Part, s.Seq = snapshot.Version, p.number, p.handed
 	if s.Told, err = json.Marshal(rest); err != nil {
 		return err
 	}
-	return r.part.link.HandIn(s)
+	return p.link.HandIn(s)
 }
 
-func (r *run) handIn(ctx context.Context) error {
-	peaks := r.intervals.Peaks()
-	if r.queue != nil {
-		r.queue.closeReader()
+func (p *part) handIn(ctx context.Context) error {
+	peaks := p.intervals.Peaks()
+	if p.queue != nil {
+		p.queue.closeReader()
 	}
-	e := r.evidence(judge.Setup{})
-	machine := r.machine.Between(r.atStart, r.atEnd, e.AckedInWindow(), peaks)
-	machine.Process.CorpusBytes, machine.Process.CorpusTimeNs = r.corpus.Bytes(), r.corpusNs
+	e := p.evidence(judge.Setup{})
+	machine := p.machine.Between(p.atStart, p.atEnd, e.AckedInWindow(), peaks)
+	machine.Process.CorpusBytes, machine.Process.CorpusTimeNs = p.corpus.Bytes(), p.corpusNs
 	left := judge.Part{
-		Info: r.info(), Window: e.Window, Start: e.Start, End: e.End, Lag: e.Seen.Lag, WindowEnd: r.windowEnd,
-		Looks: e.Seen.Looks, Changes: e.Seen.Changes, Held: r.part.held, Fill: r.fill, From: r.from, ReadTo: r.readTo, Machine: machine, Warnings: r.warnings,
+		Info: p.info(), Window: e.Window, Start: e.Start, End: e.End, Lag: e.Seen.Lag, WindowEnd: p.windowEnd,
+		Looks: e.Seen.Looks, Changes: e.Seen.Changes, Held: p.held, Fill: p.fill, From: p.from, ReadTo: p.readTo, Machine: machine, Warnings: p.warnings,
 	}
-	producers, members := r.part.plan.Workers(r.cfg.Scenario, r.part.number)
-	left.Clocks, left.QueueEmpty = r.part.link.Clocks(ctx), r.queue != nil && r.queue.empty
-	left.Producers, left.Consumers, left.BeganNs = len(producers), len(members)*len(r.groups), r.beganNs
-	if d := r.collector.Totals(true, latency.PacerLateness); d.Count > 0 {
+	left.Clocks, left.QueueEmpty = p.link.Clocks(ctx), p.queue != nil && p.queue.empty
+	left.Producers, left.Consumers, left.BeganNs = len(p.portion.producers), len(p.portion.members)*len(p.groups), p.beganNs
+	if d := p.collector.Totals(true, latency.PacerLateness); d.Count > 0 {
 		left.PacerLatenessP99Ns = &d.P99Ns
 	}
 	for _, g := range e.Groups {
@@ -409,24 +335,24 @@ func (r *run) handIn(ctx context.Context) error {
 	if err := machine.UsageUnknown; err != nil {
 		left.UsageUnknown = err.Error()
 	}
-	for _, err := range []error{e.Failed.Producers, e.Failed.Consumers, r.journal.Failed()} {
+	for _, err := range []error{e.Failed.Producers, e.Failed.Consumers, p.journal.Failed()} {
 		if err != nil {
 			left.Failed = append(left.Failed, err.Error())
 		}
 	}
 	s := e.Sent
-	s.FromNs, s.ToNs, s.EndNs = r.finishedNs, r.finishedNs, r.finishedNs
+	s.FromNs, s.ToNs, s.EndNs = p.finishedNs, p.finishedNs, p.finishedNs
 	last := snapshot.Last{}
 	if s.Last != nil {
 		last = *s.Last
 	}
 	s.Last = &last
-	for _, g := range r.groups {
+	for _, g := range p.groups {
 		s.Groups = append(s.Groups, g.Standing(remote.Want{Books: true, Fresh: true}))
 		last.DeliveryGaps = append(last.DeliveryGaps, g.DeliveryGaps())
 	}
-	r.release()
-	return r.hand(s, left)
+	p.release()
+	return p.hand(s, left)
 }
 
 type eventLog struct {

@@ -15,7 +15,10 @@ type plan struct {
 	// hasRead is nil if having read all records cannot end the window.
 	hasRead       func() bool
 	awaitDelivery func(ctx context.Context) (drained bool)
-	noteHeld      bool
+	// mine keeps the ends of the partitions that this process must read, and sets the others to 0;
+	// nil keeps all.
+	mine     func(ends []int64) []int64
+	noteHeld bool
 	// endless is set if other writers keep the topic from having an end.
 	endless bool
 	// unknown names the result's fields that are not measured.
@@ -40,20 +43,12 @@ func (r *run) choosePlan(context.Context) error {
 	if n := r.cfg.Scenario.Load.Count(); n > 0 {
 		p.exhaustedBy = "the records were offered, " + unit.Count(n)
 	}
-	if r.part != nil && r.producers.Shared {
-		p.exhausted = r.spentByAll
-	}
 	if r.readTo != nil {
 		p.exhausted, p.exhaustedBy = r.readToEnd, "everything that the topic held was read"
-		if r.part != nil {
-			p.exhausted = r.readByAll
-		}
 	}
 	switch {
 	case len(r.groups) == 0:
 		p.awaitDelivery = func(context.Context) bool { return true }
-	case r.queue != nil && r.part != nil:
-		p.hasRead, p.awaitDelivery = r.queue.isOver, r.awaitOver
 	case r.queue != nil:
 		p.hasRead, p.awaitDelivery = func() bool { return r.unsettled() == 0 }, r.awaitSettled
 	case p.endless: // none of the run's own records is in flight

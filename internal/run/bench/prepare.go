@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
-	"kafkabench.example/kafka-bench/backpressure"
 	"kafkabench.example/kafka-bench/backpressure/sharelog"
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
@@ -26,7 +24,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/judge"
 	"kafkabench.example/kafka-bench/internal/run/observe"
 	"kafkabench.example/kafka-bench/internal/run/remote"
-	"kafkabench.example/kafka-bench/kmq"
 )
 
 type base struct {
@@ -47,14 +44,9 @@ type base struct {
 
 	couldNotLeave bool // members may have ended without leaving the group
 
-	part *part // of a fleet's run; nil if the run is whole
-}
-
-func (b *base) id() string {
-	if b.part != nil {
-		return b.part.plan.RunID
-	}
-	return b.writer.ID()
+	runID   string
+	portion portion
+	offsets load.Offsets // of the clocks of other agents' producers; nil without agents
 }
 
 // Only the goroutine of Run uses the fields of run, unless a block says otherwise.
@@ -99,16 +91,16 @@ type run struct {
 	atStop                [][]snapshot.Reached    // when the drain ended, by group
 	atStart, atEnd        observe.Reading         // of the measured window
 	membersBefore         []snapshot.MemberCounts // before consumers were released with the window; else nil
+	openedNs              int64                   // when the first consumers were opened
 	readyNs               int64                   // how long consumers took to get their partitions
 	letGoNs               int64                   // when a phase released held consumers; 0 if none did
 	lookedAtEnd           sync.WaitGroup
 	windowEnd             *result.WindowEnd
-	// held is each group's backlog when the measured window began; nil if the groups read no
-	// earlier records.
-	held       []snapshot.Backlog
-	warnings   []string
-	grouped    bool    // may exist on the brokers
-	leftBehind []error // what could not be removed
+	ackedByAll            []int64     // records of all agents by partition, once known; nil without agents
+	held                  *judge.Held // when the measured window began; nil if the groups read no earlier records
+	warnings              []string
+	grouped               bool    // may exist on the brokers
+	leftBehind            []error // what could not be removed
 }
 
 func (b *base) readOnly() bool { return b.cfg.Scenario.Load.Producers == 0 }
@@ -122,7 +114,7 @@ func prepare(ctx context.Context, cfg Config) (*run, error) {
 	r := newRun(cfg)
 	return r, r.prepare(ctx, r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.boundStored, r.openTopic,
 		r.openProbes, r.fillTopic, r.beginReading, r.makeGate,
-		r.startProcesses, r.openLoad, r.prepareFaults, r.choosePlan, r.openObservers, r.readFirstLag)
+		r.startProcesses, r.openGroups, r.awaitReady, r.openSenders, r.prepareFaults, r.choosePlan, r.openObservers, r.readFirstLag)
 }
 
 func newRun(cfg Config) *run {
@@ -184,6 +176,7 @@ func (b *base) openResult(context.Context) (err error) {
 	if b.writer, err = result.Create(b.cfg.Out, s.Name, time.Now()); err != nil {
 		return err
 	}
+	b.runID = cmp.Or(b.runID, b.writer.ID())
 	yaml, err := s.Marshal()
 	if err != nil {
 		return fmt.Errorf("writing the resolved scenario: %w", err)
@@ -196,80 +189,6 @@ func (b *base) openResult(context.Context) (err error) {
 	}
 	b.journal = observe.NewJournal(b.axis, b.writer, b.cfg.Watch)
 	return nil
-}
-
-func (r *run) openTopic(ctx context.Context) (err error) {
-	if r.admin, err = cluster.NewAdmin(r.cfg.Cluster.Bootstrap(), r.access()); err != nil {
-		return err
-	}
-	t := r.cfg.Scenario.Topic
-	name := "kafka-bench-" + r.cfg.Scenario.Name + "-" + r.id()
-	r.groupIDs = groupNames(cmp.Or(r.cfg.Scenario.Consume.Group, name), r.cfg.Scenario.Consume.Groups)
-	name = cmp.Or(t.Name, name)
-	if err := r.admin.CheckNew(ctx, r.chosenTopics(), r.chosenGroups()); err != nil {
-		return err
-	}
-	if t.Existing == "" {
-		err = r.createTopic(ctx, name)
-	} else {
-		r.topic, err = r.admin.UseExisting(ctx, t.Existing)
-	}
-	if err != nil {
-		return err
-	}
-	return r.admin.CheckRights(ctx, r.topic, !r.readOnly() || r.cfg.Scenario.Filled(),
-		r.cfg.Scenario.Consume.Consumers > 0)
-}
-
-func (b *base) chosenTopics() (names []string) {
-	name, queue := b.cfg.Scenario.Topic.Name, b.cfg.Scenario.Consume.Queue
-	if name == "" {
-		return nil
-	}
-	names = []string{name}
-	if queue.Engine == string(kmq.Markers) {
-		names = append(names, name+markersSuffix)
-	}
-	if queue.Dead() {
-		names = append(names, name+deadSuffix)
-	}
-	return names
-}
-
-func (b *base) chosenGroups() []string {
-	c := b.cfg.Scenario.Consume
-	switch {
-	case c.Group == "" || c.Consumers == 0:
-		return nil
-	case c.Queue.Engine == string(kmq.Markers):
-		return append(slices.Clone(b.groupIDs), b.groupIDs[0]+trackerSuffix)
-	}
-	return b.groupIDs
-}
-
-const createTimeout = 30 * time.Second
-
-// An interrupt does not cancel createTopic, because a topic whose ID is unknown cannot be deleted.
-// Without an answer, it looks for the topic by its name. A name that the scenario chose may be
-// another's topic, so the error only says that it may exist.
-func (b *base) createTopic(ctx context.Context, name string) (err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
-	defer cancel()
-	t := b.cfg.Scenario.Topic
-	if b.topic, err = b.admin.CreateTopic(ctx, name, t.Partitions, t.Replication, t.Config); err == nil ||
-		b.topic.Name != "" || errors.Is(err, cluster.ErrRefused) {
-		return err
-	}
-	if t.Name != "" {
-		return fmt.Errorf("%w; the topic %s may have been made all the same: if so, delete it by hand", err, name)
-	}
-	look, cancelLook := context.WithTimeout(context.WithoutCancel(ctx), observe.ReadTimeout)
-	defer cancelLook()
-	if made, lookErr := b.admin.UseExisting(look, name); lookErr == nil {
-		made.Existing = false
-		b.topic = made
-	}
-	return err
 }
 
 func (b *base) access() access.Access { return cluster.AccessTo(b.cfg.Cluster) }
@@ -289,7 +208,7 @@ func (r *run) openProbes(ctx context.Context) (err error) {
 	sampling := r.cfg.Scenario.Sampling
 	lag := observe.LagConfig{
 		Axis: r.axis, Reader: r.lagReader, Journal: r.journal, Topic: r.topic.Name, Period: time.Duration(sampling.Lag),
-		Others: r.apart() || r.part != nil && r.cfg.Scenario.Backpressure.Gates(),
+		Others: r.apart() || !r.portion.whole() && r.cfg.Scenario.Backpressure.Gates(),
 	}
 	if r.cfg.Scenario.Backpressure.Signal == "delivered" {
 		lag.Delivered = func() []int64 { return r.groups.Positions(r.topic.Partitions) }
@@ -316,62 +235,6 @@ func (r *run) beginReading(ctx context.Context) error {
 	return r.denied("the run's group", r.lagReader.Commit(ctx, r.from))
 }
 
-func (r *run) makeGate(ctx context.Context) (err error) {
-	s := r.cfg.Scenario
-	if r.apart() || r.part != nil && len(r.workersHere()) == 0 {
-		return nil
-	}
-	cfg := gateConfig{
-		Backpressure: s.Backpressure, Partitions: r.topic.Partitions, Processes: r.senders(),
-		Doubt: time.Duration(s.Load.DeliveryTimeout), Axis: r.axis, Read: r.lag.ForGate, Tell: r.journal.Event,
-	}
-	if r.part != nil && r.part.plan.Shares != "" {
-		if r.share, err = r.joinShares(ctx); err != nil {
-			return err
-		}
-		cfg.Share = r.share
-	}
-	if r.own, err = newGatekeeper(cfg); err == nil && r.share != nil {
-		r.share.Attach(r.own.gate)
-	}
-	return err
-}
-
-func (r *run) joinShares(ctx context.Context) (*sharelog.Member, error) {
-	return joinShares(ctx, r.cfg.Scenario, sharelog.Config{
-		Brokers: r.cfg.Cluster.Bootstrap(), Client: r.access().Options(), Topic: r.part.plan.Shares,
-		Bound: r.id(), Member: fmt.Sprintf("agent %d", r.part.number), Source: backpressure.SourceFunc(r.lag.ForGate),
-	}, r.journal.Stamp)
-}
-
-func (r *run) leaveShares() {
-	if r.share == nil {
-		return
-	}
-	leave, cancel := context.WithTimeout(context.Background(), leaveTimeout)
-	defer cancel()
-	if r.own != nil {
-		r.own.poll(leave) // a last time: committed records are not outstanding
-	}
-	_ = r.share.Leave(leave) // on an error the others notice it later
-	r.share = nil
-}
-
-func (r *run) senders() int {
-	if r.part != nil {
-		return len(r.part.plan.senders(r.cfg.Scenario))
-	}
-	return r.cfg.Scenario.Load.Processes
-}
-
-// A bounded gate admits nothing before its first reading.
-func (r *run) readFirstLag(ctx context.Context) error {
-	if r.own != nil { // child processes do so themselves
-		r.own.poll(ctx)
-	}
-	return nil
-}
-
 // From the topic's start, a read-only run ends at the present end.
 func (r *run) findBeginning(ctx context.Context) (err error) {
 	if r.from, err = r.lagReader.Ends(ctx); err != nil || r.cfg.Scenario.Consume.From == "end" ||
@@ -385,29 +248,14 @@ func (r *run) findBeginning(ctx context.Context) (err error) {
 	return err
 }
 
-func (r *run) openLoad(ctx context.Context) (err error) {
-	if r.consumes() {
-		if err := r.openGroups(ctx); err != nil {
-			return err
-		}
-	}
-	return r.openSenders(ctx)
-}
-
-func (r *run) consumes() bool {
-	if r.part == nil {
-		return r.cfg.Scenario.Consume.Consumers > 0
-	}
-	_, members := r.part.plan.Workers(r.cfg.Scenario, r.part.number)
-	return len(members) > 0
-}
-
 // consumed reports whether any part of the run has consumers.
 func (r *run) consumed() bool { return r.cfg.Scenario.Consume.Consumers > 0 }
 
 func (r *run) openGroups(ctx context.Context) error {
-	r.grouped = !r.manual()
-	began := time.Now()
+	if !r.consumed() || !r.portion.receives() {
+		return nil
+	}
+	r.grouped, r.openedNs = !r.manual(), r.axis.Now()
 	for i := range r.groupIDs {
 		g, err := r.openGroup(ctx, i)
 		if err != nil {
@@ -418,8 +266,12 @@ func (r *run) openGroups(ctx context.Context) error {
 	for _, g := range r.groups {
 		g.AddTo(r.collector)
 	}
-	if r.part != nil && r.queue == nil {
-		return nil // only all parts together have all partitions
+	return nil
+}
+
+func (r *run) awaitReady(ctx context.Context) error {
+	if len(r.groups) == 0 {
+		return nil
 	}
 	ready, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -428,7 +280,7 @@ func (r *run) openGroups(ctx context.Context) error {
 			return r.denied("the run's consumers", err)
 		}
 	}
-	r.readyNs = int64(time.Since(began))
+	r.readyNs = r.axis.Now() - r.openedNs
 	return nil
 }
 
@@ -439,7 +291,7 @@ func (r *run) prepareFaults(ctx context.Context) error {
 
 func (r *run) groupConfig(number int) receive.Config {
 	c := r.cfg.Scenario.Consume
-	clientID, prefix := "kafka-bench-"+r.id(), ""
+	clientID, prefix := "kafka-bench-"+r.runID, ""
 	if len(r.groupIDs) > 1 {
 		clientID, prefix = fmt.Sprintf("%s-group-%d", clientID, number+1), fmt.Sprintf("group %d: ", number+1)
 	}
@@ -447,20 +299,16 @@ func (r *run) groupConfig(number int) receive.Config {
 	client.Brokers, client.Access, client.ClientID = r.cfg.Cluster.Bootstrap(), r.access(), clientID
 	client.Topic, client.Group = r.topic.Name, r.groupIDs[number]
 	client.ControlRecords = r.topic.Existing && !driver.Lacks(r.cfg.Driver, driver.ReadControl)
-	var only []int
-	if r.part != nil {
-		_, only = r.part.plan.Workers(r.cfg.Scenario, r.part.number)
-	}
 	return receive.Config{
 		Driver: r.cfg.Driver, Client: client, PollTimeout: time.Duration(c.PollTimeout),
 		Manual: r.manual(), Hold: r.readOnly() || readsFill(r.cfg.Scenario) || !c.Hold.Off(),
-		Members: c.Consumers, Only: only, Numbers: numbers(r.cfg.Scenario),
+		Members: c.Consumers, Only: r.portion.members, Numbers: numbers(r.cfg.Scenario),
 		Producers: r.cfg.Scenario.Load.Producers + r.cfg.Scenario.Fillers(), Filled: r.cfg.Scenario.Fillers(),
 		Partitions: r.topic.Partitions, From: r.from,
 		ByPartition: c.Parallel == "partition",
 		Plan:        workPlan(c), CommitEvery: time.Duration(c.Commit.Interval),
 		Seed: r.cfg.Scenario.Load.Record.Seed + uint64(number),
-		Axis: r.axis, Offsets: r.offsets(), Stamped: r.stamped, ClosedLoop: r.arrivals == nil, Run: runNumber(r.id()),
+		Axis: r.axis, Offsets: r.offsets, Stamped: r.stamped, ClosedLoop: r.arrivals == nil, Run: runNumber(r.runID),
 		OnEvent: func(e receive.Event) {
 			r.journal.Stamp(result.Event{Kind: e.Kind, What: prefix + e.What, Reason: e.Reason, Data: e.Data})
 		},
@@ -503,42 +351,6 @@ func (r *run) release() {
 		}
 	}
 	r.removeTopic()
-}
-
-const removeTimeout = 10 * time.Second
-
-func (r *run) removeTopic() {
-	if r.admin == nil {
-		return
-	}
-	defer func() {
-		r.admin.Close()
-		r.admin = nil
-	}()
-	ctx, cancel := context.WithTimeout(context.Background(), r.patience(removeTimeout))
-	defer cancel()
-	if r.queue != nil && !r.cfg.KeepTopics {
-		r.leftBehind = append(r.leftBehind, r.queue.remove(ctx)...)
-	}
-	if !r.cfg.KeepTopics && r.topic.Name != "" {
-		if err := r.admin.DeleteTopic(ctx, r.topic); err != nil {
-			r.leftBehind = append(r.leftBehind, fmt.Errorf("the run's topic %s was not deleted: %w", r.topic.Name, err))
-		}
-	}
-	if r.shares.Name != "" {
-		if err := r.admin.DeleteTopic(ctx, r.shares); err != nil {
-			r.leftBehind = append(r.leftBehind,
-				fmt.Errorf("the topic of the shares %s was not deleted: %w", r.shares.Name, err))
-		}
-	}
-	if r.grouped && !r.cfg.KeepTopics {
-		for _, id := range r.groupIDs {
-			err := r.deleteGroup(ctx, id)
-			if err != nil && r.cfg.Scenario.Consume.Group != "" { // it would refuse the scenario's next run
-				r.leftBehind = append(r.leftBehind, fmt.Errorf("the run's group %s was not deleted: %w", id, err))
-			}
-		}
-	}
 }
 
 func (r *run) discard() {

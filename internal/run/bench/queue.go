@@ -46,9 +46,9 @@ func newQueue(b *base) *queue {
 	return &queue{base: b, tell: queueLog{axis: b.axis, journal: b.journal}}
 }
 
-// leads reports whether this process runs what all members share.
+// leads reports whether this process has the tracker and reads the dead letters, for all members.
 func (q *queue) leads() bool {
-	return q.part == nil || q.part.plan.receivers(q.cfg.Scenario)[0] == q.part.number
+	return q.portion.whole() || q.portion.leads
 }
 
 const (
@@ -100,7 +100,7 @@ func (q *queue) openDeadLetters(ctx context.Context) (err error) {
 	if !q.cfg.Scenario.Consume.Queue.Dead() {
 		return nil
 	}
-	if q.part != nil {
+	if !q.portion.whole() {
 		q.dead = cluster.Topic{Name: q.topic.Name + deadSuffix, Partitions: q.topic.Partitions, Existing: true}
 		return nil
 	}
@@ -143,7 +143,7 @@ func (b *base) markersTopic() string {
 func (q *queue) clientOptions(name string, line *meter.Line) []kgo.Opt {
 	dial := line.Hang(q.access().Dialer(dialTimeout))
 	options := append(q.access().Login(),
-		kgo.ClientID(fmt.Sprintf("kafka-bench-%s-%s", q.id(), name)), kgo.DisableClientMetrics(),
+		kgo.ClientID(fmt.Sprintf("kafka-bench-%s-%s", q.runID, name)), kgo.DisableClientMetrics(),
 		kgo.Dialer(q.access().Secure(dial)), kgo.WithHooks(&q.traffic))
 	f := q.cfg.Scenario.Consume.Fetch
 	if f.MinBytes > 0 {
@@ -191,21 +191,17 @@ func (q *queue) groupConfig() queued.Config {
 	s := q.cfg.Scenario
 	c, set := s.Consume, s.Consume.Queue
 	from := q.from
-	var only []int
-	if q.part != nil {
-		_, only = q.part.plan.Workers(s, q.part.number)
-	}
 	if !q.leads() {
 		from = nil
 	}
 	return queued.Config{
 		Open: q.openMember, Ready: q.awaitOwned,
-		Members: c.Consumers, Only: only, Numbers: numbers(s), Threads: set.Threads, Batch: set.Batch,
+		Members: c.Consumers, Only: q.portion.members, Numbers: numbers(s), Threads: set.Threads, Batch: set.Batch,
 		Ordered: set.Order != string(kmq.Unordered), Locks: locksOf(set.Engine),
 		Drop: float64(set.Drop.Share), Nack: set.Drop.How == "nack", Delay: set.Backoff.Delay,
 		Producers: s.Load.Producers + s.Fillers(), Filled: s.Fillers(), Partitions: q.topic.Partitions, From: from,
 		Plan: workPlan(c), Seed: s.Load.Record.Seed, Hold: q.readOnly() || readsFill(s),
-		Axis: q.axis, Offsets: q.offsets(), ClosedLoop: s.Load.Rate.IsMax() || q.readOnly(), Run: runNumber(q.id()),
+		Axis: q.axis, Offsets: q.offsets, ClosedLoop: s.Load.Rate.IsMax() || q.readOnly(), Run: runNumber(q.runID),
 		Settings: queueSettings(set), Tracker: q.trackerCounts(),
 		OnEvent: func(kind, what, reason string) { q.journal.Once(kind, what, errors.New(reason)) },
 	}

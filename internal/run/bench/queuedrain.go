@@ -34,14 +34,6 @@ func (r *run) awaitSettled(ctx context.Context) (drained bool) {
 // Each inspection costs several requests.
 const emptyPoll = 500 * time.Millisecond
 
-func (r *run) awaitOver(ctx context.Context) (drained bool) {
-	r.until(ctx, drainPoll, func() bool {
-		drained = r.queue.isOver()
-		return drained
-	})
-	return drained
-}
-
 // No part knows what others have settled, so the queue must be empty twice in a row, with its dead
 // letters read. The drain and the end of the window may ask at the same time.
 func (q *queue) isOver() bool {

@@ -122,7 +122,7 @@ func (r *run) openSenders(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r.producers, producers.Shared = producers, r.part != nil && (r.cfg.Scenario.Load.Volume > 0 || r.cfg.Scenario.Load.Count() > 0)
+	r.producers = producers
 	r.producers.AddTo(r.collector)
 	return nil
 }
@@ -131,24 +131,8 @@ func (r *run) sendHere() *remote.Here {
 	return remote.NewHere(r.cfg.Probes, func(context.Context, remote.Assignment) (remote.Load, error) {
 		return sending{
 			scenario: r.cfg.Scenario, driver: r.cfg.Driver, brokers: r.cfg.Cluster.Bootstrap(), access: r.access(),
-			runID: r.id(), topic: r.topic.Name, partitions: r.topic.Partitions, consumed: r.consumed(),
-			only: r.workersHere(), axis: r.axis, arrivals: r.arrivals, corpus: r.corpus, keys: r.keys, gate: r.own, sleep: r.cfg.Sleep,
+			runID: r.runID, topic: r.topic.Name, partitions: r.topic.Partitions, consumed: r.consumed(),
+			only: r.portion.producers, axis: r.axis, arrivals: r.arrivals, corpus: r.corpus, keys: r.keys, gate: r.own, sleep: r.cfg.Sleep,
 		}.open()
 	})
-}
-
-// A nil result means all workers.
-func (r *run) workersHere() []int {
-	if r.part == nil {
-		return nil
-	}
-	producers, _ := r.part.plan.Workers(r.cfg.Scenario, r.part.number)
-	return append([]int{}, producers...)
-}
-
-func (r *run) fillersHere() []int {
-	if r.part == nil {
-		return nil
-	}
-	return append([]int{}, r.part.plan.fillers(r.cfg.Scenario, r.part.number)...)
 }

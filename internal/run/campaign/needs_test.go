@@ -91,7 +91,7 @@ func TestForecast(t *testing.T) {
 	wantLeft(6, 0)
 }
 
-// A preset has a quick form exactly if it takes longer than two minutes, and no quick form does.
+// All presets that take longer than two minutes have a quick form, no others do, and no quick form takes longer.
 func TestPresetsTakeTwoMinutes(t *testing.T) {
 	const most = 2 * time.Minute
 	takes := func(name string, quick bool) (time.Duration, bool) {

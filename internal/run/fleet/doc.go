@@ -8,5 +8,5 @@
 // from the log.
 //
 // Files to know: session.go (how a process follows the log), agent.go, link.go, coordinator.go,
-// spool.go.
+// starting.go, gather.go, spool.go.
 package fleet

@@ -1,0 +1,132 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/run/observe"
+	"kafkabench.example/kafka-bench/kmq"
+)
+
+func (r *run) openTopic(ctx context.Context) (err error) {
+	if r.admin, err = cluster.NewAdmin(r.cfg.Cluster.Bootstrap(), r.access()); err != nil {
+		return err
+	}
+	t := r.cfg.Scenario.Topic
+	name := "kafka-bench-" + r.cfg.Scenario.Name + "-" + r.runID
+	r.groupIDs = groupNames(cmp.Or(r.cfg.Scenario.Consume.Group, name), r.cfg.Scenario.Consume.Groups)
+	name = cmp.Or(t.Name, name)
+	if err := r.admin.CheckNew(ctx, r.chosenTopics(), r.chosenGroups()); err != nil {
+		return err
+	}
+	if t.Existing == "" {
+		err = r.createTopic(ctx, name)
+	} else {
+		r.topic, err = r.admin.UseExisting(ctx, t.Existing)
+	}
+	if err != nil {
+		return err
+	}
+	return r.admin.CheckRights(ctx, r.topic, !r.readOnly() || r.cfg.Scenario.Filled(),
+		r.cfg.Scenario.Consume.Consumers > 0)
+}
+
+func (b *base) chosenTopics() (names []string) {
+	name, queue := b.cfg.Scenario.Topic.Name, b.cfg.Scenario.Consume.Queue
+	if name == "" {
+		return nil
+	}
+	names = []string{name}
+	if queue.Engine == string(kmq.Markers) {
+		names = append(names, name+markersSuffix)
+	}
+	if queue.Dead() {
+		names = append(names, name+deadSuffix)
+	}
+	return names
+}
+
+func (b *base) chosenGroups() []string {
+	c := b.cfg.Scenario.Consume
+	switch {
+	case c.Group == "" || c.Consumers == 0:
+		return nil
+	case c.Queue.Engine == string(kmq.Markers):
+		return append(slices.Clone(b.groupIDs), b.groupIDs[0]+trackerSuffix)
+	}
+	return b.groupIDs
+}
+
+const createTimeout = 30 * time.Second
+
+// An interrupt does not cancel createTopic, because a topic whose ID is unknown cannot be deleted.
+// Without an answer, it looks for the topic by its name. A name that the scenario chose may be
+// another's topic, so the error only says that it may exist.
+func (b *base) createTopic(ctx context.Context, name string) (err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
+	defer cancel()
+	t := b.cfg.Scenario.Topic
+	if b.topic, err = b.admin.CreateTopic(ctx, name, t.Partitions, t.Replication, t.Config); err == nil ||
+		b.topic.Name != "" || errors.Is(err, cluster.ErrRefused) {
+		return err
+	}
+	if t.Name != "" {
+		return fmt.Errorf("%w; the topic %s may have been made all the same: if so, delete it by hand", err, name)
+	}
+	look, cancelLook := context.WithTimeout(context.WithoutCancel(ctx), observe.ReadTimeout)
+	defer cancelLook()
+	if made, lookErr := b.admin.UseExisting(look, name); lookErr == nil {
+		made.Existing = false
+		b.topic = made
+	}
+	return err
+}
+
+const removeTimeout = 10 * time.Second
+
+func (r *run) removeTopic() {
+	if r.admin == nil {
+		return
+	}
+	defer func() {
+		r.admin.Close()
+		r.admin = nil
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), r.patience(removeTimeout))
+	defer cancel()
+	if r.queue != nil && !r.cfg.KeepTopics {
+		r.leftBehind = append(r.leftBehind, r.queue.remove(ctx)...)
+	}
+	if !r.cfg.KeepTopics && r.topic.Name != "" {
+		if err := r.admin.DeleteTopic(ctx, r.topic); err != nil {
+			r.leftBehind = append(r.leftBehind, fmt.Errorf("the run's topic %s was not deleted: %w", r.topic.Name, err))
+		}
+	}
+	if r.shares.Name != "" {
+		if err := r.admin.DeleteTopic(ctx, r.shares); err != nil {
+			r.leftBehind = append(r.leftBehind,
+				fmt.Errorf("the topic of the shares %s was not deleted: %w", r.shares.Name, err))
+		}
+	}
+	if r.grouped && !r.cfg.KeepTopics {
+		for _, id := range r.groupIDs {
+			err := r.deleteGroup(ctx, id)
+			if err != nil && r.cfg.Scenario.Consume.Group != "" { // it would refuse the scenario's next run
+				r.leftBehind = append(r.leftBehind, fmt.Errorf("the run's group %s was not deleted: %w", id, err))
+			}
+		}
+	}
+}
+
+// Otherwise the deletion would wait for the session timeouts of members that could not leave.
+func (b *base) deleteGroup(ctx context.Context, group string) error {
+	if b.couldNotLeave {
+		_ = b.admin.PutOut(ctx, group)
+	}
+	return b.admin.DeleteGroup(ctx, group)
+}
