@@ -66,73 +66,76 @@ type Agent struct {
 	Reasons []string
 }
 
+// leader makes a run of which agents make the parts.
+type leader struct{ *run }
+
 func lead(ctx context.Context, cfg Config) (*Outcome, error) {
-	r := newRun(cfg)
+	l := &leader{newRun(cfg)}
 	starting, cancel := cfg.Starting(ctx)
-	err := r.prepare(starting, r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.boundStored, r.openTopic,
-		r.openDeadLetters, r.openProbes, r.beginUnlessFilled)
+	err := l.prepare(starting, l.checkQueue, l.makePayloads, l.makeSchedule, l.openResult, l.boundStored, l.openTopic,
+		l.openDeadLetters, l.openProbes, l.beginUnlessFilled)
 	cancel()
 	if err != nil {
 		return nil, err
 	}
-	defer r.release()
-	plan, err := r.makePlan(ctx)
+	defer l.release()
+	plan, err := l.makePlan(ctx)
 	if err != nil {
-		r.release()
-		r.discard()
+		l.release()
+		l.discard()
 		return nil, err
 	}
 	handed, err := cfg.Fleet.Make(ctx, plan, FleetWatch{
-		Started:   func(in time.Duration) { r.journal.SetAxis(in, time.Duration(cfg.Scenario.Phases.Measure)) },
-		Event:     r.journal.Stamp,
-		Filled:    r.filledByAgents,
-		Pulse:     r.pulse,
+		Started:   func(in time.Duration) { l.journal.SetAxis(in, time.Duration(cfg.Scenario.Phases.Measure)) },
+		Event:     l.journal.Stamp,
+		Filled:    l.filledByAgents,
+		Pulse:     l.pulse,
 		Interrupt: cfg.Interrupt,
 	})
 	if err != nil {
-		r.release()
-		r.discard()
-		return nil, errors.Join(append([]error{err}, r.leftBehind...)...)
+		l.release()
+		l.discard()
+		return nil, errors.Join(append([]error{err}, l.leftBehind...)...)
 	}
-	r.lag.Look(ctx) // after all last commits
-	return r.conclude(plan, handed)
+	l.lag.Look(ctx) // after all last commits
+	return l.conclude(plan, handed)
 }
 
-func (r *run) openDeadLetters(ctx context.Context) error {
-	if !r.hasQueue() {
+func (l *leader) openDeadLetters(ctx context.Context) error {
+	if !l.hasQueue() {
 		return nil
 	}
-	r.queue = newQueue(&r.base) // release removes its engine's topics and groups
-	return r.queue.openDeadLetters(ctx)
+	l.queue = newQueue(&l.base) // release removes its engine's topics and groups
+	return l.queue.openDeadLetters(ctx)
 }
 
-func (r *run) beginUnlessFilled(ctx context.Context) error {
-	if r.cfg.Scenario.Filled() {
-		r.noteFill()
+func (l *leader) beginUnlessFilled(ctx context.Context) error {
+	if l.cfg.Scenario.Filled() {
+		l.noteFill()
 		return nil
 	}
-	return r.beginReading(ctx)
+	return l.beginReading(ctx)
 }
 
-func (r *run) filledByAgents(ctx context.Context, ackedIn []int64) (Filled, error) {
-	r.filledIn = ackedIn
-	if err := r.awaitReadable(ctx); err != nil {
+func (l *leader) filledByAgents(ctx context.Context, ackedIn []int64) (Filled, error) {
+	l.filledIn = ackedIn
+	if err := l.awaitReadable(ctx); err != nil {
 		return Filled{}, early(ctx, err, beingFilled)
 	}
-	if err := r.beginReading(ctx); err != nil {
+	if err := l.beginReading(ctx); err != nil {
 		return Filled{}, err
 	}
 	sum := int64(0)
 	for _, n := range ackedIn {
 		sum += n
 	}
-	r.journal.Now("phase", "filled", unit.Things(sum, "record"))
-	return Filled{AckedIn: ackedIn, From: r.from, ReadTo: r.readTo}, nil
+	l.journal.Now("phase", "filled", unit.Things(sum, "record"))
+	return Filled{AckedIn: ackedIn, From: l.from, ReadTo: l.readTo}, nil
 }
 
-func (r *run) pulse(p result.Pulse) {
-	r.journal.KeepFailure(r.writer.Pulse(p))
-	if w, follows := r.cfg.Watch.(PulseWatcher); follows {
+func (l *leader) pulse(p result.Pulse) {
+	l.journal.KeepFailure(l.writer.Pulse(p))
+	if w, follows := l.cfg.Watch.(PulseWatcher); follows {
 		w.Pulse(p)
 	}
 }
@@ -141,25 +144,25 @@ func (r *run) pulse(p result.Pulse) {
 // goroutine than the other methods.
 type PulseWatcher interface{ Pulse(result.Pulse) }
 
-func (r *run) makePlan(ctx context.Context) (Plan, error) {
-	shares, err := r.createShares(ctx)
+func (l *leader) makePlan(ctx context.Context) (Plan, error) {
+	shares, err := l.createShares(ctx)
 	if err != nil {
 		return Plan{}, err
 	}
-	as, err := r.cfg.Scenario.Marshal()
+	as, err := l.cfg.Scenario.Marshal()
 	if err != nil {
 		return Plan{}, fmt.Errorf("writing the resolved scenario: %w", err)
 	}
-	asked, err := r.asked.Marshal()
+	asked, err := l.asked.Marshal()
 	if err != nil {
 		return Plan{}, fmt.Errorf("writing the scenario: %w", err)
 	}
 	return Plan{
-		RunID: r.runID, Session: r.cfg.Fleet.Session(), Scenario: as, Asked: asked, Driver: r.cfg.Driver.Name(),
-		Topic: r.topic.Name, Partitions: r.topic.Partitions, Existing: r.topic.Existing, Groups: r.groupIDs,
-		From: r.from, ReadTo: r.readTo, Shares: shares, Parts: r.cfg.Fleet.Parts(),
-		Placement: Placed(r.cfg.Scenario, r.cfg.Fleet.Placement()),
-		Senders:   r.cfg.Fleet.Senders(),
-		Cluster:   clusterOf(r.cfg), Tool: r.cfg.Tool, Warnings: r.warnings,
+		RunID: l.runID, Session: l.cfg.Fleet.Session(), Scenario: as, Asked: asked, Driver: l.cfg.Driver.Name(),
+		Topic: l.topic.Name, Partitions: l.topic.Partitions, Existing: l.topic.Existing, Groups: l.groupIDs,
+		From: l.from, ReadTo: l.readTo, Shares: shares, Parts: l.cfg.Fleet.Parts(),
+		Placement: Placed(l.cfg.Scenario, l.cfg.Fleet.Placement()),
+		Senders:   l.cfg.Fleet.Senders(),
+		Cluster:   clusterOf(l.cfg), Tool: l.cfg.Tool, Warnings: l.warnings,
 	}, nil
 }
