@@ -55,6 +55,35 @@ func TestAgentsMakeARun(t *testing.T) {
 	})
 }
 
+// A campaign of agents goes on only with the same agents.
+func TestAgentsGoOnWithACampaign(t *testing.T) {
+	virtually(t, func(t *testing.T, l lab) {
+		e, out := l.start(t), t.TempDir()
+		brokers := strings.Join(e.Bootstrap(), ",")
+		ended := l.agents(t, 2, "first", brokers, "--spool", t.TempDir())
+		got := l.interrupted(35*time.Second).invoke(t, "run", write(t, tiny), "--repeat", "2", "--agents", "2", "--session", "first", "--brokers", brokers,
+			"--set", "load.producers=2", "--set", "consume.consumers=2", "--set", "topic.partitions=4", "--set", "phases.measure=20s", "--out", out)
+		ended()
+		c := onlyCampaign(t, out)
+		resume := "interrupted; 1 of 2 runs are made, go on with: kafka-bench run --resume " + c.Dir + " --brokers " + brokers + " --agents 2"
+		if got.code != exitInterrupted || got.message() != resume {
+			t.Fatalf("exit code %d and\n%s, want\n%s", got.code, got.message(), resume)
+		}
+		wantBad(t, l.invoke(t, "run", "--resume", c.Dir, "--brokers", brokers), c.Dir+": the campaign was begun with 2 agents (own), "+
+			"and would go on with no agents: its runs would not compare; give the same agents, or begin a new campaign")
+		ended = l.agents(t, 2, "second", brokers, "--spool", t.TempDir())
+		if got := l.invoke(t, "run", "--resume", c.Dir, "--brokers", brokers, "--agents", "2", "--session", "second"); got.code != exitValid {
+			t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+		}
+		ended()
+		for _, run := range onlyCampaign(t, out).Runs {
+			if run == nil || len(run.Run.Agents) != 2 {
+				t.Errorf("a run without two agents: %+v", run)
+			}
+		}
+	})
+}
+
 // Neither the cluster's password nor the session's key is in a control record, spool, result or
 // output.
 func TestAgentsKeepSecrets(t *testing.T) {

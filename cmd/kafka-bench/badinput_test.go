@@ -38,6 +38,20 @@ scenario nosuch.yaml: file does not exist, and no preset has this name; kafka-be
 	}
 }
 
+func TestFlagsAndScenarioAtOnce(t *testing.T) {
+	file := write(t, "topic: {partitions: 0}\n")
+	got := invoke(t, "run", file, "--agents", "2000", "--placement", "both", "--cluster", "kafka", "--cluster-id", "x")
+	want := expected(`FILE:1:21: topic.partitions: 0 is too low; give at least 1
+--cluster-id is for an existing cluster; name its addresses with --brokers, or leave it out
+2000 agents: give 1 to 1000
+--agents needs --brokers, the cluster under test, or --local-agents
+--placement both: choose own, any or apart
+`, file)
+	if got.stderr != want || got.code != exitBadInput {
+		t.Errorf("exit code %d and\n%s, want %d and\n%s", got.code, got.stderr, exitBadInput, want)
+	}
+}
+
 func TestBadArguments(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

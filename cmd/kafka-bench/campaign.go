@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,7 +43,7 @@ func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan
 		return errors.Join(err, readErr)
 	}
 	reportErr := errors.Join(reportCampaign(stdout, recorded), writeStudyPage(r.page, recorded, stdout))
-	return with(concludeCampaign(recorded, err, resumeCommand(journal.Dir(), r.flags, r.page, r.watch)), reportErr)
+	return with(concludeCampaign(recorded, err, resumeCommand(journal.Dir(), r.flags, r.fleet, r.page, r.watch)), reportErr)
 }
 
 func checkCluster(ctx context.Context, journal *campaign.Journal, plan campaign.Plan, begun campaign.Origin,
@@ -97,9 +98,8 @@ func concludeCampaign(c *result.RecordedCampaign, err error, resume string) erro
 	return nil
 }
 
-func resumeCommand(dir string, flags engineFlags, page string, watch pagesFlags) string {
-	words := append([]string{"kafka-bench", "run", "--resume", dir}, flags.words()...)
-	words = append(words, watch.words()...)
+func resumeCommand(dir string, flags engineFlags, agents fleetFlags, page string, watch pagesFlags) string {
+	words := slices.Concat([]string{"kafka-bench", "run", "--resume", dir}, flags.words(), agents.words(), watch.words())
 	switch page {
 	case "":
 	case ownFolder:
@@ -145,7 +145,7 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 	dir := filepath.Clean(flags.resume)
 	flags.out = filepath.Dir(dir) // runs are in the same folder as their campaign
 	served, servedErr := flags.pagesFlags.options()
-	r, err := newRig(flags.engineFlags, stderr, errors.Join(append(flags.checkProgress(), checkPage(flags.page), servedErr)...))
+	r, err := newRig(flags.engineFlags, flags.fleetFlags, stderr, errors.Join(append(flags.checkProgress(), checkPage(flags.page), servedErr)...))
 	if err != nil {
 		return err
 	}
@@ -168,14 +168,14 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 		return err
 	}
 	begun := campaign.OriginOf(recorded)
-	if err := begun.CheckMethod(); err != nil {
+	if err := errors.Join(begun.CheckMethod(), begun.CheckMakers(r.makers())); err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	var each []scenario.Scenario
 	for _, run := range plan.At(campaign.Pending(&recorded.Campaign)) {
 		each = append(each, plan.Cells[run.Cell].Scenario)
 	}
-	if err := errors.Join(r.able(plan.Scenarios()...), r.breakable(ctx, plan.Scenarios()...),
+	if err := errors.Join(r.fleet.able(plan.Scenarios()...), r.able(plan.Scenarios()...), r.breakable(ctx, plan.Scenarios()...),
 		flags.keepable(each...)); err != nil {
 		return err
 	}

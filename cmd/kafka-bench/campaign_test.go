@@ -367,12 +367,12 @@ func TestResumeCommand(t *testing.T) {
 			driver: "x", brokers: []string{"a:1", "b:2"}, clusterID: "I_-d", access: "my file's", keepTopics: true,
 		},
 	} {
-		if got := resumeCommand("runs/c", flags, "", pagesFlags{}); got != want {
+		if got := resumeCommand("runs/c", flags, fleetFlags{}, "", pagesFlags{}); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
 	for page, want := range map[string]string{ownFolder: "--page", "my page": "'--page=my page'"} {
-		if got := resumeCommand("runs/c", engineFlags{}, page, pagesFlags{}); got != "kafka-bench run --resume runs/c "+want {
+		if got := resumeCommand("runs/c", engineFlags{}, fleetFlags{}, page, pagesFlags{}); got != "kafka-bench run --resume runs/c "+want {
 			t.Errorf("%q with a page", got)
 		}
 	}
@@ -380,8 +380,17 @@ func TestResumeCommand(t *testing.T) {
 		"--web": {web: anyFree}, "--web=127.0.0.1:8780": {web: "127.0.0.1:8780"},
 		"--metrics :9464 --metrics-token-file token": {metrics: ":9464", tokenFile: "token"},
 	} {
-		if got := resumeCommand("runs/c", engineFlags{}, "", watch); got != "kafka-bench run --resume runs/c "+want {
+		if got := resumeCommand("runs/c", engineFlags{}, fleetFlags{}, "", watch); got != "kafka-bench run --resume runs/c "+want {
 			t.Errorf("%q with what is watched", got)
+		}
+	}
+	for want, agents := range map[string]fleetFlags{
+		"--agents 3 --local-agents":                    {agents: 3, local: true, placement: "own", session: "gone"},
+		"--agents 2 --placement any --key session.key": {agents: 2, placement: "any", key: "session.key"},
+		"--senders 1 --receivers 2":                    {senders: 1, receivers: 2, placement: "own"},
+	} {
+		if got := resumeCommand("runs/c", engineFlags{}, agents, "", pagesFlags{}); got != "kafka-bench run --resume runs/c "+want {
+			t.Errorf("%q with agents", got)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/bench"
@@ -107,15 +108,21 @@ type rig struct {
 	pages    *web.Pages // nil if nothing is shown
 }
 
-// newRig reports mistakes of the access file together with others, the mistakes of the command's
-// own input.
-func newRig(f engineFlags, stderr io.Writer, others error) (rig, error) {
-	r := rig{flags: f, progress: progressTo(stderr)}
+// newRig reports mistakes of the flags and of the access file together with others, the mistakes of
+// the command's own input.
+func newRig(f engineFlags, agents fleetFlags, stderr io.Writer, others error) (rig, error) {
+	r := rig{flags: f, fleet: agents, progress: progressTo(stderr)}
 	var err error
-	if r.access, err = f.readAccess(r.progress); err != nil || others != nil {
-		return rig{}, errors.Join(others, err)
+	r.access, err = f.readAccess(r.progress)
+	return r, errors.Join(others, err, f.check(), agents.check(f))
+}
+
+func (r rig) makers() campaign.Makers {
+	m := campaign.Makers{Host: result.Host(probe.DescribeHost()), Agents: r.fleet.of()}
+	if m.Agents > 0 {
+		m.Placement = r.fleet.placed()
 	}
-	return r, f.check()
+	return m
 }
 
 func (r rig) able(scenarios ...scenario.Scenario) error {

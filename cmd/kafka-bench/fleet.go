@@ -68,7 +68,27 @@ func (f fleetFlags) placed() string {
 	return f.placement
 }
 
-func (f fleetFlags) check(engine engineFlags, scenarios ...scenario.Scenario) error {
+// words returns the flags with which a campaign goes on. Its next session is a new one.
+func (f fleetFlags) words() (words []string) {
+	switch {
+	case f.apart():
+		words = append(words, "--senders", strconv.Itoa(f.senders), "--receivers", strconv.Itoa(f.receivers))
+	case f.agents > 0:
+		words = append(words, "--agents", strconv.Itoa(f.agents))
+		if f.placement != bench.Own {
+			words = append(words, "--placement", f.placement)
+		}
+	}
+	if f.local {
+		words = append(words, "--local-agents")
+	}
+	if f.key != "" {
+		words = append(words, "--key", f.key)
+	}
+	return words
+}
+
+func (f fleetFlags) check(engine engineFlags) error {
 	var faults []error
 	refuse := func(bad bool, format string, args ...any) {
 		if bad {
@@ -81,12 +101,6 @@ func (f fleetFlags) check(engine engineFlags, scenarios ...scenario.Scenario) er
 	}
 	if f.of() == 0 {
 		refuse(f.local, "--local-agents needs --agents, how many to start")
-		for _, s := range scenarios {
-			if s.Backpressure.Share == "demand" && s.Load.Processes <= 1 {
-				faults = append(faults, campaign.Failure(s, errors.New(
-					"backpressure.share: one process has the whole bound; leave it out, or give load.processes or --agents")))
-			}
-		}
 		refuse(f.session != "" || f.key != "", "--session and --key are for --agents; leave them out, or say how many agents there are")
 		return errors.Join(faults...)
 	}
@@ -96,10 +110,24 @@ func (f fleetFlags) check(engine engineFlags, scenarios ...scenario.Scenario) er
 	refuse(f.placement != bench.Own && f.placement != bench.Any && f.placement != bench.Apart, "--placement %s: choose own, any or apart", f.placement)
 	refuse(f.placement == bench.Any && f.apart(), "--placement any: every agent sends and receives; leave it out, or --senders and --receivers")
 	refuse(f.joinTimeout <= 0, "--join-timeout %v: give more than 0", f.joinTimeout)
-	refuse(f.key == "" && !f.local && !loopback(engine.brokers),
-		"--agents on a cluster of other machines needs --key FILE: make one with kafka-bench agent key > session.key, and give it to all agents")
+	if !f.local {
+		faults = append(faults, keyNeeded(f.key, engine.brokers))
+	}
+	return errors.Join(faults...)
+}
+
+// able refuses scenarios that the agents, or one process, cannot run.
+func (f fleetFlags) able(scenarios ...scenario.Scenario) error {
+	var faults []error
 	for _, s := range scenarios {
-		if err := fleet.Check(s, max(1, f.of()), f.senders, f.placed()); err != nil {
+		var err error
+		switch {
+		case f.of() > 0:
+			err = fleet.Check(s, f.of(), f.senders, f.placed())
+		case s.Backpressure.Share == "demand" && s.Load.Processes <= 1:
+			err = errors.New("backpressure.share: one process has the whole bound; leave it out, or give load.processes or --agents")
+		}
+		if err != nil {
 			faults = append(faults, campaign.Failure(s, err))
 		}
 	}

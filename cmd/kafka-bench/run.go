@@ -132,14 +132,13 @@ func runCommand(in surroundings) *cobra.Command {
 func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, stderr io.Writer) error {
 	plan, err := flags.plan(args)
 	served, servedErr := flags.pagesFlags.options(args...)
-	r, err := newRig(flags.engineFlags, stderr, errors.Join(err, checkPage(flags.page), servedErr))
+	r, err := newRig(flags.engineFlags, flags.fleetFlags, stderr, errors.Join(err, checkPage(flags.page), servedErr))
 	if err != nil {
 		return err
 	}
 	r.page, r.served, r.watch = flags.page, served, flags.pagesFlags
 	r.full = flags.progress == fullProgress
-	r.fleet = flags.fleetFlags
-	if err := errors.Join(r.fleet.check(r.flags, plan.Scenarios()...), r.able(plan.Scenarios()...),
+	if err := errors.Join(r.fleet.able(plan.Scenarios()...), r.able(plan.Scenarios()...),
 		r.breakable(ctx, plan.Scenarios()...)); err != nil {
 		return err
 	}

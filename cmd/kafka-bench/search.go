@@ -169,13 +169,12 @@ func parsePercent(text string) (float64, error) {
 func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stderr io.Writer) error {
 	cfg, err := flags.config(arg)
 	served, servedErr := flags.pagesFlags.options(arg)
-	r, err := newRig(flags.engineFlags, stderr, errors.Join(err, servedErr))
+	r, err := newRig(flags.engineFlags, flags.fleetFlags, stderr, errors.Join(err, servedErr))
 	if err != nil {
 		return err
 	}
 	r.served = served
-	r.fleet = flags.fleetFlags
-	if err := errors.Join(r.fleet.check(r.flags, cfg.Scenario), r.able(cfg.Scenario),
+	if err := errors.Join(r.fleet.able(cfg.Scenario), r.able(cfg.Scenario),
 		r.breakable(ctx, cfg.Scenario)); err != nil {
 		return err
 	}

@@ -147,7 +147,7 @@ func (c *Coordinator) Make(ctx context.Context, plan bench.Plan, watch bench.Fle
 		return bench.Handed{}, err
 	}
 	limit := lead + time.Duration(s.Phases.Warmup+s.Phases.Measure+s.Phases.Drain)
-	go c.interrupt(ctx, lead+time.Duration(s.Phases.Warmup), watch.Interrupt)
+	go c.interrupt(watching, lead+time.Duration(s.Phases.Warmup), watch.Interrupt)
 	missing := c.gather(ctx, limit, lead+time.Duration(s.Phases.Warmup))
 	if err := ctx.Err(); err != nil { // agents end before their topic is deleted
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
