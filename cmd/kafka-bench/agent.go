@@ -32,8 +32,8 @@ type agentFlags struct {
 	key     string
 	spool   string
 	metrics pagesFlags
-	// local is set if another process started the agent. The agent then ends with that process,
-	// whose flag keepTopics repeats.
+	// local is set if another process started the agent. The agent then ends with that process, and
+	// keepTopics is that process's flag.
 	local      bool
 	keepTopics bool
 	clock      string

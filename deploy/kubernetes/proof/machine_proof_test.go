@@ -123,7 +123,7 @@ func (m *machine) lead(t *testing.T) {
 
 // join puts a machine on the bridge of another.
 func (m *machine) join(t *testing.T, leader *machine) {
-	// The numbers of processes are those of the computer, so that ip has its /proc.
+	// Only the network namespace is entered: ip finds the PID below in the computer's /proc.
 	run(t, "nsenter", "--target", strconv.Itoa(leader.pid), "--net", "ip", "link", "add", m.name, "type", "veth",
 		"peer", "name", "eth0", "netns", strconv.Itoa(m.pid))
 	leader.run(t, "ip", "link", "set", m.name, "master", "machines", "up")

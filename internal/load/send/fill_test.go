@@ -29,7 +29,7 @@ func TestFillIsBeforeEverything(t *testing.T) {
 		if len(senders) != 2 || senders[3] != records/2 || senders[4] != records/2 {
 			t.Errorf("records by producer: %v; want half of them from each of 3 and 4", senders)
 		}
-		// The books have lanes of their own.
+		// Only lanes of the fill count here.
 		if acked := b.ps.AckedIn(4); acked[0]+acked[1]+acked[2]+acked[3] != records {
 			t.Errorf("acked by partition: %v", acked)
 		}
