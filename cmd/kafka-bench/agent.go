@@ -141,7 +141,12 @@ func runAgent(ctx context.Context, flags agentFlags, stderr io.Writer) (err erro
 	}
 	waiting, cancel := bench.Config{Interrupt: interrupt}.Starting(ctx)
 	defer cancel()
-	log, err := topic.Open(waiting, topic.Config{Brokers: flags.brokers, Access: a, Session: flags.session, Client: flags.in.logOptions()})
+	log, err := topic.Open(waiting, topic.Config{
+		Brokers: flags.brokers, Access: a, Session: flags.session, Client: flags.in.logOptions(),
+		Waits: func() {
+			tell(fmt.Sprintf("waiting for the coordinator of the session %s: kafka-bench run … --session %s --agents %d", flags.session, flags.session, flags.of))
+		},
+	})
 	if err != nil {
 		return err
 	}

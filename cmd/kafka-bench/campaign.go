@@ -23,7 +23,7 @@ import (
 func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan, begun campaign.Origin, r rig,
 	stdout io.Writer) error {
 	v := newView(stdout, plan)
-	v.full, v.pages = r.full, r.pages
+	v.full, v.pages, v.agents = r.full, r.pages, r.fleet.of() > 0
 	v.open(journal)
 	err := r.with(ctx, v, func(ctx context.Context, e campaign.Engine) error {
 		if err := checkCluster(ctx, journal, plan, begun, e); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 
@@ -87,6 +88,9 @@ func collect(ctx context.Context, flags collectFlags, stdout, stderr io.Writer) 
 		return err
 	}
 	outcome, err := bench.Conclude(bench.Config{Out: flags.out, Probes: flags.in.probes}, plan, handed)
+	if errors.Is(err, bench.ErrNoPart) {
+		return fmt.Errorf("%w; if agents still run, wait until they print \"handed in\", and collect again", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,8 @@ func exitCode(stderr io.Writer, err error) int {
 		return exitInterrupted
 	case errors.Is(err, errNoCoordinator), errors.Is(err, fleet.ErrAgents):
 		return exitUnreachable
-	case errors.Is(err, errInvalid), errors.Is(err, errNotHandedIn), errors.Is(err, bench.ErrNotSaved):
+	case errors.Is(err, errInvalid), errors.Is(err, errNotHandedIn), errors.Is(err, bench.ErrNotSaved),
+		errors.Is(err, bench.ErrNoPart):
 		return exitInvalid
 	}
 	for _, kind := range []error{cluster.ErrUnreachable, cluster.ErrRefused, cluster.ErrUnavailable, cluster.ErrNotUp} {

@@ -253,7 +253,7 @@ func (s *session) close() error {
 	defer cancel()
 	var failed error
 	if s.lead != nil {
-		failed = s.lead.Close(ctx, "")
+		failed = s.lead.Close(ctx)
 		failed = errors.Join(failed, s.endLocal())
 	}
 	failed = errors.Join(failed, s.topic.Delete(ctx))

@@ -222,7 +222,7 @@ func endedEarly(a result.Agent) bool { return !a.HandedIn || len(a.Reasons) > 0 
 func runSingle(ctx context.Context, plan campaign.Plan, r rig, stdout io.Writer) error {
 	s := plan.Cells[0].Scenario
 	v := newView(stdout, plan)
-	v.full, v.pages = r.full, r.pages
+	v.full, v.pages, v.agents = r.full, r.pages, r.fleet.of() > 0
 	return r.with(ctx, v, func(ctx context.Context, e campaign.Engine) error {
 		v.begin(0)
 		outcome, err := e.Make(ctx, s, nil)

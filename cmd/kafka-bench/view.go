@@ -52,8 +52,9 @@ type view struct {
 	cluster  string
 
 	live   *report.Live // nil: no live view
+	agents bool         // make the runs, and hand in their intervals at the end
 	phases map[string]result.Phase
-	pulse  result.Pulse
+	pulses result.Pulses
 }
 
 func newView(out io.Writer, plan campaign.Plan) *view {
@@ -176,12 +177,12 @@ func (v *view) width() int { return columnsOf(v.out) }
 
 // Began implements observe.Watcher.
 func (v *view) Began(dir string) {
-	v.pulse = result.Pulse{}
+	v.pulses = result.Pulses{}
 	v.pages.Run(dir)
 }
 
 func (v *view) Interval(i result.Interval) {
-	if v.live == nil {
+	if v.live == nil || v.agents && !v.full {
 		return
 	}
 	if v.terminal {
@@ -193,8 +194,8 @@ func (v *view) Interval(i result.Interval) {
 
 // Pulse implements bench.PulseWatcher.
 func (v *view) Pulse(p result.Pulse) {
-	i := p.Since(v.pulse)
-	v.pulse = p
+	v.pulses.Take(p)
+	i := v.pulses.All()
 	if s := i.Seconds(); s > 0 {
 		v.pages.Status(fmt.Sprintf("%s: %s acked, %s delivered; times after hand-in", count(len(p.Agents), "agent"),
 			unit.PerSecond(float64(i.Acked)/s), unit.PerSecond(float64(i.Delivered)/s)))
@@ -213,6 +214,9 @@ func (v *view) Event(e result.Event) {
 			fmt.Fprintf(v.out, "  %s\n", e.What)
 		}
 		return
+	}
+	if _, handedIn := e.Data["agent"]; handedIn && v.agents && e.Kind != "agent" {
+		return // it happened long before
 	}
 	if phase, planned := v.phases[e.What]; e.Kind == "phase" && planned {
 		v.live.Phase(phase)

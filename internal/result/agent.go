@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"math"
 	"slices"
 )
 
@@ -99,31 +100,14 @@ type AgentPulse struct {
 	InFlightRecords int64 `json:"in_flight_records"`
 }
 
-// Since returns the interval from an earlier pulse to p, for all agents together, without times.
-// The zero Pulse is the run's start.
-func (p Pulse) Since(earlier Pulse) (i Interval) {
-	for n, a := range p.Agents {
-		if n == 0 || a.AtNs > i.EndNs {
-			i.EndNs, i.Phase = a.AtNs, a.Phase
-		}
-		i.Scheduled += a.Scheduled
-		i.Acked += a.Acked
-		i.Delivered += a.Delivered
-		i.Failed += a.Failed
-		i.DeferredRecords += a.DeferredRecords
-		i.InFlightRecords += a.InFlightRecords
+// since returns what the agent did after an earlier pulse, as an interval without times.
+func (a AgentPulse) since(earlier AgentPulse) Interval {
+	return Interval{
+		StartNs: earlier.AtNs, EndNs: a.AtNs, Phase: a.Phase,
+		Scheduled: a.Scheduled - earlier.Scheduled, Acked: a.Acked - earlier.Acked,
+		Delivered: a.Delivered - earlier.Delivered, Failed: a.Failed - earlier.Failed,
+		DeferredRecords: a.DeferredRecords, InFlightRecords: a.InFlightRecords,
 	}
-	i.StartNs = i.EndNs
-	for n, a := range earlier.Agents {
-		if n == 0 || a.AtNs > i.StartNs {
-			i.StartNs = a.AtNs
-		}
-		i.Scheduled -= a.Scheduled
-		i.Acked -= a.Acked
-		i.Delivered -= a.Delivered
-		i.Failed -= a.Failed
-	}
-	return i
 }
 
 // Pulses keeps the last two pulses of each agent. The zero value has none.
@@ -150,15 +134,39 @@ func (ps *Pulses) Take(p Pulse) {
 func (ps *Pulses) Each() iter.Seq2[AgentPulse, Interval] {
 	return func(yield func(AgentPulse, Interval) bool) {
 		for _, a := range ps.last.Agents {
-			before := Pulse{}
-			if b, known := ps.before[a.Index]; known {
-				before.Agents = []AgentPulse{b}
+			before, known := ps.before[a.Index]
+			if !known {
+				before.AtNs = a.AtNs // its rates are unknown
 			}
-			if !yield(a, Pulse{Agents: []AgentPulse{a}}.Since(before)) {
+			if !yield(a, a.since(before)) {
 				return
 			}
 		}
 	}
+}
+
+// All returns what all agents did in the longest of their intervals, at each one's own rate: their
+// pulses come at different times.
+func (ps *Pulses) All() (all Interval) {
+	for _, i := range ps.Each() {
+		if i.EndNs-i.StartNs > all.EndNs-all.StartNs {
+			all.StartNs, all.EndNs, all.Phase = i.StartNs, i.EndNs, i.Phase
+		}
+	}
+	for _, i := range ps.Each() {
+		all.DeferredRecords += i.DeferredRecords
+		all.InFlightRecords += i.InFlightRecords
+		if i.EndNs == i.StartNs {
+			continue
+		}
+		scale := all.Seconds() / i.Seconds()
+		for to, count := range map[*int64]int64{
+			&all.Scheduled: i.Scheduled, &all.Acked: i.Acked, &all.Delivered: i.Delivered, &all.Failed: i.Failed,
+		} {
+			*to += int64(math.Round(float64(count) * scale))
+		}
+	}
+	return all
 }
 
 // Agent appends a line to agents.ndjson.

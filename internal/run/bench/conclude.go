@@ -24,6 +24,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
+// ErrNoPart reports that no agent has handed in its part.
+var ErrNoPart = errors.New("no agent has handed in its part")
+
 // Conclude makes the result of a run whose coordinator is gone, from the run's plan and the parts
 // that the agents handed in. The new folder is below cfg.Out.
 func Conclude(cfg Config, plan Plan, handed Handed) (_ *Outcome, err error) {
@@ -40,7 +43,11 @@ func Conclude(cfg Config, plan Plan, handed Handed) (_ *Outcome, err error) {
 	}
 	r.topic = cluster.Topic{Name: plan.Topic, Partitions: plan.Partitions, Existing: true}
 	r.groupIDs, r.from, r.readTo, r.warnings = plan.Groups, plan.From, plan.ReadTo, plan.Warnings
-	return r.conclude(plan, handed)
+	o, err := r.conclude(plan, handed)
+	if err != nil && !errors.Is(err, ErrNotSaved) {
+		r.discard()
+	}
+	return o, err
 }
 
 // Remove deletes the topics and groups on cfg.Cluster of a run whose coordinator is gone. The error
@@ -98,7 +105,7 @@ func (r *run) conclude(plan Plan, handed Handed) (*Outcome, error) {
 		return nil, err
 	}
 	if len(parts) == 0 {
-		return nil, fmt.Errorf("no agent handed in its part: %s", strings.Join(missing, "; "))
+		return nil, fmt.Errorf("%w: %s", ErrNoPart, strings.Join(missing, "; "))
 	}
 	c := conclusion{run: r, plan: plan, parts: parts, Evidence: &judge.Evidence{
 		Agents: agentsOf(handed, parts), Times: r.collector, Histograms: histogramsIn(r.writer.Dir()), Caveats: r.cfg.Caveats,

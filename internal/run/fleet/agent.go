@@ -65,7 +65,7 @@ func RunAgent(ctx context.Context, cfg AgentConfig) error {
 	if err := a.m.writer.Write(ctx, 0, hello); err != nil {
 		return err
 	}
-	a.tell("agent %d of %d has joined the session %s", cfg.Index, cfg.Of, cfg.Session.Name)
+	a.tell("agent %d of %d has joined the session %s and waits for the run", cfg.Index, cfg.Of, cfg.Session.Name)
 	for done := 0; ; {
 		plan, err := a.next(ctx, done)
 		switch {

@@ -88,7 +88,7 @@ func (w *world) apart(s skew) (result.Run, []time.Time) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if err := lead.Close(w.t.Context(), ""); err != nil {
+	if err := lead.Close(w.t.Context()); err != nil {
 		w.t.Error(err)
 	}
 	return o.Run, starts.at

@@ -35,6 +35,7 @@ type Coordinator struct {
 	first  firstReady
 
 	refused map[int]string // by index
+	reason  string         // why there was no run; "" if there was
 
 	mu     sync.Mutex
 	spools []*spool // of the run under way, by agent
@@ -64,9 +65,9 @@ func Open(cfg Config) *Coordinator {
 }
 
 // Close ends the session.
-func (c *Coordinator) Close(ctx context.Context, reason string) error {
+func (c *Coordinator) Close(ctx context.Context) error {
 	defer c.cancel()
-	return c.m.writer.Write(ctx, c.run, control.End{Reason: reason, Refused: c.refused})
+	return c.m.writer.Write(ctx, c.run, control.End{Reason: c.reason, Refused: c.refused})
 }
 
 // Ended reports that an agent's process has ended for good. It is safe for concurrent use.
@@ -127,6 +128,7 @@ func (c *Coordinator) Make(ctx context.Context, plan bench.Plan, watch bench.Fle
 	starting, cancel := bench.Config{Interrupt: watch.Interrupt}.Starting(ctx)
 	defer cancel()
 	if err := c.awaitAgents(starting); err != nil {
+		c.reason = err.Error()
 		return bench.Handed{}, err
 	}
 	if err := c.begin(starting, plan); err != nil {

@@ -182,7 +182,7 @@ func TestSecondCoordinator(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "another process coordinates the session test") {
 				t.Errorf("the second coordinator: %v", err)
 			}
-			_ = second.Close(w.t.Context(), "")
+			_ = second.Close(w.t.Context())
 		})
 		if o, err := w.run(small); err != nil || o.Run.Verdict.Status != result.Valid {
 			t.Errorf("the run: %v, %+v", err, o)
@@ -233,7 +233,7 @@ func TestLogIsLost(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), control.ErrGone.Error()) || time.Since(began) > 10*time.Second {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
-		_ = lead.Close(w.t.Context(), "")
+		_ = lead.Close(w.t.Context())
 		w.running.Wait()
 		if !errors.Is(w.ended["node-0"], fleet.ErrNotHandedIn) || !errors.Is(w.ended["node-0"], control.ErrGone) {
 			t.Errorf("the agent ended with %v", w.ended["node-0"])
@@ -256,13 +256,18 @@ func TestCollectAfterTheCoordinator(t *testing.T) {
 		if _, err := bench.Run(ctx, cfg); err == nil {
 			t.Fatal("the coordinator lives")
 		}
-		_ = lead.Close(ctx, "") // writes nothing: ctx has ended
-		_, handed, err := fleet.Collect(w.t.Context(), w.session(), t.TempDir())
+		_ = lead.Close(ctx) // writes nothing: ctx has ended
+		plan, handed, err := fleet.Collect(w.t.Context(), w.session(), t.TempDir())
 		if err != nil || len(handed.Missing) != 2 || !strings.Contains(handed.Missing[1], "agent 1 (node-1) did not hand in") {
 			t.Errorf("meanwhile: %v, %q", err, handed.Missing)
 		}
+		early := w.base()
+		_, err = bench.Conclude(early, plan, handed)
+		if left, _ := os.ReadDir(early.Out); !errors.Is(err, bench.ErrNoPart) || len(left) > 0 {
+			t.Errorf("without a part: %v, and %d folders", err, len(left))
+		}
 		time.Sleep(20 * time.Second)
-		plan, handed, err := fleet.Collect(w.t.Context(), w.session(), t.TempDir())
+		plan, handed, err = fleet.Collect(w.t.Context(), w.session(), t.TempDir())
 		if err != nil || len(handed.Missing) != 0 {
 			t.Fatalf("afterwards: %v, %q", err, handed.Missing)
 		}
@@ -328,7 +333,7 @@ func TestCoordinatorIsInterrupted(t *testing.T) {
 				cfg.Fleet, cfg.Driver, cfg.Interrupt = lead, franz.New(), interrupt
 				cfg.KeepTopics = twice // records in flight to a deleted topic take long to fail
 				o, err := bench.Run(ctx, cfg)
-				if err := lead.Close(w.t.Context(), ""); err != nil {
+				if err := lead.Close(w.t.Context()); err != nil {
 					t.Error(err)
 				}
 				w.running.Wait()
@@ -380,6 +385,24 @@ func TestAgentsThatDoNotFit(t *testing.T) {
 }
 
 // Each agent's events are reported once.
+// A mismatch is told as soon as one agent has joined, and the agents that wait are told why.
+func TestRefusedBeforeAllHaveJoined(t *testing.T) {
+	within(t, 3, func(w *world) {
+		w.agent("node-0", 0, nil)
+		w.agent("node-1", 1, func(_ context.CancelFunc, cfg *fleet.AgentConfig) { cfg.Of = 2 })
+		began := time.Now()
+		_, err := w.run(small)
+		if want := "agent 1 (node-1): it was started as one of 2 agents, and the run has 3: give both the same number"; err == nil ||
+			err.Error() != want || time.Since(began) > 5*time.Second {
+			t.Errorf("after %v: %v, want %s", time.Since(began), err, want)
+		}
+		w.running.Wait()
+		if err := w.ended["node-0"]; !fleet.NoCoordinator(err) || !strings.Contains(err.Error(), "there was a run: agent 1 (node-1): it was started") {
+			t.Errorf("the other agent: %v", err)
+		}
+	})
+}
+
 func TestPulses(t *testing.T) {
 	within(t, 3, func(w *world) {
 		w.agents(3)
@@ -397,29 +420,23 @@ func TestPulses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := lead.Close(w.t.Context(), ""); err != nil {
+		if err := lead.Close(w.t.Context()); err != nil {
 			t.Error(err)
 		}
 		if len(pulses) < 3 {
 			t.Fatalf("%d pulses", len(pulses))
 		}
-		var sum int64
+		acked := make(map[int]int64)
 		for n, p := range pulses {
 			if len(p.Agents) != 3 || p.RunID != o.Run.Run.ID {
 				t.Errorf("pulse %d is of %d agents, run %s", n, len(p.Agents), p.RunID)
 			}
-			var before result.Pulse
-			if n > 0 {
-				before = pulses[n-1]
+			for _, a := range p.Agents {
+				if a.Acked <= acked[a.Index] && n < 2 || a.Acked > a.Scheduled {
+					t.Errorf("pulse %d of agent %d: %d acked of %d, and %d before", n, a.Index, a.Acked, a.Scheduled, acked[a.Index])
+				}
+				acked[a.Index] = a.Acked
 			}
-			sum += p.Since(before).Scheduled
-		}
-		var last int64
-		for _, a := range pulses[len(pulses)-1].Agents {
-			last += a.Scheduled
-		}
-		if sum != last || last == 0 {
-			t.Errorf("the pulses add up to %d records, the last says %d", sum, last)
 		}
 		if written := w.writtenUnderLoad(); written == 0 || 1000*written > o.Run.Load.Bytes {
 			t.Errorf("under the load, %d bytes of control records for %d of load: more than a thousandth", written, o.Run.Load.Bytes)

@@ -107,7 +107,7 @@ func (w *world) scenario(yaml string) scenario.Scenario {
 func (w *world) run(yaml string) (*bench.Outcome, error) {
 	lead := w.coordinator()
 	defer func() {
-		if err := lead.Close(w.t.Context(), ""); err != nil {
+		if err := lead.Close(w.t.Context()); err != nil {
 			w.t.Error(err)
 		}
 	}()
@@ -146,7 +146,7 @@ func oneLoad(t *testing.T, agents int) (r result.Run, due map[int64]int) {
 			w.agents(agents)
 			lead := w.coordinator()
 			cfg.Fleet = lead
-			defer func() { _ = lead.Close(w.t.Context(), "") }()
+			defer func() { _ = lead.Close(w.t.Context()) }()
 		}
 		o, err := bench.Run(w.t.Context(), cfg)
 		if err != nil {
@@ -297,7 +297,7 @@ func TestAgentsStayBetweenRuns(t *testing.T) {
 				t.Fatalf("the run: %v, %+v", err, o)
 			}
 		}
-		if err := lead.Close(w.t.Context(), ""); err != nil {
+		if err := lead.Close(w.t.Context()); err != nil {
 			t.Error(err)
 		}
 		w.running.Wait()

@@ -53,7 +53,7 @@ cluster: {metrics: none}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := lead.Close(w.t.Context(), ""); err != nil {
+		if err := lead.Close(w.t.Context()); err != nil {
 			t.Error(err)
 		}
 		r := o.Run

@@ -85,7 +85,7 @@ func TestReceiverOfAQueueDies(t *testing.T) {
 		if o.Run.Queue != nil {
 			w.t.Errorf("the queue is %+v", o.Run.Queue)
 		}
-		if err := lead.Close(w.t.Context(), ""); err != nil {
+		if err := lead.Close(w.t.Context()); err != nil {
 			w.t.Error(err)
 		}
 	})

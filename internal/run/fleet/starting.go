@@ -32,7 +32,7 @@ func (c *Coordinator) awaitAgents(ctx context.Context) error {
 			c.cfg.Tell(fmt.Sprintf("%d of %d agents have joined the session %s", n, c.cfg.Of, c.cfg.Session.Name))
 			told = n
 		}
-		return len(missing) == 0 || len(gone) > 0
+		return len(missing) == 0 || len(gone) > 0 || c.unfit(s) != nil
 	})
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -46,17 +46,30 @@ func (c *Coordinator) awaitAgents(ctx context.Context) error {
 	case len(gone) > 0:
 		return fmt.Errorf("%w: %s", ErrAgents, strings.Join(gone, "; "))
 	}
+	if len(missing) > 0 { // one is refused: others may be, which join at the same time
+		select {
+		case <-time.After(settle):
+		case <-ctx.Done():
+		}
+	}
+	c.m.look(func(s *control.State) { err = c.unfit(s) })
+	return err
+}
+
+// unfit says why agents that have joined are refused. The member's lock is held.
+func (c *Coordinator) unfit(s *control.State) error {
 	var faults []error
 	c.refused = make(map[int]string)
-	c.m.look(func(s *control.State) {
-		for i := range c.cfg.Of {
-			a, _ := s.Agent(i)
-			of := errors.Join(c.check(i, a.Hello)...)
-			if faults = append(faults, of); of != nil {
-				c.refused[i] = of.Error()
-			}
+	for i := range c.cfg.Of {
+		a, joined := s.Agent(i)
+		if !joined {
+			continue
 		}
-	})
+		of := errors.Join(c.check(i, a.Hello)...)
+		if faults = append(faults, of); of != nil {
+			c.refused[i] = of.Error()
+		}
+	}
 	return errors.Join(faults...)
 }
 

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,10 +14,28 @@ import (
 // pulseGather collects more pulses, to report them together.
 const pulseGather = 500 * time.Millisecond
 
+// silence is how long an agent may send no pulse under load before an event reports it.
+const silence = 3 * pulseEvery
+
 type told struct {
-	instance               uint64
-	ready, handed, missing bool
-	pulse                  *control.Pulse
+	instance                       uint64
+	ready, handed, missing, silent bool
+	pulse                          *control.Pulse
+
+	heard   *control.Pulse // the last one
+	heardAt time.Time
+}
+
+// quiet reports once that the agent is silent under load.
+func (t *told) quiet(a control.Agent, now time.Time) bool {
+	if a.Pulse != t.heard {
+		t.heard, t.heardAt, t.silent = a.Pulse, now, false
+	}
+	if t.silent || t.heard == nil || a.Sent != nil || now.Sub(t.heardAt) < silence {
+		return false
+	}
+	t.silent = true
+	return true
 }
 
 func (c *Coordinator) watch(ctx context.Context, w bench.FleetWatch) <-chan struct{} {
@@ -31,7 +50,10 @@ func (c *Coordinator) watch(ctx context.Context, w bench.FleetWatch) <-chan stru
 				events, pulse = c.news(s, seen, &started)
 				return len(events) > 0 || pulse != nil
 			}
-			if c.m.await(ctx, look) != nil {
+			wait, cancel := context.WithTimeout(ctx, pulseEvery)
+			err := c.m.await(wait, look)
+			cancel()
+			if err != nil && (ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded)) {
 				return
 			}
 			for _, e := range events {
@@ -85,6 +107,9 @@ func (c *Coordinator) news(s *control.State, seen []told, started *bool) (events
 		if a.Sent != nil && a.Sent.Failed != "" && !seen[i].missing {
 			seen[i].missing = true
 			tell(i, a, "ended early: "+a.Sent.Failed)
+		}
+		if seen[i].quiet(a, time.Now()) {
+			tell(i, a, fmt.Sprintf("has been silent for %v", silence))
 		}
 		if a.Pulse != nil && a.Pulse != seen[i].pulse {
 			pulse = &result.Pulse{}

@@ -43,8 +43,7 @@ type Live struct {
 	lines  int // interval lines since the last header, if not on a terminal
 
 	totals map[string]int64 // with Full: values of each metric so far
-	pulse  result.Pulse     // the last one of a run with agents
-	pulses result.Pulses    // of each agent
+	pulses result.Pulses    // of agents
 }
 
 // NewLive returns a view that is empty until the first call.
@@ -119,9 +118,8 @@ func (l *Live) Interval(i result.Interval) {
 func (l *Live) Pulse(p result.Pulse) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := p.Since(l.pulse)
-	l.pulse = p
 	l.pulses.Take(p)
+	i := l.pulses.All()
 	rows := agentRows(&l.pulses)
 	if l.o.Terminal {
 		l.last, l.event = &i, "times after hand-in; "+strings.Join(rows, "; ")

@@ -114,6 +114,25 @@ func TestChartsRest(t *testing.T) {
 	})
 }
 
+// Agents whose pulses come at different times add up to their rates.
+func TestAllAgentsRates(t *testing.T) {
+	var pulses result.Pulses
+	a, b := result.AgentPulse{Index: 0}, result.AgentPulse{Index: 1}
+	for n := range int64(4) {
+		for _, news := range []func(){
+			func() { a.AtNs, a.Acked = 5e9*n, 5000*n },
+			func() { b.AtNs, b.Acked = 5e9*n+4e9, 5000*n+4000 },
+			func() {},
+		} {
+			news()
+			pulses.Take(result.Pulse{Agents: []result.AgentPulse{a, b}})
+			if all := pulses.All(); n > 1 && (all.Acked != 10_000 || all.Seconds() != 5) {
+				t.Errorf("pulse %d: %d records in %v s", n, all.Acked, all.Seconds())
+			}
+		}
+	}
+}
+
 // The table of agents has each agent's rates since its own pulse before, and what waits there now.
 func TestAgentRows(t *testing.T) {
 	pulse := func(agents ...result.AgentPulse) result.Pulse { return result.Pulse{Agents: agents} }

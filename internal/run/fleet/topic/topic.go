@@ -39,6 +39,8 @@ type Config struct {
 	Session string
 	// Client overrides options of the log's client.
 	Client []kgo.Opt
+	// Waits is called once, when Open finds no topic and waits for it; nil is not called.
+	Waits func()
 }
 
 // Topic is a session's control log. It implements control.Log for many appending goroutines and one
@@ -77,6 +79,9 @@ func Open(ctx context.Context, cfg Config) (*Topic, error) {
 					Remedy: "choose another --session",
 				}
 			case errors.Is(err, cluster.ErrInput):
+				if !missing && cfg.Waits != nil {
+					cfg.Waits()
+				}
 			case !missing || ctx.Err() == nil:
 				return topic, explain(cfg.Session, err)
 			}
