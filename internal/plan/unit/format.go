@@ -100,11 +100,11 @@ func scaled(n int64, units ...string) string {
 		return strconv.FormatInt(n, 10) + " " + units[0]
 	}
 	v, i := float64(n), 0
-	for math.Abs(round3(v)) >= 1000 && i < len(units)-1 {
+	for math.Abs(v) >= roundTo[3] && i < len(units)-1 {
 		v /= 1000
 		i++
 	}
-	if math.Abs(round3(v)) >= 1000 {
+	if math.Abs(v) >= roundTo[3] {
 		return Count(int64(math.Round(v))) + " " + units[i]
 	}
 	return digits3(v) + " " + units[i]
@@ -118,7 +118,7 @@ func PerSecond(perSecond float64) string {
 		return NotAvailable
 	case size >= math.MaxInt64:
 		return strconv.FormatFloat(perSecond, 'g', 3, 64) + "/s"
-	case round3(size) >= 100 || size == 0:
+	case size >= roundTo[2] || size == 0:
 		return Count(int64(math.Round(perSecond))) + "/s"
 	}
 	return digits3(perSecond) + "/s"
@@ -142,15 +142,13 @@ func Percent(ratio float64) string {
 	return text + " %"
 }
 
-func round3(v float64) float64 {
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 2, 64), 64)
-	return rounded
-}
+// roundTo has the lowest values that are 1.00, 10.0, 100 and 1000 with three significant digits.
+var roundTo = [...]float64{0.9995, 9.995000000000001, 99.95, 999.5}
 
 // v is below a thousand.
 func digits3(v float64) string {
 	decimals := 3
-	for limit := 1.0; decimals > 0 && math.Abs(round3(v)) >= limit; limit *= 10 {
+	for decimals > 0 && math.Abs(v) >= roundTo[3-decimals] {
 		decimals--
 	}
 	return strconv.FormatFloat(v, 'f', decimals, 64)

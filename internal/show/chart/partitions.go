@@ -15,24 +15,24 @@ const shownPartitions = 8
 type partitioned struct {
 	name   string
 	axis   draw.Axis
-	values func(*result.Interval) []float64
+	counts func(*result.Interval) []int64
+	rate   bool // the values are counts per second
 }
 
 var partitionFields = []partitioned{
 	{"backlog_records_partition", draw.Free("backlog", draw.Linear, count),
-		func(i *result.Interval) []float64 { return floats(i.BacklogPartition, 1) }},
+		func(i *result.Interval) []int64 { return i.BacklogPartition }, false},
 	{"acked_records_partition", draw.Free("acked/s", draw.Linear, perS),
-		func(i *result.Interval) []float64 { return floats(i.AckedPartition, seconds(i)) }},
+		func(i *result.Interval) []int64 { return i.AckedPartition }, true},
 	{"delivered_records_partition", draw.Free("delivered/s", draw.Linear, perS),
-		func(i *result.Interval) []float64 { return floats(i.DeliveredPartition, seconds(i)) }},
+		func(i *result.Interval) []int64 { return i.DeliveredPartition }, true},
 }
 
-func floats(list []int64, by float64) []float64 {
-	all := make([]float64, len(list))
-	for i, v := range list {
-		all[i] = float64(v) / by
+func (f partitioned) value(i *result.Interval, partition int) float64 {
+	if f.rate {
+		return at(f.counts(i), partition) / seconds(i)
 	}
-	return all
+	return at(f.counts(i), partition)
 }
 
 func partitions(in Input) (draw.Spec, error) {
@@ -59,11 +59,11 @@ func worstPartitions(r named) (worst, rest []int) {
 	var most []float64
 	for _, f := range partitionFields {
 		for i := range r.Intervals {
-			for p, v := range f.values(&r.Intervals[i]) {
+			for p := range f.counts(&r.Intervals[i]) {
 				if p == len(most) {
 					most = append(most, math.Inf(-1))
 				}
-				most[p] = max(most[p], v)
+				most[p] = max(most[p], f.value(&r.Intervals[i], p))
 			}
 		}
 		if len(most) > 0 {
@@ -83,14 +83,14 @@ func worstPartitions(r named) (worst, rest []int) {
 
 func (f partitioned) panel(r named, worst, rest []int) (draw.Panel, error) {
 	p := draw.Panel{Y: f.axis}
-	if !slices.ContainsFunc(r.Intervals, func(i result.Interval) bool { return len(f.values(&i)) > 0 }) {
+	if !slices.ContainsFunc(r.Intervals, func(i result.Interval) bool { return len(f.counts(&i)) > 0 }) {
 		return p, r.lacks(intervalsFile, f.name, "")
 	}
 	if len(rest) > 0 {
 		p.Series = append(p.Series, f.band(r, rest))
 	}
 	for _, partition := range worst {
-		one := field{name: f.name, value: func(i *result.Interval) float64 { return at(f.values(i), partition) }}
+		one := field{name: f.name, value: func(i *result.Interval) float64 { return f.value(i, partition) }}
 		s, err := one.of(r, fmt.Sprintf("partition %d", partition))
 		if err != nil {
 			return p, err
@@ -104,11 +104,10 @@ func (f partitioned) band(r named, of []int) draw.Series {
 	s := draw.Series{Name: fmt.Sprintf("the other %d", len(of)), Figure: f.name, Kind: draw.Band}
 	for i := range r.Intervals {
 		iv := &r.Intervals[i]
-		values := f.values(iv)
 		low, high := math.Inf(1), math.Inf(-1)
 		for _, p := range of {
-			if p < len(values) {
-				low, high = min(low, values[p]), max(high, values[p])
+			if p < len(f.counts(iv)) {
+				low, high = min(low, f.value(iv, p)), max(high, f.value(iv, p))
 			}
 		}
 		if low > high {

@@ -141,13 +141,13 @@ func (f field) of(r named, name string) (draw.Series, error) {
 		m.None = why == noProducers || why == noConsumers
 		return s, m
 	}
+	n := len(r.Intervals)
+	s.X0, s.X1, s.Y = make([]float64, n), make([]float64, n), make([]float64, n)
 	for i := range r.Intervals {
 		iv := &r.Intervals[i]
-		s.X0, s.X1 = append(s.X0, float64(iv.StartNs)), append(s.X1, float64(iv.EndNs))
+		s.X0[i], s.X1[i], s.Y[i] = float64(iv.StartNs), float64(iv.EndNs), math.NaN()
 		if f.supported == nil || f.supported(&r.Run, iv) {
-			s.Y = append(s.Y, f.value(iv))
-		} else {
-			s.Y = append(s.Y, math.NaN())
+			s.Y[i] = f.value(iv)
 		}
 	}
 	if _, known := extent(s.Y); math.IsNaN(known) {

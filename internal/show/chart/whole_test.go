@@ -23,8 +23,12 @@ func TestPercentiles(t *testing.T) {
 		shares = append(shares, p/100)
 	}
 	same(t, "percentiles of run.json", s.X0, shares)
-	same(t, "times of run.json", s.Y, floats([]int64{e2e.MinNs, e2e.P50Ns, e2e.P75Ns, e2e.P90Ns, e2e.P95Ns, e2e.P99Ns,
-		e2e.P995Ns, e2e.P999Ns, e2e.P9999Ns}, 1))
+	var times []float64
+	for _, ns := range []int64{e2e.MinNs, e2e.P50Ns, e2e.P75Ns, e2e.P90Ns, e2e.P95Ns, e2e.P99Ns, e2e.P995Ns, e2e.P999Ns,
+		e2e.P9999Ns} {
+		times = append(times, float64(ns))
+	}
+	same(t, "times of run.json", s.Y, times)
 
 	r.Curves = &result.Curves{Percentiles: []float64{0, 50, 90, 100},
 		Ns: map[string][]int64{"e2e_response_time": {1, 5, 9, 11}}}

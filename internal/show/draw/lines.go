@@ -1,6 +1,9 @@
 package draw
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // crowded is the number of points from which a column of pixels keeps only its
 // extremes.
@@ -51,15 +54,16 @@ func appendPoint(line []Point, p Point) []Point {
 func clipLines(lines [][]Point, left, top, right, bottom float64) [][]Point {
 	var clipped [][]Point
 	for _, line := range lines {
+		if !slices.ContainsFunc(line, func(p Point) bool { return !inside(p, left, top, right, bottom) }) {
+			clipped = append(clipped, line)
+			continue
+		}
 		var part []Point
 		flush := func() {
 			if len(part) > 0 {
 				clipped = append(clipped, part)
 			}
 			part = nil
-		}
-		if len(line) == 1 && inside(line[0], left, top, right, bottom) {
-			part = line
 		}
 		for i := 1; i < len(line); i++ {
 			from, to, visible := clipSegment(line[i-1], line[i], left, top, right, bottom)

@@ -15,12 +15,24 @@ func (s Series) stretched() bool {
 
 // period is the length of most steps of a series; 0 if it has none, as samples.
 func (s Series) period() float64 {
-	count := map[float64]int{}
-	for i := range s.X1 {
-		length := s.X1[i] - s.X0[i]
-		if count[length]++; count[length] > 1 && 2*count[length] > len(s.X1) {
-			return length
+	most, votes, count := 0.0, 0, 0 // the majority vote of Boyer and Moore
+	for i, end := range s.X1 {
+		switch length := end - s.X0[i]; {
+		case votes == 0:
+			most, votes = length, 1
+		case length == most:
+			votes++
+		default:
+			votes--
 		}
+	}
+	for i, end := range s.X1 {
+		if end-s.X0[i] == most {
+			count++
+		}
+	}
+	if count > 1 && 2*count > len(s.X1) {
+		return most
 	}
 	return 0
 }
@@ -42,10 +54,15 @@ func (s Spec) Moments() []Moment {
 		}
 	})
 	ends := map[float64]float64{}
+	var last Series
 	each(func(one Series) {
 		if one.Kind == Bars || stretches && !one.stretched() || period > 0 && one.period() != period {
 			return
 		}
+		if slices.Equal(one.X0, last.X0) && slices.Equal(one.X1, last.X1) {
+			return // it has the same moments
+		}
+		last = one
 		for i, x := range one.X0 {
 			to := x
 			if stretches {
@@ -86,9 +103,12 @@ func (s Series) Within(m Moment) (low, high float64, some bool) {
 
 // Between formats the range of two values, or one if both have the same text.
 func (a Axis) Between(low, high float64) string {
-	from, to := a.write(low), a.write(high)
-	if from == to {
+	to := a.write(high)
+	if low == high {
 		return to
 	}
-	return from + " to " + to
+	if from := a.write(low); from != to {
+		return from + " to " + to
+	}
+	return to
 }

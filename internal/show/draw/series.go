@@ -53,33 +53,34 @@ const joins = 0.25
 // line from x0 to x1.
 func (p *panel) lines(l *layout, s Series, values []float64, joined bool) [][]Point {
 	var lines [][]Point
-	var line []Point
+	points, first := make([]Point, 0, 2*len(s.X0)), 0
+	end := func() {
+		if line := points[first:]; len(line) > 0 {
+			lines = append(lines, slices.Clip(line))
+		}
+		first = len(points)
+	}
 	for i := range s.X0 {
 		x0, x1, y := l.x.at(s.X0[i]), l.x.at(at(s.X1, i)), p.y.at(at(values, i))
 		if joined {
 			x1 = x0
 		}
 		if math.IsNaN(x0 + x1 + y) {
-			if line != nil {
-				lines = append(lines, line)
-			}
-			line = nil
+			end()
 			continue
 		}
-		if n := len(line); n > 0 && !joined && math.Abs(x0-line[n-1].X) > joins {
-			lines, line = append(lines, line), nil
+		if n := len(points); n > first && !joined && math.Abs(x0-points[n-1].X) > joins {
+			end()
 		}
-		line = append(line, Point{x0, y})
+		points = append(points, Point{x0, y})
 		if !joined {
-			line = append(line, Point{x1, y})
+			points = append(points, Point{x1, y})
 		}
 		if x1 >= l.left && x0 <= l.right && !p.y.within(y) {
 			p.beyond++
 		}
 	}
-	if line != nil {
-		lines = append(lines, line)
-	}
+	end()
 	return lines
 }
 

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -12,7 +13,6 @@ import (
 // the same length.
 func (s Spec) Table(rows int) [][]string {
 	s = s.clean()
-	t := table{cells: make(map[float64][]said)}
 	byRow := len(s.Panels) > 0 && !slices.ContainsFunc(s.Panels, func(p Panel) bool {
 		return len(p.Y.Categories) == 0 || !slices.Equal(p.Y.Categories, s.Panels[0].Y.Categories)
 	})
@@ -20,34 +20,75 @@ func (s Spec) Table(rows int) [][]string {
 	if byRow {
 		key = s.Panels[0].Y
 	}
-	t.head = []string{key.Label}
+	head := []string{key.Label}
 	for _, p := range s.Panels {
 		for _, one := range p.Series {
-			t.head = append(t.head, heading(p, one, len(s.Panels) > 1))
+			head = append(head, heading(p, one, len(s.Panels) > 1))
 		}
 	}
 	moments := s.Moments()
+	has := map[float64]bool{}
+	s.each(moments, byRow, func(key float64, c said) {
+		if !has[key] && c.some() {
+			has[key] = true
+		}
+	})
+	keys := slices.Sorted(maps.Keys(has))
+
+	all, shown := [][]string{head}, map[float64][]string{}
+	chosen := min(max(rows, 0), len(keys))
+	for i := range chosen {
+		k := keys[0]
+		if chosen > 1 {
+			k = keys[i*(len(keys)-1)/(chosen-1)]
+		}
+		shown[k] = make([]string, len(head))
+		shown[k][0] = key.write(k)
+		all = append(all, shown[k])
+	}
+	s.each(moments, byRow, func(key float64, c said) {
+		row := shown[key]
+		if row == nil {
+			return
+		}
+		switch text := s.words(c, byRow); {
+		case text == "":
+		case row[c.column] == "":
+			row[c.column] = text
+		default:
+			row[c.column] += ", " + text
+		}
+	})
+	if left := len(keys) - chosen; left > 0 {
+		row := make([]string, len(head))
+		row[0] = fmt.Sprintf("%s of %s not shown", strconv.Itoa(left), counted(len(keys), "row", "rows"))
+		all = append(all, row)
+	}
+	return all
+}
+
+// each calls do with all values of all series, and with the keys of their rows.
+func (s Spec) each(moments []Moment, byRow bool, do func(key float64, c said)) {
 	column := 0
-	for k, p := range s.Panels {
-		for n, one := range p.Series {
+	for k := range s.Panels {
+		p := &s.Panels[k]
+		for n := range p.Series {
 			column++
-			c := said{column: column, panel: &s.Panels[k], series: &s.Panels[k].Series[n]}
-			if !byRow && one.stretched() {
-				t.addMoments(c, moments)
+			c := said{column: column, panel: p, series: &p.Series[n]}
+			if !byRow && c.series.stretched() {
+				for i := range moments {
+					c.of = &moments[i]
+					do(c.of.From, c)
+				}
 				continue
 			}
-			for c.i = range one.X0 {
-				t.add(c, byRow)
+			for c.i = range c.series.X0 {
+				if key := c.key(byRow); known(key) {
+					do(key, c)
+				}
 			}
 		}
 	}
-	return t.write(key, rows, func(c said) string {
-		if c.of != nil {
-			low, high, _ := c.series.Within(*c.of)
-			return c.panel.Y.Between(low, high)
-		}
-		return s.cell(*c.panel, *c.series, c.i, byRow)
-	})
 }
 
 func heading(p Panel, s Series, several bool) string {
@@ -89,6 +130,24 @@ func (c said) key(byRow bool) float64 {
 		return math.NaN()
 	}
 	return key
+}
+
+func (c said) some() bool {
+	if c.of == nil {
+		return true
+	}
+	_, _, some := c.series.Within(*c.of)
+	return some
+}
+
+func (s Spec) words(c said, byRow bool) string {
+	if c.of == nil {
+		return s.cell(*c.panel, *c.series, c.i, byRow)
+	}
+	if low, high, some := c.series.Within(*c.of); some {
+		return c.panel.Y.Between(low, high)
+	}
+	return ""
 }
 
 func (s Spec) cell(p Panel, one Series, i int, byRow bool) (words string) {
@@ -135,60 +194,4 @@ func (a Axis) write(v float64) string {
 		return clean(a.Format(v))
 	}
 	return exact(v)
-}
-
-// Only the rows that are shown are formatted.
-type table struct {
-	head  []string
-	cells map[float64][]said
-}
-
-func (t *table) add(c said, byRow bool) {
-	if key := c.key(byRow); known(key) {
-		t.cells[key] = append(t.cells[key], c)
-	}
-}
-
-func (t *table) addMoments(c said, moments []Moment) {
-	for i := range moments {
-		c.of = &moments[i]
-		if _, _, some := c.series.Within(*c.of); some {
-			t.cells[c.of.From] = append(t.cells[c.of.From], c)
-		}
-	}
-}
-
-func (t *table) write(key Axis, rows int, words func(said) string) [][]string {
-	keys := make([]float64, 0, len(t.cells))
-	for k := range t.cells {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	all := [][]string{t.head}
-	rows = max(rows, 0)
-	chosen := min(rows, len(keys))
-	for i := range chosen {
-		k := keys[0]
-		if chosen > 1 {
-			k = keys[i*(len(keys)-1)/(chosen-1)]
-		}
-		row := make([]string, len(t.head))
-		row[0] = key.write(k)
-		for _, c := range t.cells[k] {
-			switch text := words(c); {
-			case text == "":
-			case row[c.column] == "":
-				row[c.column] = text
-			default:
-				row[c.column] += ", " + text
-			}
-		}
-		all = append(all, row)
-	}
-	if left := len(keys) - chosen; left > 0 {
-		row := make([]string, len(t.head))
-		row[0] = fmt.Sprintf("%s of %s not shown", strconv.Itoa(left), counted(len(keys), "row", "rows"))
-		all = append(all, row)
-	}
-	return all
 }

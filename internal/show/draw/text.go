@@ -2,6 +2,7 @@ package draw
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -35,6 +36,9 @@ var instead = strings.NewReplacer(
 // clean returns words in characters of Windows-1252, on one line. A character without a replacement
 // becomes a question mark.
 func clean(words string) string {
+	if isClean(words) {
+		return words
+	}
 	words = strings.Join(strings.Fields(instead.Replace(words)), " ")
 	return strings.Map(func(r rune) rune {
 		if _, has := Windows1252(r); !has {
@@ -42,6 +46,19 @@ func clean(words string) string {
 		}
 		return r
 	}, words)
+}
+
+// isClean is false for "".
+func isClean(words string) bool {
+	last := ' '
+	for _, r := range words {
+		_, has := Windows1252(r)
+		if !has || unicode.IsSpace(r) && (r != ' ' || last == ' ') {
+			return false
+		}
+		last = r
+	}
+	return last != ' '
 }
 
 // textWidth is for clean words, without kerning, in the unit of size.

@@ -3,50 +3,13 @@
 package pages_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"io"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/pages"
 )
-
-func saved(t *testing.T, r *result.Recorded) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	summary, err := json.Marshal(r.Run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var intervals bytes.Buffer
-	lines := json.NewEncoder(&intervals)
-	for _, i := range r.Intervals {
-		if err := lines.Encode(i); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, text := range map[string][]byte{result.SummaryFile: summary, result.IntervalsFile: intervals.Bytes()} {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
-func cpu(t *testing.T) time.Duration {
-	t.Helper()
-	var usage unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-}
 
 func TestPageOfAnHourTakesEightTimesThatOfTenMinutes(t *testing.T) {
 	took := map[string]time.Duration{}

@@ -341,7 +341,7 @@ func TestManyEvents(t *testing.T) {
 
 // hours returns a run with an interval for each second and all fields of intervals, with changing
 // values.
-func hours(t *testing.T, seconds int64) *result.Recorded {
+func hours(t testing.TB, seconds int64) *result.Recorded {
 	r := showtest.Simulate(t, resulttest.OverloadTight())
 	base := r.Intervals
 	r.Intervals = nil

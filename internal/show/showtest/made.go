@@ -15,7 +15,7 @@ import (
 var simulated = map[resulttest.Plan][]byte{}
 
 // Simulate returns a copy of the plan's run, which the caller may change.
-func Simulate(t *testing.T, p resulttest.Plan) *result.Recorded {
+func Simulate(t testing.TB, p resulttest.Plan) *result.Recorded {
 	t.Helper()
 	encoded, ok := simulated[p]
 	if !ok {

@@ -19,7 +19,7 @@ import (
 )
 
 type shelf struct {
-	t   *testing.T
+	t   testing.TB
 	dir string
 	run *result.Recorded
 }
@@ -27,7 +27,7 @@ type shelf struct {
 // baseline is read only, because it takes long to make.
 var baseline = sync.OnceValue(func() *result.Recorded { return resulttest.Baseline().Run() })
 
-func newShelf(t *testing.T) *shelf {
+func newShelf(t testing.TB) *shelf {
 	t.Helper()
 	return &shelf{t: t, dir: t.TempDir(), run: baseline()}
 }
