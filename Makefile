@@ -25,7 +25,7 @@ help: ## list the targets
 bench: tool ## the headline experiment: one overload, without and with backpressure
 	$(BIN) run backpressure-short --page
 
-tool:
+tool: ## build only bin/kafka-bench
 	@mkdir -p bin
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kafka-bench
 
