@@ -34,6 +34,7 @@ type Live struct {
 	w      io.Writer
 	err    error
 	phase  result.Phase
+	ended  result.Phase // the phase before
 	status string
 	last   *result.Interval
 	event  string
@@ -89,7 +90,7 @@ func (l *Live) Campaign(run, runs int, left string) {
 func (l *Live) Phase(p result.Phase) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.phase, l.status = p, ""
+	l.ended, l.phase, l.status = l.phase, p, ""
 	if l.o.Terminal {
 		l.redraw()
 	}

@@ -70,6 +70,18 @@ func TestLiveInFull(t *testing.T) {
 	}
 }
 
+// The last interval of a phase is known only after the next phase has begun.
+func TestProgressOfTheLastInterval(t *testing.T) {
+	var b bytes.Buffer
+	l := report.NewLive(&b, report.LiveOptions{Name: "s", Full: true})
+	l.Phase(result.Phase{Name: "measure", EndNs: 2e9})
+	l.Phase(result.Phase{Name: "drain", StartNs: 2e9, EndNs: 9e9})
+	l.Interval(result.Interval{Phase: "measure", StartNs: 1e9, EndNs: 2e9})
+	if !strings.Contains(b.String(), "100 %") {
+		t.Error(b.String())
+	}
+}
+
 // terminal has what the view needs: lines, a cursor, and three escape sequences.
 type terminal struct {
 	t      *testing.T

@@ -65,9 +65,13 @@ func withBytes(i result.Interval, bytes *int64) string {
 }
 
 func (l *Live) progress(i result.Interval) string {
-	length := l.phase.EndNs - l.phase.StartNs
-	if length <= 0 || l.phase.Name != i.Phase {
+	phase := l.phase
+	if l.ended.Name == i.Phase { // the next phase begins before the last interval of a phase is known
+		phase = l.ended
+	}
+	length := phase.EndNs - phase.StartNs
+	if length <= 0 || phase.Name != i.Phase {
 		return unit.Absent
 	}
-	return unit.WholePercent(min(max(float64(i.EndNs-l.phase.StartNs)/float64(length), 0), 1))
+	return unit.WholePercent(min(max(float64(i.EndNs-phase.StartNs)/float64(length), 0), 1))
 }
