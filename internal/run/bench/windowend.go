@@ -40,7 +40,7 @@ func (r *run) readWindowEnd() *result.WindowEnd {
 		state, members, err := r.admin.Members(ctx, id, r.topic.Name, r.groupKind())
 		if err != nil {
 			missed("the members of "+id, err)
-			return end
+			continue
 		}
 		var lag *probe.Lag
 		if i < len(lags) {
