@@ -109,7 +109,7 @@ func (f agentFlags) check() (index int, key control.Key, served web.Options, err
 	key, err = readKey(f.key)
 	faults = append(faults, err, keyNeeded(f.key, f.brokers), f.checkClock())
 	served, err = f.metrics.options()
-	faults = append(faults, err, result.CheckWritable(f.spool))
+	faults = append(faults, err, writable("--spool", f.spool))
 	return index, key, served, errors.Join(faults...)
 }
 

@@ -183,7 +183,7 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 		r.progress("warning: " + warning)
 	}
 	if flags.dryRun {
-		return printPlan(ctx, stdout, plan, plan.At(campaign.Pending(&recorded.Campaign)), flags.engineFlags)
+		return printPlan(ctx, stdout, plan, plan.At(campaign.Pending(&recorded.Campaign)), r)
 	}
 	shown, err := r.openPages(stdout, stderr)
 	if err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
@@ -34,8 +33,8 @@ func collectCommand(in surroundings) *cobra.Command {
 		Use:   "collect",
 		Short: "Make the result of a run with agents whose coordinator is gone",
 		Long: `Make the result of the last run of a session from what its agents handed in, because the
-process that coordinated it is gone. The agents finish without it; what they hand in
-stays on the cluster for seven days, or until --delete.
+process that coordinated it is gone. The agents finish without it, and collect waits for
+them. What they hand in stays on the cluster for seven days, or until --delete.
 
 Exit codes: as those of run.`,
 		Example: `  kafka-bench collect --session monday --brokers kafka-1:9092 --key session.key
@@ -64,9 +63,11 @@ func collect(ctx context.Context, flags collectFlags, stdout, stderr io.Writer) 
 		return err
 	}
 	a = flags.in.through(a)
-	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	ctx, interrupt, stop := flags.in.interruptible(ctx, func(string) { tell("going on without the agents that have not handed in") })
+	defer stop()
+	look, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
-	log, err := topic.Open(ctx, topic.Config{Brokers: flags.brokers, Access: a, Session: flags.session, Client: flags.in.logOptions()})
+	log, err := topic.Find(look, topic.Config{Brokers: flags.brokers, Access: a, Session: flags.session, Client: flags.in.logOptions()})
 	if err != nil {
 		return err
 	}
@@ -83,14 +84,13 @@ func collect(ctx context.Context, flags collectFlags, stdout, stderr io.Writer) 
 		return err
 	}
 	defer os.RemoveAll(spool)
-	plan, handed, err := fleet.Collect(ctx, fleet.Session{Name: flags.session, Log: log, Topic: log.ID(), Key: key}, spool)
+	wait, cancel := bench.Config{Interrupt: interrupt}.Starting(ctx)
+	defer cancel()
+	plan, handed, err := fleet.Collect(ctx, wait, fleet.Session{Name: flags.session, Log: log, Topic: log.ID(), Key: key}, spool, tell)
 	if err != nil {
 		return err
 	}
 	outcome, err := bench.Conclude(bench.Config{Out: flags.out, Probes: flags.in.probes}, plan, handed)
-	if errors.Is(err, bench.ErrNoPart) {
-		return fmt.Errorf("%w; if agents still run, wait until they print \"handed in\", and collect again", err)
-	}
 	if err != nil {
 		return err
 	}
@@ -125,5 +125,5 @@ func (f collectFlags) check() (control.Key, error) {
 		faults = append(faults, errors.New("collect needs the --brokers of the run"))
 	}
 	key, err := readKey(f.key)
-	return key, errors.Join(append(faults, err, keyNeeded(f.key, f.brokers), result.CheckWritable(f.out))...)
+	return key, errors.Join(append(faults, err, keyNeeded(f.key, f.brokers), writable("--out", f.out))...)
 }

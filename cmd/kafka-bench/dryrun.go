@@ -19,7 +19,8 @@ import (
 
 // If a named cluster cannot be used, printPlan returns the error that a run would return.
 func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campaign.PlannedRun,
-	flags engineFlags) error {
+	r rig) error {
+	flags := r.flags
 	needs := p.Needs(turns, flags.keepTopics)
 	where, err := clusterOf(ctx, needs, flags)
 	if err != nil {
@@ -47,8 +48,11 @@ func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campai
 		{"topics", topicsOf(needs, flags.keepTopics)},
 		{"disk", disk(needs, flags)},
 		{"cluster", where},
-		{"results", "in " + flags.out},
 	}}
+	if r.fleet.of() > 0 {
+		table.Rows = append(table.Rows, []string{"agents", r.fleet.text()})
+	}
+	table.Rows = append(table.Rows, []string{"results", "in " + flags.out})
 	return table.Print(w)
 }
 

@@ -231,7 +231,14 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 	})
 }
 
-func (r rig) checkOut() error { return result.CheckWritable(r.flags.out) }
+func (r rig) checkOut() error { return writable("--out", r.flags.out) }
+
+func writable(flag, folder string) error {
+	if err := result.CheckWritable(folder); err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	return nil
+}
 
 // The first interrupt closes the channel, which ends a run gently, and calls tell. The second one
 // ends the context, which abandons the run.

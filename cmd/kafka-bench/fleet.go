@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -35,6 +36,8 @@ type fleetFlags struct {
 	joinTimeout time.Duration
 }
 
+var noAgents = fleetFlags{placement: bench.Own, joinTimeout: 5 * time.Minute}
+
 func addFleet(c *cobra.Command, flags *fleetFlags) {
 	f := c.Flags()
 	f.IntVar(&flags.agents, "agents", 0, "how many agents (kafka-bench agent) make each run together, 1 to 1000; 0 is none")
@@ -43,9 +46,9 @@ func addFleet(c *cobra.Command, flags *fleetFlags) {
 	f.BoolVar(&flags.local, "local-agents", false, "start the agents here, as processes of their own")
 	f.StringVar(&flags.session, "session", "", "the name by which the agents find the run (default: a new one, which is printed)")
 	f.StringVar(&flags.key, "key", "", "the `FILE` with the session's key (kafka-bench agent key); required unless the cluster is on this machine")
-	f.StringVar(&flags.placement, "placement", bench.Own,
+	f.StringVar(&flags.placement, "placement", noAgents.placement,
 		"own: agents send to the partitions that their own consumers have; any: to all; apart: as --senders and --receivers say")
-	f.DurationVar(&flags.joinTimeout, "join-timeout", 5*time.Minute, "how long to wait for all agents")
+	f.DurationVar(&flags.joinTimeout, "join-timeout", noAgents.joinTimeout, "how long to wait for all agents")
 }
 
 const maxAgents = 1000
@@ -66,6 +69,18 @@ func (f fleetFlags) placed() string {
 		return bench.Apart
 	}
 	return f.placement
+}
+
+// text describes the agents, for a plan.
+func (f fleetFlags) text() string {
+	text := fmt.Sprintf("%d, placement %s", f.of(), f.placed())
+	if f.apart() {
+		text += fmt.Sprintf(": %s, %s", count(f.senders, "sender"), count(f.receivers, "receiver"))
+	}
+	if f.local {
+		return text + ", started here"
+	}
+	return text + ", session " + cmp.Or(f.session, "of a new name") + " in a control topic of its own"
 }
 
 // words returns the flags with which a campaign goes on. Its next session is a new one.
@@ -101,7 +116,8 @@ func (f fleetFlags) check(engine engineFlags) error {
 	}
 	if f.of() == 0 {
 		refuse(f.local, "--local-agents needs --agents, how many to start")
-		refuse(f.session != "" || f.key != "", "--session and --key are for --agents; leave them out, or say how many agents there are")
+		refuse(f.session != "" || f.key != "" || f.placement != noAgents.placement || f.joinTimeout != noAgents.joinTimeout,
+			"--session, --key, --placement and --join-timeout are for --agents; leave them out, or say how many agents there are")
 		return errors.Join(faults...)
 	}
 	refuse(f.of() < 1 || f.of() > maxAgents, "%d agents: give 1 to %d", f.of(), maxAgents)
@@ -119,6 +135,9 @@ func (f fleetFlags) check(engine engineFlags) error {
 // able refuses scenarios that the agents, or one process, cannot run.
 func (f fleetFlags) able(scenarios ...scenario.Scenario) error {
 	var faults []error
+	if f.of() < 0 || f.of() > maxAgents {
+		return nil // check refuses it
+	}
 	for _, s := range scenarios {
 		var err error
 		switch {

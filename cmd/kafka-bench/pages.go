@@ -89,6 +89,7 @@ func (f pagesFlags) options(args ...string) (o web.Options, err error) {
 		a, err := web.ParseAddress(text)
 		if err != nil {
 			faults = append(faults, fmt.Errorf("%s: %w", flag, err))
+			return nil
 		}
 		return &a
 	}
@@ -105,7 +106,7 @@ func (f pagesFlags) options(args ...string) (o web.Options, err error) {
 		case f.metrics == "":
 			faults = append(faults, errors.New("--metrics-token-file is for --metrics; add that, or leave it out"))
 		}
-	} else if len(faults) == 0 && o.Metrics != nil && !o.Metrics.Loopback() {
+	} else if o.Metrics != nil && !o.Metrics.Loopback() {
 		faults = append(faults, fmt.Errorf("--metrics %s: %w", f.metrics, web.ErrReached))
 	}
 	return o, errors.Join(faults...)

@@ -69,7 +69,7 @@ func (f peersFlags) scenario(arg string) (scenario.Scenario, error) {
 
 func runPeers(ctx context.Context, arg string, flags peersFlags, stdout, stderr io.Writer) error {
 	s, err := flags.scenario(arg)
-	r, err := newRig(flags.engineFlags, fleetFlags{}, stderr, err)
+	r, err := newRig(flags.engineFlags, noAgents, stderr, err)
 	if err != nil {
 		return err
 	}

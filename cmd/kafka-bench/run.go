@@ -131,6 +131,9 @@ func runCommand(in surroundings) *cobra.Command {
 
 func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, stderr io.Writer) error {
 	plan, err := flags.plan(args)
+	if err == nil {
+		err = flags.fleetFlags.able(plan.Scenarios()...)
+	}
 	served, servedErr := flags.pagesFlags.options(args...)
 	r, err := newRig(flags.engineFlags, flags.fleetFlags, stderr, errors.Join(err, checkPage(flags.page), servedErr))
 	if err != nil {
@@ -138,7 +141,7 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 	}
 	r.page, r.served, r.watch = flags.page, served, flags.pagesFlags
 	r.full = flags.progress == fullProgress
-	if err := errors.Join(r.fleet.able(plan.Scenarios()...), r.able(plan.Scenarios()...),
+	if err := errors.Join(r.able(plan.Scenarios()...),
 		r.breakable(ctx, plan.Scenarios()...)); err != nil {
 		return err
 	}
@@ -146,7 +149,7 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 		r.progress(note)
 	}
 	if flags.dryRun {
-		return printPlan(ctx, stdout, plan, plan.Runs, flags.engineFlags)
+		return printPlan(ctx, stdout, plan, plan.Runs, r)
 	}
 	if err := r.checkOut(); err != nil {
 		return err

@@ -168,13 +168,16 @@ func parsePercent(text string) (float64, error) {
 
 func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stderr io.Writer) error {
 	cfg, err := flags.config(arg)
+	if err == nil {
+		err = flags.fleetFlags.able(cfg.Scenario)
+	}
 	served, servedErr := flags.pagesFlags.options(arg)
 	r, err := newRig(flags.engineFlags, flags.fleetFlags, stderr, errors.Join(err, servedErr))
 	if err != nil {
 		return err
 	}
 	r.served = served
-	if err := errors.Join(r.fleet.able(cfg.Scenario), r.able(cfg.Scenario),
+	if err := errors.Join(r.able(cfg.Scenario),
 		r.breakable(ctx, cfg.Scenario)); err != nil {
 		return err
 	}

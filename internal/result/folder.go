@@ -37,7 +37,7 @@ const (
 
 func makeFolder(outDir, name string, startedAt time.Time) (dir, id string, err error) {
 	if err := os.MkdirAll(outDir, 0o755); err != nil {
-		return "", "", fmt.Errorf("cannot make the output folder: %w; choose a folder that can be written with --out",
+		return "", "", fmt.Errorf("cannot make the output folder: %w; choose a folder that can be written",
 			err)
 	}
 	prefix := startedAt.UTC().Format(folderTime) + "-" + folderName(name) + "-"
@@ -50,7 +50,7 @@ func makeFolder(outDir, name string, startedAt time.Time) (dir, id string, err e
 		}
 	}
 	if err != nil {
-		return "", "", fmt.Errorf("cannot make the run's folder: %w; choose a folder that can be written with --out",
+		return "", "", fmt.Errorf("cannot make the run's folder: %w; choose a folder that can be written",
 			err)
 	}
 	return dir, id, nil

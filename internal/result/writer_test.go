@@ -176,7 +176,7 @@ func TestCreateWhereNothingCanBeWritten(t *testing.T) {
 	}
 	for _, out := range []string{file, filepath.Join(file, "runs")} {
 		_, err := result.Create(out, "overload", startedAt)
-		if err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "--out") {
+		if err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "choose a folder") {
 			t.Errorf("Create in %s: error %v, want one with the path and the remedy", out, err)
 		}
 	}

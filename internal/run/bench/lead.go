@@ -95,6 +95,9 @@ func lead(ctx context.Context, cfg Config) (*Outcome, error) {
 	if err != nil {
 		l.release()
 		l.discard()
+		if ctx.Err() == nil && errors.Is(err, context.Canceled) {
+			err = &earlyEnd{while: "the agents were getting ready"}
+		}
 		return nil, errors.Join(append([]error{err}, l.leftBehind...)...)
 	}
 	l.lag.Look(ctx) // after all last commits

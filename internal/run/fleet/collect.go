@@ -11,44 +11,72 @@ import (
 )
 
 // Collect reads the parts of a session's last run from its log, and keeps them in folder, for
-// bench.Conclude.
-func Collect(ctx context.Context, s Session, folder string) (plan bench.Plan, handed bench.Handed, err error) {
+// bench.Conclude. It waits for agents that have not handed in, until wait ends or the log is silent
+// for as long as a coordinator waits; tell receives which, and may be nil.
+func Collect(ctx, wait context.Context, s Session, folder string, tell func(string)) (plan bench.Plan, handed bench.Handed, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	c := &Coordinator{cfg: Config{Spool: folder}}
-	// Readers ignore this record; it marks the end of the log.
-	mine := random()
-	if err := control.NewWriter(s.Log, s.Key, s.Topic, control.Coordinator, mine).Write(ctx, 0, control.End{}); err != nil {
+	var last bench.Plan // guarded by the member's lock, like failed and read
+	var failed error
+	var mine uint64
+	read := false
+	ready := make(chan struct{})
+	c.m = join(ctx, s, control.Coordinator, func(change control.Change) {
+		<-ready
+		if change.Record.Kind == control.KindPlan && change.Effect == control.Applied {
+			failed = errors.Join(failed, c.expect(*c.m.state.Plan(), c.m.state.Run(), &last))
+		}
+		if change.Snapshot != nil {
+			c.take(change.Record.Agent, change.Snapshot, change.Record.Run)
+		}
+		read = read || change.Record.Instance == mine
+	})
+	mine = c.m.instance
+	close(ready)
+	// Agents ignore this record; it marks the end of what was written before.
+	if err := c.m.writer.Write(ctx, 0, control.End{}); err != nil {
 		return plan, handed, err
 	}
-	c.m = &member{state: control.NewState(s.Key, s.Topic)}
-	for ended := false; !ended; {
-		entries, err := s.Log.Read(ctx, c.m.state.Next())
-		if err != nil {
-			return plan, handed, err
+	err = c.m.await(ctx, func(*control.State) bool { return read || failed != nil || c.m.key != nil })
+	c.m.look(func(st *control.State) {
+		switch {
+		case err != nil || failed != nil:
+			err = errors.Join(err, failed)
+		case st.Plan() == nil && c.m.key != nil:
+			err = c.m.key
+		case st.Plan() == nil:
+			err = errors.New("the session has no run")
+		case st.Start() == nil:
+			err = fmt.Errorf("the run %s was not started", last.RunID)
 		}
-		for _, e := range entries {
-			change, err := c.m.state.Apply(e)
-			if err != nil && c.m.state.Plan() == nil {
-				return plan, handed, err // another key or release
-			}
-			if change.Record.Kind == control.KindPlan && change.Effect == control.Applied {
-				if err := c.expect(*c.m.state.Plan(), c.m.state.Run(), &plan); err != nil {
-					return plan, handed, err
-				}
-			}
-			if change.Snapshot != nil {
-				c.take(change.Record.Agent, change.Snapshot, change.Record.Run)
-			}
-			ended = ended || change.Record.Instance == mine
-		}
+	})
+	if err != nil {
+		return plan, handed, err
 	}
-	switch {
-	case c.m.state.Plan() == nil:
-		return plan, handed, errors.New("the session has no run")
-	case c.m.state.Start() == nil:
-		return plan, handed, fmt.Errorf("the run %s was not started", plan.RunID)
+	if err := c.awaitParts(wait, tell); err != nil {
+		return plan, handed, err
 	}
 	handed, err = c.handed(c.missing())
+	c.m.look(func(*control.State) { plan = last })
 	return plan, handed, err
+}
+
+// awaitParts returns an error only if the log is lost.
+func (c *Coordinator) awaitParts(ctx context.Context, tell func(string)) error {
+	told := 0
+	err := c.m.awaitTalk(ctx, handInWithin, func(s *control.State) bool {
+		incomplete := s.Incomplete(c.cfg.Of)
+		if n := len(incomplete); n != told && n > 0 && tell != nil {
+			tell(fmt.Sprintf("%s did not hand in yet; waiting until the session is silent for %v, or an interrupt", agents(incomplete), handInWithin))
+			told = n
+		}
+		return len(incomplete) == 0
+	})
+	if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
+		return nil
+	}
+	return err
 }
 
 func (c *Coordinator) expect(record control.Plan, run int, plan *bench.Plan) error {

@@ -154,7 +154,7 @@ func (c *Coordinator) Make(ctx context.Context, plan bench.Plan, watch bench.Fle
 	if err := ctx.Err(); err != nil { // agents end before their topic is deleted
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 		defer cancel()
-		return bench.Handed{}, errors.Join(err, c.m.writer.Write(last, c.run, control.End{Reason: "the run was abandoned"}))
+		return bench.Handed{}, errors.Join(fmt.Errorf("the run %s was abandoned: %w", plan.RunID, err), c.m.writer.Write(last, c.run, control.End{Reason: "the run was abandoned"}))
 	}
 	return c.handed(missing)
 }

@@ -257,7 +257,9 @@ func TestCollectAfterTheCoordinator(t *testing.T) {
 			t.Fatal("the coordinator lives")
 		}
 		_ = lead.Close(ctx) // writes nothing: ctx has ended
-		plan, handed, err := fleet.Collect(w.t.Context(), w.session(), t.TempDir())
+		impatient, leave := context.WithCancel(w.t.Context())
+		leave()
+		plan, handed, err := fleet.Collect(w.t.Context(), impatient, w.session(), t.TempDir(), nil)
 		if err != nil || len(handed.Missing) != 2 || !strings.Contains(handed.Missing[1], "agent 1 (node-1) did not hand in") {
 			t.Errorf("meanwhile: %v, %q", err, handed.Missing)
 		}
@@ -266,8 +268,11 @@ func TestCollectAfterTheCoordinator(t *testing.T) {
 		if left, _ := os.ReadDir(early.Out); !errors.Is(err, bench.ErrNoPart) || len(left) > 0 {
 			t.Errorf("without a part: %v, and %d folders", err, len(left))
 		}
-		time.Sleep(20 * time.Second)
-		plan, handed, err = fleet.Collect(w.t.Context(), w.session(), t.TempDir())
+		var told []string
+		plan, handed, err = fleet.Collect(w.t.Context(), w.t.Context(), w.session(), t.TempDir(), func(text string) { told = append(told, text) })
+		if len(told) == 0 || told[0] != "agents 0, 1 did not hand in yet; waiting until the session is silent for 1m0s, or an interrupt" {
+			t.Errorf("it said %q", told)
+		}
 		if err != nil || len(handed.Missing) != 0 {
 			t.Fatalf("afterwards: %v, %q", err, handed.Missing)
 		}

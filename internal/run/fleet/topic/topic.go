@@ -69,35 +69,55 @@ func Create(ctx context.Context, cfg Config) (*Topic, error) {
 // errors are those of package cluster, and the cause of ctx. The caller must call Close.
 func Open(ctx context.Context, cfg Config) (*Topic, error) {
 	return open(cfg, func(admin *cluster.Admin) (cluster.Topic, error) {
-		for missing := false; ; missing = true {
-			topic, err := admin.UseExisting(ctx, prefix+cfg.Session)
-			switch {
-			case err == nil && topic.Partitions != 1:
-				return topic, &cluster.Error{
-					Kind: cluster.ErrInput, What: fmt.Sprintf("the topic %q has %d partitions, and a control log has one",
-						topic.Name, topic.Partitions),
-					Remedy: "choose another --session",
-				}
-			case errors.Is(err, cluster.ErrInput):
-				if !missing && cfg.Waits != nil {
-					cfg.Waits()
-				}
-			case !missing || ctx.Err() == nil:
-				return topic, explain(cfg.Session, err)
+		for waits := false; ; waits = true {
+			topic, err := find(ctx, admin, cfg)
+			if !errors.Is(err, errMissing) && (!waits || ctx.Err() == nil) {
+				return topic, err
+			}
+			if !waits && cfg.Waits != nil {
+				cfg.Waits()
 			}
 			select {
 			case <-ctx.Done():
-				return topic, &cluster.Error{
-					Kind: cluster.ErrInput, What: fmt.Sprintf("the session %q has no topic %s", cfg.Session, prefix+cfg.Session),
-					Cause: context.Cause(ctx), Remedy: "start the coordinator, or correct --session or --brokers",
-				}
+				return topic, missing(cfg, context.Cause(ctx))
 			case <-time.After(lookEvery):
 			}
 		}
 	})
 }
 
-func open(cfg Config, find func(*cluster.Admin) (cluster.Topic, error)) (*Topic, error) {
+// Find is Open for a topic that must exist.
+func Find(ctx context.Context, cfg Config) (*Topic, error) {
+	return open(cfg, func(admin *cluster.Admin) (cluster.Topic, error) { return find(ctx, admin, cfg) })
+}
+
+var errMissing = errors.New("no such topic")
+
+func missing(cfg Config, cause error) error {
+	return &cluster.Error{
+		Kind: cluster.ErrInput, What: fmt.Sprintf("the session %q has no topic %s", cfg.Session, prefix+cfg.Session),
+		Cause: cause, Remedy: "start the coordinator, or correct --session or --brokers",
+	}
+}
+
+func find(ctx context.Context, admin *cluster.Admin, cfg Config) (cluster.Topic, error) {
+	topic, err := admin.UseExisting(ctx, prefix+cfg.Session)
+	switch {
+	case errors.Is(err, cluster.ErrInput):
+		return topic, missing(cfg, errMissing)
+	case err != nil:
+		return topic, explain(cfg.Session, err)
+	case topic.Partitions != 1:
+		return topic, &cluster.Error{
+			Kind: cluster.ErrInput, What: fmt.Sprintf("the topic %q has %d partitions, and a control log has one",
+				topic.Name, topic.Partitions),
+			Remedy: "choose another --session",
+		}
+	}
+	return topic, nil
+}
+
+func open(cfg Config, get func(*cluster.Admin) (cluster.Topic, error)) (*Topic, error) {
 	if !sessions.MatchString(cfg.Session) {
 		return nil, &cluster.Error{
 			Kind: cluster.ErrInput, What: fmt.Sprintf("%q can't be the name of a session", cfg.Session),
@@ -108,7 +128,7 @@ func open(cfg Config, find func(*cluster.Admin) (cluster.Topic, error)) (*Topic,
 	if err != nil {
 		return nil, err
 	}
-	topic, err := find(admin)
+	topic, err := get(admin)
 	if err != nil {
 		admin.Close()
 		return nil, err
