@@ -237,6 +237,14 @@ func queueCosts() []column {
 		valued("broker requests per record", "broker_requests_per_record"),
 		valued("broker bytes in per record", "broker_bytes_in_per_record"),
 		valued("out", "broker_bytes_out_per_record"),
+		valued("written by the queue per record", "queue_written_bytes_per_record"),
+		{"CPU of clients and brokers, each record", func(c *analysis.Cell) string {
+			each := cpuOfEach(c)
+			if each.N == 0 {
+				return unit.Absent
+			}
+			return CellMark(c, each, each.Bounded(figure.Figure{Kind: figure.Nanoseconds}))
+		}},
 		valued("all clients' CPU, cores", "cpu_cores"), valued("brokers' CPU, cores", "broker_cpu_cores"), limited(),
 	}
 }
