@@ -26,3 +26,19 @@ func TestQuotient(t *testing.T) {
 		}
 	}
 }
+
+func TestTimesThat(t *testing.T) {
+	for _, c := range []struct {
+		of, base []float64
+		text     string
+	}{
+		{[]float64{20, 21, 22, 23}, []float64{10, 10.1, 10.2, 10.3}, "has 2.12 (1.94..2.30) times"},
+		{[]float64{20}, []float64{10}, "has 2.00 times"},
+		{[]float64{20, 21, 22}, []float64{10, 10.1, 10.2}, "has 3 runs, too few to tell it from"},
+		{[]float64{20, 21, 22, 23}, []float64{19, 21.5, 22.5, 24}, "shows no difference from"},
+	} {
+		if got := timesThat(analysis.FromValues(c.of), analysis.FromValues(c.base)); got != c.text {
+			t.Errorf("%v of %v: %s, want %s", c.of, c.base, got, c.text)
+		}
+	}
+}
