@@ -48,7 +48,8 @@ func (s *shelf) cycles() (string, error) {
 	}
 	slices.SortFunc(here, func(a, b timesOf) int { return cmp.Compare(a.Value, b.Value) })
 	said := func(t timesOf) string {
-		return fmt.Sprintf("%s (%s..%s) times those of %s", unit.Factor(t.Value), unit.Factor(t.Low), unit.Factor(t.High), t.codec)
+		return fmt.Sprintf("%s (%s..%s) times those of %s", unit.Factor(t.Value), unit.Factor(t.Low),
+			unit.Factor(t.High), t.codec)
 	}
 	text := fmt.Sprintf("The earlier tool counted %s GC cycles with %s, %s to %s times as many as with each other codec; "+
 		"with its client, sarama, there are %s here, from %s to %s", f.Format(most.GCCycles[0]), most.Value,
