@@ -11,5 +11,5 @@
 //
 // All functions are pure, and depend on the order of values only if order matters. Values must be finite.
 //
-// Files to know: summary.go, compare.go, ranks.go, warnings.go, changes.go, slope.go, cost.go.
+// Files to know: summary.go, compare.go, ratio.go, ranks.go, warnings.go, changes.go, slope.go, cost.go.
 package stats

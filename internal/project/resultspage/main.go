@@ -14,7 +14,7 @@
 // results/ keeps only the summary, the scenario, the series, the events and the curves, without the
 // histograms.
 //
-// Files to know: page.go, front.go (what README shows), charts.go, make.go, suites.go.
+// Files to know: page.go, front.go (what README shows), charts.go, make.go, suites.go, codecs.go.
 package main
 
 import (

@@ -33,10 +33,10 @@ func (s *shelf) page() ([]byte, error) {
 		"suite":       s.suite, "suiteGoals": s.suiteGoals, "suiteVerdicts": s.suiteVerdicts,
 		"missingSuites": s.missingSuites, "accounted": s.accounted,
 		"queueGoals": s.queueGoals, "queueVerdicts": s.queueVerdicts, "missingQueues": s.missingQueues,
-		"decision": s.decision,
-		"search":   s.searchSection,
-		"picture":  s.picture,
-		"limits":   func() string { return s.limits },
+		"decision": s.decision, "cycles": s.cycles, "codecs": s.codecs,
+		"search":  s.searchSection,
+		"picture": s.picture,
+		"limits":  func() string { return s.limits },
 	}).Parse(pageTemplate)
 	if err != nil {
 		return nil, err

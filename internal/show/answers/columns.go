@@ -117,12 +117,21 @@ func quotient(r, base analysis.Repeated) string {
 	if math.IsInf(r.Summary.Median, 1) {
 		return "> " + unit.Factor(r.Least.Median/base.Summary.Median)
 	}
-	text := unit.Factor(r.Summary.Median / base.Summary.Median)
-	if c := stats.Compare(base.Values, r.Values, analysis.DefaultAlpha); !math.IsNaN(c.Low) && !math.IsNaN(c.High) &&
-		!math.IsInf(c.Low, 0) {
-		text += fmt.Sprintf(" (%s..%s)", unit.Factor(1+c.Low), unit.Factor(1+c.High))
+	e := ratio(r, base)
+	text := unit.Factor(e.Value)
+	if !math.IsNaN(e.Low) {
+		text += fmt.Sprintf(" (%s..%s)", unit.Factor(e.Low), unit.Factor(e.High))
 	}
 	return text
+}
+
+// ratio is that of the medians, without bounds, if a value is 0 or only a lower bound.
+func ratio(r, base analysis.Repeated) stats.Estimate {
+	e := stats.Ratio(base.Values, r.Values, analysis.DefaultAlpha)
+	if math.IsNaN(e.Value) {
+		e.Value = r.Summary.Median / base.Summary.Median
+	}
+	return e
 }
 
 func againstFirst(d *analysis.Study, head, name string) column {
@@ -228,6 +237,14 @@ func queueCosts() []column {
 		valued("broker requests per record", "broker_requests_per_record"),
 		valued("broker bytes in per record", "broker_bytes_in_per_record"),
 		valued("out", "broker_bytes_out_per_record"),
+		valued("written by the queue per record", "queue_written_bytes_per_record"),
+		{"CPU of clients and brokers, each record", func(c *analysis.Cell) string {
+			each := cpuOfEach(c)
+			if each.N == 0 {
+				return unit.Absent
+			}
+			return CellMark(c, each, each.Bounded(figure.Figure{Kind: figure.Nanoseconds}))
+		}},
 		valued("all clients' CPU, cores", "cpu_cores"), valued("brokers' CPU, cores", "broker_cpu_cores"), limited(),
 	}
 }

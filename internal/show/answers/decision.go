@@ -137,7 +137,7 @@ func (k workKind) figureOf(d *analysis.Study, c *analysis.Cell, f figure.Figure)
 	text = r.MedianText(f)
 	if k.figure == "queue_acked_per_s" {
 		if base := d.PlainOf(c); base != nil {
-			text += ", " + unit.Factor(r.Summary.Median/base.Of(k.figure).Summary.Median) + " × plain"
+			text += ", " + unit.Factor(ratio(r, base.Of(k.figure)).Value) + " × plain"
 		}
 	}
 	if n, known := c.Sum("queue_acked_again"); known && k.repeats {

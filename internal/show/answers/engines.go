@@ -54,10 +54,12 @@ func (g engineGroup) prefix() string {
 
 func engines(d *analysis.Study) Answer {
 	const name = "queue_acked_per_s"
-	columns := append([]column{valued("acked/s", name), ofPlain(d, "÷ plain", name)}, queueCosts()...)
-	table := tabulate(d, append(columns, summed("delivered again", "queue_redelivered"),
+	times := append(queueTimes(d), valued("settle time p50", "settle_time_p50"), valued("p99", "settle_time_p99"))
+	columns := append([]column{valued("acked/s", name), ofPlain(d, "÷ plain", name)}, times...)
+	table := tabulate(d, append(append(columns, queueCosts()...), summed("delivered again", "queue_redelivered"),
 		summed("pending", "queue_pending"), summed("lost", "queue_lost"))...)
 	table.Notes = []string{"acked/s: acknowledged by the application, each record once. ÷ plain: of the plain scenario that is alike but for the engine."}
+	table.Notes = append(table.Notes, closedNote(d)...)
 	groups, alone := engineGroups(d)
 	var clauses []string
 	for _, g := range groups {

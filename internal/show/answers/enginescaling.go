@@ -15,15 +15,12 @@ import (
 func engineScaling(d *analysis.Study) Answer {
 	const name = "queue_acked_per_s"
 	time := queueTime(d)
-	columns := []column{valued("acked/s", name), ofPlain(d, "÷ plain", name),
-		valued(analysis.FigureCalled(time+"_p50").Title, time+"_p50"), valued("p99", time+"_p99"),
-		ofPlain(d, "p50 ÷ plain", time+"_p50")}
+	columns := append([]column{valued("acked/s", name), ofPlain(d, "÷ plain", name)}, queueTimes(d)...)
+	columns = append(columns, ofPlain(d, "p50 ÷ plain", time+"_p50"))
 	table := tabulate(d, append(append(columns, queueCosts()...), summed("delivered again", "queue_redelivered"),
 		summed("pending", "queue_pending"), summed("lost", "queue_lost"))...)
 	table.Notes = []string{"acked/s: acknowledged by the application, each record once. ÷ plain: of the plain scenario that is alike but for the engine."}
-	if time == "e2e_service_time" {
-		table.Notes = append(table.Notes, "In a closed loop the time of a record is about what is under way ÷ the rate.")
-	}
+	table.Notes = append(table.Notes, closedNote(d)...)
 	rate, p50 := analysis.FigureCalled(name), analysis.FigureCalled(time+"_p50")
 	at := func(c *analysis.Cell) string {
 		text := c.Of(name).MedianText(rate)
@@ -62,6 +59,19 @@ func engineScaling(d *analysis.Study) Answer {
 		}
 	}
 	return table.says(phrases(clauses) + pricesOfStarts(d, ends, startsCost(d)) + notSettled(d))
+}
+
+func queueTimes(d *analysis.Study) []column {
+	time := queueTime(d)
+	return []column{valued(analysis.FigureCalled(time+"_p50").Title, time+"_p50"), valued("p99", time+"_p99")}
+}
+
+func closedNote(d *analysis.Study) []string {
+	closed := func(c analysis.Cell) bool { return c.Of(closedTime).N > 0 }
+	if queueTime(d)+"_p50" != closedTime || !slices.ContainsFunc(d.Cells, closed) {
+		return nil
+	}
+	return []string{"In a closed loop the time of a record is about what is under way ÷ the rate."}
 }
 
 func queueTime(d *analysis.Study) string {

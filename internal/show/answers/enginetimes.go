@@ -120,12 +120,21 @@ func inOrder(d *analysis.Study, name string) (clauses []string) {
 		for _, free := range d.ValidCells() {
 			if free.Setting(order) == "none" && free.EngineOf() == c.EngineOf() &&
 				analysis.RatesApart(c, free) <= analysis.SameLoad && free.Of(name).N > 0 {
-				_, shown := added(c.Of(name), free.Of(name), analysis.FigureCalled(name))
-				clauses = append(clauses, fmt.Sprintf("%s, in order of each %s, has %s times the %s of %s%s", d.Said(c.Label),
-					c.Setting(order), quotient(c.Of(name), free.Of(name)), analysis.FigureCalled(name).Title, d.Said(free.Label),
-					unshown(c.Of(name).N, shown)))
+				clauses = append(clauses, fmt.Sprintf("%s, in order of each %s, %s the %s of %s", d.Said(c.Label),
+					c.Setting(order), timesThat(c.Of(name), free.Of(name)), analysis.FigureCalled(name).Title, d.Said(free.Label)))
 			}
 		}
 	}
 	return clauses
+}
+
+// timesThat prints the quotient only if the runs show a difference, or if there is one run of each.
+func timesThat(r, base analysis.Repeated) string {
+	switch shown := stats.Compare(base.Values, r.Values, analysis.DefaultAlpha).Verdict; {
+	case r.N > 1 && shown == stats.TooFew:
+		return fmt.Sprintf("has %d runs, too few to tell it from", r.N)
+	case r.N > 1 && shown == stats.NoDifference:
+		return "shows no difference from"
+	}
+	return "has " + quotient(r, base) + " times"
 }

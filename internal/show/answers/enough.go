@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"kafkabench.example/kafka-bench/internal/measure/stats"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
@@ -53,7 +52,7 @@ func enough(d *analysis.Study) Answer {
 		return quotient >= 1-nearBest
 	}
 	nearAt := func(c analysis.Cell) bool {
-		return near(c.Figures[d.By.Name].Summary.Median / best.Summary.Median)
+		return near(ratio(c.Figures[d.By.Name], best).Value)
 	}
 	at := len(byValue)
 	for at > 0 && nearAt(byValue[at-1]) {
@@ -72,9 +71,9 @@ func enough(d *analysis.Study) Answer {
 		}
 		var not []string
 		for _, c := range byValue[at:] {
-			of := stats.Compare(best.Values, c.Figures[d.By.Name].Values, analysis.DefaultAlpha)
+			of := ratio(c.Figures[d.By.Name], best)
 			bound := map[bool]float64{false: of.Low, true: of.High}[lower]
-			if c.Name != ranked[0].Name && best.N > 1 && !near(1+bound) { // an unknown bound is not near
+			if c.Name != ranked[0].Name && best.N > 1 && !near(bound) { // an unknown bound is not near
 				not = append(not, d.Said(c.Label))
 			}
 		}

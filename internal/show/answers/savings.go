@@ -44,8 +44,8 @@ func spreads(d *analysis.Study, all []said) string {
 	return phrases(clauses)
 }
 
-// spread names the cells with the lowest and the highest value of a figure; "" if fewer than two
-// cells have it.
+// spread names the cells with the lowest and the highest median of a figure, and their quotient if the runs show that
+// they differ; "" if fewer than two cells have the figure.
 func spread(d *analysis.Study, s said) string {
 	ranked := d.RankedOtherwise(s.figure)
 	cells := ranked.Ranked()
@@ -55,20 +55,29 @@ func spread(d *analysis.Study, s said) string {
 	low, high := cells[0].Figures[s.figure], cells[len(cells)-1].Figures[s.figure]
 	text := fmt.Sprintf("%s: lowest median with %s, %s, and highest with %s, %s", s.words, d.Said(cells[0].Label),
 		low.Bounded(ranked.By), d.Said(cells[len(cells)-1].Label), high.Bounded(ranked.By))
-	if times := quotient(high, low); times != unit.Absent {
+	rest := ranked.Against(cells)
+	several := slices.ContainsFunc(cells, func(c analysis.Cell) bool { return c.Figures[s.figure].N > 1 })
+	if times := quotient(high, low); times != unit.Absent && (!several || rest[len(rest)-1].Word == analysis.WordWorse) {
 		text += ", " + times + " times as much"
 	}
-	if low.N == 1 && slices.ContainsFunc(cells, func(c analysis.Cell) bool { return c.Figures[s.figure].N > 1 }) {
+	if low.N == 1 && several {
 		return text + ", with one valid run of " + d.Said(cells[0].Label) + ", which carries no claim"
 	}
-	var alike []string
-	for _, other := range ranked.Against(cells) {
-		if other.Word != analysis.WordWorse && low.N > 1 {
+	var alike, untold []string
+	for _, other := range rest {
+		switch {
+		case low.N == 1 || other.Word == analysis.WordWorse:
+		case other.Word == analysis.WordTooFew:
+			untold = append(untold, d.Said(other.Name))
+		default:
 			alike = append(alike, d.Said(other.Name))
 		}
 	}
 	if len(alike) > 0 {
 		text += ", with no difference shown between " + d.Said(cells[0].Label) + " and " + layout.Enumerate(alike)
+	}
+	if len(untold) > 0 {
+		text += ", with too few runs to tell " + d.Said(cells[0].Label) + " from " + layout.Enumerate(untold)
 	}
 	return text
 }

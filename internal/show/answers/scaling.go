@@ -137,8 +137,7 @@ func efficiencyOf(d *analysis.Study, c *analysis.Cell, by []float64) (text strin
 	if times == 0 || confinedOtherwise(d, c) || first == nil || c.Of(name).N == 0 || first.Of(name).N == 0 {
 		return unit.Absent, false
 	}
-	speedUp := c.Of(name).Summary.Median / first.Of(name).Summary.Median
-	return unit.WholePercent(speedUp / times), times != 1
+	return unit.WholePercent(ratio(c.Of(name), first.Of(name)).Value / times), times != 1
 }
 
 // confinedOtherwise reports whether a cell has other CPU limits than the first while another

@@ -30,36 +30,47 @@ func pricesOfStarts(d *analysis.Study, cells []*analysis.Cell, of func(first, la
 
 func startsCost(d *analysis.Study) func(first, late *analysis.Cell) string {
 	return func(first, late *analysis.Cell) string {
-		times := func(name string) string { return quotient(first.Of(name), late.Of(name)) }
-		var took []string
-		for _, part := range []struct{ times, of string }{
-			{times("broker_bytes_in_per_record"), "bytes into the brokers"},
-			{times("broker_requests_per_record"), "requests at the brokers"},
-			{quotient(cpuOfEach(first), cpuOfEach(late)), "CPU of brokers and clients"},
-			{times(closedTime), analysis.FigureCalled(closedTime).Title},
-		} {
-			if part.times != unit.Absent {
-				took = append(took, part.times+" times the "+part.of)
-			}
-		}
-		text := fmt.Sprintf("acknowledged %s times what %s did", times("queue_acked_per_s"), d.Said(late.Label))
-		if len(took) > 0 {
-			text += ", and each record took " + layout.Enumerate(took)
+		text := fmt.Sprintf("acknowledged %s times what %s did", quotient(first.Of("queue_acked_per_s"),
+			late.Of("queue_acked_per_s")), d.Said(late.Label))
+		if took := eachTook(first, late, closedTime); took != "" {
+			text += ", and " + took
 		}
 		return text
 	}
 }
 
+// eachTook prints how many times the bytes, requests, CPU and further figures a record took; "" if none is known.
+func eachTook(first, late *analysis.Cell, further ...string) string {
+	times := func(name string) string { return quotient(first.Of(name), late.Of(name)) }
+	var took []string
+	take := func(times, of string) {
+		if times != unit.Absent {
+			took = append(took, times+" times the "+of)
+		}
+	}
+	take(times("broker_bytes_in_per_record"), "bytes into the brokers")
+	take(times("queue_written_bytes_per_record"), "bytes that the queue wrote")
+	take(times("broker_requests_per_record"), "requests at the brokers")
+	take(quotient(cpuOfEach(first), cpuOfEach(late)), "CPU of brokers and clients")
+	for _, name := range further {
+		take(times(name), analysis.FigureCalled(name).Title)
+	}
+	if len(took) == 0 {
+		return ""
+	}
+	return "each record took " + layout.Enumerate(took)
+}
+
 const closedTime = "e2e_service_time_p50"
 
-// cpuOfEach takes only the runs with the CPU of both clients and brokers.
+// cpuOfEach is in ns, and takes only the runs with the CPU of both clients and brokers.
 func cpuOfEach(c *analysis.Cell) analysis.Repeated {
 	var values []float64
 	for _, r := range c.Sample.Taken {
 		clients, known := analysis.FigureCalled("cpu_cores").Value(&r.Run)
 		brokers, too := analysis.FigureCalled("broker_cpu_cores").Value(&r.Run)
 		if acked, is := analysis.FigureCalled("queue_acked_per_s").Value(&r.Run); known && too && is && acked > 0 {
-			values = append(values, (clients+brokers)/acked)
+			values = append(values, (clients+brokers)*1e9/acked)
 		}
 	}
 	if len(values) == 0 {
@@ -74,8 +85,8 @@ func startsAdd(d *analysis.Study, name string) func(first, late *analysis.Cell) 
 		if adds := addsTo(d, first, late, name); adds != "" {
 			parts = append(parts, adds)
 		}
-		if times := quotient(cpuOfEach(first), cpuOfEach(late)); times != unit.Absent {
-			parts = append(parts, "each record took "+times+" times the CPU of brokers and clients")
+		if took := eachTook(first, late); took != "" {
+			parts = append(parts, took)
 		}
 		return strings.Join(parts, ", and ")
 	}

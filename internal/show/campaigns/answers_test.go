@@ -718,3 +718,31 @@ func TestNoClaimOfWhatWasNotMeasured(t *testing.T) {
 		t.Errorf("one valid run leads without a word: %s", got)
 	}
 }
+
+// A sentence does not print the factor of a difference that it says is not shown.
+func TestSpreadClaimsNoFactorThatIsNotShown(t *testing.T) {
+	clause := func(c *result.RecordedCampaign) string {
+		first, _, _ := strings.Cut(sentenceOf(t, c), ";")
+		return first
+	}
+	alike := answered(t, "savings", 5, []string{"none", "lz4"}, func(_ int, noise float64, r *result.Recorded) {
+		takes(r, 300*noise, 4000, 0.4)
+	})
+	few := savings(t, 5)
+	for i, planned := range few.Campaign.Runs {
+		if planned.Cell == 2 && planned.Round > 2 || planned.Cell == 0 && planned.Round > 3 {
+			few.Runs[i].Run.Verdict.Status, few.Campaign.Runs[i].Status = result.Invalid, result.Invalid
+		}
+	}
+	for _, c := range []struct{ got, want string }{
+		{clause(alike), ", with no difference shown between "},
+		{clause(few), ", with too few runs to tell zstd from none"},
+	} {
+		if strings.Contains(c.got, "times as much") || !strings.Contains(c.got, c.want) {
+			t.Errorf("%q is to have %q and no factor", c.got, c.want)
+		}
+	}
+	if got := clause(savings(t, 5)); !strings.Contains(got, "times as much") {
+		t.Errorf("a difference that is shown has no factor: %q", got)
+	}
+}

@@ -50,6 +50,7 @@ func scaleSuite(t *testing.T, repeat int) *result.RecordedCampaign {
 		showtest.TakesFrom(r, engine, noise*[]float64{2500, 2500, 62_500, 61_300, 31_000}[i], settings)
 		resulttest.Set(&r.Run.Scenario, "topic.partitions", 64)
 		r.Run.Queue.Cost.BrokerBytesInPerRecord = new([]float64{130, 131, 130, 132, 264}[i])
+		r.Run.Queue.Cost.ClientWrittenBytesPerRecord = []float64{3, 4, 3, 4, 12}[i]
 		delete(r.Run.Time, "e2e_response_time")
 		r.Run.Time["e2e_service_time"] = showtest.Scaled(r.Run.Time["e2e_service_time"], noise*[]float64{1, 1, 5, 5.2, 10.4}[i])
 	})
@@ -73,7 +74,7 @@ func TestEngineScalingIsInTheOrderOfShapes(t *testing.T) {
 	}
 	collapse := of(9000, 4500, 5000, 5000, 2000, 1000)
 	for _, want := range []string{"(1 × 1 threads, 64 partitions) to ", "(6 × 25 threads, 160 partitions), 0.2", "the highest median of markers is ",
-		"(4 × 25 threads, 64 partitions), 9.05 (", "more partitions brought markers 1.0", "times the rate at 1 × 1 threads (160 ÷ 64 partitions), 0.5", " times the rate at 4 × 25 threads"} {
+		"(4 × 25 threads, 64 partitions), 9.08 (", "more partitions brought markers 1.0", "times the rate at 1 × 1 threads (160 ÷ 64 partitions), 0.5", " times the rate at 4 × 25 threads"} {
 		if !strings.Contains(collapse, want) {
 			t.Errorf("%q is not in %q", want, collapse)
 		}
@@ -86,7 +87,8 @@ func TestEngineScalingIsInTheOrderOfShapes(t *testing.T) {
 func TestPriceOfStartsFirst(t *testing.T) {
 	got := sentenceOf(t, scaleSuite(t, 5))
 	for _, want := range []string{"Plain went from 2,516/s at a p50 of ", " to 63,003/s at a p50 of ", "; markers with starts first acknowledged 31,0",
-		"which is 0.97 (", "With starts first, 6x25-markers-first acknowledged 0.51 (", "times what 6x25-markers did, and each record took 2.00 (", "times the e2e service time p50"} {
+		"which is 0.98 (", "With starts first, 6x25-markers-first acknowledged 0.51 (", "times what 6x25-markers did, and each record took 2.00 (", "times the bytes into the brokers, 3.00 (3.00..3.00) times the bytes that the queue wrote, ",
+		"times the e2e service time p50"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %q", want, got)
 		}
@@ -108,9 +110,12 @@ func TestPriceOfStartsFirst(t *testing.T) {
 			resulttest.Set(&c.Runs[i].Run.Scenario, "load.rate", "6k/s")
 		}
 	}
-	if got := sentenceOf(t, c); !strings.Contains(got, "With starts first, offsetmap-50 adds −") ||
-		!strings.Contains(got, " to the e2e response time p50 of markers-50, and each record took ") {
-		t.Errorf("at the same load: %q", got)
+	got = sentenceOf(t, c)
+	for _, want := range []string{"With starts first, offsetmap-50 adds −", " to the e2e response time p50 of markers-50, and each record took ",
+		" times the bytes into the brokers, ", " times the bytes that the queue wrote, ", " times the CPU of brokers and clients."} {
+		if !strings.Contains(got, want) {
+			t.Errorf("at the same load %q is not in %q", want, got)
+		}
 	}
 	for i, planned := range c.Campaign.Runs {
 		if planned.Cell == 2 {
@@ -226,6 +231,12 @@ func TestPlainThatAnEngineIsHeldAgainst(t *testing.T) {
 			cells[row[0]] = row[at]
 		}
 		return cells
+	}
+	for head, want := range map[string]string{"e2e service time p50": " ms", "settle time p50": " µs", "written by the queue per record": "4 B",
+		"CPU of clients and brokers, each record": " µs"} {
+		if got := column(engineSuite(t, 5), head)["2x5-all-markers"]; !strings.Contains(got, want) {
+			t.Errorf("%s is %q, want %q in it", head, got, want)
+		}
 	}
 	of := column(engineSuite(t, 5), "÷ plain")
 	for cell, want := range map[string]string{"1x1-all-plain": "1", "1x1-all-markers": "0.9", "2x5-all-offsetmap": "1.0", "2x5-all-share": "0.7"} {
