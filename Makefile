@@ -1,4 +1,4 @@
-# Kafka Bench. `make` alone lists what there is.
+# Kafka Bench. `make` without a target lists the targets.
 
 GO       ?= go
 BIN      := bin/kafka-bench
@@ -8,8 +8,8 @@ LINT     := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 export CGO_ENABLED ?= 0
 
-# The driver librdkafka is in C, and so in a binary of its own, which is built and
-# tested where the compiler is that cgo would use.
+# The driver librdkafka is in C, so it has its own binary, which is built and tested only if cgo's
+# compiler is installed.
 BIN_C    := bin/kafka-bench-librdkafka
 WITH_C   := CGO_ENABLED=1
 TAGS_C   := -tags librdkafka
@@ -21,7 +21,7 @@ COMPILER := $(shell command -v "$$($(GO) env CC)")
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# The full experiment is `bin/kafka-bench run backpressure-study`, half an hour long.
+# The full experiment is `bin/kafka-bench run backpressure-study`, which takes half an hour.
 bench: tool ## the headline experiment: one overload, without and with backpressure
 	$(BIN) run backpressure-short --page
 
@@ -38,19 +38,19 @@ else
 	@echo "built $(BIN); left out $(BIN_C), which has the driver librdkafka, too: there is no C compiler ($$($(GO) env CC))"
 endif
 
-# A file's build tag is its tier: none, full or proof. See CONTRIBUTING.md. The tag synctests
-# is franz-go's: it makes channels of its mutexes, so that its clients live in virtual time.
+# A file's build tag is its tier: none, full or proof (CONTRIBUTING.md). franz-go's tag synctests
+# replaces its mutexes by channels, so that its clients can run in virtual time.
 TAGS_QUICK := synctests
 TAGS_FULL  := synctests,full
 TAGS_PROOF := synctests,full,proof
 TIER := bin/tools/tier
 
-# The project's own tools are built and then run, so that a signal reaches them.
+# The project's tools are built and then run, so that a signal reaches them.
 bin/tools/%: FORCE
 	@$(GO) build -o $@ ./internal/project/$*
 FORCE:
 
-# vet has run before; without debug information test binaries link a third faster.
+# vet runs before; without debug information test binaries link a third faster.
 FAST := -count=1 -vet=off -ldflags='-s -w'
 
 quick: bin/tools/tier vet ## everything that needs no JVM and no real clock: a minute on two idle cores, once built
@@ -90,14 +90,13 @@ ifneq ($(COMPILER),)
 	$(GO) run -exec 'env $(WITH_C)' $(LINT) run --build-tags $(TAGS_PROOF),librdkafka $(PKGS_C)
 endif
 
-# With -short internal leaves out statistics over many seeds, which have no goroutines.
+# With -short internal skips statistics over many seeds, which use no goroutines.
 RACE := $(TIER) -kafka -race -count=1 -tags $(TAGS_FULL),librdkafka -timeout 2h
 race: bin/tools/tier ## the tests of make test of everything that has goroutines, under the race detector
 	$(WITH_C) $(RACE) -short ./internal/...
 	$(WITH_C) $(RACE) ./backpressure/... ./kmq/...
 
-# What takes hours: every fault, brokers and processes that are stopped, and campaigns of kills.
-# One after the other, because each is about times that run out.
+# These run in sequence, because each depends on timeouts.
 CRASH := $(TIER) -kafka -count=1 -v -tags $(TAGS_PROOF) -timeout 6h ./kmq/internal/crash
 KILLS := $(or $(SOAK_KILLS),90)
 soak: bin/tools/tier ## the queue under every fault, and killed again and again on a real Kafka, for hours (SOAK_KILLS=90)
@@ -105,8 +104,8 @@ soak: bin/tools/tier ## the queue under every fault, and killed again and again 
 	$(CRASH) -run '^TestRealBrokers$$' -brokers
 	$(CRASH) -run '^TestInvariant1AtLeastOnceOnKafka$$' -kills=$(KILLS)
 
-# Inputs are counted: a fuzz target that is stopped by the clock may fail for that alone, before Go 1.27
-# (go.dev/issue/75804). A scenario and a report take a hundred times as long as any other input.
+# A count of inputs limits fuzzing: before Go 1.27 a time limit can make a target fail
+# (go.dev/issue/75804). A scenario or a report takes a hundred times as long as any other input.
 fuzz: ## each fuzz target with so many inputs (FUZZ=20000)
 	@for pkg in $$($(GO) list ./...); do \
 	  case $$pkg in */plan/scenario|*/show/report) inputs=500;; *) inputs=20000;; esac; \

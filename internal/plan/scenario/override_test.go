@@ -62,7 +62,7 @@ func TestOverrideMistakes(t *testing.T) {
 		{"topic.config={a: 1, a: 2}", "--set topic.config={a: 1, a: 2}: topic.config.a: it is given twice; keep one of them"},
 		{"load.rate=[1k/s, 2k/s]", "--set load.rate=[1k/s, 2k/s]: it is a list, not a single value; to run with each of them write --set matrix.load.rate=[1k/s, 2k/s]"},
 		{"matrix.load.rate=[1k/s]", "--set matrix.load.rate=[1k/s]: matrix: it makes a suite of this scenario, and one scenario is wanted here; give it to the run command, or leave it out (--set matrix=null)"},
-		{"backpressure.max_lag=900", "preset overload-tight:32:15: backpressure.resume_lag: 1000 is not below max_lag, 900; give less, or leave it out for half of max_lag"},
+		{"backpressure.max_lag=900", "preset overload-tight:29:15: backpressure.resume_lag: 1000 is not below max_lag, 900; give less, or leave it out for half of max_lag"},
 	} {
 		_, err := Read("overload-tight", c[0])
 		if err == nil {

@@ -24,7 +24,7 @@ func short(t *testing.T, repeat int) *result.RecordedCampaign {
 	c.Campaign = result.Campaign{
 		SchemaVersion: 1, Axes: []result.Axis{{Path: "variant", Values: variants}},
 		Campaign: result.CampaignInfo{
-			ID: "s8ort1", Name: "backpressure-short", Kind: result.KindRuns, Question: "What does backpressure cost in delivered_per_s, and what does it hold?",
+			ID: "s8ort1", Name: "backpressure-short", Kind: result.KindRuns, Question: "What does backpressure cost in delivered_per_s, and does it hold its bound?",
 			StartedAt: resulttest.StartedAt, FinishedAt: resulttest.StartedAt.Add(time.Hour), Order: "interleaved", Repeat: repeat, Tool: result.Tool{Version: "0.1.0"},
 		},
 	}
