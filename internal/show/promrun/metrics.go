@@ -58,7 +58,7 @@ func gauges() []row {
 		some("bound_records", "Lag that the backpressure controller allows.", "bound_records",
 			func(i *result.Interval) *int64 { return i.BoundRecords }),
 		{"gate_open", "1 while backpressure lets records through, else 0.", "gate_open", gateOpen},
-		seconds("time_lag_seconds", "Age of the oldest record whose user has no answer; 0 if there is none.",
+		seconds("time_lag_seconds", "Age of the oldest record that is due and not delivered; 0 if there is none.",
 			"time_lag_ns", (*result.Interval).TimeLag),
 
 		some("queue_in_flight_records", "Records that the consumers of a queue have fetched and not settled.",
