@@ -10,13 +10,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// repeat was fixed before the first run.
-const repeat = "5"
+// repeat is the number of runs of each configuration. It was fixed before the first run.
+const repeat = 5
 
 // These presets take more than an hour, so their quick form is made.
 var long = []string{
@@ -58,7 +59,7 @@ func command(name string) []string {
 	case slices.Contains(long, name):
 		args = append(args, "--quick")
 	}
-	return append(args, "--repeat", repeat)
+	return append(args, "--repeat", strconv.Itoa(repeat))
 }
 
 func (j job) makeRun(ctx context.Context, name string, stderr io.Writer) error {

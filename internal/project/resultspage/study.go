@@ -55,8 +55,8 @@ func (e *entry) shortened() (string, error) {
 	if e.campaign != nil && strings.HasSuffix(e.campaign.Campaign.Campaign.Name, quickForm) {
 		changes = append(changes, "made in its quick form")
 	}
-	if most != preset.Repeat {
-		changes = append(changes, fmt.Sprintf("%s of each instead of %d", runsText(most), preset.Repeat))
+	if most < repeat {
+		changes = append(changes, fmt.Sprintf("%s of each instead of %d", runsText(most), repeat))
 	}
 	planned := preset.Cells[0].Scenario.Phases.Measure.String()
 	if measured := e.runs()[0].Run.Scenario.Get("phases.measure"); measured != planned {

@@ -104,6 +104,27 @@ func TestGoals(t *testing.T) {
 	}
 }
 
+func TestMoreRunsAreNotShortened(t *testing.T) {
+	more, fewer := make([]float64, repeat), make([]float64, repeat-1)
+	for name, c := range map[string]struct {
+		runs []float64
+		want string
+	}{
+		"more than the preset": {more, " `sweep-compression` was shortened: 30s measured instead of 20s, 1 variants of 5."},
+		"fewer than fixed":     {fewer, " `sweep-compression` was shortened: 4 runs of each instead of 5, 30s measured instead of 20s, 1 variants of 5."},
+	} {
+		out := t.TempDir()
+		saveStudy(t, out, "sweep-compression", []variantOf{{"none", c.runs, nil}}, nil)
+		s, err := readShelf(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.of("sweep-compression").shortened(); err != nil || got != c.want {
+			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
+		}
+	}
+}
+
 // A run that did not settle in time has not reached the goal.
 func TestGoalsOfRunsThatFailed(t *testing.T) {
 	out := t.TempDir()
