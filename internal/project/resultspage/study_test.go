@@ -151,6 +151,32 @@ func TestGoalsOfRunsThatFailed(t *testing.T) {
 	}
 }
 
+func TestReplacedRunsAreCounted(t *testing.T) {
+	of := func(name, verdicts string) (runs []*result.Recorded) {
+		for _, v := range verdicts {
+			r := &result.Recorded{}
+			r.Run.Run.Name, r.Run.Verdict.Status = name, result.Valid
+			if v == 'x' {
+				r.Run.Verdict.Status = result.Invalid
+			}
+			runs = append(runs, r)
+		}
+		return runs
+	}
+	for _, c := range []struct {
+		a, b, want string
+	}{
+		{".....", ".....", "All 10 runs are valid."},
+		{".x...", ".....", "1 of the 10 runs are invalid and in no figure: 1 of `a`."},
+		{".x....", ".....", "1 of the 11 runs are invalid and in no figure: 1 of `a`. Further runs replace 1 of them."},
+		{".x...x.", "xx...", "4 of the 12 runs are invalid and in no figure: 2 of `a`, 2 of `b`. Further runs replace 2 of them."},
+	} {
+		if got := leftOut(slices.Concat(of("a", c.a), of("b", c.b))); got != c.want {
+			t.Errorf("%s, %s: %q, want %q", c.a, c.b, got, c.want)
+		}
+	}
+}
+
 // The commits of the pipeline need a higher bound than it has.
 func TestNeededBound(t *testing.T) {
 	out := t.TempDir()
