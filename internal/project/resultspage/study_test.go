@@ -228,7 +228,7 @@ func TestStudiesArePresets(t *testing.T) {
 }
 
 func TestStudiesAreThinned(t *testing.T) {
-	out, shelf := t.TempDir(), t.TempDir()
+	out := t.TempDir()
 	r := made(overloadTight, "backpressure-study", "thin01", 0)
 	for i := range r.Intervals {
 		r.Intervals[i].LagSamples = []result.LagSample{{Records: 1, Partitions: make([]int64, 12)}}
@@ -236,14 +236,10 @@ func TestStudiesAreThinned(t *testing.T) {
 		r.Intervals[i].AckedPartition, r.Intervals[i].DeliveredPartition = make([]int64, 12), make([]int64, 12)
 	}
 	saveStudy(t, out, "backpressure-study", []variantOf{{"off", []float64{1, 2}, nil}}, func(run *result.Run) { run.Run.StartedAt = run.Run.StartedAt.Add(time.Second) })
-	if err := shelve(out, shelf, "backpressure-study"); err != nil {
+	if err := (job{from: out}).tidy("backpressure-study"); err != nil {
 		t.Fatal(err)
 	}
-	count := map[string]int{}
-	for _, f := range filesBelow(t, shelf) {
-		count[filepath.Base(f)]++
-	}
-	if count[result.SummaryFile] != 2 || count[result.IntervalsFile] != 1 {
+	if count := filesOf(t, out); count[result.SummaryFile] != 2 || count[result.IntervalsFile] != 1 {
 		t.Errorf("the shelf has %v", count)
 	}
 	var series []byte
