@@ -138,7 +138,7 @@ results: ## write docs/RESULTS.md from the runs in results/
 charts: ## draw the charts of docs/images from the runs in results/ (FORMATS=pdf,png: also those, in build/charts)
 	$(GO) run ./internal/project/resultspage -formats=$(FORMATS)
 
-results-runs: build ## make the runs in results/ anew on a real Kafka, five of each, in about two hours (ONLY=quick,overload)
+results-runs: build ## record in results/, on a real Kafka, the runs that five valid ones of each lack (ONLY=quick,overload)
 	$(GO) run ./internal/project/resultspage -run $(BIN) $(if $(ONLY),-only $(ONLY)) $(if $(FLAGS),-flags "--cluster kafka $(FLAGS)")
 
 design: ## write the file map of docs/DESIGN.md from the package comments

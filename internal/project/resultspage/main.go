@@ -6,12 +6,13 @@
 // runs.
 //
 //	go run ./internal/project/resultspage                          writes docs/RESULTS.md
-//	go run ./internal/project/resultspage -run bin/kafka-bench     makes the runs, then writes it
+//	go run ./internal/project/resultspage -run bin/kafka-bench     makes the missing runs, then writes it
 //	go run ./internal/project/resultspage -run bin/kafka-bench -only quick,overload
-//	go run ./internal/project/resultspage -run bin/kafka-bench -only backpressure-study -flags "--cluster kafka --repeat 3"
+//	go run ./internal/project/resultspage -run bin/kafka-bench -only overload -flags "--brokers HOST:9092 --cluster-id ID"
 //
-// Runs are made one after the other, each with the command that a person would use. The folder
-// results/ keeps only the summary, the scenario, the series, the events and the curves, without the
+// Runs are recorded in results/ one after the other, each with the command that a person would use.
+// The same command again goes on with what was interrupted, and replaces invalid runs. The folder
+// keeps only the summary, the scenario, the series, the events and the curves, without the
 // histograms.
 //
 // Files to know: page.go, front.go (what README shows), charts.go, make.go, suites.go, codecs.go.
@@ -46,10 +47,11 @@ type job struct {
 	from   string // the folder of the runs
 	page   string // the file that is written; the charts are in images next to it
 	readme string // the file in which a block is written
-	binary string // makes the runs; empty makes none
 	only   []string
 	flags  []string // further flags of kafka-bench run
 	also   []string
+	// bench executes kafka-bench, which makes the runs; nil makes none.
+	bench func(ctx context.Context, args []string, stderr io.Writer) error
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -58,7 +60,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	var failed error
-	if j.binary != "" {
+	if j.bench != nil {
 		failed = j.makeRuns(ctx, stderr)
 	}
 	// Write the page despite an error, because the finished runs are kept.
@@ -109,17 +111,20 @@ func parse(args []string, stderr io.Writer) (job, error) {
 	flags.StringVar(&j.from, "from", "results", "folder of the runs")
 	flags.StringVar(&j.page, "page", "docs/RESULTS.md", "the page to write")
 	flags.StringVar(&j.readme, "readme", "README.md", "the page whose result is written")
-	flags.StringVar(&j.binary, "run", "", "make the runs anew with this kafka-bench")
+	binary := flags.String("run", "", "make the missing runs with this kafka-bench")
 	only := flags.String("only", "",
 		"with -run: the scenarios to run; without it, all but the studies of backpressure and of queues and the suites of throughput and scale, which take hours")
 	more := flags.String("flags", "--cluster kafka",
-		"with -run: further flags of kafka-bench run, separated by blanks; the page says by how much --repeat and --set phases.measure shortened a study")
+		"with -run: further flags of kafka-bench run, separated by blanks, that say where it runs")
 	also := flags.String("formats", "", "also write the charts to build/charts: pdf, png")
 	if err := flags.Parse(args); err != nil {
 		return job{}, err
 	}
 	if flags.NArg() > 0 {
 		return job{}, fmt.Errorf("%q is not a flag; there are no other arguments", flags.Arg(0))
+	}
+	if *binary != "" {
+		j.bench = kafkaBench(*binary)
 	}
 	if *also != "" {
 		j.also = strings.Split(*also, ",")

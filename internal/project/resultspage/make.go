@@ -10,13 +10,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/campaign"
 )
 
-// repeat was fixed before the first run.
-const repeat = "5"
+// repeat is the number of runs of each configuration. It was fixed before the first run.
+const repeat = 5
 
 // These presets take more than an hour, so their quick form is made.
 var long = []string{
@@ -31,8 +33,8 @@ var (
 	keptOfRepeat = []string{result.SummaryFile, result.CurvesFile}
 )
 
-// makeRuns copies each run to results/ when it is finished. A scenario that cannot be run keeps its
-// earlier runs, and the error names it.
+// makeRuns records into results/. A scenario that cannot be run keeps its earlier runs, and the error
+// names it.
 func (j job) makeRuns(ctx context.Context, stderr io.Writer) error {
 	var failed []error
 	for i, name := range j.only {
@@ -58,25 +60,40 @@ func command(name string) []string {
 	case slices.Contains(long, name):
 		args = append(args, "--quick")
 	}
-	return append(args, "--repeat", repeat)
+	return append(args, "--repeat", strconv.Itoa(repeat))
 }
 
+// makeRun goes on with the latest campaign of the current method, or begins one. A search begins
+// again.
 func (j job) makeRun(ctx context.Context, name string, stderr io.Writer) error {
-	out, err := os.MkdirTemp("", "kafka-bench-results-")
+	dir, whole, err := j.reopen(name)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(out)
-	args := slices.Concat(command(name), j.flags) // the caller's flags override ours
-	c := exec.CommandContext(ctx, j.binary, append(args, "--out", out)...)
-	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // it stops its broker
-	c.Stdout, c.Stderr = stderr, stderr
-	// Some of many runs may be disturbed. Only valid ones count, and the page gives the number of
-	// others.
-	if err := c.Run(); err != nil && !invalid(err) {
-		return fmt.Errorf("kafka-bench %s: %w", strings.Join(args, " "), err)
+	args := append(command(name), "--out", j.from)
+	if dir != "" {
+		args = []string{"run", "--resume", dir}
 	}
-	return shelve(out, j.from, name)
+	if whole {
+		fmt.Fprintf(stderr, "%s has %d valid runs of each configuration\n", dir, repeat)
+	} else {
+		err = j.bench(ctx, slices.Concat(args, j.flags), stderr) // the caller's flags override ours
+	}
+	return errors.Join(err, j.tidy(name))
+}
+
+// kafkaBench returns what executes the binary. Some of many runs may be disturbed, so an invalid run
+// is not an error: only valid ones count, and the page gives the number of others.
+func kafkaBench(binary string) func(ctx context.Context, args []string, stderr io.Writer) error {
+	return func(ctx context.Context, args []string, stderr io.Writer) error {
+		c := exec.CommandContext(ctx, binary, args...)
+		c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // it stops its broker
+		c.Stdout, c.Stderr = stderr, stderr
+		if err := c.Run(); err != nil && !invalid(err) {
+			return fmt.Errorf("kafka-bench %s: %w", strings.Join(args, " "), err)
+		}
+		return nil
+	}
 }
 
 func invalid(err error) bool {
@@ -84,104 +101,146 @@ func invalid(err error) bool {
 	return errors.As(err, &exit) && exit.ExitCode() == 1
 }
 
-// Earlier runs of the scenario are removed.
-func shelve(out, shelf, name string) error {
-	former, err := foldersOf(shelf, name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+// reopen plans the missing runs of the campaign to go on with; dir is "" if there is none. whole
+// reports whether no run is missing.
+func (j job) reopen(name string) (dir string, whole bool, err error) {
+	latest, _, err := j.campaigns(name)
+	if err != nil || latest == nil || latest.Campaign.Campaign.Kind != result.KindRuns {
+		return "", false, err
+	}
+	recorded, err := result.ReadCampaign(latest.Dir)
+	if err != nil || campaign.OriginOf(recorded).CheckMethod() != nil {
+		return "", false, err // runs of two methods do not compare
+	}
+	journal, err := campaign.Resume(latest.Dir)
+	if err != nil {
+		return "", false, err
+	}
+	var faults []error
+	for _, place := range journal.Pending() { // these runs are made again, in other folders
+		if journal.Campaign().Runs[place].Dir != "" {
+			faults = append(faults, os.RemoveAll(journal.Campaign().RunDir(latest.Dir, place)))
+		}
+	}
+	if !journal.Empty() { // Close removes an empty one
+		dir = latest.Dir
+		faults = append(faults, journal.Extend(repeat))
+	}
+	return dir, journal.Campaign().Finished(), errors.Join(append(faults, journal.Close())...)
+}
+
+// campaigns returns the latest campaign of a scenario, nil if there is none, and all others in
+// results/, also those of other scenarios.
+func (j job) campaigns(name string) (latest *result.ListedCampaign, others []result.ListedCampaign, err error) {
+	all, err := result.ListCampaigns(j.from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	for _, listed := range all {
+		if listed.Err != nil {
+			return nil, nil, listed.Err
+		}
+	}
+	for i := len(all) - 1; i >= 0; i-- {
+		if presetOf(all[i].Campaign.Campaign.Name) == name {
+			return &all[i], slices.Delete(slices.Clone(all), i, i+1), err
+		}
+	}
+	return nil, all, err
+}
+
+// tidy removes files that results/ does not keep and, if the latest campaign is finished, earlier
+// runs of the scenario.
+func (j job) tidy(name string) error {
+	latest, others, err := j.campaigns(name)
+	if err != nil || latest == nil {
 		return err
 	}
-	made, err := foldersOf(out, name)
+	if err := trim(latest, onlyNamed(name) && name != headline); err != nil || !latest.Campaign.Finished() {
+		return err
+	}
+	var former []string
+	owned := runsIn(latest)
+	for i := range others {
+		runs := runsIn(&others[i])
+		owned = append(owned, runs...)
+		if presetOf(others[i].Campaign.Campaign.Name) == name {
+			former = append(append(former, others[i].Dir), runs...)
+		}
+	}
+	runs, err := result.List(j.from)
 	if err != nil {
 		return err
 	}
-	if len(made) == 0 {
-		return fmt.Errorf("the command left no run of %s", name)
-	}
-	for _, f := range made {
-		if err := f.copyTo(filepath.Join(shelf, filepath.Base(f.dir))); err != nil {
-			return err
+	for _, r := range runs {
+		if r.Err != nil {
+			return r.Err
+		}
+		of := func(c result.Cell) bool { return c.Name == r.Run.Run.Name }
+		if !slices.Contains(owned, r.Dir) && slices.ContainsFunc(latest.Campaign.Cells, of) {
+			former = append(former, r.Dir)
 		}
 	}
-	for _, f := range former {
-		if slices.ContainsFunc(made, func(m folder) bool { return filepath.Base(m.dir) == filepath.Base(f.dir) }) {
-			continue
-		}
-		if err := os.RemoveAll(f.dir); err != nil {
+	for _, dir := range former {
+		if err := os.RemoveAll(dir); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-type folder struct {
-	dir   string
-	files []string
-	thin  bool // keep only a part of its series
+func runsIn(c *result.ListedCampaign) (dirs []string) {
+	for i, run := range c.Campaign.Runs {
+		if run.Dir != "" {
+			dirs = append(dirs, c.Campaign.RunDir(c.Dir, i))
+		}
+	}
+	return dirs
 }
 
-// foldersOf returns the folder of a run, or of a campaign and all its runs.
-func foldersOf(dir, name string) ([]folder, error) {
-	campaigns, err := result.ListCampaigns(dir)
-	if err != nil {
-		return nil, err
+// trim leaves the series only to the runs of a cell up to its first valid one that has it. thin
+// leaves only a part of it.
+func trim(c *result.ListedCampaign, thin bool) error {
+	shown := make([]bool, len(c.Campaign.Cells))
+	for i, run := range c.Campaign.Runs {
+		if !run.Done() {
+			continue
+		}
+		dir, files := c.Campaign.RunDir(c.Dir, i), kept
+		if shown[run.Cell] {
+			files = keptOfRepeat
+		}
+		if err := keepOnly(dir, files, thin); err != nil {
+			return err
+		}
+		_, err := os.Stat(filepath.Join(dir, result.IntervalsFile))
+		shown[run.Cell] = shown[run.Cell] || run.Status == result.Valid && err == nil
 	}
-	var folders []folder
-	var inCampaign []string
-	for _, listed := range campaigns {
-		if listed.Err != nil {
-			return nil, listed.Err
-		}
-		c := listed.Campaign
-		for i, planned := range c.Runs {
-			if planned.Dir == "" {
-				continue
-			}
-			run := folder{dir: c.RunDir(listed.Dir, i), files: kept, thin: onlyNamed(name) && name != headline}
-			if planned.Round > 0 {
-				run.files = keptOfRepeat
-			}
-			inCampaign = append(inCampaign, filepath.Base(run.dir))
-			if presetOf(c.Campaign.Name) == name {
-				folders = append(folders, run)
-			}
-		}
-		if presetOf(c.Campaign.Name) == name {
-			folders = append(folders, folder{dir: listed.Dir, files: []string{result.CampaignFile}})
-		}
-	}
-	runs, err := result.List(dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, listed := range runs {
-		if listed.Err != nil {
-			return nil, listed.Err
-		}
-		if listed.Run.Run.Name == name && !slices.Contains(inCampaign, filepath.Base(listed.Dir)) {
-			folders = append(folders, folder{dir: listed.Dir, files: kept})
-		}
-	}
-	return folders, nil
+	return nil
 }
 
-func (f folder) copyTo(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+// keepOnly does not change a folder that it has trimmed before.
+func keepOnly(dir string, files []string, thin bool) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
 		return err
 	}
-	for _, name := range f.files {
-		text, err := os.ReadFile(filepath.Join(f.dir, name))
-		if name == result.CurvesFile && errors.Is(err, fs.ErrNotExist) {
-			continue // an older run has none
-		}
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return slices.Contains(files, e.Name()) })
+	series := filepath.Join(dir, result.IntervalsFile)
+	if thin && len(entries) > 0 && slices.Contains(files, result.IntervalsFile) {
+		text, err := os.ReadFile(series)
 		if err != nil {
 			return err
 		}
-		if f.thin && name == result.IntervalsFile {
-			if text, err = thinned(text); err != nil {
-				return err
-			}
+		if text, err = thinned(text); err != nil {
+			return err
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+		if err := os.WriteFile(series, text, 0o644); err != nil {
+			return err
+		}
+	}
+	for _, e := range entries {
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 			return err
 		}
 	}

@@ -2,14 +2,21 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/campaign"
 )
 
 func filesBelow(t *testing.T, dir string) []string {
@@ -27,61 +34,185 @@ func filesBelow(t *testing.T, dir string) []string {
 	return files
 }
 
-func TestShelve(t *testing.T) {
-	out, shelf := t.TempDir(), filepath.Join(t.TempDir(), "results")
-	for i, id := range []string{"first1", "second"} {
-		from := filepath.Join(out, id)
-		r := made(baseline, "baseline", id, i)
-		save(t, from, r)
-		if err := shelve(from, shelf, "baseline"); err != nil {
-			t.Fatal(err)
+const killed = "killed"
+
+// recorder stands for kafka-bench: it records runs of sweep-acks, which end as it was told, else
+// valid.
+type recorder struct {
+	t     *testing.T
+	out   string
+	ends  []string
+	calls [][]string
+	made  int
+}
+
+func (r *recorder) job() job {
+	return job{from: r.out, only: []string{"sweep-acks"}, flags: []string{"--cluster", "kafka"}, bench: r.bench}
+}
+
+func (r *recorder) bench(_ context.Context, args []string, _ io.Writer) error {
+	r.t.Helper()
+	r.calls = append(r.calls, args)
+	journal, err := r.journal(args)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer journal.Close()
+	for _, place := range journal.Pending() {
+		end := result.Valid
+		if len(r.ends) > 0 {
+			end, r.ends = r.ends[0], r.ends[1:]
 		}
-		dir := filepath.Base(r.Dir)
-		want := []string{
-			dir + "/curves.json", dir + "/events.ndjson", dir + "/intervals.ndjson", dir + "/run.json", dir + "/scenario.yaml",
+		r.made++
+		run := made(baseline, "sweep-acks-"+"ab"[journal.Campaign().Runs[place].Cell:][:1], fmt.Sprintf("made%02d", r.made), r.made)
+		run.Run.Run.Interrupted = end == result.Interrupted
+		if end == result.Invalid {
+			run.Run.Verdict.Status = result.Invalid
 		}
-		if got := filesBelow(t, shelf); !slices.Equal(got, want) {
-			t.Errorf("the shelf has %v, want %v", got, want)
+		if end == killed {
+			run.Run.Run.FinishedAt = time.Time{}
+		}
+		save(r.t, r.out, run)
+		if err := journal.Began(place, run.Dir); err != nil {
+			r.t.Fatal(err)
+		}
+		if end == killed {
+			return errors.New(killed)
+		}
+		if err := journal.Ended(place, run.Dir, &run.Run); err != nil {
+			r.t.Fatal(err)
+		}
+		if end == result.Interrupted {
+			return errors.New(end)
 		}
 	}
-	if _, err := result.Read(filepath.Join(shelf, filesBelow(t, shelf)[0], "..")); err != nil {
-		t.Errorf("what is on the shelf cannot be read: %v", err)
+	return journal.Finish()
+}
+
+func (r *recorder) journal(args []string) (*campaign.Journal, error) {
+	if i := slices.Index(args, "--resume"); i >= 0 {
+		return campaign.Resume(args[i+1])
+	}
+	c := result.Campaign{
+		Campaign: result.CampaignInfo{Name: "sweep-acks", Kind: result.KindRuns, Order: "interleaved", Repeat: repeat},
+		Axes:     []result.Axis{{Path: "load.acks", Values: []string{"1", "all"}}},
+		Cells:    []result.Cell{{Name: "sweep-acks-a", Values: []string{"1"}}, {Name: "sweep-acks-b", Values: []string{"all"}}},
+	}
+	for round := range repeat {
+		c.Runs = append(c.Runs, result.CampaignRun{Round: round}, result.CampaignRun{Cell: 1, Round: round})
+	}
+	return campaign.Create(r.out, c)
+}
+
+func filesOf(t *testing.T, dir string) map[string]int {
+	count := map[string]int{}
+	for _, f := range filesBelow(t, dir) {
+		count[filepath.Base(f)]++
+	}
+	return count
+}
+
+func TestRecordingGoesOn(t *testing.T) {
+	r := &recorder{t: t, out: filepath.Join(t.TempDir(), "results"), ends: []string{
+		result.Invalid, result.Valid, result.Interrupted, result.Valid, killed, result.Invalid,
+	}}
+	save(t, r.out, made(baseline, "baseline", "base01", 0))
+	save(t, r.out, made(baseline, "sweep-acks-a", "lost01", 0)) // its campaign is gone
+	for call, want := range []struct {
+		args  string
+		made  int // by all calls
+		files map[string]int
+		fails bool
+	}{
+		{"run sweep-acks --repeat 5 --out " + r.out, 3, map[string]int{result.SummaryFile: 2 + 3, result.HistogramsFile: 2 + 1}, true},
+		{"run --resume ", 5, map[string]int{result.SummaryFile: 2 + 4, result.HistogramsFile: 2 + 1}, true},
+		{"run --resume ", 13, map[string]int{result.SummaryFile: 1 + 11, result.HistogramsFile: 1}, false}, // one was planned for the invalid one
+		{"run --resume ", 14, map[string]int{result.SummaryFile: 1 + 12, result.HistogramsFile: 1}, false}, // and for another
+		{"", 14, map[string]int{result.SummaryFile: 1 + 12, result.HistogramsFile: 1}, false},
+	} {
+		r.calls = nil
+		if err := r.job().makeRuns(t.Context(), io.Discard); (err != nil) != want.fails {
+			t.Fatalf("call %d: %v", call, err)
+		}
+		if want.args == "" && r.calls != nil ||
+			want.args != "" && (len(r.calls) != 1 || !strings.HasPrefix(strings.Join(r.calls[0], " "), want.args)) {
+			t.Errorf("call %d: %q, want %q", call, r.calls, want.args)
+		}
+		got := filesOf(t, r.out)
+		for name, n := range want.files {
+			if r.made != want.made || got[name] != n {
+				t.Errorf("call %d: %d made and %d × %s; want %d and %d", call, r.made, got[name], name, want.made, n)
+			}
+		}
+	}
+	// The first run of a cell has its series, and after an invalid one the first valid run.
+	if n := filesOf(t, r.out)[result.IntervalsFile]; n != 1+3 {
+		t.Errorf("%d runs have their series", n)
+	}
+	s, err := readShelf(r.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := leftOut(s.of("sweep-acks").runs()),
+		"2 of the 12 runs are invalid and in no figure: 1 of `sweep-acks-a`, 1 of `sweep-acks-b`. Further runs replace 2 of them."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if s.one("baseline") == nil {
+		t.Error("the run of another scenario is gone")
 	}
 }
 
-func TestShelveSweep(t *testing.T) {
-	out, shelf := t.TempDir(), t.TempDir()
-	save(t, shelf, made(baseline, "baseline", "base01", 0))
-	before := len(filesBelow(t, shelf))
-	saveSweep(t, out)
-	for range 2 {
-		if err := shelve(out, shelf, "sweep-compression"); err != nil {
+// The runs of an earlier method stay, and count, until those of the current one are complete.
+func TestRecordingOfAnotherMethod(t *testing.T) {
+	r := &recorder{t: t, out: filepath.Join(t.TempDir(), "results"), ends: []string{result.Valid, result.Interrupted}}
+	saveStudy(t, r.out, "sweep-acks", []variantOf{{"former", []float64{1, 2}, nil}}, func(run *result.Run) { run.Run.MethodVersion = 1 })
+	for call, want := range []struct {
+		args    string
+		methods string
+		runs    int
+	}{
+		{"run sweep-acks", "method 1", 2},
+		{"run --resume", "method 2", 10},
+	} {
+		r.calls = nil
+		if err := r.job().makeRuns(t.Context(), io.Discard); (err != nil) != (call == 0) {
+			t.Fatalf("call %d: %v", call, err)
+		}
+		s, err := readShelf(r.out)
+		if err != nil {
 			t.Fatal(err)
 		}
+		runs := s.of("sweep-acks").runs()
+		if args := strings.Join(r.calls[0], " "); !strings.HasPrefix(args, want.args) || methodsOf(runs) != want.methods || len(runs) != want.runs {
+			t.Errorf("call %d: %q, and %d runs of %s; want %+v", call, args, len(runs), methodsOf(runs), want)
+		}
 	}
-	count := map[string]int{}
-	for _, f := range filesBelow(t, shelf) {
-		count[filepath.Base(f)]++
+	if n := filesOf(t, r.out)[result.CampaignFile]; n != 1 {
+		t.Errorf("%d campaigns", n)
 	}
-	if count[result.CampaignFile] != 1 || count[result.SummaryFile] != 1+4 || count[result.IntervalsFile] != 1+2 ||
-		count[result.CurvesFile] != 1+4 {
-		t.Errorf("the shelf has %v", count)
+}
+
+func TestTidySweep(t *testing.T) {
+	j := job{from: t.TempDir()}
+	saveSweep(t, j.from)
+	for range 2 {
+		if err := j.tidy("sweep-compression"); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]int{
+			result.CampaignFile: 1, result.SummaryFile: 4, result.CurvesFile: 4,
+			result.ScenarioFile: 2, result.IntervalsFile: 2, result.EventsFile: 2,
+		}
+		if got := filesOf(t, j.from); !maps.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
 	}
-	s, err := readShelf(shelf)
+	s, err := readShelf(j.from)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if e := s.of("sweep-compression"); len(e.cells) != 2 || len(e.cells[0].runs) != 2 || e.cells[1].value != "zstd" {
 		t.Errorf("read back: %+v", e)
-	}
-	if s.one("baseline") == nil || before != 6 {
-		t.Error("the run of another scenario is gone")
-	}
-}
-
-func TestShelveNothing(t *testing.T) {
-	if err := shelve(t.TempDir(), t.TempDir(), "quick"); err == nil || !strings.Contains(err.Error(), "left no run of quick") {
-		t.Errorf("error %v", err)
 	}
 }
 

@@ -54,7 +54,8 @@ func newShelf() *shelf {
 	return s
 }
 
-// Of several runs or campaigns of one scenario, the latest counts.
+// Of several runs or campaigns of one scenario, the latest counts. A campaign that is not finished
+// does not hide an earlier one.
 func readShelf(dir string) (*shelf, error) {
 	s := newShelf()
 	runs, err := result.List(dir)
@@ -94,7 +95,7 @@ func (s *shelf) readCampaigns(dir string) error {
 			return listed.Err
 		}
 		e := s.of(presetOf(listed.Campaign.Campaign.Name))
-		if e == nil {
+		if e == nil || e.campaign != nil && !listed.Campaign.Finished() {
 			continue
 		}
 		recorded, err := result.ReadCampaign(listed.Dir)

@@ -55,8 +55,8 @@ func (e *entry) shortened() (string, error) {
 	if e.campaign != nil && strings.HasSuffix(e.campaign.Campaign.Campaign.Name, quickForm) {
 		changes = append(changes, "made in its quick form")
 	}
-	if most != preset.Repeat {
-		changes = append(changes, fmt.Sprintf("%s of each instead of %d", runsText(most), preset.Repeat))
+	if most < repeat {
+		changes = append(changes, fmt.Sprintf("%s of each instead of %d", runsText(most), repeat))
 	}
 	planned := preset.Cells[0].Scenario.Phases.Measure.String()
 	if measured := e.runs()[0].Run.Scenario.Get("phases.measure"); measured != planned {
@@ -71,26 +71,32 @@ func (e *entry) shortened() (string, error) {
 	return fmt.Sprintf(" `%s` was shortened: %s.", e.scenario, strings.Join(changes, ", ")), nil
 }
 
-// Invalid runs are in no figure.
+// Invalid runs are in no figure. Runs of a configuration beyond the fixed number replace invalid
+// ones.
 func leftOut(runs []*result.Recorded) string {
-	reasons := map[string]int{}
-	invalid := 0
+	made, bad := map[string]int{}, map[string]int{}
 	for _, r := range runs {
+		made[r.Run.Run.Name]++
 		if r.Run.Verdict.Status != result.Valid {
-			invalid++
-			reasons[r.Run.Run.Name]++
+			bad[r.Run.Run.Name]++
 		}
 	}
-	if invalid == 0 {
+	if len(bad) == 0 {
 		return fmt.Sprintf("All %d runs are valid.", len(runs))
 	}
+	invalid, replaced := 0, 0
 	var each []string
-	for name, n := range reasons {
+	for name, n := range bad {
+		invalid += n
+		replaced += min(n, max(0, made[name]-repeat))
 		each = append(each, fmt.Sprintf("%d of `%s`", n, name))
 	}
 	slices.Sort(each)
-	return fmt.Sprintf("%d of the %d runs are invalid and in no figure: %s.", invalid, len(runs),
-		strings.Join(each, ", "))
+	text := fmt.Sprintf("%d of the %d runs are invalid and in no figure: %s.", invalid, len(runs), strings.Join(each, ", "))
+	if replaced > 0 {
+		text += fmt.Sprintf(" Further runs replace %d of them.", replaced)
+	}
+	return text
 }
 
 func (e *entry) valid(variant string) (runs []*result.Run) {

@@ -104,6 +104,27 @@ func TestGoals(t *testing.T) {
 	}
 }
 
+func TestMoreRunsAreNotShortened(t *testing.T) {
+	more, fewer := make([]float64, repeat), make([]float64, repeat-1)
+	for name, c := range map[string]struct {
+		runs []float64
+		want string
+	}{
+		"more than the preset": {more, " `sweep-compression` was shortened: 30s measured instead of 20s, 1 variants of 5."},
+		"fewer than fixed":     {fewer, " `sweep-compression` was shortened: 4 runs of each instead of 5, 30s measured instead of 20s, 1 variants of 5."},
+	} {
+		out := t.TempDir()
+		saveStudy(t, out, "sweep-compression", []variantOf{{"none", c.runs, nil}}, nil)
+		s, err := readShelf(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.of("sweep-compression").shortened(); err != nil || got != c.want {
+			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
+		}
+	}
+}
+
 // A run that did not settle in time has not reached the goal.
 func TestGoalsOfRunsThatFailed(t *testing.T) {
 	out := t.TempDir()
@@ -126,6 +147,32 @@ func TestGoalsOfRunsThatFailed(t *testing.T) {
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 			_, section, _ := strings.Cut(text, "## Backpressure")
 			t.Errorf("the page does not say %q:\n%s", want, section)
+		}
+	}
+}
+
+func TestReplacedRunsAreCounted(t *testing.T) {
+	of := func(name, verdicts string) (runs []*result.Recorded) {
+		for _, v := range verdicts {
+			r := &result.Recorded{}
+			r.Run.Run.Name, r.Run.Verdict.Status = name, result.Valid
+			if v == 'x' {
+				r.Run.Verdict.Status = result.Invalid
+			}
+			runs = append(runs, r)
+		}
+		return runs
+	}
+	for _, c := range []struct {
+		a, b, want string
+	}{
+		{".....", ".....", "All 10 runs are valid."},
+		{".x...", ".....", "1 of the 10 runs are invalid and in no figure: 1 of `a`."},
+		{".x....", ".....", "1 of the 11 runs are invalid and in no figure: 1 of `a`. Further runs replace 1 of them."},
+		{".x...x.", "xx...", "4 of the 12 runs are invalid and in no figure: 2 of `a`, 2 of `b`. Further runs replace 2 of them."},
+	} {
+		if got := leftOut(slices.Concat(of("a", c.a), of("b", c.b))); got != c.want {
+			t.Errorf("%s, %s: %q, want %q", c.a, c.b, got, c.want)
 		}
 	}
 }
@@ -181,7 +228,7 @@ func TestStudiesArePresets(t *testing.T) {
 }
 
 func TestStudiesAreThinned(t *testing.T) {
-	out, shelf := t.TempDir(), t.TempDir()
+	out := t.TempDir()
 	r := made(overloadTight, "backpressure-study", "thin01", 0)
 	for i := range r.Intervals {
 		r.Intervals[i].LagSamples = []result.LagSample{{Records: 1, Partitions: make([]int64, 12)}}
@@ -189,14 +236,10 @@ func TestStudiesAreThinned(t *testing.T) {
 		r.Intervals[i].AckedPartition, r.Intervals[i].DeliveredPartition = make([]int64, 12), make([]int64, 12)
 	}
 	saveStudy(t, out, "backpressure-study", []variantOf{{"off", []float64{1, 2}, nil}}, func(run *result.Run) { run.Run.StartedAt = run.Run.StartedAt.Add(time.Second) })
-	if err := shelve(out, shelf, "backpressure-study"); err != nil {
+	if err := (job{from: out}).tidy("backpressure-study"); err != nil {
 		t.Fatal(err)
 	}
-	count := map[string]int{}
-	for _, f := range filesBelow(t, shelf) {
-		count[filepath.Base(f)]++
-	}
-	if count[result.SummaryFile] != 2 || count[result.IntervalsFile] != 1 {
+	if count := filesOf(t, out); count[result.SummaryFile] != 2 || count[result.IntervalsFile] != 1 {
 		t.Errorf("the shelf has %v", count)
 	}
 	var series []byte

@@ -219,6 +219,54 @@ func TestHowACampaignEnds(t *testing.T) {
 	}
 }
 
+// A further run replaces an invalid one, which stays. No valid run is made again.
+func TestExtend(t *testing.T) {
+	out := t.TempDir()
+	j := create(t, out, suiteOf("s", 1, "a", "b", "c"))
+	ends := []string{result.Valid, result.Invalid, result.Interrupted}
+	m := &maker{out: out, next: func() string {
+		if len(ends) == 0 {
+			return result.Valid
+		}
+		end := ends[0]
+		ends = ends[1:]
+		return end
+	}}
+	if err := carryOut(t, j, m); err != nil {
+		t.Fatal(err)
+	}
+	former := savedCampaign(t, j.Dir()).Runs[:2]
+	extend := func() *Journal {
+		j := resume(t, j.Dir())
+		if err := j.Extend(2); err != nil {
+			t.Fatal(err)
+		}
+		return j
+	}
+	again := extend()
+	if saved := savedCampaign(t, j.Dir()); saved.Finished() || !slices.Equal(again.Pending(), []int{2, 3, 4, 5, 6}) {
+		t.Errorf("finished: %v, %v is pending", saved.Finished(), again.Pending())
+	}
+	m.made = nil
+	if err := carryOut(t, again, m); err != nil {
+		t.Fatal(err)
+	}
+	saved := savedCampaign(t, j.Dir())
+	if want := []string{"c", "a", "b", "c", "b"}; !slices.Equal(m.made, want) || !saved.Finished() {
+		t.Errorf("made %v, want %v; finished: %v", m.made, want, saved.Finished())
+	}
+	if !slices.Equal(saved.Runs[:2], former) || saved.Campaign.Repeat != 3 {
+		t.Errorf("the runs were %+v and are %+v, at most %d of a cell", former, saved.Runs[:2], saved.Campaign.Repeat)
+	}
+	whole := extend()
+	if !savedCampaign(t, j.Dir()).Finished() || len(whole.Pending()) > 0 {
+		t.Errorf("nothing is missing, and %v is pending", whole.Pending())
+	}
+	if err := whole.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestAbandonedRun(t *testing.T) {
 	out := t.TempDir()
 	j := create(t, out, suiteOf("s", 2, "a"))

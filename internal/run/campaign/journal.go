@@ -94,6 +94,34 @@ func (j *Journal) Add(cell int) int {
 	return len(j.c.Runs) - 1
 }
 
+// Extend plans further runs until each cell has n runs that are valid or still to be made. They can
+// then be made by resuming the campaign.
+func (j *Journal) Extend(n int) error {
+	for more := true; more; { // in turns, as the plan was
+		more = false
+		for cell := range j.c.Cells {
+			if j.usable(cell) < n {
+				j.Add(cell)
+				more = true
+			}
+		}
+	}
+	if len(j.Pending()) == 0 {
+		return nil
+	}
+	j.c.Campaign.FinishedAt = time.Time{}
+	return j.save()
+}
+
+func (j *Journal) usable(cell int) (n int) {
+	for _, run := range j.c.Runs {
+		if run.Cell == cell && run.Status != result.Invalid {
+			n++
+		}
+	}
+	return n
+}
+
 // Make makes the run at an index with m and records its result. An error means that there was no
 // run, or that the journal could not be saved.
 func (j *Journal) Make(ctx context.Context, m Maker, place int, s scenario.Scenario) (*bench.Outcome, error) {
