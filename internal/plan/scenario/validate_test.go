@@ -388,6 +388,8 @@ func TestWarnings(t *testing.T) {
 	cases := []struct{ text, want string }{
 		{"load: {record: {size: {uniform: [40B, 1KiB]}}}", "load.record.size: records below the 42 bytes of the stamp"},
 		{"load: {rate: max}", "load.rate: max is closed loop"},
+		{"load: {rate: max, round: 10}", "load.rate: max is closed loop: there is no schedule, so response times are not reported\nload.round: a round that does not fill a batch waits for load.linger, 5ms"},
+		{"load: {rate: max, round: 10, batch: 1 record}", "load.rate: max is closed loop"},
 		{"load: {acks: 0}", "load.acks: with acks 0"},
 		{"topic: {replication: 3}", "load.acks: with acks 1 a replicated topic"},
 		{"load: {record: {keys: uniform}}", "load.partitioning: the records have keys, and sticky does not go by them"},
@@ -421,8 +423,12 @@ func TestWarnings(t *testing.T) {
 			t.Errorf("%q: %v", c.text, err)
 			continue
 		}
-		if got := strings.Join(s.Warnings(42), "\n"); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+		got := strings.Join(s.Warnings(42), "\n")
+		if !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%q warns %q, want %q", c.text, got, c.want)
+		}
+		if s.Load.Batch == OneRecord && strings.Contains(got, "load.linger") {
+			t.Errorf("%q warns of a linger: %q", c.text, got)
 		}
 	}
 }
