@@ -47,6 +47,9 @@ func TestClientSettingsRefused(t *testing.T) {
 		"load={client: 'sasl.password=" + secret + "'}":                   "load.client: it is a single value, not a mapping",
 		"load.client.linger.ms=" + secret:                                 "load.client.linger.ms: a key of the scenario sets it; write load.linger",
 		"load.client.RecordPartitioner=" + secret:                         "load.client.RecordPartitioner: the tool sets it",
+		"load.client={SeedBrokers: " + secret + "}":                       "load.client.SeedBrokers: it says how brokers are reached",
+		"load.client={SeedBrokers: [" + secret + "]}":                     "load.client.SeedBrokers: ",
+		"load.client={RecordPartitioner: [" + secret + "]}":               "load.client.RecordPartitioner: ",
 		"load={client: {RecordRetrys: " + secret + "}}":                   "load.client.RecordRetrys: franz-go has no setting of this name that is passed on; did you mean RecordRetries?",
 		"consume.client={Rack: eu, my-password: " + secret + ", A: true}": "consume.client.my-password: it says how",
 	} {
