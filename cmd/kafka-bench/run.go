@@ -139,7 +139,7 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 	r.page, r.served, r.watch = flags.page, served, flags.pagesFlags
 	r.full = flags.progress == fullProgress
 	if err := errors.Join(r.fleet.able(plan.Scenarios()...), r.able(plan.Scenarios()...),
-		r.breakable(ctx, plan.Scenarios()...)); err != nil {
+		r.suited(ctx, plan.Scenarios()...)); err != nil {
 		return err
 	}
 	for _, note := range plan.Notes {

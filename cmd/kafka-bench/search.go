@@ -175,7 +175,7 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 	}
 	r.served = served
 	if err := errors.Join(r.fleet.able(cfg.Scenario), r.able(cfg.Scenario),
-		r.breakable(ctx, cfg.Scenario)); err != nil {
+		r.suited(ctx, cfg.Scenario)); err != nil {
 		return err
 	}
 	if err := r.checkOut(); err != nil {
