@@ -82,6 +82,16 @@ func TestDriverOfAMatrix(t *testing.T) {
 	wantSaid(t, got.stdout, "quick: 1 run\n", "driver=sarama")
 }
 
+func TestSeedOfOneRun(t *testing.T) {
+	const hint = "seed: it orders several runs, and there is one; load.record.seed is the seed of the payload\n"
+	for args, hinted := range map[string]bool{"": false, "--set seed=1": true, "--set seed=1 --repeat 2": false} {
+		got := invoke(t, append(strings.Fields("run quick --dry-run --cluster embedded"), strings.Fields(args)...)...)
+		if got.code != exitValid || strings.Contains(got.stderr, hint) != hinted {
+			t.Errorf("%q: exit code %d and\n%s", args, got.code, got.stderr)
+		}
+	}
+}
+
 func TestQuickForm(t *testing.T) {
 	file := write(t, "phases: {measure: 1h}\nquick: {phases: {measure: 2s}, repeat: 3}\n")
 	got := invoke(t, "run", file, "--quick", "--dry-run", "--cluster", "embedded")

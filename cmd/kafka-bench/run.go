@@ -202,6 +202,10 @@ func (f runFlags) plan(args []string) (campaign.Plan, error) {
 	if err != nil {
 		return plan, err
 	}
+	if plan.Single() && plan.Seed != 0 {
+		plan.Notes = append(plan.Notes,
+			"seed: it orders several runs, and there is one; load.record.seed is the seed of the payload")
+	}
 	each := make([]scenario.Scenario, len(plan.Runs))
 	for i, run := range plan.Runs {
 		each[i] = plan.Cells[run.Cell].Scenario
