@@ -68,7 +68,7 @@ func TestBadArguments(t *testing.T) {
 		{"run .", "scenario . is a folder; name a file in it"},
 		{"run s.yaml --set cluster.version=3.8", "--set cluster.version=3.8: \"3.8\" is not known; did you mean 3.9? choose one of 3.9, 4.0, 4.1, 4.2 or 4.3"},
 		{"run s.yaml --set cluster.disks=[none]", "--set cluster.disks=[none]: cluster.disks[0]: the folder \"none\" does not exist; make it, or name another folder"},
-		{"run s.yaml --set cluster.version=3.9 --cluster embedded", "scenario s: cluster.version asks for Kafka 3.9, and the cluster is the embedded broker; leave cluster.version out, or start that Kafka with --cluster kafka"},
+		{"run s.yaml --set cluster.version=3.9 --cluster embedded", "scenario s: cluster.version asks for Kafka 3.9, and the cluster is the embedded broker; leave cluster.version out, or start such a Kafka with --cluster kafka"},
 		{"cluster up --version 3.8", "Kafka \"3.8\" is not a version that can be started; choose one of 3.9, 4.0, 4.1, 4.2, 4.3"},
 		{"cluster up --disk file", "\"file\" is not a folder; name a folder"},
 		{"calibrate --disk=none", "--disk: the folder \"" + dir + "/none\" does not exist; make it, or name another folder"},

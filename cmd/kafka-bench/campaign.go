@@ -52,7 +52,7 @@ func checkCluster(ctx context.Context, journal *campaign.Journal, plan campaign.
 	if len(pending) == 0 {
 		return nil
 	}
-	return begun.CheckCluster(ctx, e, plan.Cells[pending[0].Cell].Scenario.Cluster)
+	return begun.CheckCluster(ctx, e, plan.Cells[pending[0].Cell].Scenario)
 }
 
 // Several scenarios with one run each support no claim, so reportCampaign prints them side by side.
@@ -175,7 +175,7 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 	for _, run := range plan.At(campaign.Pending(&recorded.Campaign)) {
 		each = append(each, plan.Cells[run.Cell].Scenario)
 	}
-	if err := errors.Join(r.fleet.able(plan.Scenarios()...), r.able(plan.Scenarios()...), r.breakable(ctx, plan.Scenarios()...),
+	if err := errors.Join(r.fleet.able(plan.Scenarios()...), r.able(plan.Scenarios()...), r.suited(ctx, plan.Scenarios()...),
 		flags.keepable(each...)); err != nil {
 		return err
 	}

@@ -47,6 +47,9 @@ func TestClientSettingsRefused(t *testing.T) {
 		"load={client: 'sasl.password=" + secret + "'}":                   "load.client: it is a single value, not a mapping",
 		"load.client.linger.ms=" + secret:                                 "load.client.linger.ms: a key of the scenario sets it; write load.linger",
 		"load.client.RecordPartitioner=" + secret:                         "load.client.RecordPartitioner: the tool sets it",
+		"load.client={SeedBrokers: " + secret + "}":                       "load.client.SeedBrokers: it says how brokers are reached",
+		"load.client={SeedBrokers: [" + secret + "]}":                     "load.client.SeedBrokers: ",
+		"load.client={RecordPartitioner: [" + secret + "]}":               "load.client.RecordPartitioner: ",
 		"load={client: {RecordRetrys: " + secret + "}}":                   "load.client.RecordRetrys: franz-go has no setting of this name that is passed on; did you mean RecordRetries?",
 		"consume.client={Rack: eu, my-password: " + secret + ", A: true}": "consume.client.my-password: it says how",
 	} {
@@ -77,6 +80,16 @@ func TestDriverOfAMatrix(t *testing.T) {
 	}
 	got = invoke(t, "run", "quick", "--dry-run", "--cluster", "embedded", "--set", matrix, "--driver", "sarama")
 	wantSaid(t, got.stdout, "quick: 1 run\n", "driver=sarama")
+}
+
+func TestSeedOfOneRun(t *testing.T) {
+	const hint = "seed: it orders several runs, and there is one; load.record.seed is the seed of the payload\n"
+	for args, hinted := range map[string]bool{"": false, "--set seed=1": true, "--set seed=1 --repeat 2": false} {
+		got := invoke(t, append(strings.Fields("run quick --dry-run --cluster embedded"), strings.Fields(args)...)...)
+		if got.code != exitValid || strings.Contains(got.stderr, hint) != hinted {
+			t.Errorf("%q: exit code %d and\n%s", args, got.code, got.stderr)
+		}
+	}
 }
 
 func TestQuickForm(t *testing.T) {

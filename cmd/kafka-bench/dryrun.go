@@ -214,7 +214,7 @@ func clusterOf(ctx context.Context, n campaign.Needs, flags engineFlags) (string
 	}
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
-	switch err := usable(ctx, name); {
+	switch _, err := find(ctx, name); {
 	case err == nil:
 		return fmt.Sprintf("%q, which is up; none is started", name), nil
 	case flags.cluster != "" || !errors.Is(err, cluster.ErrNotUp):
@@ -224,13 +224,12 @@ func clusterOf(ctx context.Context, n campaign.Needs, flags engineFlags) (string
 		"; the embedded broker where Java or Maven is missing", nil
 }
 
-func usable(ctx context.Context, name string) error {
+func find(ctx context.Context, name string) (*cluster.Named, error) {
 	home, err := cluster.UserHome()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = home.Find(ctx, name)
-	return err
+	return home.Find(ctx, name)
 }
 
 func count(n int, singular string) string {

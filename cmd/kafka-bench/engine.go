@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -147,39 +148,43 @@ func (f engineFlags) keepable(runs ...scenario.Scenario) error {
 	return nil
 }
 
-// breakable refuses broker faults that the cluster does not allow, if the flags say which cluster.
-func (r rig) breakable(ctx context.Context, scenarios ...scenario.Scenario) error {
+// suited refuses what the cluster does not allow or does not fit, if the flags say which cluster.
+func (r rig) suited(ctx context.Context, scenarios ...scenario.Scenario) error {
+	c, kept := r.flags.place(ctx)
+	if c.Kind == "" {
+		return nil
+	}
 	for _, s := range scenarios {
-		if bench.CheckFaults(s, cluster.KindExisting, false) == nil {
-			continue // no fault hits a broker
+		err := bench.CheckFaults(s, c.Kind, kept)
+		if c.Version != "" || c.Kind == cluster.KindEmbedded {
+			err = errors.Join(err, cluster.Fits(c, s))
 		}
-		kind, kept := r.flags.place(ctx)
-		if kind == "" {
-			return nil
-		}
-		if err := bench.CheckFaults(s, kind, kept); err != nil {
+		if err != nil {
 			return campaign.Failure(s, err)
 		}
 	}
 	return nil
 }
 
-// kind is "" if it depends on what can be started. kept reports whether the cluster stays up.
-func (f engineFlags) place(ctx context.Context) (kind string, kept bool) {
+// place returns the cluster as far as it is known before the run: Kind is "" if it depends on what can be started,
+// and Version is "" if the cluster was not reached. kept reports whether it stays up.
+func (f engineFlags) place(ctx context.Context) (c cluster.Info, kept bool) {
 	switch {
 	case len(f.brokers) > 0:
-		return cluster.KindExisting, false
+		return cluster.Info{Kind: cluster.KindExisting}, false
 	case f.cluster == cluster.KindEmbedded || f.cluster == cluster.KindKafka:
-		return f.cluster, false
-	case f.cluster != "":
-		return cluster.KindKafka, true
+		return cluster.Info{Kind: f.cluster}, false
 	}
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
-	if usable(ctx, cluster.DefaultName) == nil {
-		return cluster.KindKafka, true
+	up, err := find(ctx, cmp.Or(f.cluster, cluster.DefaultName))
+	switch {
+	case err == nil:
+		return up.Info(), true
+	case f.cluster != "":
+		return cluster.Info{Kind: cluster.KindKafka}, true
 	}
-	return "", false
+	return cluster.Info{}, false
 }
 
 type viewer interface {

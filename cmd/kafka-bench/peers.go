@@ -112,7 +112,7 @@ func (p *peersCampaign) carryOut(ctx context.Context, e campaign.Engine) error {
 	p.engine = e
 	starting, cancel := e.Bench.Starting(ctx)
 	defer cancel()
-	c, err := e.Source.For(starting, p.rounds.Scenario.Cluster)
+	c, err := e.Source.For(starting, p.rounds.Scenario)
 	if err != nil {
 		return err
 	}

@@ -234,6 +234,24 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
+func TestContradictedCluster(t *testing.T) {
+	dir := t.TempDir()
+	for set, says := range map[string]string{
+		"cluster.version=4.1":          "scenario quick: cluster.version asks for Kafka 4.1, and the cluster is the embedded broker; leave cluster.version out, or start such a Kafka with --cluster kafka",
+		"cluster.disks=[" + dir + "]":  "scenario quick: cluster.disks names " + dir + ", and the embedded broker keeps its logs in memory; leave cluster.disks out, or start such a Kafka with --cluster kafka",
+		"matrix.cluster.version=[4.3]": "scenario quick-4.3: cluster.version asks for Kafka 4.3",
+	} {
+		for _, dry := range []string{"--dry-run", "--dry-run=false"} {
+			out := filepath.Join(t.TempDir(), "runs")
+			got := invoke(t, "run", "quick", "--cluster", "embedded", "--set", set, dry, "--out", out)
+			if got.code != exitBadInput || got.stdout != "" || !strings.HasPrefix(got.message(), says) {
+				t.Errorf("%s %s: exit code %d, %q and\n%s", set, dry, got.code, got.stdout, got.message())
+			}
+			wantNothing(t, out)
+		}
+	}
+}
+
 func TestUnbreakable(t *testing.T) {
 	const where = "scenario broker-failover-all-kill: kill leader of partition 0 at "
 	for _, c := range []struct{ flag, value, want string }{

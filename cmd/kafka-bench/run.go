@@ -141,8 +141,7 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 	}
 	r.page, r.served, r.watch = flags.page, served, flags.pagesFlags
 	r.full = flags.progress == fullProgress
-	if err := errors.Join(r.able(plan.Scenarios()...),
-		r.breakable(ctx, plan.Scenarios()...)); err != nil {
+	if err := errors.Join(r.able(plan.Scenarios()...), r.suited(ctx, plan.Scenarios()...)); err != nil {
 		return err
 	}
 	for _, note := range plan.Notes {
@@ -204,6 +203,10 @@ func (f runFlags) plan(args []string) (campaign.Plan, error) {
 	plan, err := campaign.NewPlan(suites, campaign.PlanOptions{Repeat: f.repeat.n, Order: f.order, Notes: notes})
 	if err != nil {
 		return plan, err
+	}
+	if plan.Single() && plan.Seed != 0 {
+		plan.Notes = append(plan.Notes,
+			"seed: it orders several runs, and there is one; load.record.seed is the seed of the payload")
 	}
 	each := make([]scenario.Scenario, len(plan.Runs))
 	for i, run := range plan.Runs {

@@ -177,8 +177,7 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 		return err
 	}
 	r.served = served
-	if err := errors.Join(r.able(cfg.Scenario),
-		r.breakable(ctx, cfg.Scenario)); err != nil {
+	if err := errors.Join(r.able(cfg.Scenario), r.suited(ctx, cfg.Scenario)); err != nil {
 		return err
 	}
 	if err := r.checkOut(); err != nil {

@@ -42,6 +42,11 @@ type Info struct {
 	Note string
 	// Settings are the properties that the cluster was started with; empty for an existing one.
 	Settings map[string]string
+	// Disks are the absolute folders of KafkaOptions.Disks; only of a KindKafka.
+	Disks []string
+	// ClassicOnly and NoShares report whether an existing cluster lacks the group protocol consumer (KIP-848), and
+	// share groups (KIP-932).
+	ClassicOnly, NoShares bool
 }
 
 // Secured is a Cluster with an Access.

@@ -50,14 +50,11 @@ const diskFolderPrefix = "kafka-bench-"
 
 // A folder's name has the cluster's random ID. Nothing else on a disk is ever removed.
 func diskFolders(disks []string, clusterID string) (own []string, err error) {
-	for _, disk := range disks {
-		absolute, err := filepath.Abs(disk)
-		if err != nil {
-			return nil, fmt.Errorf("the folder %s: %w", disk, err)
-		}
-		own = append(own, filepath.Join(absolute, diskFolderPrefix+clusterID))
+	all, err := absolute(disks)
+	for _, disk := range all {
+		own = append(own, filepath.Join(disk, diskFolderPrefix+clusterID))
 	}
-	return own, nil
+	return own, err
 }
 
 // The record must name the folders before makeDisks makes them, so that Reap finds them.

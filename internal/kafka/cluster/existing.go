@@ -13,6 +13,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
@@ -42,14 +43,14 @@ type Existing struct {
 func Connect(ctx context.Context, bootstrap []string, expectID string, a access.Access) (*Existing, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	meta, version, err := reach(ctx, bootstrap, a)
+	meta, versions, err := reach(ctx, bootstrap, a)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkID(meta, bootstrap, expectID); err != nil {
 		return nil, err
 	}
-	return newExisting(bootstrap, a, meta, version), nil
+	return newExisting(bootstrap, a, meta, versions), nil
 }
 
 // OnThisMachine reports whether an address, host:port, is loopback.
@@ -62,18 +63,20 @@ func OnThisMachine(address string) bool {
 func Attach(ctx context.Context, bootstrap []string, a access.Access) (*Existing, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	meta, version, err := reach(ctx, bootstrap, a)
+	meta, versions, err := reach(ctx, bootstrap, a)
 	if err != nil {
 		return nil, err
 	}
-	return newExisting(bootstrap, a, meta, version), nil
+	return newExisting(bootstrap, a, meta, versions), nil
 }
 
-func newExisting(bootstrap []string, a access.Access, meta kadm.Metadata, version string) *Existing {
-	return &Existing{bootstrap: bootstrap, access: a, ids: slices.Sorted(slices.Values(meta.Brokers.NodeIDs())),
+func newExisting(bootstrap []string, a access.Access, meta kadm.Metadata, versions kadm.BrokersApiVersions) *Existing {
+	e := &Existing{bootstrap: bootstrap, access: a, ids: slices.Sorted(slices.Values(meta.Brokers.NodeIDs())),
 		info: Info{
-			Kind: KindExisting, ID: meta.Cluster, Version: version, Brokers: len(meta.Brokers),
+			Kind: KindExisting, ID: meta.Cluster, Version: guessVersion(versions), Brokers: len(meta.Brokers),
 		}}
+	e.info.lacks(versions)
+	return e
 }
 
 // Reach checks what Connect checks, except the cluster's ID.
@@ -84,32 +87,37 @@ func Reach(ctx context.Context, bootstrap []string, a access.Access) error {
 	return err
 }
 
-func reach(ctx context.Context, bootstrap []string, a access.Access) (meta kadm.Metadata, version string, err error) {
+// The versions are nil if the brokers don't report them.
+func reach(ctx context.Context, bootstrap []string, a access.Access) (meta kadm.Metadata,
+	versions kadm.BrokersApiVersions, err error) {
 	reached, err := dialAny(ctx, bootstrap, a)
 	if err != nil {
-		return meta, "", err
+		return meta, nil, err
 	}
 	client, err := newClient(reached, a, kgo.RequestRetries(connectRetries))
 	if err != nil {
-		return meta, "", err
+		return meta, nil, err
 	}
 	defer client.Close()
 	admin := kadm.NewClient(client)
 	meta, err = admin.BrokerMetadata(ctx)
 	if denied := denial(strings.Join(reached, ", "), a, err); denied != nil {
-		return meta, "", denied
+		return meta, nil, denied
 	}
 	if err != nil {
-		return meta, "", &Error{
+		return meta, nil, &Error{
 			Kind: ErrUnreachable,
 			What: fmt.Sprintf("%v accepts connections, but does not answer like a Kafka broker", reached), Cause: err,
 			Remedy: fmt.Sprintf("check that the port is a %s listener of Kafka", a.Protocol()),
 		}
 	}
 	if err := dialAdvertised(ctx, meta.Brokers, a); err != nil {
-		return meta, "", err
+		return meta, nil, err
 	}
-	return meta, guessVersion(ctx, admin), nil
+	if versions, err = admin.ApiVersions(ctx); err != nil {
+		return meta, nil, nil //nolint:nilerr // they only describe the cluster
+	}
+	return meta, versions, nil
 }
 
 // Bootstrap returns the addresses that the caller gave.
@@ -294,11 +302,7 @@ func isLoopback(host string) bool {
 }
 
 // guessVersion returns "" if the brokers' API versions differ or are unknown.
-func guessVersion(ctx context.Context, admin *kadm.Client) string {
-	versions, err := admin.ApiVersions(ctx)
-	if err != nil {
-		return ""
-	}
+func guessVersion(versions kadm.BrokersApiVersions) string {
 	guess := ""
 	for _, v := range versions {
 		if v.Err != nil {
@@ -311,4 +315,24 @@ func guessVersion(ctx context.Context, admin *kadm.Client) string {
 		guess = g
 	}
 	return guess
+}
+
+// lacks sets what a broker lacks.
+func (i *Info) lacks(versions kadm.BrokersApiVersions) {
+	for _, v := range versions {
+		if v.Err != nil {
+			continue
+		}
+		// Kafka 3.9 has version 0 of the request, a preview, also if it is switched off.
+		latest, _ := v.KeyMaxVersion(int16(kmsg.ConsumerGroupHeartbeat))
+		i.ClassicOnly = i.ClassicOnly || latest < 1
+		i.NoShares = i.NoShares || noShares(v.Raw().FinalizedFeatures)
+	}
+}
+
+// noShares returns false if the broker reports no features. Kafka 4.1 has the requests of share groups also if they
+// are switched off.
+func noShares(features []kmsg.ApiVersionsResponseFinalizedFeature) bool {
+	shares := func(f kmsg.ApiVersionsResponseFinalizedFeature) bool { return f.Name == "share.version" }
+	return len(features) > 0 && !slices.ContainsFunc(features, shares)
 }

@@ -210,5 +210,9 @@ func readPID(path string) (identity, error) {
 }
 
 func (r record) info() Info {
-	return Info{Kind: KindKafka, ID: r.ClusterID, Version: r.Kafka, Brokers: len(r.Brokers), Settings: r.Settings}
+	i := Info{Kind: KindKafka, ID: r.ClusterID, Version: r.Kafka, Brokers: len(r.Brokers), Settings: r.Settings}
+	for _, own := range r.Disks {
+		i.Disks = append(i.Disks, filepath.Dir(own))
+	}
+	return i
 }

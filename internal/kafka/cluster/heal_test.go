@@ -28,11 +28,11 @@ func TestSourceReplacesABrokenCluster(t *testing.T) {
 	left := &Kafka{home: s.Home, layout: layout{dir: dir}, owner: owner}
 	s.current, s.settings = left, settings
 	left.GiveUp()
-	next, err := s.For(testContext(t), settings)
+	next, err := s.For(testContext(t), on(settings))
 	if err != nil || next == Cluster(left) || next.Info().Brokers != 1 {
 		t.Fatalf("the next run got %v, %v", next, err)
 	}
-	if again, err := s.For(testContext(t), settings); err != nil || again != next {
+	if again, err := s.For(testContext(t), on(settings)); err != nil || again != next {
 		t.Errorf("the run after that got %v, %v", again, err)
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {

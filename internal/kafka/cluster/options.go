@@ -80,18 +80,11 @@ var ownProperties = []string{
 var propertyPattern = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
 func (o KafkaOptions) withAbsoluteDisks() (KafkaOptions, error) {
-	disks := make([]string, len(o.Disks))
-	for i, dir := range o.Disks {
-		absolute, err := filepath.Abs(dir)
-		if err != nil {
-			return o, fmt.Errorf("the folder %s: %w", dir, err)
-		}
-		disks[i] = absolute
-	}
+	disks, err := absolute(o.Disks)
 	if len(disks) > 0 {
 		o.Disks = disks
 	}
-	return o, nil
+	return o, err
 }
 
 // Validate returns all mistakes in the options, as Errors of kind ErrInput, or nil.

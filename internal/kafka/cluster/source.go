@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
@@ -32,10 +31,10 @@ type Source struct {
 	settings scenario.Cluster
 }
 
-// For returns the cluster for a run with these settings. It keeps the cluster of the run before, unless the
-// settings differ or that run left it broken. A cluster of another Kafka version than the settings ask for is
-// ErrInput.
-func (s *Source) For(ctx context.Context, settings scenario.Cluster) (Cluster, error) {
+// For returns the cluster for a run. It keeps the cluster of the run before, unless the settings differ or that run
+// left it broken. A cluster that does not fit the run is ErrInput; see Fits.
+func (s *Source) For(ctx context.Context, run scenario.Scenario) (Cluster, error) {
+	settings := run.Cluster
 	if s.current == nil || broken(s.current) || s.owned() && !reflect.DeepEqual(s.settings, settings) {
 		if err := s.Close(); err != nil {
 			return nil, err
@@ -46,25 +45,10 @@ func (s *Source) For(ctx context.Context, settings scenario.Cluster) (Cluster, e
 		}
 		s.current, s.settings = started, settings
 	}
-	if err := sameVersion(s.current.Info(), settings.Version); err != nil {
+	if err := Fits(s.current.Info(), run); err != nil {
 		return nil, err
 	}
 	return s.current, nil
-}
-
-// sameVersion accepts any existing cluster, whose version is a guess.
-func sameVersion(c Info, line string) error {
-	if line == "" || c.Kind == KindExisting || lineOf(c.Version) == line {
-		return nil
-	}
-	is := "Kafka " + c.Version
-	if c.Kind == KindEmbedded {
-		is = "the embedded broker"
-	}
-	return &Error{
-		Kind: ErrInput, What: fmt.Sprintf("cluster.version asks for Kafka %s, and the cluster is %s", line, is),
-		Remedy: "leave cluster.version out, or start that Kafka with --cluster kafka",
-	}
 }
 
 func broken(c Cluster) bool {
@@ -131,12 +115,6 @@ func (s *Source) kafka(ctx context.Context, settings scenario.Cluster) (Cluster,
 }
 
 func (s *Source) embedded(settings scenario.Cluster) (Cluster, error) {
-	if len(settings.Disks) > 0 {
-		return nil, &Error{
-			Kind: ErrInput, What: "cluster.disks names folders, and the embedded broker keeps its logs in memory",
-			Remedy: "leave cluster.disks out, or start Kafka with --cluster kafka",
-		}
-	}
 	o := s.Embedded
 	o.Brokers = settings.Brokers
 	return StartEmbedded(o)

@@ -8,6 +8,7 @@
 package native
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -43,19 +44,15 @@ const (
 // Check returns the refused settings, sorted by name.
 func (t Table) Check(given map[string]string) (faults []Fault) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		key, keyed := t.Keys[name]
-		if !keyed {
-			key, keyed = kafkaKeys[name]
-		}
-		why, ours := t.Ours[name]
+		key, why := t.key(name), t.Ours[name]
 		switch {
 		case Access(name):
 			faults = append(faults, Fault{name, AccessProblem, AccessRemedy})
 		case slices.Contains(t.Passed, name):
-		case keyed:
+		case key != "":
 			faults = append(faults, Fault{name, "a key of the scenario sets it", "write " + key})
-		case ours:
-			faults = append(faults, Fault{name, "the tool sets it: " + why, "leave it out"})
+		case why != "":
+			faults = append(faults, Fault{name, oursProblem + why, "leave it out"})
 		case !t.Judges:
 			faults = append(faults, Fault{name, t.Client + " has no setting of this name that is passed on", t.Remedy(name)})
 		}
@@ -63,13 +60,25 @@ func (t Table) Check(given map[string]string) (faults []Fault) {
 	return faults
 }
 
-// Remedy suggests a setting for an unknown name.
+const oursProblem = "the tool sets it: "
+
+func (t Table) key(name string) string { return cmp.Or(t.Keys[name], kafkaKeys[name]) }
+
+// Remedy suggests a setting for an unknown name. It may be one that is refused, with the reason.
 func (t Table) Remedy(name string) string {
-	const listed = "docs/DRIVERS.md lists what is passed on"
-	if near := spelling.Nearest(name, t.Passed); near != "" {
-		return fmt.Sprintf("did you mean %s? %s", near, listed)
+	say := "docs/DRIVERS.md lists what is passed on"
+	known := slices.Concat(t.Passed, slices.Sorted(maps.Keys(t.Keys)), slices.Sorted(maps.Keys(t.Ours)),
+		slices.Sorted(maps.Keys(kafkaKeys)))
+	near := spelling.Nearest(name, known)
+	if near == "" {
+		return say
 	}
-	return listed
+	if key, why := t.key(near), t.Ours[near]; !slices.Contains(t.Passed, near) {
+		if say = oursProblem + why; key != "" {
+			say = "that is " + key
+		}
+	}
+	return fmt.Sprintf("did you mean %s? %s", near, say)
 }
 
 // parts of the lower-case names of credentials and security settings

@@ -25,6 +25,9 @@ func TestCheck(t *testing.T) {
 		"sasl.password": "--command-config", "Net.SASL.Password": "--command-config", "ssl.key.pem": "--command-config",
 		"bootstrap.servers": "--brokers", "SeedBrokers": "--brokers", "my.password": "--command-config",
 		"Retry.Mxa": "did you mean Retry.Max?", "nothing.like.it": "docs/DRIVERS.md",
+		"Flush.Frequenc": "did you mean Flush.Frequency? that is load.linger",
+		"linger.m":       "did you mean linger.ms? that is load.linger",
+		"Partitoner":     "did you mean Partitioner? the tool sets it: it is ours",
 	}
 	given := map[string]string{}
 	for name := range says {

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -19,9 +20,12 @@ func isOverride(layer string) bool {
 	return strings.HasPrefix(layer, overridePrefix) || strings.HasPrefix(layer, driverPrefix)
 }
 
-// shown hides a value that may be a credential.
+// clientKey is the last part of load.client and consume.client.
+var clientKey = regexp.MustCompile(`\bclient\b`)
+
+// shown hides a value that may be a credential, or of a client's setting that is refused.
 func shown(text string) string {
-	if path, _, ok := strings.Cut(text, "="); ok && native.Access(text) {
+	if path, _, ok := strings.Cut(text, "="); ok && (native.Access(text) || clientKey.MatchString(text)) {
 		return path + "=…"
 	}
 	return text

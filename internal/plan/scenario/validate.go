@@ -71,8 +71,12 @@ var codecLevels = map[string]int{"none": 0, "snappy": 0, "gzip": 9, "lz4": 9, "z
 // Validate returns all mistakes of a resolved scenario as Mistakes, or nil. Warnings returns what
 // is valid but unlikely to be meant.
 func (s Scenario) Validate() error {
+	return asMistakes(s.findings())
+}
+
+func asMistakes(findings []finding) error {
 	var mistakes Mistakes
-	for _, f := range s.findings() {
+	for _, f := range findings {
 		mistakes = append(mistakes, f.Mistake)
 	}
 	return mistakes.bounded().asError()
@@ -227,22 +231,32 @@ func (c *checker) cluster(s Scenario) {
 	c.duration("cluster.warmup", s.Cluster.Warmup, 0, maxClusterWarmup)
 }
 
+const versionKey = "cluster.version"
+
 func (c *checker) version(s Scenario) {
-	const path = "cluster.version"
-	version := s.Cluster.Version
-	if version == "" {
-		return
+	if version := s.Cluster.Version; version != "" {
+		c.choice(versionKey, version, kafkaVersions)
+		c.previews(s, version)
 	}
-	c.choice(path, version, kafkaVersions)
+}
+
+// CheckKafka returns what s asks for and a Kafka of this line, as in 4.1, lacks: Mistakes, or nil.
+func (s Scenario) CheckKafka(line string) error {
+	c := &checker{}
+	c.previews(s, line)
+	return asMistakes(c.findings)
+}
+
+func (c *checker) previews(s Scenario, version string) {
 	at := slices.Index(kafkaVersions, version)
 	older := func(than string) bool { return at >= 0 && at < slices.Index(kafkaVersions, than) }
 	if s.Consume.Protocol == "consumer" && older("4.0") {
 		c.mistake("consume.protocol", "Kafka "+version+" has the protocol consumer only as a preview, switched off",
-			"choose classic, or cluster.version 4.0 or later (KIP-848)", path)
+			"choose classic, or Kafka 4.0 or later (KIP-848)", versionKey)
 	}
 	if s.Consume.Queue.Engine == "share" && older("4.2") {
 		c.mistake("consume.queue.engine", "Kafka "+version+" has share groups only as a preview, or not at all",
-			"choose another engine, or cluster.version 4.2 or later (KIP-932)", path)
+			"choose another engine, or Kafka 4.2 or later (KIP-932)", versionKey)
 	}
 }
 

@@ -294,8 +294,8 @@ func TestScheduledFaultFaults(t *testing.T) {
 		{"consume: {consumers: 0}\ntopic: {replication: 2}\nfaults: [{at: 1s, kill: consumer 0}, {at: 2s, kill: broker 1}]", "f.yaml:3:9: faults: there are no consumers for a fault; leave it out, or give consume.consumers"},
 		{"consume: {session_timeout: 6s, protocol: consumer}", "f.yaml:1:28: consume.session_timeout: with protocol consumer the broker sets it; leave it out and set cluster.config.group.consumer.session.timeout.ms, or choose classic"},
 		{"cluster: {version: 3.8}", `f.yaml:1:20: cluster.version: "3.8" is not known; did you mean 3.9? choose one of 3.9, 4.0, 4.1, 4.2 or 4.3`},
-		{"cluster: {version: 3.9}\nconsume: {protocol: consumer}", "f.yaml:2:21: consume.protocol: Kafka 3.9 has the protocol consumer only as a preview, switched off; choose classic, or cluster.version 4.0 or later (KIP-848)"},
-		{"cluster: {version: 4.1}\nconsume: {queue: {engine: share}}", "f.yaml:2:27: consume.queue.engine: Kafka 4.1 has share groups only as a preview, or not at all; choose another engine, or cluster.version 4.2 or later (KIP-932)"},
+		{"cluster: {version: 3.9}\nconsume: {protocol: consumer}", "f.yaml:2:21: consume.protocol: Kafka 3.9 has the protocol consumer only as a preview, switched off; choose classic, or Kafka 4.0 or later (KIP-848)"},
+		{"cluster: {version: 4.1}\nconsume: {queue: {engine: share}}", "f.yaml:2:27: consume.queue.engine: Kafka 4.1 has share groups only as a preview, or not at all; choose another engine, or Kafka 4.2 or later (KIP-932)"},
 		{"cluster: {disks: [/a, /a]}", `f.yaml:1:23: cluster.disks[1]: "/a" is named twice; name each folder once`},
 		{"consume: {session_timeout: 6s, assignment: manual}", "f.yaml:1:28: consume.session_timeout: manually assigned consumers are in no group, and have no session; leave it out"},
 		{"consume: {session_timeout: 1ms}", "f.yaml:1:28: consume.session_timeout: 1ms is too low; give at least 100ms"},
@@ -388,6 +388,8 @@ func TestWarnings(t *testing.T) {
 	cases := []struct{ text, want string }{
 		{"load: {record: {size: {uniform: [40B, 1KiB]}}}", "load.record.size: records below the 42 bytes of the stamp"},
 		{"load: {rate: max}", "load.rate: max is closed loop"},
+		{"load: {rate: max, round: 10}", "load.rate: max is closed loop: there is no schedule, so response times are not reported\nload.round: a round that does not fill a batch waits for load.linger, 5ms"},
+		{"load: {rate: max, round: 10, batch: 1 record}", "load.rate: max is closed loop"},
 		{"load: {acks: 0}", "load.acks: with acks 0"},
 		{"topic: {replication: 3}", "load.acks: with acks 1 a replicated topic"},
 		{"load: {record: {keys: uniform}}", "load.partitioning: the records have keys, and sticky does not go by them"},
@@ -421,8 +423,12 @@ func TestWarnings(t *testing.T) {
 			t.Errorf("%q: %v", c.text, err)
 			continue
 		}
-		if got := strings.Join(s.Warnings(42), "\n"); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+		got := strings.Join(s.Warnings(42), "\n")
+		if !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%q warns %q, want %q", c.text, got, c.want)
+		}
+		if s.Load.Batch == OneRecord && strings.Contains(got, "load.linger") {
+			t.Errorf("%q warns of a linger: %q", c.text, got)
 		}
 	}
 }

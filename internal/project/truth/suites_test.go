@@ -97,7 +97,7 @@ func wantAnswer(t *testing.T, recorded *result.RecordedCampaign) {
 
 type oneCluster struct{ cluster.Cluster }
 
-func (c oneCluster) For(context.Context, scenario.Cluster) (cluster.Cluster, error) {
+func (c oneCluster) For(context.Context, scenario.Scenario) (cluster.Cluster, error) {
 	return c.Cluster, nil
 }
 

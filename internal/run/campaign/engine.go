@@ -13,9 +13,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
-// Source returns the cluster of a run. Runs that ask for the same cluster get the same.
+// Source returns the cluster of a run, or why the run can have none. Runs that ask for the same cluster get the same.
 type Source interface {
-	For(ctx context.Context, s scenario.Cluster) (cluster.Cluster, error)
+	For(ctx context.Context, s scenario.Scenario) (cluster.Cluster, error)
 }
 
 // Engine makes runs, one at a time, each on the cluster that its scenario asks for.
@@ -44,7 +44,7 @@ func (e Engine) Make(ctx context.Context, s scenario.Scenario, began func(dir st
 	}
 	starting, cancel := e.Bench.Starting(ctx)
 	defer cancel()
-	c, err := e.Source.For(starting, s.Cluster)
+	c, err := e.Source.For(starting, s)
 	if err != nil {
 		return nil, err
 	}

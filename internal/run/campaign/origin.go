@@ -86,7 +86,7 @@ func (m Makers) machine() string {
 // CheckCluster returns an error if the cluster has another kind than the campaign's, or is another
 // existing cluster. The engine may start it. The error wraps ErrOtherOrigin, or says why there is
 // no cluster.
-func (o Origin) CheckCluster(ctx context.Context, e Engine, s scenario.Cluster) error {
+func (o Origin) CheckCluster(ctx context.Context, e Engine, s scenario.Scenario) error {
 	if o.run == nil {
 		return nil
 	}

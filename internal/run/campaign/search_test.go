@@ -53,7 +53,7 @@ func expect(t *testing.T, texts ...string) (all []figure.Expectation) {
 
 type on struct{ cluster.Cluster }
 
-func (o on) For(context.Context, scenario.Cluster) (cluster.Cluster, error) { return o.Cluster, nil }
+func (o on) For(context.Context, scenario.Scenario) (cluster.Cluster, error) { return o.Cluster, nil }
 
 func engineOn(t *testing.T, c cluster.Cluster) Engine {
 	t.Helper()

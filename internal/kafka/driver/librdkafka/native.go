@@ -43,7 +43,7 @@ var clientOurs = map[string]string{
 
 // The client checks the properties that are in neither table.
 var (
-	producerTable = table(native.Table{
+	producerTable, consumerTable = sides(table(native.Table{
 		Keys: map[string]string{
 			"request.required.acks": "load.acks", "queue.buffering.max.ms": "load.linger",
 			"message.max.bytes": "load.batch", "compression.codec": "load.compression",
@@ -58,8 +58,7 @@ var (
 			"transactional.id":           "a run has no transactions",
 		},
 		OneRecord: "batch.num.messages",
-	}, producerDefaults)
-	consumerTable = table(native.Table{
+	}, producerDefaults), table(native.Table{
 		Keys: map[string]string{
 			"fetch.message.max.bytes": "consume.fetch.max_partition_bytes", "fetch.wait.max.ms": "consume.fetch.max_wait",
 			"auto.commit.interval.ms": "consume.commit", "auto.commit.enable": "consume.commit",
@@ -75,8 +74,28 @@ var (
 			"offset.store.method":      "a run has a group of its own",
 			"offset.store.path":        "a run has a group of its own",
 		},
-	}, consumerDefaults)
+	}, consumerDefaults))
 )
+
+// sides lets each table also refuse what the other refuses. The client knows these properties on both sides, and
+// would show their values.
+func sides(producer, consumer native.Table) (p, c native.Table) {
+	return refusing(producer, consumer), refusing(consumer, producer)
+}
+
+func refusing(t, other native.Table) native.Table {
+	add := func(to, from map[string]string) map[string]string {
+		all := maps.Clone(to)
+		for name, why := range from {
+			if len(t.Check(map[string]string{name: ""})) == 0 && !slices.Contains(t.Passed, name) {
+				all[name] = why
+			}
+		}
+		return all
+	}
+	t.Keys, t.Ours = add(t.Keys, other.Keys), add(t.Ours, other.Ours)
+	return t
+}
 
 func table(t native.Table, defaults properties) native.Table {
 	t.Client, t.Judges = "librdkafka", true
