@@ -117,8 +117,8 @@ func (w *world) run(yaml string) (*bench.Outcome, error) {
 }
 
 func TestAgentsAreOneLoad(t *testing.T) {
-	one, dueOfOne := oneLoad(t, 1)
-	four, dueOfFour := oneLoad(t, 4)
+	one, firstOfOne, dueOfOne := oneLoad(t, 1)
+	four, firstOfFour, dueOfFour := oneLoad(t, 4)
 	type books struct{ scheduled, admitted, acked, unique, duplicates, warmup int64 }
 	of := func(r result.Run) books {
 		return books{
@@ -134,11 +134,15 @@ func TestAgentsAreOneLoad(t *testing.T) {
 	if len(dueOfOne) < 9000 || !maps.Equal(dueOfOne, dueOfFour) {
 		t.Errorf("one process has %d due times, four agents %d, and they are not the same", len(dueOfOne), len(dueOfFour))
 	}
+	span := func(i result.Interval) [2]int64 { return [2]int64{i.ReadFromNs, i.ReadToNs} }
+	if got, want := span(firstOfFour), span(firstOfOne); got != want {
+		t.Errorf("the rates of the agents' first interval are of the times %v, of one process %v", got, want)
+	}
 }
 
-// oneLoad makes the small run with so many agents, without any if that is 1. It returns also how
-// many records were due at each time.
-func oneLoad(t *testing.T, agents int) (r result.Run, due map[int64]int) {
+// oneLoad makes the small run with so many agents, without any if that is 1. It returns also the
+// first interval, and how many records were due at each time.
+func oneLoad(t *testing.T, agents int) (r result.Run, first result.Interval, due map[int64]int) {
 	within(t, agents, func(w *world) {
 		cfg := w.base()
 		cfg.Scenario, cfg.Driver, cfg.KeepTopics = w.scenario(small), franz.New(), true
@@ -155,9 +159,14 @@ func oneLoad(t *testing.T, agents int) (r result.Run, due map[int64]int) {
 		if r = o.Run; r.Verdict.Status != result.Valid {
 			w.t.Errorf("verdict %+v", r.Verdict)
 		}
+		recorded, err := result.Read(o.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first = recorded.Intervals[0]
 		due = w.due(r.Run.Topic, r.Load.Scheduled+r.Warmup.Load.Scheduled)
 	})
-	return r, due
+	return r, first, due
 }
 
 func (w *world) due(topic string, records int64) map[int64]int {
