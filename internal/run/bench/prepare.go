@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -173,10 +172,10 @@ func (r *run) makeSchedule(context.Context) (err error) {
 
 func (b *base) openResult(context.Context) (err error) {
 	s := b.cfg.Scenario
-	if b.writer, err = result.Create(b.cfg.Out, s.Name, time.Now()); err != nil {
+	if b.writer, err = result.CreatePart(b.cfg.Out, s.Name, b.runID, time.Now()); err != nil {
 		return err
 	}
-	b.runID = cmp.Or(b.runID, b.writer.ID())
+	b.runID = b.writer.ID()
 	yaml, err := s.Marshal()
 	if err != nil {
 		return fmt.Errorf("writing the resolved scenario: %w", err)

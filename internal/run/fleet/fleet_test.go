@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -197,6 +198,47 @@ func TestAgentsAnywhere(t *testing.T) {
 		r := o.Run
 		if r.Verdict.Status != result.Valid || r.Run.Placement != bench.Any || r.Delivery.Unique != r.Load.Acked || crossed < r.Load.Acked/2 {
 			t.Errorf("verdict %+v, placement %q, %d of %d records delivered, %d crossed", r.Verdict, r.Run.Placement, r.Delivery.Unique, r.Load.Acked, crossed)
+		}
+	})
+}
+
+type folder func(dir string)
+
+func (f folder) Began(dir string)       { f(dir) }
+func (folder) Interval(result.Interval) {}
+func (folder) Event(result.Event)       {}
+
+// Who follows an agent's folder sees the run that the coordinator makes.
+func TestPartsHaveTheIDOfTheRun(t *testing.T) {
+	within(t, 2, func(w *world) {
+		w.placed = bench.Any
+		headIn := func(dir string) *result.Run {
+			head, err := result.ReadSummary(os.DirFS(dir), ".")
+			if err != nil {
+				t.Error(err)
+				return &result.Run{}
+			}
+			return head
+		}
+		heads, dirs := make([]result.Info, w.of), make([]string, w.of)
+		for i := range heads {
+			w.agent(fmt.Sprintf("node-%d", i), i, func(_ context.CancelFunc, cfg *fleet.AgentConfig) {
+				cfg.Bench.Watch = folder(func(dir string) { heads[i], dirs[i] = headIn(dir).Run, dir })
+			})
+		}
+		o, err := w.run(small)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.running.Wait()
+		for i, head := range heads {
+			if head.ID != o.Run.Run.ID || head.Name != o.Run.Run.Name {
+				t.Errorf("agent %d makes a part of %q %s, of the run %q %s", i, head.Name, head.ID, o.Run.Run.Name, o.Run.Run.ID)
+			}
+			// Another agent may have received what this one has sent.
+			if r := headIn(dirs[i]); r.Says("intervals.backlog_records") || r.Says("intervals.time_lag_ns") || !r.Says("intervals.acked") {
+				t.Errorf("agent %d did not measure %q", i, r.Run.NotMeasured)
+			}
 		}
 	})
 }

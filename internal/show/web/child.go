@@ -138,6 +138,9 @@ func newLive(ctx context.Context, s setup) (*live, error) {
 		}
 		if err == nil {
 			l.collector = promrun.New()
+			if s.Agent != "" {
+				l.collector = promrun.OfAgent(s.Agent, s.Host)
+			}
 			l.scrapes, err = newScrapes(d, s.Token, l.collector)
 		}
 		if err != nil {

@@ -478,7 +478,7 @@ func scrape(s *scrapes) {
 
 func TestMetrics(t *testing.T) {
 	token := newToken()
-	f := mustConnect(t, Options{Metrics: anyPort(t), Token: token})
+	f := mustConnect(t, Options{Metrics: anyPort(t), Token: token, Agent: "3", Host: "node-d"})
 	s := newShelf(t)
 	folder := s.record("base", 0)
 	f.Run(s.open().path(folder))
@@ -526,7 +526,7 @@ func TestMetrics(t *testing.T) {
 		}
 		last = text
 	}
-	if !strings.Contains(last, `kafka_bench_run_phase{`) || !strings.Contains(last, `phase="ended"`) {
+	if !strings.Contains(last, `kafka_bench_run_phase{agent="3",host="node-d",`) || !strings.Contains(last, `phase="ended"`) {
 		t.Errorf("the last scrape is not of the end:\n%.600s", last)
 	}
 	if err := <-f.ended; err != nil {
