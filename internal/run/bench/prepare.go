@@ -95,8 +95,9 @@ type run struct {
 	letGoNs               int64                   // when a phase released held consumers; 0 if none did
 	lookedAtEnd           sync.WaitGroup
 	windowEnd             *result.WindowEnd
-	ackedByAll            []int64     // records of all agents by partition, once known; nil without agents
-	held                  *judge.Held // when the measured window began; nil if the groups read no earlier records
+	pulsed                result.Pulse // the last of the agents while they ran
+	ackedByAll            []int64      // records of all agents by partition, once known; nil without agents
+	held                  *judge.Held  // when the measured window began; nil if the groups read no earlier records
 	warnings              []string
 	grouped               bool    // may exist on the brokers
 	leftBehind            []error // what could not be removed

@@ -285,6 +285,10 @@ func TestAgentDies(t *testing.T) {
 		if o.Run.Verdict.Status != result.Invalid || !strings.Contains(reasons, "agent 1 (node-1)") {
 			t.Errorf("verdict %+v", o.Run.Verdict)
 		}
+		all := lastPulse(t, o.Dir).Agents
+		if len(all) != 2 || all[0].Phase != "drain" || all[1].HostName != "node-1" || all[1].Phase == "drain" {
+			t.Errorf("the last pulse is %+v, want the end of agent 0 and what was known of agent 1", all)
+		}
 		w.running.Wait()
 		if w.ended["node-0"] != nil {
 			t.Errorf("the other agent ended with %v", w.ended["node-0"])
