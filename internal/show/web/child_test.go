@@ -19,6 +19,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/follow"
 	"kafkabench.example/kafka-bench/internal/show/pages"
 )
 
@@ -449,6 +450,21 @@ func TestFinishWaits(t *testing.T) {
 				t.Errorf("%s: the end took %v, want %v", what, took, c.want)
 			}
 		})
+	}
+}
+
+// The folder of an agent's part never ends.
+func TestEndOfAPartIsScraped(t *testing.T) {
+	for _, agent := range []bool{false, true} {
+		l := &live{seen: &seen{}, agent: agent}
+		l.follow(followed{Change: follow.Change{Run: &result.Run{}}}, true)
+		if l.measured {
+			t.Errorf("agent %v: a run without intervals counts as measured", agent)
+		}
+		l.follow(followed{Change: follow.Change{Intervals: []result.Interval{{EndNs: 1e9}}}}, true)
+		if l.measured != agent {
+			t.Errorf("agent %v: measured is %v", agent, l.measured)
+		}
 	}
 }
 
