@@ -155,6 +155,8 @@ func runAgent(ctx context.Context, flags agentFlags, stderr io.Writer) (err erro
 	if err != nil {
 		return err
 	}
+	hostName, _ := os.Hostname() // on an error it stays ""
+	served.Agent, served.Host = strconv.Itoa(index), hostName
 	shown := &watched{warn: tell}
 	if served.Metrics != nil {
 		if err := shown.start(served); err != nil {
@@ -171,7 +173,6 @@ func runAgent(ctx context.Context, flags agentFlags, stderr io.Writer) (err erro
 		return err
 	}
 	var last bench.Plan
-	hostName, _ := os.Hostname() // on an error it stays ""
 	err = fleet.RunAgent(ctx, fleet.AgentConfig{
 		Session: fleet.Session{Name: flags.session, Log: log, Topic: log.ID(), Key: key},
 		Index:   index, Of: flags.of, Open: driverNamed, HostName: hostName, Host: result.Host(probe.DescribeHost()), Tell: tell, Clock: clock,

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -30,12 +31,18 @@ type Writer struct {
 // Create creates <outDir>/<UTC time>-<name>-<short id>/ for a run that starts at startedAt. The
 // name may be any text; the folder's has only characters that file systems accept.
 func Create(outDir, name string, startedAt time.Time) (*Writer, error) {
+	return CreatePart(outDir, name, "", startedAt)
+}
+
+// CreatePart is Create for a part of the run runID, unless that is "". The end of the folder's name
+// is not that ID, because the ID comes from another machine.
+func CreatePart(outDir, name, runID string, startedAt time.Time) (*Writer, error) {
 	_, missing := os.Stat(outDir)
 	dir, id, err := makeFolder(outDir, name, startedAt)
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{dir: dir, id: id, name: name, startedAt: startedAt.UTC(), madeOut: missing != nil}
+	w := &Writer{dir: dir, id: cmp.Or(runID, id), name: name, startedAt: startedAt.UTC(), madeOut: missing != nil}
 	if err := w.open(); err != nil {
 		return nil, errors.Join(err, w.Discard())
 	}
@@ -63,7 +70,8 @@ func (w *Writer) open() error {
 // Dir returns the run's directory.
 func (w *Writer) Dir() string { return w.dir }
 
-// ID returns the run's short ID: six letters and digits, the end of the directory's name.
+// ID returns the run's short ID: six letters and digits. Except for a part, the directory's name
+// ends with it.
 func (w *Writer) ID() string { return w.id }
 
 // Scenario writes scenario.yaml, the resolved scenario.

@@ -125,8 +125,9 @@ func (r *run) warmUp(ctx context.Context) {
 	r.startedNs = -int64(warmup)
 	r.journal.KeepFailure(r.writer.Describe(r.info(), r.recorded))
 	r.journal.Event(result.Event{AtNs: r.startedNs, Kind: "phase", What: "warm-up"})
+	// An agent is ready earlier. A closed loop would send at once, and the first rate is of the time since Begin.
+	r.sleepUntil(ctx, r.startedNs-int64(startLead))
 	r.observe()
-	r.sleepUntil(ctx, r.startedNs-int64(startLead)) // an agent is ready earlier, and a closed loop would send at once
 	r.producers.Start()
 	r.beganNs = r.axis.Now()
 	if r.plan.release == withWarmUp && r.sleepUntil(ctx, r.startedNs) {

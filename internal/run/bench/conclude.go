@@ -118,6 +118,7 @@ func (r *run) conclude(plan Plan, handed Handed) (*Outcome, error) {
 			return nil, err
 		}
 	}
+	c.lastPulse()
 	for _, what := range missing {
 		c.Failed.Producers = cmp.Or(c.Failed.Producers, errors.New(what))
 	}
@@ -342,6 +343,28 @@ func (c *conclusion) takeIntervals() error {
 		c.Queue.InFlightPeak = intervals.InFlightPeak()
 	}
 	return nil
+}
+
+// lastPulse writes the agents' final counts, so that pulses and metrics end with those of the result.
+// An agent that did not hand in keeps its last pulse.
+func (c *conclusion) lastPulse() {
+	last := result.Pulse{RunID: c.runID, Agents: slices.DeleteFunc(slices.Clone(c.pulsed.Agents), func(a result.AgentPulse) bool {
+		return slices.ContainsFunc(c.parts, func(p left) bool { return p.index == a.Index })
+	})}
+	for _, p := range c.parts {
+		sent := p.final.Sent[0]
+		sent.Add(p.final.Sent[1])
+		a := result.AgentPulse{
+			Index: p.index, HostName: c.Agents[p.index].HostName, AtNs: p.final.EndNs, Phase: "drain", Scheduled: sent.Scheduled,
+			Acked: sent.Acked, Failed: sent.Failed, DeferredRecords: sent.Deferred(), InFlightRecords: sent.InFlight(),
+		}
+		for _, g := range p.final.Groups {
+			a.Delivered += g.Received.Delivered
+		}
+		last.Agents = append(last.Agents, a)
+	}
+	slices.SortFunc(last.Agents, func(a, b result.AgentPulse) int { return cmp.Compare(a.Index, b.Index) })
+	c.journal.KeepFailure(c.writer.Pulse(last))
 }
 
 func commonEnds(parts []left) []int64 {

@@ -138,6 +138,7 @@ func (l *leader) filledByAgents(ctx context.Context, ackedIn []int64) (Filled, e
 
 func (l *leader) pulse(p result.Pulse) {
 	l.journal.KeepFailure(l.writer.Pulse(p))
+	l.pulsed = p
 	if w, follows := l.cfg.Watch.(PulseWatcher); follows {
 		w.Pulse(p)
 	}

@@ -223,6 +223,9 @@ func (p *part) joinPlans(context.Context) error {
 		own.hasRead, delivered = p.queue.isOver, p.awaitOver
 	}
 	own.awaitDelivery = func(ctx context.Context) bool { return p.awaitSent(ctx) && delivered(ctx) }
+	if p.plan.Placement != Own { // others receive what this part sends
+		own.unknown = append(own.unknown, "intervals.backlog_records", "intervals.time_lag_ns")
+	}
 	return nil
 }
 

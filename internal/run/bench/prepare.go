@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,8 +95,9 @@ type run struct {
 	letGoNs               int64                   // when a phase released held consumers; 0 if none did
 	lookedAtEnd           sync.WaitGroup
 	windowEnd             *result.WindowEnd
-	ackedByAll            []int64     // records of all agents by partition, once known; nil without agents
-	held                  *judge.Held // when the measured window began; nil if the groups read no earlier records
+	pulsed                result.Pulse // the last of the agents while they ran
+	ackedByAll            []int64      // records of all agents by partition, once known; nil without agents
+	held                  *judge.Held  // when the measured window began; nil if the groups read no earlier records
 	warnings              []string
 	grouped               bool    // may exist on the brokers
 	leftBehind            []error // what could not be removed
@@ -173,10 +173,10 @@ func (r *run) makeSchedule(context.Context) (err error) {
 
 func (b *base) openResult(context.Context) (err error) {
 	s := b.cfg.Scenario
-	if b.writer, err = result.Create(b.cfg.Out, s.Name, time.Now()); err != nil {
+	if b.writer, err = result.CreatePart(b.cfg.Out, s.Name, b.runID, time.Now()); err != nil {
 		return err
 	}
-	b.runID = cmp.Or(b.runID, b.writer.ID())
+	b.runID = b.writer.ID()
 	yaml, err := s.Marshal()
 	if err != nil {
 		return fmt.Errorf("writing the resolved scenario: %w", err)

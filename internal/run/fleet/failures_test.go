@@ -2,6 +2,7 @@ package fleet_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"slices"
@@ -443,6 +444,19 @@ func TestPulses(t *testing.T) {
 				acked[a.Index] = a.Acked
 			}
 		}
+		var sum result.AgentPulse
+		for _, a := range lastPulse(t, o.Dir).Agents {
+			sum.Scheduled, sum.Acked, sum.Delivered = sum.Scheduled+a.Scheduled, sum.Acked+a.Acked, sum.Delivered+a.Delivered
+			sum.InFlightRecords += a.InFlightRecords
+		}
+		r := o.Run
+		want := result.AgentPulse{
+			Scheduled: r.Warmup.Load.Scheduled + r.Load.Scheduled, Acked: r.Warmup.Load.Acked + r.Load.Acked,
+			Delivered: r.Warmup.Delivery.Delivered + r.Delivery.Delivered,
+		}
+		if sum != want {
+			t.Errorf("the last pulse adds up to %+v, the run to %+v", sum, want)
+		}
 		if written := w.writtenUnderLoad(); written == 0 || 1000*written > o.Run.Load.Bytes {
 			t.Errorf("under the load, %d bytes of control records for %d of load: more than a thousandth", written, o.Run.Load.Bytes)
 		}
@@ -453,6 +467,18 @@ func TestPulses(t *testing.T) {
 			}
 		}
 	})
+}
+
+func lastPulse(t *testing.T, dir string) (p result.Pulse) {
+	text, err := os.ReadFile(dir + "/" + result.PulsesFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &p); err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // writtenUnderLoad returns the bytes of the control records from the start to the first agent that

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -117,8 +118,8 @@ func (w *world) run(yaml string) (*bench.Outcome, error) {
 }
 
 func TestAgentsAreOneLoad(t *testing.T) {
-	one, dueOfOne := oneLoad(t, 1)
-	four, dueOfFour := oneLoad(t, 4)
+	one, firstOfOne, dueOfOne := oneLoad(t, 1)
+	four, firstOfFour, dueOfFour := oneLoad(t, 4)
 	type books struct{ scheduled, admitted, acked, unique, duplicates, warmup int64 }
 	of := func(r result.Run) books {
 		return books{
@@ -134,11 +135,15 @@ func TestAgentsAreOneLoad(t *testing.T) {
 	if len(dueOfOne) < 9000 || !maps.Equal(dueOfOne, dueOfFour) {
 		t.Errorf("one process has %d due times, four agents %d, and they are not the same", len(dueOfOne), len(dueOfFour))
 	}
+	span := func(i result.Interval) [2]int64 { return [2]int64{i.ReadFromNs, i.ReadToNs} }
+	if got, want := span(firstOfFour), span(firstOfOne); got != want {
+		t.Errorf("the rates of the agents' first interval are of the times %v, of one process %v", got, want)
+	}
 }
 
-// oneLoad makes the small run with so many agents, without any if that is 1. It returns also how
-// many records were due at each time.
-func oneLoad(t *testing.T, agents int) (r result.Run, due map[int64]int) {
+// oneLoad makes the small run with so many agents, without any if that is 1. It returns also the
+// first interval, and how many records were due at each time.
+func oneLoad(t *testing.T, agents int) (r result.Run, first result.Interval, due map[int64]int) {
 	within(t, agents, func(w *world) {
 		cfg := w.base()
 		cfg.Scenario, cfg.Driver, cfg.KeepTopics = w.scenario(small), franz.New(), true
@@ -155,9 +160,14 @@ func oneLoad(t *testing.T, agents int) (r result.Run, due map[int64]int) {
 		if r = o.Run; r.Verdict.Status != result.Valid {
 			w.t.Errorf("verdict %+v", r.Verdict)
 		}
+		recorded, err := result.Read(o.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first = recorded.Intervals[0]
 		due = w.due(r.Run.Topic, r.Load.Scheduled+r.Warmup.Load.Scheduled)
 	})
-	return r, due
+	return r, first, due
 }
 
 func (w *world) due(topic string, records int64) map[int64]int {
@@ -188,6 +198,47 @@ func TestAgentsAnywhere(t *testing.T) {
 		r := o.Run
 		if r.Verdict.Status != result.Valid || r.Run.Placement != bench.Any || r.Delivery.Unique != r.Load.Acked || crossed < r.Load.Acked/2 {
 			t.Errorf("verdict %+v, placement %q, %d of %d records delivered, %d crossed", r.Verdict, r.Run.Placement, r.Delivery.Unique, r.Load.Acked, crossed)
+		}
+	})
+}
+
+type folder func(dir string)
+
+func (f folder) Began(dir string)       { f(dir) }
+func (folder) Interval(result.Interval) {}
+func (folder) Event(result.Event)       {}
+
+// Who follows an agent's folder sees the run that the coordinator makes.
+func TestPartsHaveTheIDOfTheRun(t *testing.T) {
+	within(t, 2, func(w *world) {
+		w.placed = bench.Any
+		headIn := func(dir string) *result.Run {
+			head, err := result.ReadSummary(os.DirFS(dir), ".")
+			if err != nil {
+				t.Error(err)
+				return &result.Run{}
+			}
+			return head
+		}
+		heads, dirs := make([]result.Info, w.of), make([]string, w.of)
+		for i := range heads {
+			w.agent(fmt.Sprintf("node-%d", i), i, func(_ context.CancelFunc, cfg *fleet.AgentConfig) {
+				cfg.Bench.Watch = folder(func(dir string) { heads[i], dirs[i] = headIn(dir).Run, dir })
+			})
+		}
+		o, err := w.run(small)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.running.Wait()
+		for i, head := range heads {
+			if head.ID != o.Run.Run.ID || head.Name != o.Run.Run.Name {
+				t.Errorf("agent %d makes a part of %q %s, of the run %q %s", i, head.Name, head.ID, o.Run.Run.Name, o.Run.Run.ID)
+			}
+			// Another agent may have received what this one has sent.
+			if r := headIn(dirs[i]); r.Says("intervals.backlog_records") || r.Says("intervals.time_lag_ns") || !r.Says("intervals.acked") {
+				t.Errorf("agent %d did not measure %q", i, r.Run.NotMeasured)
+			}
 		}
 	})
 }
@@ -233,6 +284,10 @@ func TestAgentDies(t *testing.T) {
 		reasons := strings.Join(o.Run.Verdict.Reasons, "\n")
 		if o.Run.Verdict.Status != result.Invalid || !strings.Contains(reasons, "agent 1 (node-1)") {
 			t.Errorf("verdict %+v", o.Run.Verdict)
+		}
+		all := lastPulse(t, o.Dir).Agents
+		if len(all) != 2 || all[0].Phase != "drain" || all[1].HostName != "node-1" || all[1].Phase == "drain" {
+			t.Errorf("the last pulse is %+v, want the end of agent 0 and what was known of agent 1", all)
 		}
 		w.running.Wait()
 		if w.ended["node-0"] != nil {

@@ -45,7 +45,19 @@ type run struct {
 }
 
 // New returns a collector without a run, which exports nothing.
-func New() *Collector {
+func New() *Collector { return labelled(nil) }
+
+// OfAgent is New for an agent, which makes a part of each run. Its series have the labels agent and
+// host too, so that they differ from those of the whole run.
+func OfAgent(agent, host string) *Collector {
+	return labelled(prometheus.Labels{"agent": agent, "host": host})
+}
+
+func labelled(all prometheus.Labels) *Collector {
+	// Every series begins with the labels run and name.
+	describe := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc(prefix+name, help, append([]string{"run", "name"}, labels...), all)
+	}
 	c := &Collector{
 		lag: describe("consumer_lag_records", "Consumer lag at the latest sample: high watermark − committed, in records. "+
 			"A group's series add up to its lag.", "group", "partition"),
@@ -63,18 +75,15 @@ func New() *Collector {
 	for _, r := range brokers() {
 		c.brokers = append(c.brokers, brokerMetric{r, describe(r.name, r.help, "broker")})
 	}
-	for _, r := range agents() {
-		c.agents = append(c.agents, agentMetric{r, describe(r.name, r.help, "agent", "host")})
+	if all == nil { // an agent does not know the others
+		for _, r := range agents() {
+			c.agents = append(c.agents, agentMetric{r, describe(r.name, r.help, "agent", "host")})
+		}
 	}
 	for m := range c.times {
 		c.times[m] = describe(latency.Metric(m).String()+"_seconds", timeHelp[m], "book")
 	}
 	return c
-}
-
-// Every series begins with the labels run and name.
-func describe(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc(prefix+name, help, append([]string{"run", "name"}, labels...), nil)
 }
 
 // Take adds a change of a run. The first change of another run replaces it.

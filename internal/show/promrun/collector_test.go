@@ -160,6 +160,27 @@ func TestAgentsOfARun(t *testing.T) {
 	}
 }
 
+// Prometheus can add up what agents and their coordinator export of one run, or tell it apart.
+func TestSeriesOfAnAgent(t *testing.T) {
+	of := func(c *Collector) string {
+		c.Take(follow.Change{Run: headOf("a1"), Intervals: twoIntervals()})
+		return series(t, c, "a1")
+	}
+	run, agent := of(New()), of(OfAgent("3", "node-d"))
+	if strings.Contains(run, "agent=") {
+		t.Errorf("a run's own series have an agent:\n%s", run)
+	}
+	lines := strings.Split(agent, "\n")
+	for _, line := range lines {
+		if !strings.Contains(line, `agent="3"`) || !strings.Contains(line, `host="node-d"`) {
+			t.Errorf("%s is not of the agent", line)
+		}
+	}
+	if want := strings.Count(run, "\n") + 1; len(lines) != want {
+		t.Errorf("an agent exports %d series, want %d:\n%s", len(lines), want, agent)
+	}
+}
+
 func TestLagOfSeveralGroups(t *testing.T) {
 	c := New()
 	c.Take(follow.Change{Run: headOf("a1"), Intervals: []result.Interval{{

@@ -64,6 +64,20 @@ func TestDashboardAsksForWhatIsExported(t *testing.T) {
 	}
 }
 
+// If agents are scraped beside their coordinator, each query is of one of them.
+func TestDashboardCountsNoRecordTwice(t *testing.T) {
+	d := readDashboard(t)
+	for _, q := range d.queries() {
+		of := `agent=~"$figures"}`
+		if strings.Contains(q.expr, prefix+"agent_") {
+			of = `agent="$agent"}`
+		}
+		if strings.Count(q.expr, of) != strings.Count(q.expr, prefix) {
+			t.Errorf("panel %q does not ask for series with %s: %s", q.panel, of, q.expr)
+		}
+	}
+}
+
 func wantBothKinds(t *testing.T, q query, name string) {
 	t.Helper()
 	native, classic, both := strings.Cut(q.expr, " or ")

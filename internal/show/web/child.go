@@ -96,11 +96,12 @@ type live struct {
 	tabs      *tabs
 	scrapes   *scrapes // nil without metrics
 	collector *promrun.Collector
+	agent     bool                   // the runs are parts, whose folders have no end
 	recorded  func() ([]byte, error) // makes the page of the finished run, once
 
 	// Of the goroutine that runs conduct.
 	seen     *seen // nil without a run
-	measured bool  // a run has finished
+	measured bool  // a run has finished, or an agent has measured
 	status   string
 	lost     string // why the present run cannot be followed; "" if it can
 	progress Progress
@@ -115,7 +116,7 @@ type live struct {
 }
 
 func newLive(ctx context.Context, s setup) (*live, error) {
-	l := &live{tabs: newTabs(), stop: func() {}}
+	l := &live{tabs: newTabs(), stop: func() {}, agent: s.Agent != ""}
 	l.recorded = sync.OnceValues(l.recordedPage)
 	open := func(address string) (*Door, error) {
 		a, err := ParseAddress(address)
@@ -138,6 +139,9 @@ func newLive(ctx context.Context, s setup) (*live, error) {
 		}
 		if err == nil {
 			l.collector = promrun.New()
+			if l.agent {
+				l.collector = promrun.OfAgent(s.Agent, s.Host)
+			}
 			l.scrapes, err = newScrapes(d, s.Token, l.collector)
 		}
 		if err != nil {
@@ -260,7 +264,7 @@ func (l *live) follow(c followed, more bool) {
 		l.lost = c.err.Error()
 		return
 	}
-	l.measured = l.measured || c.Ended
+	l.measured = l.measured || c.Ended || l.agent && len(c.Intervals) > 0
 	if l.collector != nil {
 		l.collector.Take(c.Change)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/follow"
 	"kafkabench.example/kafka-bench/internal/show/pages"
 )
 
@@ -452,6 +453,21 @@ func TestFinishWaits(t *testing.T) {
 	}
 }
 
+// The folder of an agent's part never ends.
+func TestEndOfAPartIsScraped(t *testing.T) {
+	for _, agent := range []bool{false, true} {
+		l := &live{seen: &seen{}, agent: agent}
+		l.follow(followed{Change: follow.Change{Run: &result.Run{}}}, true)
+		if l.measured {
+			t.Errorf("agent %v: a run without intervals counts as measured", agent)
+		}
+		l.follow(followed{Change: follow.Change{Intervals: []result.Interval{{EndNs: 1e9}}}}, true)
+		if l.measured != agent {
+			t.Errorf("agent %v: measured is %v", agent, l.measured)
+		}
+	}
+}
+
 func TestTabsHaveTheirTimeAfterTheLastPage(t *testing.T) {
 	s := newShelf(t)
 	dir := s.open().path(s.record("base", 0))
@@ -478,7 +494,7 @@ func scrape(s *scrapes) {
 
 func TestMetrics(t *testing.T) {
 	token := newToken()
-	f := mustConnect(t, Options{Metrics: anyPort(t), Token: token})
+	f := mustConnect(t, Options{Metrics: anyPort(t), Token: token, Agent: "3", Host: "node-d"})
 	s := newShelf(t)
 	folder := s.record("base", 0)
 	f.Run(s.open().path(folder))
@@ -526,7 +542,7 @@ func TestMetrics(t *testing.T) {
 		}
 		last = text
 	}
-	if !strings.Contains(last, `kafka_bench_run_phase{`) || !strings.Contains(last, `phase="ended"`) {
+	if !strings.Contains(last, `kafka_bench_run_phase{agent="3",host="node-d",`) || !strings.Contains(last, `phase="ended"`) {
 		t.Errorf("the last scrape is not of the end:\n%.600s", last)
 	}
 	if err := <-f.ended; err != nil {

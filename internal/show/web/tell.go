@@ -17,6 +17,8 @@ type setup struct {
 	Page    string `json:"page,omitempty"`    // the address; "" is none
 	Metrics string `json:"metrics,omitempty"` // the address; "" is none
 	Token   string `json:"token,omitempty"`   // that a scrape must have; "" is none
+	Agent   string `json:"agent,omitempty"`   // as in Options
+	Host    string `json:"host,omitempty"`
 }
 
 // opened is the only line that the child writes.
@@ -53,6 +55,9 @@ type Progress struct {
 type Options struct {
 	Page, Metrics *Address // nil is none
 	Token         string   // that a scrape must have; "" is none
+	// Agent is the index of the agent that makes parts of runs, and Host its machine: labels of its
+	// metrics. Agent is "" if this process makes whole runs.
+	Agent, Host string
 	// Warn is called, from any goroutine, when the child is lost.
 	Warn func(string)
 }
@@ -94,7 +99,7 @@ const (
 // Connect sets up a child with this standard input and output. The error says why it serves
 // nothing; usually an address is taken.
 func Connect(in io.WriteCloser, out io.Reader, o Options) (*Pages, error) {
-	s := setup{Token: o.Token}
+	s := setup{Token: o.Token, Agent: o.Agent, Host: o.Host}
 	patience := tabsTimeout
 	if o.Metrics != nil {
 		s.Metrics, patience = o.Metrics.String(), scrapeTimeout
