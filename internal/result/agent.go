@@ -72,6 +72,11 @@ func (r *Run) Fleet() (f Fleet) {
 	return f
 }
 
+// PartMissing reports whether an agent did not hand in its part: no figure includes what it did.
+func (r *Run) PartMissing() bool {
+	return slices.ContainsFunc(r.Agents, func(a Agent) bool { return !a.HandedIn })
+}
+
 // String returns "no agents", "2 agents (any)", or "3 agents (apart, 1 sender)".
 func (f Fleet) String() string {
 	switch {

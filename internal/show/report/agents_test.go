@@ -48,3 +48,20 @@ func TestManyAgents(t *testing.T) {
 		t.Errorf("the page has %d rows", rows)
 	}
 }
+
+// What a missing part scheduled is in no book.
+func TestBooksWithoutAPart(t *testing.T) {
+	r := showtest.Agents(t, 3)
+	for _, missing := range []bool{false, true} {
+		r.Run.Agents[1].HandedIn = !missing
+		for format, words := range map[report.Format][2]string{
+			report.AsText:     {"Everything that was scheduled was delivered.", "of the measured window, in records, of the parts that were handed in\n"},
+			report.AsMarkdown: {"Everything that was scheduled was delivered.", "what the missing ones did is not known."},
+		} {
+			got := string(showtest.Written(t, reporting(r), report.Options{Format: format}))
+			if strings.Contains(got, words[0]) == missing || strings.Contains(got, words[1]) != missing {
+				t.Errorf("with a part missing (%v), format %v has\n%s", missing, format, got)
+			}
+		}
+	}
+}
