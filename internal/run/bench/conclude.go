@@ -108,7 +108,8 @@ func (r *run) conclude(plan Plan, handed Handed) (*Outcome, error) {
 		return nil, fmt.Errorf("%w: %s", ErrNoPart, strings.Join(missing, "; "))
 	}
 	c := conclusion{run: r, plan: plan, parts: parts, Evidence: &judge.Evidence{
-		Agents: r.agentsOf(plan, handed, parts), Times: r.collector, Histograms: histogramsIn(r.writer.Dir()), Caveats: r.cfg.Caveats,
+		Agents: r.agentsOf(plan, handed, parts), Times: r.collector, Histograms: histogramsIn(r.writer.Dir()),
+		Caveats: r.cfg.Caveats,
 	}}
 	if !r.journal.Placed() {
 		r.journal.SetAxis(time.Until(parts[0].Info.StartedAt), time.Duration(r.cfg.Scenario.Phases.Measure))

@@ -24,11 +24,15 @@ type Makers struct {
 	Fleet result.Fleet // none: this process makes the runs
 }
 
-// OriginOf returns the campaign's origin. The run that recorded it need not have finished.
+// OriginOf returns the campaign's origin. The run that recorded it need not have finished, unless
+// agents made it: how many there were is recorded at the end.
 func OriginOf(c *result.RecordedCampaign) Origin {
 	for _, recorded := range c.Runs {
-		if recorded != nil && recorded.Run.Run.Cluster.Kind != "" {
-			return Origin{run: &recorded.Run.Run, fleet: recorded.Run.Fleet()}
+		if recorded == nil || recorded.Run.Run.Cluster.Kind == "" {
+			continue
+		}
+		if fleet := recorded.Run.Fleet(); fleet.Agents > 0 || recorded.Run.Run.Placement == "" {
+			return Origin{run: &recorded.Run.Run, fleet: fleet}
 		}
 	}
 	return Origin{}

@@ -56,7 +56,8 @@ func TestResumedBySameMachines(t *testing.T) {
 			"the campaign was begun with no agents, and would go on with 2 agents (own): its runs would not compare; give the same agents, or begin a new campaign"},
 		"another placement": {begunBy(3, bench.Own), apart(3, 1),
 			"the campaign was begun with 3 agents (own), and would go on with 3 agents (apart, 1 sender): its runs would not compare; give the same agents, or begin a new campaign"},
-		"the same senders": {begunApart(3, 2), apart(3, 2), ""},
+		"the same senders":                 {begunApart(3, 2), apart(3, 2), ""},
+		"a run whose agents are not known": {begunBy(0, bench.Own), agents(3, bench.Own), ""},
 		"other senders": {begunApart(3, 2), apart(3, 1),
 			"the campaign was begun with 3 agents (apart, 2 senders), and would go on with 3 agents (apart, 1 sender): its runs would not compare; give the same agents, or begin a new campaign"},
 	} {

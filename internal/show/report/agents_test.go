@@ -65,3 +65,27 @@ func TestBooksWithoutAPart(t *testing.T) {
 		}
 	}
 }
+
+// The agents of a coordinator that died may have handed in their parts.
+func TestUnfinishedWithASession(t *testing.T) {
+	r := killed(t)
+	const command = "kafka-bench collect --session s7"
+	for _, session := range []string{"", "s7"} {
+		r.Run.Run.Session = session
+		for _, format := range []report.Format{report.AsText, report.AsMarkdown} {
+			got := string(showtest.Written(t, reporting(r), report.Options{Format: format}))
+			if strings.Contains(got, command) != (session != "") {
+				t.Errorf("with the session %q, format %v has\n%s", session, format, got)
+			}
+		}
+		shown := false
+		for _, s := range report.AccountOf(r).Sections {
+			for _, b := range s.Blocks {
+				shown = shown || strings.Contains(b.Text, command)
+			}
+		}
+		if shown != (session != "") {
+			t.Errorf("with the session %q, the page has the command: %v", session, shown)
+		}
+	}
+}

@@ -119,6 +119,9 @@ func markdownRun(m *layout.Markdown, r *result.Recorded) {
 	m.Paragraph(layout.Prose(madeWith(&r.Run)))
 	markdownCaveats(m, []*result.Recorded{r})
 	if !r.Run.Finished() {
+		if text := collectable(&r.Run); text != "" {
+			m.Paragraph(layout.Prose(text))
+		}
 		return
 	}
 	if s := systemOf(&r.Run); s != nil {
