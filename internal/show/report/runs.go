@@ -119,8 +119,8 @@ func markdownRun(m *layout.Markdown, r *result.Recorded) {
 	m.Paragraph(layout.Prose(madeWith(&r.Run)))
 	markdownCaveats(m, []*result.Recorded{r})
 	if !r.Run.Finished() {
-		if text := collectable(&r.Run); text != "" {
-			m.Paragraph(layout.Prose(text))
+		if command := collecting(&r.Run); command != "" {
+			m.Paragraph(layout.Prose(collectable), " ", layout.Code(command))
 		}
 		return
 	}
