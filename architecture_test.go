@@ -91,7 +91,7 @@ var walls = map[string][]string{
 	"internal/measure/latency":  {},
 	"internal/measure/ledger":   {},
 	"internal/measure/snapshot": {"internal/measure/latency", "internal/measure/ledger"},
-	"internal/result":           {"internal/measure/latency"},
+	"internal/result":           {"internal/measure/latency", "internal/plan/unit"},
 	"internal/plan/arrival":     {"internal/plan/unit"},
 	"internal/plan/payload":     {"internal/plan/unit"},
 	"internal/plan/spelling":    {},

@@ -119,9 +119,9 @@ func newRig(f engineFlags, agents fleetFlags, stderr io.Writer, others error) (r
 }
 
 func (r rig) makers() campaign.Makers {
-	m := campaign.Makers{Host: result.Host(probe.DescribeHost()), Agents: r.fleet.of()}
-	if m.Agents > 0 {
-		m.Placement = r.fleet.placed()
+	m := campaign.Makers{Host: result.Host(probe.DescribeHost())}
+	if n := r.fleet.of(); n > 0 {
+		m.Fleet = result.Fleet{Agents: n, Placement: r.fleet.placed(), Senders: r.fleet.senders}
 	}
 	return m
 }

@@ -7,6 +7,8 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
 // Agent is one of the processes that together made the run's load, on one or several machines. Null
@@ -46,6 +48,45 @@ func (a Agent) String() string {
 		return fmt.Sprintf("agent %d", a.Index)
 	}
 	return fmt.Sprintf("agent %d (%s)", a.Index, a.HostName)
+}
+
+// Fleet is how many agents made a run, and what they did. The zero value is none: one machine made
+// it.
+type Fleet struct {
+	Agents    int
+	Placement string
+	Senders   int // how many agents sent, if they were apart; otherwise 0
+}
+
+// Fleet returns the agents that made a finished run.
+func (r *Run) Fleet() (f Fleet) {
+	if len(r.Agents) == 0 {
+		return f
+	}
+	f = Fleet{Agents: len(r.Agents), Placement: r.Run.Placement}
+	for _, a := range r.Agents {
+		if f.Placement == "apart" && a.Producers > 0 {
+			f.Senders++
+		}
+	}
+	return f
+}
+
+// PartMissing reports whether an agent did not hand in its part: no figure includes what it did.
+func (r *Run) PartMissing() bool {
+	return slices.ContainsFunc(r.Agents, func(a Agent) bool { return !a.HandedIn })
+}
+
+// String returns "no agents", "2 agents (any)", or "3 agents (apart, 1 sender)".
+func (f Fleet) String() string {
+	switch {
+	case f.Agents == 0:
+		return "no agents"
+	case f.Senders > 0:
+		return fmt.Sprintf("%s (%s, %s)", unit.Things(int64(f.Agents), "agent"), f.Placement,
+			unit.Things(int64(f.Senders), "sender"))
+	}
+	return fmt.Sprintf("%s (%s)", unit.Things(int64(f.Agents), "agent"), f.Placement)
 }
 
 // AgentCounts are an agent's part of the books of the measured window.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -158,14 +159,20 @@ func write(path string, scene draw.Scene) error {
 	return os.WriteFile(path, b.Bytes(), 0o644)
 }
 
+// picture returns the image, or a sentence that says what it lacks.
 func (s *shelf) picture(file string) (string, error) {
 	i := slices.IndexFunc(pictures(), func(p picture) bool { return p.file == file })
 	if i < 0 {
 		return "", fmt.Errorf("there is no picture %q", file)
 	}
-	spec, err := s.spec(pictures()[i])
+	p := pictures()[i]
+	spec, err := s.spec(p)
 	if err != nil {
-		return "", nil
+		if lacks := (*chart.Missing)(nil); errors.As(err, &lacks) {
+			err = lacks // without the chart's name
+		}
+		return fmt.Sprintf("There is no chart %s.svg: %v. `make results-runs ONLY=%s` records it.", file, err,
+			strings.Join(p.of, ",")), nil
 	}
 	return fmt.Sprintf("![%s](images/%s.svg)", spec.Alt, file), nil
 }

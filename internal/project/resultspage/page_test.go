@@ -176,6 +176,22 @@ func TestPictureOfAValidRun(t *testing.T) {
 	}
 }
 
+// A chart that lacks its data leaves a sentence on the page, with the command that records them.
+func TestPictureWithoutItsData(t *testing.T) {
+	s := newShelf()
+	s.of("baseline").cells = []cell{{runs: []*result.Recorded{{Run: made(baseline, "baseline", "base01", 0).Run}}}}
+	for file, want := range map[string]string{
+		"baseline-timeline": "There is no chart baseline-timeline.svg: baseline has no valid run with intervals.ndjson. " +
+			"`make results-runs ONLY=baseline` records it.",
+		"bursty-summary": "There is no chart bursty-summary.svg: bursty-light was not recorded. " +
+			"`make results-runs ONLY=bursty-light,bursty-heavy,bursty-overload` records it.",
+	} {
+		if got, err := s.picture(file); err != nil || got != want {
+			t.Errorf("%s is %q, %v; want %q", file, got, err, want)
+		}
+	}
+}
+
 func TestPageOfTwoMachines(t *testing.T) {
 	out := t.TempDir()
 	save(t, out, made(baseline, "baseline", "base01", 0))

@@ -56,7 +56,7 @@ func referenceFor(set, off []*result.Run) (Reference, bool) {
 		}
 		perS = append(perS, r.Delivery.DeliveredPerS)
 	}
-	a, b := Settings(set[0].Scenario), Settings(off[0].Scenario)
+	a, b := Configuration(set[0]), Configuration(off[0])
 	names := maps.Clone(a)
 	maps.Copy(names, b)
 	reference := Reference{Name: off[0].Run.Name, DeliveredPerS: median(perS)}

@@ -2,6 +2,7 @@ package figure
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/result"
@@ -19,4 +20,18 @@ func Settings(scenario result.Settings) map[string]string {
 		}
 	}
 	return asked
+}
+
+// Configuration returns what makes runs repeats of each other: the settings of the scenario and, of
+// a run of agents, how many there were and what they did.
+func Configuration(r *result.Run) map[string]string {
+	all := Settings(r.Scenario)
+	f := r.Fleet()
+	if f.Agents > 0 {
+		all["agents"], all["agents.placement"] = strconv.Itoa(f.Agents), f.Placement
+	}
+	if f.Senders > 0 {
+		all["agents.senders"] = strconv.Itoa(f.Senders)
+	}
+	return all
 }

@@ -108,7 +108,8 @@ func (r *run) conclude(plan Plan, handed Handed) (*Outcome, error) {
 		return nil, fmt.Errorf("%w: %s", ErrNoPart, strings.Join(missing, "; "))
 	}
 	c := conclusion{run: r, plan: plan, parts: parts, Evidence: &judge.Evidence{
-		Agents: agentsOf(handed, parts), Times: r.collector, Histograms: histogramsIn(r.writer.Dir()), Caveats: r.cfg.Caveats,
+		Agents: r.agentsOf(plan, handed, parts), Times: r.collector, Histograms: histogramsIn(r.writer.Dir()),
+		Caveats: r.cfg.Caveats,
 	}}
 	if !r.journal.Placed() {
 		r.journal.SetAxis(time.Until(parts[0].Info.StartedAt), time.Duration(r.cfg.Scenario.Phases.Measure))
@@ -203,15 +204,16 @@ func crossed(s snapshot.Snapshot) (records int64) {
 	return records
 }
 
-func agentsOf(handed Handed, parts []left) []result.Agent {
+func (r *run) agentsOf(plan Plan, handed Handed, parts []left) []result.Agent {
 	all := make([]result.Agent, len(handed.Agents))
 	for i, a := range handed.Agents {
+		producers, members := plan.Workers(r.cfg.Scenario, i)
 		all[i] = result.Agent{Index: i, Instance: fmt.Sprintf("%016x", a.Instance), HostName: a.HostName, Host: a.Host,
-			Partitions: a.Partitions, ClockErrorNs: a.ClockErrorNs, Reasons: a.Reasons}
+			Producers: len(producers), Consumers: len(members) * len(plan.Groups), Partitions: a.Partitions, ClockErrorNs: a.ClockErrorNs, Reasons: a.Reasons}
 	}
 	for _, p := range parts {
 		a, sent := &all[p.index], p.final.Sent[1]
-		a.HandedIn, a.Producers, a.Consumers, a.StartedNs = true, p.Producers, p.Consumers, &p.BeganNs
+		a.HandedIn, a.StartedNs = true, &p.BeganNs
 		a.Counts = &result.AgentCounts{Scheduled: sent.Scheduled, Admitted: sent.Admitted, Acked: sent.Acked}
 		a.ClockErrorNs, a.Counts.Crossed = p.Clocks.StartErrorNs, crossed(p.final)
 		for _, g := range p.final.Groups {

@@ -153,16 +153,20 @@ func (r *run) info() result.Info {
 	if r.cfg.Cluster != nil {
 		info.Cluster = clusterOf(r.cfg)
 	}
+	if r.cfg.Driver != nil {
+		info.Driver = result.Driver{Name: r.cfg.Driver.Name(), Version: r.cfg.Driver.Version()}
+	}
 	if r.producers != nil {
-		info.Driver = result.Driver{
-			Name: r.cfg.Driver.Name(), Version: r.cfg.Driver.Version(), Producer: settings(r.producers.Settings()),
-		}
+		info.Driver.Producer = settings(r.producers.Settings())
 	}
 	if len(r.groups) > 0 {
 		info.Driver.Consumer = settings(r.groups[0].Settings())
 	}
 	if r.cfg.Scenario.Consume.Consumers > 0 && len(r.groupIDs) == 1 && !r.manual() {
 		info.Group = r.groupIDs[0]
+	}
+	if f := r.cfg.Fleet; f != nil {
+		info.Placement, info.Session = Placed(r.cfg.Scenario, f.Placement()), f.Session()
 	}
 	return info
 }

@@ -72,8 +72,8 @@ type leader struct{ *run }
 func lead(ctx context.Context, cfg Config) (*Outcome, error) {
 	l := &leader{newRun(cfg)}
 	starting, cancel := cfg.Starting(ctx)
-	err := l.prepare(starting, l.checkQueue, l.makePayloads, l.makeSchedule, l.openResult, l.boundStored, l.openTopic,
-		l.openDeadLetters, l.openProbes, l.beginUnlessFilled)
+	err := l.prepare(starting, l.checkQueue, l.makePayloads, l.makeSchedule, l.openResult, l.describeEarly, l.boundStored,
+		l.openTopic, l.openDeadLetters, l.openProbes, l.beginUnlessFilled, l.describeEarly) // with the topic and the groups
 	cancel()
 	if err != nil {
 		return nil, err

@@ -112,7 +112,7 @@ const readyTimeout = 60 * time.Second
 // After an error nothing is left behind.
 func prepare(ctx context.Context, cfg Config) (*run, error) {
 	r := newRun(cfg)
-	return r, r.prepare(ctx, r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.boundStored, r.openTopic,
+	return r, r.prepare(ctx, r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.describeEarly, r.boundStored, r.openTopic,
 		r.openProbes, r.fillTopic, r.beginReading, r.makeGate,
 		r.startProcesses, r.openGroups, r.awaitReady, r.openSenders, r.prepareFaults, r.choosePlan, r.openObservers, r.readFirstLag)
 }
@@ -189,6 +189,13 @@ func (b *base) openResult(context.Context) (err error) {
 	}
 	b.journal = observe.NewJournal(b.axis, b.writer, b.cfg.Watch)
 	return nil
+}
+
+// describeEarly writes what is known before the time axis is set, for a run that does not get so far.
+func (r *run) describeEarly(context.Context) error {
+	info := r.info()
+	info.StartedAt, info.Phases = time.Time{}, nil
+	return r.writer.Describe(info, r.recorded)
 }
 
 func (b *base) access() access.Access { return cluster.AccessTo(b.cfg.Cluster) }

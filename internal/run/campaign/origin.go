@@ -7,7 +7,6 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
-	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
@@ -15,22 +14,25 @@ import (
 // Origin is the method, machines, cluster and versions of the campaign's first run. The zero value is the
 // origin of a campaign without runs; every check passes.
 type Origin struct {
-	run    *result.Info
-	agents int
+	run   *result.Info
+	fleet result.Fleet
 }
 
 // Makers are what makes a campaign's runs.
 type Makers struct {
-	Host      result.Host // of this process
-	Agents    int         // 0 is none: this process makes the runs
-	Placement string      // of agents
+	Host  result.Host  // of this process
+	Fleet result.Fleet // none: this process makes the runs
 }
 
-// OriginOf returns the campaign's origin. The run that recorded it need not have finished.
+// OriginOf returns the campaign's origin. The run that recorded it need not have finished, unless
+// agents made it: how many there were is recorded at the end.
 func OriginOf(c *result.RecordedCampaign) Origin {
 	for _, recorded := range c.Runs {
-		if recorded != nil && recorded.Run.Run.Cluster.Kind != "" {
-			return Origin{run: &recorded.Run.Run, agents: len(recorded.Run.Agents)}
+		if recorded == nil || recorded.Run.Run.Cluster.Kind == "" {
+			continue
+		}
+		if fleet := recorded.Run.Fleet(); fleet.Agents > 0 || recorded.Run.Run.Placement == "" {
+			return Origin{run: &recorded.Run.Run, fleet: fleet}
 		}
 	}
 	return Origin{}
@@ -51,7 +53,7 @@ func (o Origin) CheckMethod() error {
 }
 
 // CheckMakers returns an error if the campaign's runs were made by another number or placement of
-// agents, or without agents on a machine with another CPU model, number of CPUs or kernel. The error
+// agents, by other senders, or without agents on a machine with another CPU model, number of CPUs or kernel. The error
 // wraps ErrOtherOrigin.
 func (o Origin) CheckMakers(now Makers) error {
 	if o.run == nil {
@@ -61,21 +63,17 @@ func (o Origin) CheckMakers(now Makers) error {
 		return fmt.Errorf("the campaign was begun %s, and would go on with %s: %w; %sbegin a new campaign", was, is,
 			ErrOtherOrigin, remedy)
 	}
-	was := Makers{Host: o.run.Host, Agents: o.agents, Placement: o.run.Placement}
-	if was.Agents != now.Agents || was.Placement != now.Placement && !(was.Placement == bench.Any && now.Placement == bench.Own) {
-		return refuse("with "+was.agents(), now.agents(), "give the same agents, or ")
+	was, asked := Makers{Host: o.run.Host, Fleet: o.fleet}, now.Fleet
+	if was.Fleet.Placement == bench.Any && asked.Placement == bench.Own {
+		asked.Placement = bench.Any // a queue's
 	}
-	if was.Agents == 0 && was.machine() != now.machine() {
+	if was.Fleet != asked {
+		return refuse("with "+was.Fleet.String(), now.Fleet.String(), "give the same agents, or ")
+	}
+	if was.Fleet.Agents == 0 && was.machine() != now.machine() {
 		return refuse("on "+was.machine(), now.machine(), "")
 	}
 	return nil
-}
-
-func (m Makers) agents() string {
-	if m.Agents == 0 {
-		return "no agents"
-	}
-	return fmt.Sprintf("%s (%s)", unit.Things(int64(m.Agents), "agent"), m.Placement)
 }
 
 func (m Makers) machine() string {

@@ -129,6 +129,10 @@ func TestGapInASequence(t *testing.T) {
 		w.agent("node-1", 1, gap.with(w))
 		o, err := w.run(small)
 		w.invalid(o, err, "agent 1 (node-1) did not hand in its part: some of its records are missing")
+		if sent, lacking := o.Run.Agents[0], o.Run.Agents[1]; lacking.HandedIn || lacking.Producers != sent.Producers ||
+			lacking.Consumers != sent.Consumers {
+			t.Errorf("the agents had producers and consumers so: %+v, %+v", sent, lacking)
+		}
 	})
 }
 

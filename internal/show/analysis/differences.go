@@ -57,13 +57,13 @@ func (a Attributes) Mixed() (names []string) {
 	return names
 }
 
-// ScenarioSettings returns the settings of the runs' scenarios. A scenario older than a key has the
-// key's default; a key that only some runs set is mixed.
+// ScenarioSettings returns the settings of the runs' scenarios, and their agents. A scenario older
+// than a key has the key's default; a key that only some runs set is mixed.
 func ScenarioSettings(runs []*result.Recorded) Attributes {
 	var each []map[string]string
 	all := Attributes{}
 	for _, r := range runs {
-		settings := figure.Settings(r.Run.Scenario)
+		settings := figure.Configuration(&r.Run)
 		if says(settings) {
 			for name, value := range result.LaterSettings() {
 				if _, there := settings[name]; !there {

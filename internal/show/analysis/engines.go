@@ -133,7 +133,7 @@ func alikeBut(a, b *Cell, keys ...string) bool {
 	if len(a.Sample.Taken) == 0 || len(b.Sample.Taken) == 0 {
 		return false
 	}
-	mine, others := figure.Settings(a.Sample.Taken[0].Run.Scenario), figure.Settings(b.Sample.Taken[0].Run.Scenario)
+	mine, others := figure.Configuration(&a.Sample.Taken[0].Run), figure.Configuration(&b.Sample.Taken[0].Run)
 	alike := func(one, other map[string]string) bool {
 		for path, value := range one {
 			if !slices.Contains(keys, path) && other[path] != value {

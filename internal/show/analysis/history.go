@@ -95,10 +95,11 @@ type HistoryOptions struct {
 // DefaultMinChange is the default of HistoryOptions.MinChange.
 const DefaultMinChange = 0.05
 
-// Configuration returns the hash of a run's scenario without its name. A setting that older runs do
-// not have counts only if it differs from its default, so new settings change no hash.
+// Configuration returns the hash of a run's scenario without its name, and of its agents if it has
+// any. A setting that older runs do not have counts only if it differs from its default, so new
+// settings change no hash.
 func Configuration(r *result.Run) string {
-	settings := figure.Settings(r.Scenario)
+	settings := figure.Configuration(r)
 	for name, value := range result.LaterSettings() {
 		if settings[name] == value {
 			delete(settings, name)

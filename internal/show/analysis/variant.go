@@ -7,7 +7,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// Variant is the runs of one name: repeats of one configuration.
+// Variant is the runs of one name, made by the same number and placement of agents: repeats of one
+// configuration.
 type Variant struct {
 	Name string
 	// Runs are the valid runs, or all finished ones if none is valid.
@@ -17,12 +18,33 @@ type Variant struct {
 	Among []*result.Run // the runs of all names, including its own
 }
 
-// Variants groups runs by name, in the order of the names' first runs. A run that did not finish
-// counts only in All.
+// VariantNames returns the name of each run's variant: the run's name, with the agents if finished
+// runs of that name had others, or none.
+func VariantNames(runs []*result.Recorded) []string {
+	fleets := map[string][]result.Fleet{}
+	for _, r := range runs {
+		name, fleet := r.Run.Run.Name, r.Run.Fleet()
+		if r.Run.Finished() && !slices.Contains(fleets[name], fleet) {
+			fleets[name] = append(fleets[name], fleet)
+		}
+	}
+	names := make([]string, len(runs))
+	for i, r := range runs {
+		names[i] = r.Run.Run.Name
+		if r.Run.Finished() && len(fleets[names[i]]) > 1 {
+			names[i] += ", " + r.Run.Fleet().String()
+		}
+	}
+	return names
+}
+
+// Variants groups runs by VariantNames, in the order of the names' first runs. A run that did not
+// finish counts only in All.
 func Variants(runs []*result.Recorded) []Variant {
 	var grouped []Variant
-	for _, r := range runs {
-		name := r.Run.Run.Name
+	names := VariantNames(runs)
+	for i, r := range runs {
+		name := names[i]
 		i := slices.IndexFunc(grouped, func(v Variant) bool { return v.Name == name })
 		if i < 0 {
 			i = len(grouped)

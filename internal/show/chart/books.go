@@ -55,8 +55,12 @@ func books(in Input) (draw.Spec, error) {
 		}
 		return p, err
 	})
+	of := ""
+	if slices.ContainsFunc(s.runs, func(r named) bool { return r.Run.PartMissing() }) {
+		of = ", of the parts that were handed in"
+	}
 	return draw.Spec{
-		Title: s.title("What became of the scheduled records"), Panels: all,
+		Title: s.title("What became of the scheduled records") + of, Panels: all,
 		X:     draw.Free("records", draw.Linear, count),
 		Alt:   fmt.Sprintf("How many records of %s were scheduled, and how many of them ended in which way.", s.said()),
 		Notes: append(s.notes, notes...),

@@ -180,14 +180,15 @@ func typicalRuns(c *result.RecordedCampaign) ([]named, error) {
 	return all, nil
 }
 
-// study returns the campaign, or makes one whose cells are the runs of one name. The notes name
+// study returns the campaign, or makes one whose cells are the runs of one variant. The notes name
 // cells without a valid run.
 func (in Input) study() (study *analysis.Study, notes []string, err error) {
 	c := in.Campaign
 	if c == nil {
 		c = &result.RecordedCampaign{Runs: readable(in.Runs)}
-		for _, r := range c.Runs {
-			name := r.Run.Run.Name
+		names := analysis.VariantNames(c.Runs)
+		for i, r := range c.Runs {
+			name := names[i]
 			cell := slices.IndexFunc(c.Campaign.Cells, func(cell result.Cell) bool { return cell.Name == name })
 			if cell < 0 {
 				cell = len(c.Campaign.Cells)

@@ -104,6 +104,10 @@ func TestBooks(t *testing.T) {
 	if got := spec.Panels[0].Y.Categories; slices.Contains(got, "lost") {
 		t.Errorf("what did not happen has a row: %q", got)
 	}
+	r.Run.Agents = []result.Agent{{HandedIn: true}, {Index: 1}}
+	if got := drawn(t, "books", of1(r)).Title; !strings.HasSuffix(got, ", of the parts that were handed in") {
+		t.Errorf("without a part the title is %q", got)
+	}
 	r.Run.Load = result.Load{}
 	lacking(t, "books", of1(r), "load.scheduled", "run.json")
 }

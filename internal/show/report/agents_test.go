@@ -48,3 +48,44 @@ func TestManyAgents(t *testing.T) {
 		t.Errorf("the page has %d rows", rows)
 	}
 }
+
+// What a missing part scheduled is in no book.
+func TestBooksWithoutAPart(t *testing.T) {
+	r := showtest.Agents(t, 3)
+	for _, missing := range []bool{false, true} {
+		r.Run.Agents[1].HandedIn = !missing
+		for format, words := range map[report.Format][2]string{
+			report.AsText:     {"Everything that was scheduled was delivered.", "of the measured window, in records, of the parts that were handed in\n"},
+			report.AsMarkdown: {"Everything that was scheduled was delivered.", "what the missing ones did is not known."},
+		} {
+			got := string(showtest.Written(t, reporting(r), report.Options{Format: format}))
+			if strings.Contains(got, words[0]) == missing || strings.Contains(got, words[1]) != missing {
+				t.Errorf("with a part missing (%v), format %v has\n%s", missing, format, got)
+			}
+		}
+	}
+}
+
+// The agents of a coordinator that died may have handed in their parts.
+func TestUnfinishedWithASession(t *testing.T) {
+	r := killed(t)
+	const command = "kafka-bench collect --session s7"
+	for _, session := range []string{"", "s7"} {
+		r.Run.Run.Session = session
+		for _, format := range []report.Format{report.AsText, report.AsMarkdown} {
+			got := string(showtest.Written(t, reporting(r), report.Options{Format: format}))
+			if strings.Contains(got, command) != (session != "") {
+				t.Errorf("with the session %q, format %v has\n%s", session, format, got)
+			}
+		}
+		shown := false
+		for _, s := range report.AccountOf(r).Sections {
+			for _, b := range s.Blocks {
+				shown = shown || strings.Contains(b.Text, command)
+			}
+		}
+		if shown != (session != "") {
+			t.Errorf("with the session %q, the page has the command: %v", session, shown)
+		}
+	}
+}

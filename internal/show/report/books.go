@@ -20,8 +20,12 @@ const (
 
 func printBooks(p *layout.Page, r *result.Run) {
 	l, d := r.Load, r.Delivery
+	of := ""
+	if r.PartMissing() {
+		of = ", of the parts that were handed in"
+	}
 	if reads(r) {
-		p.Heading("Read", " in the measured window")
+		p.Heading("Read", " in the measured window"+of)
 		p.Labelled("per second", unit.PerSecond(d.DeliveredPerS))
 		p.Labelled("bytes", layout.List(unit.Bytes(d.Bytes), inBytes(r, "delivered_bytes_per_s", "")))
 		printFilled(p, r)
@@ -32,7 +36,7 @@ func printBooks(p *layout.Page, r *result.Run) {
 	if !r.Says("load.acked_per_s") && !r.Says("delivery.delivered_per_s") {
 		return // an imported run that has only times
 	}
-	p.Heading("Books", " of the measured window, in records")
+	p.Heading("Books", " of the measured window, in records"+of)
 	equations := []equation{
 		{"scheduled", l.Scheduled, []term{{l.Admitted, "admitted"}, {l.Deferred, "deferred"}, {l.Shed, "shed"}}},
 		{"admitted", l.Admitted, []term{{l.Acked, "acked"}, {l.Failed, "failed"}, {l.Unknown, "unknown"}}},
@@ -268,6 +272,8 @@ func sumUp(r *result.Run, width int) string {
 	switch {
 	case r.Run.Imported != nil:
 		return "The outcome of each record is not known: the figures are counts of the other tool."
+	case r.PartMissing():
+		return "These are the parts that were handed in: what the missing ones did is not known."
 	case reads(r) && !r.Says("lag.drained"): // others still wrote: the topic had no end
 		return unit.Things(d.Delivered, "record") + " were read in the window."
 	case reads(r):

@@ -29,9 +29,24 @@ func printFiles(p *layout.Page, r *result.Recorded) {
 	p.Text(2, layout.List(files...))
 }
 
+const collectable = "If its agents have handed in and the cluster is still there, this makes the result, with the " +
+	"--brokers and the --key of the run:"
+
+// collecting is the command that makes the result of an unfinished run of agents; "" without agents.
+func collecting(r *result.Run) string {
+	if r.Run.Session == "" {
+		return ""
+	}
+	return "kafka-bench collect --session " + r.Run.Session
+}
+
 // The sums include the warm-up, and no books were closed over them.
 func printUnfinished(p *layout.Page, r *result.Recorded) {
 	p.Heading("Until it stopped", ", warm-up included; no books were closed over these")
+	if command := collecting(&r.Run); command != "" {
+		p.Text(2, collectable)
+		p.Text(4, command)
+	}
 	if len(r.Intervals) == 0 {
 		p.Text(2, "no interval was recorded")
 		return

@@ -119,6 +119,9 @@ func markdownRun(m *layout.Markdown, r *result.Recorded) {
 	m.Paragraph(layout.Prose(madeWith(&r.Run)))
 	markdownCaveats(m, []*result.Recorded{r})
 	if !r.Run.Finished() {
+		if command := collecting(&r.Run); command != "" {
+			m.Paragraph(layout.Prose(collectable), " ", layout.Code(command))
+		}
 		return
 	}
 	if s := systemOf(&r.Run); s != nil {

@@ -392,7 +392,7 @@ func referenceNotes(compared []analysis.Variant) (notes []string) {
 			without = append(without, v.Name)
 			continue
 		}
-		text := fmt.Sprintf("%s (%s), which differs in %s", called(compared, reference.Name),
+		text := fmt.Sprintf("%s (%s), which differs in %s", called(compared, v, reference.Name),
 			unit.PerSecond(reference.DeliveredPerS),
 			layout.Enumerate(append([]string{"backpressure"}, reference.Differs...)))
 		if len(reference.Differs) == 0 {
@@ -413,9 +413,10 @@ func referenceNotes(compared []analysis.Variant) (notes []string) {
 	return notes
 }
 
-func called(compared []analysis.Variant, name string) string {
+// called returns the variant of runs of a name that the agents of v made too.
+func called(compared []analysis.Variant, v analysis.Variant, name string) string {
 	for _, other := range compared {
-		if len(other.Runs) > 0 && other.Runs[0].Run.Run.Name == name {
+		if len(other.Runs) > 0 && other.Runs[0].Run.Run.Name == name && other.Runs[0].Run.Fleet() == v.Runs[0].Run.Fleet() {
 			return other.Name
 		}
 	}

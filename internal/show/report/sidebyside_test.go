@@ -73,3 +73,25 @@ func TestFindingsFollowTheFigures(t *testing.T) {
 		t.Errorf("busy consumers were called idle:\n%s", got)
 	}
 }
+
+// Runs that other agents made are no repeats.
+func TestSideBySideOfAgents(t *testing.T) {
+	var runs []*result.Recorded
+	for i, change := range []func(*result.Run){
+		func(*result.Run) {}, showtest.MadeBy(2, 0, "any"), showtest.MadeBy(2, 0, "any"), showtest.MadeBy(3, 1, "apart"),
+	} {
+		p := resulttest.Baseline()
+		p.Seed += uint64(i)
+		runs = append(runs, showtest.Simulate(t, p))
+		change(&runs[i].Run)
+	}
+	got := sideBySide(t, runs...)
+	for _, want := range []string{"baseline, no agents", "baseline, 2 agents (any)", "baseline, 3 agents (apart, 1 sender)", ", all 2"} {
+		if !bytes.Contains(got, []byte(want)) {
+			t.Errorf("no column %q in\n%s", want, got)
+		}
+	}
+	if got := sideBySide(t, runs[1:3]...); bytes.Contains(got, []byte("agents (")) {
+		t.Errorf("repeats of the same agents are named by them:\n%s", got)
+	}
+}

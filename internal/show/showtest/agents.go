@@ -46,3 +46,21 @@ func Agents(t *testing.T, n int64) *result.Recorded {
 	r.Files = append(r.Files, result.AgentsFile)
 	return r
 }
+
+// MadeBy makes a run one of agents, of which only the first senders send if they are apart.
+func MadeBy(agents, senders int, placement string) func(*result.Run) {
+	return func(r *result.Run) {
+		r.Run.Placement = placement
+		for i := range agents {
+			a := result.Agent{Index: i, HandedIn: true, Producers: 1, Consumers: 1}
+			switch {
+			case placement != "apart":
+			case i < senders:
+				a.Consumers = 0
+			default:
+				a.Producers = 0
+			}
+			r.Agents = append(r.Agents, a)
+		}
+	}
+}
