@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,11 +18,15 @@ import (
 )
 
 func (l lab) agents(t *testing.T, of int, session, brokers string, more ...string) (ended func() []invoked) {
-	all := make([]invoked, of)
+	return agents(t, slices.Repeat([]lab{l}, of), session, brokers, more...)
+}
+
+func agents(t *testing.T, in []lab, session, brokers string, more ...string) (ended func() []invoked) {
+	all := make([]invoked, len(in))
 	var running sync.WaitGroup
-	for i := range of {
+	for i, l := range in {
 		running.Go(func() {
-			all[i] = l.invoke(t, append([]string{"agent", "--session", session, "--index", fmt.Sprint(i), "--of", fmt.Sprint(of),
+			all[i] = l.invoke(t, append([]string{"agent", "--session", session, "--index", fmt.Sprint(i), "--of", fmt.Sprint(len(in)),
 				"--brokers", brokers}, more...)...)
 		})
 	}
@@ -82,6 +87,36 @@ func TestAgentsGoOnWithACampaign(t *testing.T) {
 			}
 		}
 	})
+}
+
+// An interrupt of the run in its drain is the user's, even if an agent has a reason: here its clock.
+// An interrupt of an agent is not.
+func TestInterruptInTheDrainOfAgents(t *testing.T) {
+	for who, c := range map[string]struct {
+		code, lost int
+	}{"the run": {exitInterrupted, 0}, "agent 1": {exitInvalid, 1}} {
+		virtually(t, func(t *testing.T, l lab) {
+			l.embedded.ProduceDelay = 200 * time.Millisecond
+			e, out := l.start(t), t.TempDir()
+			brokers := strings.Join(e.Bootstrap(), ",")
+			user, other := l.interrupted(20*time.Second), l
+			if c.lost > 0 {
+				user, other = other, user
+			}
+			ended := agents(t, []lab{l, other}, "drained", brokers, "--spool", t.TempDir(), "--clock", "kafka")
+			got := user.invoke(t, "run", write(t, tiny), "--agents", "2", "--session", "drained", "--brokers", brokers, "--out", out,
+				"--set", "load.producers=2", "--set", "consume.consumers=2", "--set", "topic.partitions=4", "--set", "sampling.interval=5s",
+				"--set", "phases.measure=10s", "--set", "phases.drain=20s", "--set", "consume.work=20ms")
+			ended()
+			r := onlyRun(t, out).Run
+			if got.code != c.code || !r.Run.Interrupted || r.Run.Phases[1].EndNs != 10e9 || len(r.Agents[1].Reasons) != 1+c.lost {
+				t.Errorf("interrupt of %s: exit code %d, %+v\n%s%s", who, got.code, r.Agents, got.stdout, got.stderr)
+			}
+			if lost := r.Lost(); len(lost) != c.lost || c.lost > 0 && lost[0].Index != 1 {
+				t.Errorf("interrupt of %s: lost are %+v", who, lost)
+			}
+		})
+	}
 }
 
 // Neither the cluster's password nor the session's key is in a control record, spool, result or
