@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,21 +15,34 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
+
+	"kafkabench.example/kafka-bench/internal/result"
 )
 
 func (l lab) agents(t *testing.T, of int, session, brokers string, more ...string) (ended func() []invoked) {
-	all := make([]invoked, of)
+	return agents(t, slices.Repeat([]lab{l}, of), session, brokers, more...)
+}
+
+func agents(t *testing.T, in []lab, session, brokers string, more ...string) (ended func() []invoked) {
+	all := make([]invoked, len(in))
 	var running sync.WaitGroup
-	for i := range of {
+	for i, l := range in {
 		running.Go(func() {
-			all[i] = l.invoke(t, append([]string{"agent", "--session", session, "--index", fmt.Sprint(i), "--of", fmt.Sprint(of),
-				"--brokers", brokers}, more...)...)
+			all[i] = l.invoke(t, append([]string{"agent", "--session", session, "--index", fmt.Sprint(i),
+				"--of", fmt.Sprint(len(in)), "--brokers", brokers}, more...)...)
 		})
 	}
 	return func() []invoked {
 		running.Wait()
 		return all
 	}
+}
+
+// byTwo invokes a command whose runs two agents make.
+func (l lab) byTwo(t *testing.T, command, session, brokers, out, more string) invoked {
+	const shared = " --agents 2 --set load.producers=2 --set consume.consumers=2 --set topic.partitions=4 "
+	args := []string{command, write(t, tiny), "--session", session, "--brokers", brokers, "--out", out}
+	return l.invoke(t, append(args, strings.Fields(shared+more)...)...)
 }
 
 // Agents make one run as one process would: each scheduled record is acked and delivered once.
@@ -82,6 +96,96 @@ func TestAgentsGoOnWithACampaign(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A lost agent ends the campaign, because no other takes its place: its run is made, and is invalid.
+func TestCampaignLosesAnAgent(t *testing.T) {
+	for reason, times := range map[string]int{result.EndedEarly: 1, "its part is missing": 2} {
+		virtually(t, func(t *testing.T, l lab) {
+			e, out := l.start(t), t.TempDir()
+			brokers := strings.Join(e.Bootstrap(), ",")
+			of := func(session string, other lab) func() []invoked {
+				return agents(t, []lab{l, other}, session, brokers, "--spool", t.TempDir())
+			}
+			ended := of("first", l.interruptedTimes(times, 33*time.Second))
+			got := l.byTwo(t, "run", "first", brokers, out, "--repeat 3 --page --set phases.measure=20s")
+			ended()
+			c := onlyCampaign(t, out)
+			agent := c.Runs[1].Run.Agents[1]
+			lost := agent.String() + ": " + strings.Join(agent.Reasons, "; ")
+			resume := "an agent was lost: " + lost + "; 2 of 3 runs are made, go on with: kafka-bench run --resume " + c.Dir +
+				" --brokers " + brokers + " --agents 2 --page"
+			if got.code != exitInvalid || got.message() != resume || !strings.Contains(lost, reason) {
+				t.Errorf("exit code %d and\n%s, want\n%s", got.code, got.message(), resume)
+			}
+			wantSaid(t, got.stdout, "INVALID: "+agent.String()+": ", "2 of 3 planned runs made, 1 valid",
+				"Run 2, s: an agent was lost: "+agent.String())
+			page, err := os.ReadFile(filepath.Join(c.Dir, pageFile))
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantSaid(t, string(page), "Run 2, s: an agent was lost: "+lost)
+			if strings.Contains(got.stdout+string(page), "interrupted and left out") {
+				t.Errorf("the user interrupted nothing:\n%s", got.stdout)
+			}
+			ended = of("second", l)
+			got = l.invoke(t, "run", "--resume", c.Dir, "--brokers", brokers, "--agents", "2", "--session", "second")
+			ended()
+			c = onlyCampaign(t, out)
+			if runs := c.Campaign.Runs; got.code != exitInvalid || !c.Campaign.Finished() || runs[2].Status != result.Valid {
+				t.Errorf("resumed: exit code %d, %+v\n%s%s", got.code, runs, got.stdout, got.stderr)
+			}
+		})
+	}
+}
+
+func TestSearchLosesAnAgent(t *testing.T) {
+	virtually(t, func(t *testing.T, l lab) {
+		e, out := l.start(t), t.TempDir()
+		brokers := strings.Join(e.Bootstrap(), ",")
+		ended := agents(t, []lab{l, l.interrupted(10 * time.Second)}, "found", brokers, "--spool", t.TempDir())
+		got := l.byTwo(t, "search", "found", brokers, out, "--probe 20s --curve-of 1k/s")
+		ended()
+		c := onlySearch(t, out)
+		lost := "an agent was lost: " + c.Runs[0].Run.Agents[1].String() + ": " + result.EndedEarly
+		if got.code != exitInvalid || got.message() != lost {
+			t.Errorf("exit code %d and\n%s, want\n%s", got.code, got.stderr, lost)
+		}
+		want := "The curve ended early (" + lost + "): no rate was tried."
+		if c.Campaign.Search.Answer != want || c.Campaign.Runs[0].Status != result.Invalid || c.Campaign.Finished() {
+			t.Errorf("saved %+v, %s", c.Campaign.Runs, c.Campaign.Search.Answer)
+		}
+	})
+}
+
+// An interrupt of the run in its drain is the user's, even if an agent has a reason: here its clock.
+// An interrupt of an agent is not.
+func TestInterruptInTheDrainOfAgents(t *testing.T) {
+	for who, c := range map[string]struct {
+		code, lost int
+	}{"the run": {exitInterrupted, 0}, "agent 1": {exitInvalid, 1}} {
+		virtually(t, func(t *testing.T, l lab) {
+			l.embedded.ProduceDelay = 200 * time.Millisecond
+			e, out := l.start(t), t.TempDir()
+			brokers := strings.Join(e.Bootstrap(), ",")
+			user, other := l.interrupted(20*time.Second), l
+			if c.lost > 0 {
+				user, other = other, user
+			}
+			ended := agents(t, []lab{l, other}, "drained", brokers, "--spool", t.TempDir(), "--clock", "kafka")
+			got := user.byTwo(t, "run", "drained", brokers, out, "--set phases.measure=10s --set phases.drain=20s "+
+				"--set consume.work=20ms --set sampling.interval=5s")
+			ended()
+			r := onlyRun(t, out).Run
+			inDrain := r.Run.Interrupted && r.Run.Phases[1].EndNs == 10e9
+			if got.code != c.code || !inDrain || len(r.Agents[1].Reasons) != 1+c.lost {
+				t.Errorf("interrupt of %s: exit code %d, %+v\n%s%s", who, got.code, r.Agents, got.stdout, got.stderr)
+			}
+			if lost := r.Lost(); len(lost) != c.lost || c.lost > 0 && lost[0].Index != 1 {
+				t.Errorf("interrupt of %s: lost are %+v", who, lost)
+			}
+		})
+	}
 }
 
 // Neither the cluster's password nor the session's key is in a control record, spool, result or

@@ -9,6 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/run/bench"
+	"kafkabench.example/kafka-bench/internal/run/campaign"
 	"kafkabench.example/kafka-bench/internal/run/fleet"
 )
 
@@ -56,7 +57,7 @@ func exitCode(stderr io.Writer, err error) int {
 	case errors.Is(err, errNoCoordinator), errors.Is(err, fleet.ErrAgents):
 		return exitUnreachable
 	case errors.Is(err, errInvalid), errors.Is(err, errNotHandedIn), errors.Is(err, bench.ErrNotSaved),
-		errors.Is(err, bench.ErrNoPart):
+		errors.Is(err, bench.ErrNoPart), errors.Is(err, campaign.ErrAgentLost):
 		return exitInvalid
 	}
 	for _, kind := range []error{cluster.ErrUnreachable, cluster.ErrRefused, cluster.ErrUnavailable, cluster.ErrNotUp} {

@@ -37,8 +37,16 @@ func newLab() lab {
 }
 
 // Each command is interrupted this long after it begins to listen.
-func (l lab) interrupted(after time.Duration) lab {
-	l.signals = func(c chan<- os.Signal) { time.AfterFunc(after, func() { c <- os.Interrupt }) }
+func (l lab) interrupted(after time.Duration) lab { return l.interruptedTimes(1, after) }
+
+func (l lab) interruptedTimes(times int, after time.Duration) lab {
+	l.signals = func(c chan<- os.Signal) {
+		time.AfterFunc(after, func() {
+			for range times {
+				c <- os.Interrupt
+			}
+		})
+	}
 	return l
 }
 

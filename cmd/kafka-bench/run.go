@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -222,9 +221,6 @@ func (f runFlags) checkProgress() (faults []error) {
 	return faults
 }
 
-// endedEarly reports whether an agent, and not the user, ended a run early.
-func endedEarly(a result.Agent) bool { return !a.HandedIn || len(a.Reasons) > 0 }
-
 func runSingle(ctx context.Context, plan campaign.Plan, r rig, stdout io.Writer) error {
 	s := plan.Cells[0].Scenario
 	v := newView(stdout, plan)
@@ -237,7 +233,7 @@ func runSingle(ctx context.Context, plan campaign.Plan, r rig, stdout io.Writer)
 		}
 		err = errors.Join(v.end(0, outcome), writeRunPage(r.page, outcome.Dir, stdout))
 		switch {
-		case outcome.Run.Run.Interrupted && !slices.ContainsFunc(outcome.Run.Agents, endedEarly):
+		case outcome.Run.EndedByUser():
 			return with(errInterrupted, err)
 		case outcome.Run.Verdict.Status != result.Valid:
 			return with(errInvalid, err)

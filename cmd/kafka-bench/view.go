@@ -262,7 +262,7 @@ func (v *view) stop() error {
 func inBrief(o *bench.Outcome) string {
 	r := &o.Run
 	switch {
-	case r.Run.Interrupted:
+	case r.EndedByUser():
 		return "interrupted · " + o.Dir
 	case r.Verdict.Status != result.Valid:
 		return "INVALID: " + strings.Join(append(slices.Clone(r.Verdict.Reasons), o.Dir), " · ")

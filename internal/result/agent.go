@@ -89,6 +89,26 @@ func (f Fleet) String() string {
 	return fmt.Sprintf("%s (%s)", unit.Things(int64(f.Agents), "agent"), f.Placement)
 }
 
+// EndedEarly is the reason of an agent that was interrupted itself, and handed in.
+const EndedEarly = "it was interrupted, and ended early"
+
+// Lost reports whether the agent ended before the run did. It makes no further run.
+func (a Agent) Lost() bool { return !a.HandedIn || slices.Contains(a.Reasons, EndedEarly) }
+
+// Lost returns the agents that ended before the run did.
+func (r *Run) Lost() (agents []Agent) {
+	for _, a := range r.Agents {
+		if a.Lost() {
+			agents = append(agents, a)
+		}
+	}
+	return agents
+}
+
+// EndedByUser reports whether a person ended the run early. If an agent is lost, the run of the
+// others ends early too.
+func (r *Run) EndedByUser() bool { return r.Run.Interrupted && len(r.Lost()) == 0 }
+
 // AgentCounts are an agent's part of the books of the measured window.
 type AgentCounts struct {
 	Scheduled int64 `json:"scheduled"`

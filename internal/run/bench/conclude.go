@@ -221,6 +221,9 @@ func (r *run) agentsOf(plan Plan, handed Handed, parts []left) []result.Agent {
 			a.Counts.Unique += g.Received.UniqueInWindow
 		}
 		a.PacerLatenessP99Ns, a.Process = p.PacerLatenessP99Ns, &p.Machine.Process
+		if p.Window.Interrupted && !handed.Stopped && !a.Lost() { // in the drain, by itself
+			a.Reasons = append(a.Reasons, result.EndedEarly)
+		}
 	}
 	return all
 }

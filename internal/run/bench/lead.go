@@ -50,6 +50,8 @@ type Handed struct {
 	Agents []Agent
 	// Missing says what is missing of each part; empty if nothing is.
 	Missing []string
+	// Stopped reports whether the agents were asked to end early.
+	Stopped bool
 }
 
 // Agent describes the agent that made a part.

@@ -8,6 +8,9 @@ package campaign
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -31,8 +34,8 @@ type Config struct {
 }
 
 // Run makes the pending runs of the journal in their order, and finishes the journal after the
-// last. It returns an error for a run that cannot be started, and nil after an interrupted run. An
-// invalid run does not end the campaign.
+// last. It returns an error for a run that cannot be started, ErrAgentLost if a lost agent leaves
+// runs pending, and nil after an interrupted run. No other invalid run ends the campaign.
 func Run(ctx context.Context, j *Journal, cfg Config) error {
 	for _, place := range j.Pending() {
 		cfg.Began(place)
@@ -43,15 +46,41 @@ func Run(ctx context.Context, j *Journal, cfg Config) error {
 		if err := cfg.Ended(place, outcome); err != nil {
 			return err
 		}
-		if outcome.Run.Run.Interrupted {
+		switch err := last(&outcome.Run); {
+		case errors.Is(err, ErrInterrupted):
 			return nil
+		case err != nil && len(j.Pending()) > 0:
+			return err
 		}
 	}
 	return j.Finish()
 }
 
+var (
+	// ErrInterrupted reports that the user interrupted a run.
+	ErrInterrupted = errors.New("interrupted")
+	// ErrAgentLost reports that an agent ended before its run did. Within a session, no other agent
+	// takes its place.
+	ErrAgentLost = errors.New("an agent was lost")
+)
+
+// last returns why no run can follow r: ErrAgentLost with the agents' names, ErrInterrupted, or nil.
+func last(r *result.Run) error {
+	var agents []string
+	for _, a := range r.Lost() {
+		agents = append(agents, a.String()+": "+strings.Join(a.Reasons, "; "))
+	}
+	switch {
+	case len(agents) > 0:
+		return fmt.Errorf("%w: %s", ErrAgentLost, strings.Join(agents, "; "))
+	case r.EndedByUser():
+		return ErrInterrupted
+	}
+	return nil
+}
+
 func status(r *result.Run) string {
-	if r.Run.Interrupted || !r.Finished() {
+	if r.EndedByUser() || !r.Finished() {
 		return result.Interrupted
 	}
 	return r.Verdict.Status

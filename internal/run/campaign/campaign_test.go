@@ -27,6 +27,9 @@ type maker struct {
 const (
 	killed      = "killed"
 	killedLater = "killed later" // after the run was saved, before the campaign was
+	lost        = "lost"         // an agent died, and the others ended early
+	late        = "lost late"    // an agent died after its load
+	left        = "left"         // an agent was interrupted, and handed in
 )
 
 var (
@@ -47,8 +50,13 @@ func (m *maker) Make(ctx context.Context, s scenario.Scenario, began func(string
 	}
 	run := result.Run{Run: result.Info{Name: s.Name, FinishedAt: time.Now(), Interrupted: end == result.Interrupted}}
 	run.Verdict.Status = result.Valid
-	if end == result.Invalid {
+	switch end {
+	case result.Invalid:
 		run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"it was told to be"}}
+	case lost, late, left:
+		run.Run.Interrupted, run.Verdict.Status = end != late, result.Invalid
+		run.Agents = []result.Agent{{HandedIn: true, Reasons: []string{"its clock is off"}},
+			{Index: 1, HandedIn: end == left, Reasons: []string{result.EndedEarly}}}
 	}
 	dir, err := m.save(s.Name, run, began, end == killed)
 	if err != nil {
@@ -136,7 +144,7 @@ func TestResumedCampaignMakesEveryRunOnce(t *testing.T) {
 		}
 		defer os.RemoveAll(out)
 		ends := rapid.SliceOfN(rapid.SampledFrom([]string{
-			result.Valid, result.Valid, result.Invalid, result.Interrupted, result.Failed, killed, killedLater,
+			result.Valid, result.Valid, result.Invalid, result.Interrupted, result.Failed, killed, killedLater, lost,
 		}), 0, 12).Draw(t, "ends")
 		m := &maker{out: out, next: func() string {
 			if len(ends) == 0 {
@@ -156,7 +164,8 @@ func TestResumedCampaignMakesEveryRunOnce(t *testing.T) {
 			if tries > 20 {
 				t.Fatalf("still not finished: %+v", savedCampaign(t, j.Dir()).Runs)
 			}
-			if err := carryOut(t, j, m); err != nil && !errors.Is(err, errTopic) && !errors.Is(err, errKilled) {
+			err := carryOut(t, j, m)
+			if err != nil && !errors.Is(err, errTopic) && !errors.Is(err, errKilled) && !errors.Is(err, ErrAgentLost) {
 				t.Fatal(err)
 			}
 		}
@@ -182,7 +191,7 @@ func TestResumedCampaignMakesEveryRunOnce(t *testing.T) {
 	})
 }
 
-// An invalid run does not end a campaign; a run that cannot be started does.
+// An invalid run does not end a campaign, unless an agent is lost. A run that cannot be started does.
 func TestHowACampaignEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		ends  []string
@@ -195,6 +204,10 @@ func TestHowACampaignEnds(t *testing.T) {
 		"one failed":    {[]string{result.Valid, result.Failed}, []string{result.Valid, result.Failed, ""}, errTopic, 1},
 		"one interrupt": {[]string{result.Valid, result.Interrupted}, []string{result.Valid, result.Interrupted, ""}, nil, 1},
 		"killed":        {[]string{result.Valid, killed}, []string{result.Valid, "", ""}, errKilled, 1},
+		"a lost agent":  {[]string{result.Valid, lost}, []string{result.Valid, result.Invalid, ""}, ErrAgentLost, 2},
+		"a late loss":   {[]string{result.Valid, late}, []string{result.Valid, result.Invalid, ""}, ErrAgentLost, 2},
+		"an agent left": {[]string{left}, []string{result.Invalid, "", ""}, ErrAgentLost, 1},
+		"a last loss":   {[]string{result.Valid, result.Valid, lost}, []string{result.Valid, result.Valid, result.Invalid}, nil, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := t.TempDir()
@@ -207,6 +220,10 @@ func TestHowACampaignEnds(t *testing.T) {
 			saved := savedCampaign(t, j.Dir())
 			var statuses []string
 			for _, run := range saved.Runs {
+				named := run.Error == "an agent was lost: agent 1: "+result.EndedEarly
+				if named != (run.Status == result.Invalid && name != "one invalid") {
+					t.Errorf("a run is %+v", run)
+				}
 				statuses = append(statuses, run.Status)
 			}
 			if !slices.Equal(statuses, c.want) || saved.Made() != c.count {

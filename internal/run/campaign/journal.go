@@ -51,7 +51,14 @@ func (j *Journal) adopt(run *result.CampaignRun, place int) {
 	if err != nil {
 		return
 	}
-	run.Status = status(&recorded.Run)
+	note(run, &recorded.Run)
+}
+
+func note(run *result.CampaignRun, r *result.Run) {
+	run.Status, run.Error = status(r), ""
+	if err := last(r); errors.Is(err, ErrAgentLost) {
+		run.Error = err.Error()
+	}
 }
 
 // Dir returns the campaign's folder.
@@ -143,10 +150,11 @@ func (j *Journal) Began(place int, dir string) error {
 	return j.save()
 }
 
-// Ended records the status of a run and its folder dir.
+// Ended records the status of a run and its folder dir, and the agents that it lost.
 func (j *Journal) Ended(place int, dir string, r *result.Run) error {
 	run := &j.c.Runs[place]
-	run.Dir, run.Status, run.Error = result.Beside(dir), status(r), ""
+	run.Dir = result.Beside(dir)
+	note(run, r)
 	return j.save()
 }
 

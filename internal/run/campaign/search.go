@@ -17,9 +17,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/search"
 )
 
-// ErrInterrupted reports that the user interrupted a probe.
-var ErrInterrupted = errors.New("interrupted")
-
 // SearchConfig says what to search, and with which runs.
 type SearchConfig struct {
 	Maker Maker
@@ -121,8 +118,8 @@ func (c SearchConfig) begin() *result.Search {
 }
 
 // Search makes the probes of a search as runs of the journal, and saves the finding after each. The
-// error is that of a run that could not be made, or ErrInterrupted; the finding so far is returned
-// with it.
+// error is that of a run that could not be made, ErrInterrupted or ErrAgentLost; the finding so far
+// is returned with it.
 func Search(ctx context.Context, j *Journal, cfg SearchConfig) (result.Search, error) {
 	p := &prober{journal: j, cfg: cfg, found: cfg.begin(), cells: make(map[string]int)}
 	var finding search.Finding
@@ -136,6 +133,9 @@ func Search(ctx context.Context, j *Journal, cfg SearchConfig) (result.Search, e
 	}
 	if err == nil && of > 0 && (cfg.Curve || cfg.CurveOfPerS > 0) {
 		err = p.curve(ctx, of, finding.HighestPerS)
+		if errors.Is(err, ErrAgentLost) {
+			p.found.Answer += fmt.Sprintf(" The curve ended early (%v).", err)
+		}
 	}
 	if cfg.CurveOfPerS > 0 {
 		p.found.Answer = cfg.curveAnswer(p.found, err)
@@ -171,8 +171,8 @@ func (p *prober) Probe(ctx context.Context, step search.Step) (search.Outcome, e
 	if err != nil {
 		return search.Outcome{}, err
 	}
-	if outcome.Run.Run.Interrupted {
-		return search.Outcome{}, ErrInterrupted
+	if err := last(&outcome.Run); err != nil {
+		return search.Outcome{}, err
 	}
 	probe, o := p.cfg.judge(step, &outcome.Run)
 	probe.Run = place

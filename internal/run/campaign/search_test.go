@@ -378,6 +378,42 @@ func TestSearchInterrupted(t *testing.T) {
 	}
 }
 
+// A lost agent says nothing about a rate, and ends the search wherever it is.
+func TestSearchLosesAnAgent(t *testing.T) {
+	const agent = "an agent was lost: agent 1: " + result.EndedEarly
+	for want, c := range map[string]struct {
+		at      int
+		curve   bool
+		curveOf float64
+	}{
+		"The search ended early (" + agent + "): no rate had passed yet.":                                     {at: 1},
+		"The search ended early (" + agent + "): so far 1,500/s has passed a probe of 10s, and is not":        {at: 4},
+		"4,999/s is the highest rate that holds: a run of 30s met every expectation. 5,141/s did not pass: e": {at: 12, curve: true},
+		"The curve ended early (" + agent + "): every rate that was tried met the expectations, up to 2,000":  {at: 3, curveOf: 10_000},
+	} {
+		made, places := 0, 0
+		p := &plant{}
+		p.next = func() string {
+			if made++; made == c.at {
+				return left
+			}
+			return result.Valid
+		}
+		cfg := madeUp(t, p)
+		cfg.Curve, cfg.CurveOfPerS = c.curve, c.curveOf
+		found, saved, err := doSearch(t, p.out, cfg)
+		if !errors.Is(err, ErrAgentLost) || !strings.HasPrefix(found.Answer, want) || !strings.Contains(found.Answer, agent) {
+			t.Errorf("%v, and the answer is\n%s, want\n%s", err, found.Answer, want)
+		}
+		for _, run := range saved.Runs {
+			places += strings.Count(run.Error, agent)
+		}
+		if len(found.Probes) != c.at-1 || places != 1 || saved.Finished() || saved.Search.Answer != found.Answer {
+			t.Errorf("saved %+v, %+v", saved.Runs, saved.Search)
+		}
+	}
+}
+
 func TestSearchCannotStart(t *testing.T) {
 	p := &plant{}
 	p.next = func() string { return result.Failed }

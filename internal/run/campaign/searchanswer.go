@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,10 +37,10 @@ func (c SearchConfig) answer(f search.Finding, found *result.Search, err error) 
 		fmt.Fprintf(&b, "%s is the highest rate that holds: a run of %v met every expectation.",
 			unit.PerSecond(f.HighestPerS), c.Confirm)
 	case err != nil && f.PassedPerS > 0:
-		fmt.Fprintf(&b, "The search ended early: so far %s has passed a probe of %v, and is not confirmed.",
+		fmt.Fprintf(&b, "%s so far %s has passed a probe of %v, and is not confirmed.", endedEarly("search", err),
 			unit.PerSecond(f.PassedPerS), c.Probe)
 	case err != nil:
-		b.WriteString("The search ended early: no rate had passed yet.")
+		b.WriteString(endedEarly("search", err) + " no rate had passed yet.")
 	case f.CapacityPerS == 0:
 		fmt.Fprintf(&b, "Nothing came through in %s of the closed loop: there is nothing to search.",
 			times(len(f.Probes)))
@@ -62,6 +63,13 @@ func (c SearchConfig) answer(f search.Finding, found *result.Search, err error) 
 		}
 	}
 	return b.String()
+}
+
+func endedEarly(what string, err error) string {
+	if errors.Is(err, ErrAgentLost) {
+		return fmt.Sprintf("The %s ended early (%v):", what, err)
+	}
+	return "The " + what + " ended early:"
 }
 
 func why(found *result.Search, perS float64) []string {
@@ -88,7 +96,7 @@ func (c SearchConfig) curveAnswer(found *result.Search, err error) string {
 	}
 	early := ""
 	if err != nil {
-		early = "The curve ended early: "
+		early = endedEarly("curve", err) + " "
 	}
 	switch {
 	case len(found.Probes) == 0:

@@ -312,7 +312,7 @@ func TestAgentIsInterrupted(t *testing.T) {
 		w.agent("node-1", 1, func(_ context.CancelFunc, cfg *fleet.AgentConfig) { cfg.Bench.Interrupt = interrupt })
 		time.AfterFunc(6*time.Second, func() { close(interrupt) })
 		o, err := w.run(strings.Replace(small, "measure: 4s", "measure: 1h", 1))
-		w.invalid(o, err, "agent 1 (node-1): it was interrupted, and ended its load early")
+		w.invalid(o, err, "agent 1 (node-1): it was interrupted, and ended early")
 		for i, a := range o.Run.Agents {
 			if !a.HandedIn || !o.Run.Run.Interrupted {
 				t.Errorf("agent %d is %+v", i, a)

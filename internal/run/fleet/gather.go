@@ -108,6 +108,7 @@ func (c *Coordinator) handed(missing []string) (h bench.Handed, err error) {
 	h.Missing, h.Parts = missing, make([]iter.Seq2[snapshot.Snapshot, error], c.cfg.Of)
 	complete := make([]bool, c.cfg.Of)
 	c.m.look(func(s *control.State) {
+		h.Stopped = s.Stop() != nil
 		for i := range complete {
 			a, _ := s.Agent(i)
 			complete[i] = s.Complete(i)

@@ -191,7 +191,7 @@ func (l *link) Sent(ctx context.Context, ackedIn []int64) ([]int64, error) {
 	// Others need this record even after the drain's time.
 	sent := control.Sent{AckedIn: ackedIn}
 	if l.early.Load() {
-		sent.Failed = "it was interrupted, and ended its load early"
+		sent.Failed = result.EndedEarly
 	}
 	if err := l.m.writer.Write(l.ctx, l.run, sent); err != nil {
 		return nil, err

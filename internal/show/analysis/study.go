@@ -251,7 +251,7 @@ func cellOf(c *result.RecordedCampaign, i int) Cell {
 	}
 	set := CellSet(c, i)
 	given := len(set.Runs)
-	set.Runs = slices.DeleteFunc(set.Runs, func(r *result.Recorded) bool { return r.Run.Run.Interrupted })
+	set.Runs = slices.DeleteFunc(set.Runs, func(r *result.Recorded) bool { return r.Run.EndedByUser() })
 	d.Interrupted = given - len(set.Runs)
 	d.Sample = sampleOf(set)
 	d.Valid = d.Sample.Valid
