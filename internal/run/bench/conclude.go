@@ -96,6 +96,7 @@ type conclusion struct {
 	*run
 	plan  Plan
 	parts []left
+	peaks observe.Peaks
 	*judge.Evidence
 }
 
@@ -171,6 +172,7 @@ func (c *conclusion) describe() error {
 	if c.plan.Placement != Own {
 		c.run.plan.unknown = append(c.run.plan.unknown, "lag.time_lag_peak_ns", "intervals.time_lag_ns")
 	}
+	c.describeBrokers()
 	first := c.parts[0].Info
 	c.Setup = c.setup()
 	c.Info.StartedAt, c.Info.Host, c.Info.Cluster, c.Info.Driver = first.StartedAt, first.Host, c.plan.Cluster, first.Driver
@@ -293,7 +295,7 @@ func (c *conclusion) takeIntervals() error {
 	intervals := &observe.Intervals{
 		Axis: c.axis, Journal: c.journal, Period: time.Duration(c.cfg.Scenario.Sampling.Interval), Collector: c.collector,
 		Machine: &observe.Machine{}, Backlogs: c.backlogsOf, Endless: c.readOnly() && c.readTo == nil,
-		Due: c.stamped && !c.readOnly(), Sends: !c.readOnly(), Queue: c.Queue != nil,
+		Due: c.stamped && !c.readOnly(), Sends: !c.readOnly(), Queue: c.Queue != nil, BrokerLog: c.brokerLog,
 	}
 	if len(c.groupIDs) > 1 {
 		intervals.GroupNames = c.groupIDs
@@ -338,6 +340,7 @@ func (c *conclusion) takeIntervals() error {
 		}
 	}
 	intervals.AddTo(&c.Seen)
+	c.peaks = intervals.Peaks()
 	if c.Queue != nil {
 		c.Queue.InFlightPeak = intervals.InFlightPeak()
 	}
