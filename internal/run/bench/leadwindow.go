@@ -62,8 +62,13 @@ func (l *leader) await(at func() int64) bool {
 	return true
 }
 
-// describeBrokers sets what the coordinator has observed. It reads the brokers' disks, so it comes before release.
+// describeBrokers sets what the coordinator itself knows. It reads the brokers' disks, so it comes before release.
 func (c *conclusion) describeBrokers() {
+	c.Machine.Compression = c.compression(c.End.Sending)
+	c.Machine.Storage = c.storage(c.Sent.Sent, c.Start.Sending, c.End.Sending, c.Fill)
+	if s := c.Machine.Storage; s != nil && len(c.parts) < c.plan.Parts { // the topic also holds the missing part's records
+		s.DiskBytesPerRecord, s.DiskRatio = nil, nil
+	}
 	c.Machine.Brokers = observe.WithMetrics(observe.BrokersBetween(c.atStart, c.atEnd, c.peaks), c.brokers.Metrics())
 	if c.brokerLog != nil { // the agents share the brokers' machine, but only this process knows their disks
 		here := c.machine.Between(c.atStart, c.atEnd, 0, c.peaks)

@@ -18,11 +18,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
+// The consumers are too slow, so the drain is long.
 const watched = `
 name: watched
 topic: {partitions: 8}
 load: {rate: 2k/s, producers: 4, pacer: frugal, acks: all, record: {size: 100B}BOUND}
-consume: {consumers: 4, commit: 100ms}
+consume: {consumers: 4, commit: 100ms, work: {time: 2500us}}
 phases: {warmup: 1s, measure: 8s, drain: 5s}
 sampling: {interval: 500ms, lag: 1s, brokers: 3s}
 `
@@ -108,6 +109,11 @@ func TestBrokersWithAgents(t *testing.T) {
 			}
 			if len(r.Broker) != 1 || r.Broker[0].ID != 7 || r.Broker[0].Metrics == nil || len(r.Broker[0].Metrics.Requests) != 1 {
 				t.Fatalf("the brokers are %+v", r.Broker)
+			}
+			each := func(bytes int64) float64 { return float64(bytes) / float64(r.Load.Acked+r.Warmup.Load.Acked) }
+			if s := r.Storage; c.interrupt == 0 && (s == nil || *s.DiskBytesPerRecord != each(s.DiskBytes) ||
+				*s.WireBytesPerRecord < *s.DiskBytesPerRecord || *s.WireBytesPerRecord > 2**s.DiskBytesPerRecord) {
+				t.Errorf("storage is %+v", r.Storage)
 			}
 			m := r.Broker[0].Metrics
 			produce, last := m.Requests[0], readings.Load()
