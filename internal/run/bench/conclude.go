@@ -172,6 +172,10 @@ func (c *conclusion) describe() error {
 	if c.plan.Placement != Own {
 		c.run.plan.unknown = append(c.run.plan.unknown, "lag.time_lag_peak_ns", "intervals.time_lag_ns")
 	}
+	c.run.plan.unknown = append(c.run.plan.unknown, "intervals.host", "intervals.processes", "storage.behind_bytes")
+	if c.lagReader == nil { // the coordinator is gone
+		c.run.plan.unknown = append(c.run.plan.unknown, "broker", "intervals.brokers", "storage")
+	}
 	c.describeBrokers()
 	first := c.parts[0].Info
 	c.Setup = c.setup()
@@ -386,7 +390,7 @@ func agentInterval(index int, iv result.Interval) result.AgentInterval {
 	of := result.AgentInterval{
 		Index: index, StartNs: iv.StartNs, EndNs: iv.EndNs, Scheduled: iv.Scheduled, Acked: iv.Acked, Delivered: iv.Delivered,
 		DeferredRecords: iv.DeferredRecords, InFlightRecords: iv.InFlightRecords,
-		CPUCores: iv.ProcessCPUCores, RSSBytes: iv.ProcessRSSBytes,
+		CPUCores: iv.ProcessCPUCores, RSSBytes: iv.ProcessRSSBytes, Host: iv.Host,
 	}
 	p99 := func(m latency.Metric) *int64 {
 		t, known := iv.Time[m.String()]

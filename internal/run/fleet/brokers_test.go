@@ -115,6 +115,9 @@ func TestBrokersWithAgents(t *testing.T) {
 				*s.WireBytesPerRecord < *s.DiskBytesPerRecord || *s.WireBytesPerRecord > 2**s.DiskBytesPerRecord) {
 				t.Errorf("storage is %+v", r.Storage)
 			}
+			if r.Says("intervals.host") || !r.Says("broker") || !r.Says("storage.disk_bytes") {
+				t.Errorf("not measured is %v", r.Run.NotMeasured)
+			}
 			m := r.Broker[0].Metrics
 			produce, last := m.Requests[0], readings.Load()
 			if produce.Count != 100*(last-1) || *m.UnderReplicatedPeak != last {
