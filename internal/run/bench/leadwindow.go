@@ -21,9 +21,6 @@ func (l *leader) begin(in time.Duration) {
 		Dirty:          &observe.DirtyPages{Axis: l.axis, Probes: l.cfg.Probes, Period: period},
 		DiskYardsticks: l.cfg.DiskYardsticks,
 	}
-	if l.brokers != nil {
-		l.observer.Start(l.brokers)
-	}
 	if _, local := l.cfg.Cluster.(cluster.Local); local {
 		l.brokerLog = &observe.BrokerLog{Machine: l.machine, Period: period}
 		l.observer.Go(func(context.Context) { l.brokerLog.Watch(l.observer) })
@@ -45,6 +42,9 @@ func (l *leader) lookAtWindow() {
 	}
 	l.atStart = l.machine.Read()
 	l.observer.Go(func(context.Context) { l.brokers.LookAtStart() })
+	if l.brokers != nil { // not earlier: a reading under way would delay the one at the start
+		l.observer.Start(l.brokers)
+	}
 	l.await(l.axis.End)
 	l.observer.Go(func(context.Context) { l.brokers.LookAtEnd() })
 	l.atEnd = l.machine.Read()

@@ -54,7 +54,9 @@ func startMetrics(t *testing.T) (url string, readings *atomic.Int64) {
 }
 
 // onBrokers makes a run of two agents whose coordinator sees the cluster as of returns it.
-func onBrokers(t *testing.T, yaml string, of func(*virtual.Cluster) cluster.Cluster, set func(*bench.Config)) (r result.Run) {
+func onBrokers(t *testing.T, yaml string, of func(*virtual.Cluster) cluster.Cluster, set func(*bench.Config)) (
+	r result.Run,
+) {
 	within(t, 2, func(w *world) {
 		w.agents(2)
 		lead := w.coordinator()
@@ -107,7 +109,8 @@ func TestBrokersWithAgents(t *testing.T) {
 				}
 				return
 			}
-			if len(r.Broker) != 1 || r.Broker[0].ID != 7 || r.Broker[0].Metrics == nil || len(r.Broker[0].Metrics.Requests) != 1 {
+			if len(r.Broker) != 1 || r.Broker[0].ID != 7 || r.Broker[0].Metrics == nil ||
+				len(r.Broker[0].Metrics.Requests) != 1 {
 				t.Fatalf("the brokers are %+v", r.Broker)
 			}
 			each := func(bytes int64) float64 { return float64(bytes) / float64(r.Load.Acked+r.Warmup.Load.Acked) }
