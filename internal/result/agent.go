@@ -137,6 +137,8 @@ type AgentInterval struct {
 	E2EResponseP99Ns   *int64   `json:"e2e_response_time_p99_ns"`
 	CPUCores           *float64 `json:"process_cpu_cores"` // null if the interval is too short
 	RSSBytes           *int64   `json:"process_rss_bytes"`
+	// Host is the agent's machine; absent if the operating system does not report it.
+	Host *IntervalHost `json:"host,omitempty"`
 }
 
 // Pulse is a line of pulses.ndjson: the counts of a run's agents while it goes on, before their

@@ -65,6 +65,14 @@ func (p Plan) Workers(s scenario.Scenario, part int) (producers, members []int) 
 	return nil, remote.Split(s.Consume.Consumers, 0, p.Parts-p.Senders)[part-p.Senders]
 }
 
+// Spending returns the parts that report when they have sent a bounded volume, or have read what the topic holds.
+func (p Plan) Spending(s scenario.Scenario) []int {
+	if of := p.senders(s); len(of) > 0 {
+		return of
+	}
+	return p.receivers(s)
+}
+
 func (p Plan) senders(s scenario.Scenario) (of []int) {
 	for n := range p.Parts {
 		if producers, _ := p.Workers(s, n); len(producers) > 0 {

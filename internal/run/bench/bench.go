@@ -10,7 +10,7 @@
 //
 // Files to know: bench.go, prepare.go, plan.go, topic.go, fill.go, stored.go, observing.go,
 // evidence.go, faults.go, gatekeeper.go, senders.go, worker.go, queue.go, queuekmq.go, part.go (an
-// agent's part), conclude.go (all agents' parts).
+// agent's part), lead.go and leadwindow.go (the coordinator), conclude.go (all agents' parts).
 package bench
 
 import (

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/result"
 )
@@ -11,9 +12,10 @@ const (
 	maxSampleBytes   = 4 << 20
 )
 
-func (r *run) compression() []result.Compression {
-	wire := r.atEnd.Sending.Wire
-	if !r.atEnd.Sending.Counted || wire.Batches == 0 {
+// compression tries the codecs on this machine. sending is of all producers.
+func (r *run) compression(sending snapshot.Traffic) []result.Compression {
+	wire := sending.Wire
+	if !sending.Counted || wire.Batches == 0 {
 		return nil
 	}
 	l := r.cfg.Scenario.Load

@@ -96,6 +96,7 @@ type conclusion struct {
 	*run
 	plan  Plan
 	parts []left
+	peaks observe.Peaks
 	*judge.Evidence
 }
 
@@ -173,6 +174,11 @@ func (c *conclusion) describe() error {
 	if c.plan.Placement != Own {
 		c.run.plan.unknown = append(c.run.plan.unknown, "lag.time_lag_peak_ns", "intervals.time_lag_ns")
 	}
+	c.run.plan.unknown = append(c.run.plan.unknown, "intervals.host", "intervals.processes", "storage.behind_bytes")
+	if c.lagReader == nil { // the coordinator is gone
+		c.run.plan.unknown = append(c.run.plan.unknown, "broker", "intervals.brokers", "storage")
+	}
+	c.describeBrokers()
 	first := c.parts[0].Info
 	c.Setup = c.setup()
 	c.Info.StartedAt, c.Info.Host, c.Info.Cluster, c.Info.Driver = first.StartedAt, first.Host, c.plan.Cluster, first.Driver
@@ -299,7 +305,7 @@ func (c *conclusion) takeIntervals() error {
 	intervals := &observe.Intervals{
 		Axis: c.axis, Journal: c.journal, Period: time.Duration(c.cfg.Scenario.Sampling.Interval), Collector: c.collector,
 		Machine: &observe.Machine{}, Backlogs: c.backlogsOf, Endless: c.readOnly() && c.readTo == nil,
-		Due: c.stamped && !c.readOnly(), Sends: !c.readOnly(), Queue: c.Queue != nil,
+		Due: c.stamped && !c.readOnly(), Sends: !c.readOnly(), Queue: c.Queue != nil, BrokerLog: c.brokerLog,
 	}
 	if len(c.groupIDs) > 1 {
 		intervals.GroupNames = c.groupIDs
@@ -344,6 +350,7 @@ func (c *conclusion) takeIntervals() error {
 		}
 	}
 	intervals.AddTo(&c.Seen)
+	c.peaks = intervals.Peaks()
 	if c.Queue != nil {
 		c.Queue.InFlightPeak = intervals.InFlightPeak()
 	}
@@ -411,7 +418,7 @@ func agentInterval(index int, iv result.Interval) result.AgentInterval {
 	of := result.AgentInterval{
 		Index: index, StartNs: iv.StartNs, EndNs: iv.EndNs, Scheduled: iv.Scheduled, Acked: iv.Acked, Delivered: iv.Delivered,
 		DeferredRecords: iv.DeferredRecords, InFlightRecords: iv.InFlightRecords,
-		CPUCores: iv.ProcessCPUCores, RSSBytes: iv.ProcessRSSBytes,
+		CPUCores: iv.ProcessCPUCores, RSSBytes: iv.ProcessRSSBytes, Host: iv.Host,
 	}
 	p99 := func(m latency.Metric) *int64 {
 		t, known := iv.Time[m.String()]

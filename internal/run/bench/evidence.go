@@ -25,7 +25,7 @@ func (r *run) closeBooks() (*Outcome, error) {
 	// has stopped.
 	peaks := r.intervals.Peaks()
 	brokers := observe.WithMetrics(observe.BrokersBetween(r.atStart, r.atEnd, peaks), r.brokers.Metrics())
-	storage := r.storage()
+	storage := r.storage(r.producers.Snapshot(remote.Want{}).Sent, r.atStart.Sending, r.atEnd.Sending, r.fill)
 	r.release()
 	for _, err := range r.leftBehind {
 		r.warnings = append(r.warnings, err.Error())
@@ -34,7 +34,7 @@ func (r *run) closeBooks() (*Outcome, error) {
 	e.Machine = r.machine.Between(r.atStart, r.atEnd, e.AckedInWindow(), peaks)
 	e.Machine.Process.CorpusBytes, e.Machine.Process.CorpusTimeNs = r.corpus.Bytes(), r.corpusNs
 	e.Machine.Brokers, e.Machine.Storage = brokers, storage
-	e.Machine.Compression = r.compression()
+	e.Machine.Compression = r.compression(r.atEnd.Sending)
 	e.Warnings, e.Failed.Journal = r.warnings, r.journal.Failed()
 	return r.save(e)
 }
@@ -87,7 +87,6 @@ func (r *run) evidence(setup judge.Setup) *judge.Evidence {
 func (r *run) setup() judge.Setup {
 	s, work := r.cfg.Scenario, workPlan(r.cfg.Scenario.Consume)
 	_, local := r.cfg.Cluster.(cluster.Local)
-	local = local && r.cfg.Fleet == nil // else their resource use is not read
 	setup := judge.Setup{
 		Scenario: s, Recorded: r.recorded, Info: r.info(), Limits: r.allowed(), VolumeBoundedBytes: r.volumeBound(),
 		VolumeBoundedRecords: ifBounded(s.Load.Count(), r.asked.Load.Count()),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
@@ -29,9 +30,11 @@ type Fleet interface {
 
 // FleetWatch follows the agents during a run.
 type FleetWatch struct {
-	// Started reports in what time the measured window begins.
+	// Started reports in what time the measured window begins; again if the start is repeated.
 	Started func(in time.Duration)
-	Event   func(result.Event)
+	// Ends reports at what time of the run's axis the window ends, if that is early.
+	Ends  func(atNs int64)
+	Event func(result.Event)
 	// Filled receives, once the agents have filled the topic, the acked records of each partition.
 	// Its result is for the agents.
 	Filled func(ctx context.Context, ackedIn []int64) (Filled, error)
@@ -69,10 +72,14 @@ type Agent struct {
 }
 
 // leader makes a run of which agents make the parts.
-type leader struct{ *run }
+type leader struct {
+	*run
+	over    chan struct{} // closes when the agents are done
+	looking sync.WaitGroup
+}
 
 func lead(ctx context.Context, cfg Config) (*Outcome, error) {
-	l := &leader{newRun(cfg)}
+	l := &leader{run: newRun(cfg), over: make(chan struct{})}
 	starting, cancel := cfg.Starting(ctx)
 	err := l.prepare(starting, l.checkQueue, l.makePayloads, l.makeSchedule, l.openResult, l.describeEarly, l.boundStored,
 		l.openTopic, l.openDeadLetters, l.openProbes, l.beginUnlessFilled, l.describeEarly) // with the topic and the groups
@@ -88,12 +95,14 @@ func lead(ctx context.Context, cfg Config) (*Outcome, error) {
 		return nil, err
 	}
 	handed, err := cfg.Fleet.Make(ctx, plan, FleetWatch{
-		Started:   func(in time.Duration) { l.journal.SetAxis(in, time.Duration(cfg.Scenario.Phases.Measure)) },
+		Started:   l.begin,
+		Ends:      l.axis.EndAt,
 		Event:     l.journal.Stamp,
 		Filled:    l.filledByAgents,
 		Pulse:     l.pulse,
 		Interrupt: cfg.Interrupt,
 	})
+	l.finish()
 	if err != nil {
 		l.release()
 		l.discard()

@@ -72,7 +72,8 @@ type run struct {
 
 	observer  *observe.Observer
 	lag       *observe.Lag
-	brokers   *observe.Brokers // nil without metrics
+	brokers   *observe.Brokers   // nil without metrics
+	brokerLog *observe.BrokerLog // of a coordinator; nil if the brokers are not local
 	faults    *faults
 	machine   *observe.Machine
 	intervals *observe.Intervals

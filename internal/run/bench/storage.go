@@ -5,14 +5,15 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/judge"
 	"kafkabench.example/kafka-bench/internal/run/observe"
-	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
 // storage returns nil if unknown. A record's size is known only if the topic holds all records of
-// the run and no others.
-func (r *run) storage() *result.Storage {
+// the run and no others. sent is by book, and start and end are of the measured window.
+func (r *run) storage(sent [2]snapshot.Sent, start, end snapshot.Traffic, fill *judge.Fill) *result.Storage {
 	if r.lagReader == nil || r.interrupted {
 		return nil
 	}
@@ -24,22 +25,20 @@ func (r *run) storage() *result.Storage {
 		return nil
 	}
 	s := &result.Storage{DiskBytes: size.Bytes, BehindBytes: behind, Replicas: size.Replicas}
-	counts := r.producers.Snapshot(remote.Want{}).Sent
-	warmup, sent := counts[0], counts[1]
-	if inWindow := warmup.AckedInWindow + sent.AckedInWindow; inWindow > 0 && r.atStart.Sending.Counted &&
-		r.atEnd.Sending.Counted {
-		wire := float64(r.atEnd.Sending.Sub(r.atStart.Sending).Wire.WrittenBytes) / float64(inWindow)
-		s.WireBytesPerRecord = &wire
+	all := sent[0]
+	all.Add(sent[1])
+	if wire := end.Sub(start); all.AckedInWindow > 0 && wire.Counted {
+		each := float64(wire.Wire.WrittenBytes) / float64(all.AckedInWindow)
+		s.WireBytesPerRecord = &each
 	}
 	if !r.holdsOwnAlone(ctx) {
 		return s
 	}
-	sent.Add(warmup)
-	if r.fill != nil {
-		sent.Add(r.fill.Sent)
+	if fill != nil {
+		all.Add(fill.Sent)
 	}
-	if replica := float64(size.LeadBytes); sent.Acked > 0 && replica > 0 {
-		each, ratio := replica/float64(sent.Acked), float64(sent.AckedBytes)/replica
+	if replica := float64(size.LeadBytes); all.Acked > 0 && replica > 0 {
+		each, ratio := replica/float64(all.Acked), float64(all.AckedBytes)/replica
 		s.DiskBytesPerRecord, s.DiskRatio = &each, &ratio
 	}
 	return s

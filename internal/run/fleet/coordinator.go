@@ -149,6 +149,7 @@ func (c *Coordinator) Make(ctx context.Context, plan bench.Plan, watch bench.Fle
 		return bench.Handed{}, err
 	}
 	limit := lead + time.Duration(s.Phases.Warmup+s.Phases.Measure+s.Phases.Drain)
+	go c.tellEnd(watching, plan.Spending(s), watch.Ends)
 	go c.interrupt(watching, lead+time.Duration(s.Phases.Warmup), watch.Interrupt)
 	missing := c.gather(ctx, limit, lead+time.Duration(s.Phases.Warmup))
 	if err := ctx.Err(); err != nil { // agents end before their topic is deleted

@@ -285,6 +285,9 @@ func TestCollectAfterTheCoordinator(t *testing.T) {
 		if err != nil || o.Run.Verdict.Status != result.Valid || o.Run.Load.Acked != 8000 || o.Run.Delivery.Unique != 8000 {
 			t.Errorf("collected: %v, %+v", err, o)
 		}
+		if o.Run.Says("broker") || o.Run.Says("storage.disk_bytes") {
+			t.Errorf("not measured is %v", o.Run.Run.NotMeasured)
+		}
 		if o.Run.Run.Session != "test" {
 			t.Errorf("the session is %q", o.Run.Run.Session)
 		}

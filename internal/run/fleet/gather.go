@@ -28,6 +28,25 @@ func (c *Coordinator) stop(ctx context.Context, began time.Time, in time.Duratio
 	_ = c.m.writer.Write(ctx, c.run, control.Stop{AtNs: int64(time.Since(began) - in + lead)})
 }
 
+// tellEnd reports an early end of the window, once.
+func (c *Coordinator) tellEnd(ctx context.Context, parts []int, ends func(atNs int64)) {
+	var at int64
+	err := c.m.await(ctx, func(s *control.State) bool {
+		all, complete := spent(s, parts)
+		if complete {
+			at = all.End()
+			return true
+		}
+		if stop := s.Stop(); stop != nil {
+			at = stop.AtNs
+		}
+		return s.Stop() != nil
+	})
+	if err == nil {
+		ends(at)
+	}
+}
+
 // gather returns what is missing once all agents have handed in or cannot, or are silent for
 // handInWithin after limit. If one fails, the load of the others ends.
 func (c *Coordinator) gather(ctx context.Context, limit, in time.Duration) (missing []string) {

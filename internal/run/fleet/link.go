@@ -86,18 +86,23 @@ func (l *link) Spent(ctx context.Context, own *snapshot.Spending, parts []int) (
 			return all, err
 		}
 	}
-	err = l.m.await(ctx, func(s *control.State) bool {
-		all = snapshot.Unspent
-		for _, i := range parts {
-			a, _ := s.Agent(i)
-			if s.Run() != l.run || a.Spent == nil {
-				return false
-			}
-			all = all.Merge(snapshot.Spending(*a.Spent))
-		}
-		return true
+	err = l.m.await(ctx, func(s *control.State) (complete bool) {
+		all, complete = spent(s, parts)
+		return complete && s.Run() == l.run
 	})
 	return all, err
+}
+
+func spent(s *control.State, parts []int) (all snapshot.Spending, complete bool) {
+	all = snapshot.Unspent
+	for _, i := range parts {
+		a, _ := s.Agent(i)
+		if a.Spent == nil {
+			return all, false
+		}
+		all = all.Merge(snapshot.Spending(*a.Spent))
+	}
+	return all, true
 }
 
 func (l *link) Started() <-chan bench.Started { return l.started }

@@ -201,7 +201,7 @@ func (c *Coordinator) start(ctx context.Context, plan bench.Plan, s scenario.Sce
 		}
 		in := lead + time.Duration(s.Phases.Warmup)
 		var instances []uint64
-		zero := c.first.record.ClockNs + int64(time.Since(c.first.at)+in)
+		zero, at := c.first.record.ClockNs+int64(time.Since(c.first.at)+in), time.Now().Add(in)
 		clocks := make([]int64, c.cfg.Of)
 		c.m.look(func(st *control.State) {
 			instances = st.Instances(c.cfg.Of)
@@ -217,7 +217,7 @@ func (c *Coordinator) start(ctx context.Context, plan bench.Plan, s scenario.Sce
 		if err := c.m.writer.Write(ready, c.run, start); err != nil {
 			return err
 		}
-		watch.Started(in)
+		watch.Started(time.Until(at))
 		begun := false
 		err = c.m.await(ready, func(st *control.State) bool {
 			begun = st.Start() != nil

@@ -127,7 +127,26 @@ func (e *Evidence) Join(parts []Part, names []string) {
 		first := parts[0]
 		e.Seen.Lag, e.Seen.WindowEnd, e.Seen.Looks = first.Lag, first.WindowEnd, first.Looks
 		e.Machine.HostUse = first.Machine.HostUse
+		e.Machine.Process.CPUPerRecord = e.cpuPerRecord(parts)
 	}
+}
+
+// cpuPerRecord returns nil if the CPU of one part is unknown.
+func (e *Evidence) cpuPerRecord(parts []Part) *float64 {
+	var cpuS float64
+	for _, part := range parts {
+		p := part.Machine.Process
+		if p.CPUUserS == nil || p.CPUSystemS == nil {
+			return nil
+		}
+		cpuS += *p.CPUUserS + *p.CPUSystemS
+	}
+	acked := e.AckedInWindow()
+	if acked == 0 {
+		return nil
+	}
+	each := cpuS * 1e9 / float64(acked)
+	return &each
 }
 
 // The joint window is drained if all parts are, and ends when the last part ends.

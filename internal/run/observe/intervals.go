@@ -40,6 +40,8 @@ type Intervals struct {
 	// HandOver receives the counts at the end of each interval if this process runs a part of a
 	// run; nil otherwise. The first call has the counts of Begin and no interval.
 	HandOver func(snapshot.Snapshot, *result.Interval)
+	// BrokerLog has the usage of the local brokers for Take; nil if there are none.
+	BrokerLog *BrokerLog
 
 	before   counters
 	taken    bool
@@ -70,6 +72,7 @@ func (s *Intervals) Take(all snapshot.Snapshot, seen *result.Interval) {
 	if all.Usage != nil {
 		after.self = *all.Usage
 	}
+	after.brokersAt = s.BrokerLog.near(all.EndNs)
 	if s.taken {
 		s.close(s.before, after, seen)
 	}
@@ -132,8 +135,8 @@ type counters struct {
 	usedAt   int64
 	self     snapshot.Usage
 	each     []processUsage
-	brokers  []brokerUsage
-	host     hostReading
+	brokersAt
+	host hostReading
 }
 
 func multipleAfter(at, period int64) int64 {
@@ -166,7 +169,7 @@ func (s *Intervals) count(at int64) counters {
 	if died != nil {
 		s.Journal.Once("warning", "the usage of a process is only known up to its last report", died)
 	}
-	c.brokers, c.host = s.Machine.readBrokers(), s.Machine.readHost()
+	c.brokersAt, c.host = brokersAt{c.usedAt, s.Machine.readBrokers()}, s.Machine.readHost()
 	return c
 }
 
@@ -321,7 +324,7 @@ func addUsage(iv *result.Interval, before, after counters) {
 		}
 	}
 	iv.Processes = processesBetween(before.each, after.each)
-	iv.Brokers = brokersIn(before.brokers, after.brokers, length)
+	iv.Brokers = brokersIn(before.brokersAt, after.brokersAt)
 	if !timed {
 		for i := range iv.Brokers {
 			iv.Brokers[i].CPUCores = nil

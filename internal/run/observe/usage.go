@@ -53,15 +53,19 @@ func processesBetween(before, after []processUsage) (all []result.IntervalProces
 	return all
 }
 
-func brokersIn(before, after []brokerUsage, lengthNs float64) (all []result.IntervalBroker) {
-	for _, b := range after {
+func brokersIn(before, after brokersAt) (all []result.IntervalBroker) {
+	length := float64(after.atNs - before.atNs)
+	if length <= 0 { // no reading lies between
+		return nil
+	}
+	for _, b := range after.brokers {
 		of := result.IntervalBroker{ID: b.id}
 		if b.RSS > 0 {
 			of.RSSBytes = &b.RSS
 		}
-		if i := slices.IndexFunc(before, func(was brokerUsage) bool { return was.pid == b.pid }); i >= 0 {
-			was := before[i]
-			cores := float64(b.CPU()-was.CPU()) / lengthNs
+		if i := slices.IndexFunc(before.brokers, func(was brokerUsage) bool { return was.pid == b.pid }); i >= 0 {
+			was := before.brokers[i]
+			cores := float64(b.CPU()-was.CPU()) / length
 			of.CPUCores, of.DiskRead, of.DiskWritten = &cores, difference(was.DiskRead, b.DiskRead),
 				difference(was.DiskWritten, b.DiskWritten)
 		}

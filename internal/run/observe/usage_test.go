@@ -66,7 +66,7 @@ func TestBrokersIn(t *testing.T) {
 		of(2, 102, 2*time.Second, 66), of(3, 113, time.Second, 77), of(1, 101, 4*time.Second, 55, 11, 22),
 		of(4, 104, time.Second, 0),
 	}
-	wantJSON(t, "brokers", brokersIn(before, after, 2e9), `[`+
+	wantJSON(t, "brokers", brokersIn(brokersAt{-1e9, before}, brokersAt{1e9, after}), `[`+
 		`{"id":2,"cpu_cores":0.5,"rss_bytes":66,"disk_read_bytes":null,"disk_written_bytes":null},`+
 		`{"id":3,"cpu_cores":null,"rss_bytes":77,"disk_read_bytes":null,"disk_written_bytes":null},`+
 		`{"id":1,"cpu_cores":1.5,"rss_bytes":55,"disk_read_bytes":1,"disk_written_bytes":2},`+
@@ -116,7 +116,7 @@ func TestCPUOfShortIntervals(t *testing.T) {
 			used := probe.Usage{User: cpu, RSS: 5}
 			return counters{
 				at: at, usedAt: usedAt, self: snapshot.Usage{User: cpu, RSS: 7},
-				brokers: []brokerUsage{{id: 1, pid: 101, Usage: used}},
+				brokersAt: brokersAt{usedAt, []brokerUsage{{id: 1, pid: 101, Usage: used}}},
 				host: hostReading{
 					host: probe.Host{Busy: total + 1, Total: total}, hostOK: true, devicesOK: true,
 				},
