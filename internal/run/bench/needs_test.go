@@ -53,7 +53,7 @@ func TestNeedsOf(t *testing.T) {
 func TestCheckClients(t *testing.T) {
 	for text, want := range map[string]string{
 		"load: {client: {RecordRetries: 3}}\nconsume: {client: {Rack: a, DisableFetchSessions: true}}": "",
-		"load: {client: {linger.ms: 5, Linger: 1}}\nconsume: {client: {Balancers: range}}": `load.client.Linger: franz-go has no setting of this name that is passed on; docs/DRIVERS.md lists what is passed on
+		"load: {client: {linger.ms: 5, Linger: 1}}\nconsume: {client: {Balancers: range}}": `load.client.Linger: franz-go has no setting of this name that is passed on; did you mean linger.ms? that is load.linger
 load.client.linger.ms: a key of the scenario sets it; write load.linger
 consume.client.Balancers: a key of the scenario sets it; write consume.assignor`,
 		"load: {client: {RecordRetries: many}}":      `load.client: client configuration: RecordRetries: "many" is not a whole number of this size; write it as 12, without a unit`,
