@@ -107,7 +107,7 @@ func (c *controlPlane) kubectl(t *testing.T, arguments ...string) string {
 	return out
 }
 
-// get reads objects, which arguments of kubectl get name.
+// get reads the objects that the arguments name, with kubectl get.
 func (c *controlPlane) get(t *testing.T, into any, arguments ...string) {
 	t.Helper()
 	text := c.kubectl(t, append([]string{"get", "-o", "json"}, arguments...)...)

@@ -31,7 +31,7 @@ type vandal struct {
 // period.
 const touchable = 40
 
-// A vandal changes no late records, so the consumers pass every changed one.
+// A vandal changes no records near the run's end, so the consumers pass every changed one.
 func newVandal() *vandal {
 	return &vandal{nth: 10, from: 200e6, to: 600e6, held: make(map[int32][]driver.Received)}
 }

@@ -110,7 +110,7 @@ func onlyRun(t *testing.T, out string) *result.Recorded {
 	return recorded
 }
 
-// ofTheMachine begin reasons that the machine was too busy.
+// ofTheMachine lists how the reasons begin that blame a busy machine.
 var ofTheMachine = []string{"the pacer was late", "the tool was starved of CPU"}
 
 // reasons omits a busy machine for a run on a real clock, as no time of such a run is asserted.
