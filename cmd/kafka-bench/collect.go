@@ -72,13 +72,6 @@ func collect(ctx context.Context, flags collectFlags, stdout, stderr io.Writer) 
 		return err
 	}
 	defer log.Close()
-	if flags.remove {
-		defer func() {
-			if err == nil || errors.Is(err, errInvalid) {
-				err = errors.Join(err, log.Delete(context.WithoutCancel(ctx)))
-			}
-		}()
-	}
 	spool, err := os.MkdirTemp("", "kafka-bench-collect-")
 	if err != nil {
 		return err
@@ -94,8 +87,11 @@ func collect(ctx context.Context, flags collectFlags, stdout, stderr io.Writer) 
 	if err != nil {
 		return err
 	}
-	if flags.remove {
-		if err := removeRun(ctx, flags, a, plan); err != nil {
+	switch {
+	case flags.remove && len(handed.Missing) > 0 && wait.Err() != nil:
+		tell("nothing was deleted, because agents may still hand in: collect again with --delete")
+	case flags.remove:
+		if err := errors.Join(removeRun(ctx, flags, a, plan), log.Delete(context.WithoutCancel(ctx))); err != nil {
 			return err
 		}
 	}

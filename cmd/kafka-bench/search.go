@@ -192,7 +192,7 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 	if err != nil {
 		return err
 	}
-	v := newSearchView(stderr, journal, r.pages)
+	v := newSearchView(stderr, journal, r)
 	var found result.Search
 	err = r.with(ctx, v.view, func(ctx context.Context, e campaign.Engine) (err error) {
 		cfg.Maker, cfg.Began, cfg.Ended = e, v.begin, v.end
@@ -229,9 +229,9 @@ type searchView struct {
 	made int
 }
 
-func newSearchView(out io.Writer, journal *campaign.Journal, shown *web.Pages) *searchView {
+func newSearchView(out io.Writer, journal *campaign.Journal, r rig) *searchView {
 	v := newView(out, campaign.Plan{})
-	v.brief, v.journal, v.pages = true, journal, shown
+	v.brief, v.journal, v.pages, v.agents = true, journal, r.pages, r.fleet.of() > 0
 	v.pages.Campaign(journal.Dir())
 	fmt.Fprintf(out, "campaign: %s\n", journal.Dir())
 	return &searchView{view: v, out: out}

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"time"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
@@ -17,8 +18,10 @@ type Agent struct {
 	Index    int    `json:"index"`     // from 0; agent 0's clock is the run's
 	Instance string `json:"instance"`  // of the process: random, in hexadecimal
 	HandedIn bool   `json:"handed_in"` // whether the result includes its complete part
-	HostName string `json:"host_name,omitempty"`
-	Host     Host   `json:"host"`
+	// Interrupted is set if the agent itself was interrupted, and handed in.
+	Interrupted bool   `json:"interrupted,omitempty"`
+	HostName    string `json:"host_name,omitempty"`
+	Host        Host   `json:"host"`
 
 	Producers int `json:"producers"`
 	Consumers int `json:"consumers"`
@@ -93,7 +96,7 @@ func (f Fleet) String() string {
 const EndedEarly = "it was interrupted, and ended early"
 
 // Lost reports whether the agent ended before the run did. It makes no further run.
-func (a Agent) Lost() bool { return !a.HandedIn || slices.Contains(a.Reasons, EndedEarly) }
+func (a Agent) Lost() bool { return !a.HandedIn || a.Interrupted }
 
 // Lost returns the agents that ended before the run did.
 func (r *Run) Lost() (agents []Agent) {
@@ -107,7 +110,9 @@ func (r *Run) Lost() (agents []Agent) {
 
 // EndedByUser reports whether a person ended the run early. If an agent is lost, the run of the
 // others ends early too.
-func (r *Run) EndedByUser() bool { return r.Run.Interrupted && len(r.Lost()) == 0 }
+func (r *Run) EndedByUser() bool {
+	return r.Run.Interrupted && (r.Run.InterruptedByUser || len(r.Lost()) == 0)
+}
 
 // AgentCounts are an agent's part of the books of the measured window.
 type AgentCounts struct {
@@ -208,18 +213,25 @@ func (ps *Pulses) Each() iter.Seq2[AgentPulse, Interval] {
 	}
 }
 
+// silentAfter is how old an agent's last pulse may be; agents send one every 5 s.
+const silentAfter = 15 * time.Second
+
 // All returns what all agents did in the longest of their intervals, at each one's own rate: their
-// pulses come at different times.
+// pulses come at different times. A silent agent has no rate.
 func (ps *Pulses) All() (all Interval) {
 	for _, i := range ps.Each() {
 		if i.EndNs-i.StartNs > all.EndNs-all.StartNs {
 			all.StartNs, all.EndNs, all.Phase = i.StartNs, i.EndNs, i.Phase
 		}
 	}
-	for _, i := range ps.Each() {
+	newest := int64(math.MinInt64)
+	for _, a := range ps.last.Agents {
+		newest = max(newest, a.AtNs)
+	}
+	for a, i := range ps.Each() {
 		all.DeferredRecords += i.DeferredRecords
 		all.InFlightRecords += i.InFlightRecords
-		if i.EndNs == i.StartNs {
+		if i.EndNs == i.StartNs || newest-a.AtNs > int64(silentAfter) {
 			continue
 		}
 		scale := all.Seconds() / i.Seconds()

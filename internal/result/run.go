@@ -81,6 +81,9 @@ type Info struct {
 	FinishedAt time.Time `json:"finished_at,omitzero"`
 	// Interrupted is true if a person ended the run early.
 	Interrupted bool `json:"interrupted,omitempty"`
+	// InterruptedByUser is set if a run with agents was interrupted by the user. Otherwise it ended
+	// early because an agent was lost.
+	InterruptedByUser bool `json:"interrupted_by_user,omitempty"`
 	Tool        Tool `json:"tool"`
 	// MethodVersion is the method of measurement (see Method); only figures of the same method
 	// compare. Absent means 1, and for an imported run none.

@@ -94,9 +94,10 @@ type left struct {
 
 type conclusion struct {
 	*run
-	plan  Plan
-	parts []left
-	peaks observe.Peaks
+	plan   Plan
+	parts  []left
+	peaks  observe.Peaks
+	byUser bool // ended the run early
 	*judge.Evidence
 }
 
@@ -108,7 +109,7 @@ func (r *run) conclude(plan Plan, handed Handed) (*Outcome, error) {
 	if len(parts) == 0 {
 		return nil, fmt.Errorf("%w: %s", ErrNoPart, strings.Join(missing, "; "))
 	}
-	c := conclusion{run: r, plan: plan, parts: parts, Evidence: &judge.Evidence{
+	c := conclusion{run: r, plan: plan, parts: parts, byUser: handed.ByUser, Evidence: &judge.Evidence{
 		Agents: r.agentsOf(plan, handed, parts), Times: r.collector, Histograms: histogramsIn(r.writer.Dir()),
 		Caveats: r.cfg.Caveats,
 	}}
@@ -188,6 +189,7 @@ func (c *conclusion) describe() error {
 		}
 	}
 	c.Info.Placement, c.Info.Session = c.plan.Placement, c.plan.Session
+	c.Info.InterruptedByUser = c.byUser
 	return nil
 }
 
@@ -227,8 +229,9 @@ func (r *run) agentsOf(plan Plan, handed Handed, parts []left) []result.Agent {
 			a.Counts.Unique += g.Received.UniqueInWindow
 		}
 		a.PacerLatenessP99Ns, a.Process = p.PacerLatenessP99Ns, &p.Machine.Process
-		if p.Window.Interrupted && !handed.Stopped && !a.Lost() { // in the drain, by itself
-			a.Reasons = append(a.Reasons, result.EndedEarly)
+		a.Interrupted = slices.Contains(a.Reasons, result.EndedEarly)
+		if p.Window.Interrupted && !handed.Stopped && !a.Interrupted { // in the drain, by itself
+			a.Interrupted, a.Reasons = true, append(a.Reasons, result.EndedEarly)
 		}
 	}
 	return all

@@ -53,8 +53,9 @@ type Handed struct {
 	Agents []Agent
 	// Missing says what is missing of each part; empty if nothing is.
 	Missing []string
-	// Stopped reports whether the agents were asked to end early.
-	Stopped bool
+	// Stopped reports whether the agents were asked to end early, and ByUser whether FleetWatch's
+	// Interrupt was the reason.
+	Stopped, ByUser bool
 }
 
 // Agent describes the agent that made a part.

@@ -56,7 +56,7 @@ func (m *maker) Make(ctx context.Context, s scenario.Scenario, began func(string
 	case lost, late, left:
 		run.Run.Interrupted, run.Verdict.Status = end != late, result.Invalid
 		run.Agents = []result.Agent{{HandedIn: true, Reasons: []string{"its clock is off"}},
-			{Index: 1, HandedIn: end == left, Reasons: []string{result.EndedEarly}}}
+			{Index: 1, HandedIn: end == left, Interrupted: end == left, Reasons: []string{result.EndedEarly}}}
 	}
 	dir, err := m.save(s.Name, run, began, end == killed)
 	if err != nil {

@@ -90,6 +90,13 @@ func (w watcher) Event(e result.Event) {
 	}
 }
 
+// Pulse implements bench.PulseWatcher.
+func (w watcher) Pulse(p result.Pulse) {
+	if next, follows := w.next.(bench.PulseWatcher); follows {
+		next.Pulse(p)
+	}
+}
+
 // refusedSession is Kafka's error for a session timeout that a broker does not allow.
 const refusedSession = "INVALID_SESSION_TIMEOUT"
 

@@ -16,6 +16,7 @@ import (
 type Origin struct {
 	run   *result.Info
 	fleet result.Fleet
+	queue bool // its consumers share a queue
 }
 
 // Makers are what makes a campaign's runs.
@@ -32,7 +33,9 @@ func OriginOf(c *result.RecordedCampaign) Origin {
 			continue
 		}
 		if fleet := recorded.Run.Fleet(); fleet.Agents > 0 || recorded.Run.Run.Placement == "" {
-			return Origin{run: &recorded.Run.Run, fleet: fleet}
+			return Origin{
+				run: &recorded.Run.Run, fleet: fleet, queue: recorded.Run.Scenario.Get("consume.queue.engine") != "",
+			}
 		}
 	}
 	return Origin{}
@@ -64,8 +67,8 @@ func (o Origin) CheckMakers(now Makers) error {
 			ErrOtherOrigin, remedy)
 	}
 	was, asked := Makers{Host: o.run.Host, Fleet: o.fleet}, now.Fleet
-	if was.Fleet.Placement == bench.Any && asked.Placement == bench.Own {
-		asked.Placement = bench.Any // a queue's
+	if o.queue && asked.Placement == bench.Own {
+		asked.Placement = bench.Any // see bench.Placed
 	}
 	if was.Fleet != asked {
 		return refuse("with "+was.Fleet.String(), now.Fleet.String(), "give the same agents, or ")

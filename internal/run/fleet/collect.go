@@ -5,10 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 
 	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 )
+
+// collector is the index of no agent, so that all readers ignore what it writes.
+const collector = math.MaxInt32
 
 // Collect reads the parts of a session's last run from its log, and keeps them in folder, for
 // bench.Conclude. It waits for agents that have not handed in, until wait ends or the log is silent
@@ -22,7 +26,7 @@ func Collect(ctx, wait context.Context, s Session, folder string, tell func(stri
 	var mine uint64
 	read := false
 	ready := make(chan struct{})
-	c.m = join(ctx, s, control.Coordinator, func(change control.Change) {
+	c.m = join(ctx, s, collector, func(change control.Change) {
 		<-ready
 		if change.Record.Kind == control.KindPlan && change.Effect == control.Applied {
 			failed = errors.Join(failed, c.expect(*c.m.state.Plan(), c.m.state.Run(), &last))
@@ -34,11 +38,12 @@ func Collect(ctx, wait context.Context, s Session, folder string, tell func(stri
 	})
 	mine = c.m.instance
 	close(ready)
-	// Agents ignore this record; it marks the end of what was written before.
-	if err := c.m.writer.Write(ctx, 0, control.End{}); err != nil {
+	writing, cancel := context.WithTimeout(ctx, handInWithin)
+	defer cancel()
+	if err := c.m.writer.Write(writing, 0, control.Pulse{}); err != nil { // marks the end of what was written before
 		return plan, handed, err
 	}
-	err = c.m.await(ctx, func(*control.State) bool { return read || failed != nil || c.m.key != nil })
+	err = c.m.awaitTalk(ctx, handInWithin, func(*control.State) bool { return read || failed != nil || c.m.key != nil })
 	c.m.look(func(st *control.State) {
 		switch {
 		case err != nil || failed != nil:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
@@ -32,6 +33,7 @@ type Coordinator struct {
 	m      *member
 	cancel context.CancelFunc
 	run    int
+	byUser atomic.Bool // ended the load of the run early
 	first  firstReady
 
 	refused map[int]string // by index
@@ -136,8 +138,10 @@ func (c *Coordinator) Make(ctx context.Context, plan bench.Plan, watch bench.Fle
 	}
 	watching, unwatch := context.WithCancel(ctx)
 	news := c.watch(watching, watch)
+	var helpers sync.WaitGroup
 	defer func() {
 		unwatch()
+		helpers.Wait()
 		<-news
 	}()
 	if s.Filled() {
@@ -149,13 +153,15 @@ func (c *Coordinator) Make(ctx context.Context, plan bench.Plan, watch bench.Fle
 		return bench.Handed{}, err
 	}
 	limit := lead + time.Duration(s.Phases.Warmup+s.Phases.Measure+s.Phases.Drain)
-	go c.tellEnd(watching, plan.Spending(s), watch.Ends)
-	go c.interrupt(watching, lead+time.Duration(s.Phases.Warmup), watch.Interrupt)
+	helpers.Go(func() { c.tellEnd(watching, plan.Spending(s), watch.Ends) })
+	helpers.Go(func() { c.interrupt(watching, lead+time.Duration(s.Phases.Warmup), watch.Interrupt) })
 	missing := c.gather(ctx, limit, lead+time.Duration(s.Phases.Warmup))
 	if err := ctx.Err(); err != nil { // agents end before their topic is deleted
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 		defer cancel()
 		return bench.Handed{}, errors.Join(fmt.Errorf("the run %s was abandoned: %w", plan.RunID, err), c.m.writer.Write(last, c.run, control.End{Reason: "the run was abandoned"}))
 	}
-	return c.handed(missing)
+	h, err := c.handed(missing)
+	h.ByUser = c.byUser.Load()
+	return h, err
 }

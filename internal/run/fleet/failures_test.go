@@ -328,6 +328,44 @@ func TestAgentIsInterrupted(t *testing.T) {
 }
 
 // The second interrupt abandons the run.
+func TestCollectBeforeThereIsARun(t *testing.T) {
+	within(t, 2, func(w *world) {
+		w.agent("node-0", 0, nil)
+		time.AfterFunc(5*time.Second, func() {
+			if _, _, err := fleet.Collect(w.t.Context(), w.t.Context(), w.session(), t.TempDir(), nil); err == nil || err.Error() != "the session has no run" {
+				t.Errorf("collected: %v", err)
+			}
+			w.agent("node-1", 1, nil)
+		})
+		if o, err := w.run(small); err != nil || o.Run.Verdict.Status != result.Valid {
+			t.Errorf("the run: %v, %+v", err, o)
+		}
+	})
+}
+
+// The user's interrupt is the user's, also if an agent hands in nothing.
+func TestInterruptBesideASilentAgent(t *testing.T) {
+	within(t, 2, func(w *world) {
+		began := time.Now()
+		silent := &failing{append: func([]byte) (bool, error) { return time.Since(began) > 5*time.Second, nil }}
+		w.agent("node-0", 0, nil)
+		w.agent("node-1", 1, silent.with(w))
+		interrupt := make(chan struct{})
+		time.AfterFunc(6*time.Second, func() { close(interrupt) })
+		lead := w.coordinator()
+		cfg := w.base()
+		cfg.Scenario = w.scenario(strings.Replace(small, "measure: 4s", "measure: 1m", 1))
+		cfg.Fleet, cfg.Driver, cfg.Interrupt = lead, franz.New(), interrupt
+		o, err := bench.Run(w.t.Context(), cfg)
+		_ = lead.Close(w.t.Context())
+		w.running.Wait()
+		w.invalid(o, err, "agent 1 (node-1)", "its part is missing")
+		if !o.Run.EndedByUser() || len(o.Run.Lost()) != 1 {
+			t.Errorf("ended by the user: %t, lost: %v", o.Run.EndedByUser(), o.Run.Lost())
+		}
+	})
+}
+
 func TestCoordinatorIsInterrupted(t *testing.T) {
 	for name, twice := range map[string]bool{"once": false, "twice": true} {
 		t.Run(name, func(t *testing.T) {

@@ -17,6 +17,9 @@ func (c *Coordinator) interrupt(ctx context.Context, in time.Duration, interrupt
 	began := time.Now()
 	select {
 	case <-interrupt:
+		stopped := false
+		c.m.look(func(s *control.State) { stopped = s.Stop() != nil })
+		c.byUser.Store(!stopped)
 		c.stop(ctx, began, in)
 	case <-ctx.Done():
 	}

@@ -122,6 +122,7 @@ func (c *Coordinator) makeRoom(run int) error {
 		s.close()
 	}
 	c.spools, c.failed, c.run = spools, nil, run
+	c.byUser.Store(false)
 	return nil
 }
 

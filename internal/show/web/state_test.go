@@ -133,6 +133,17 @@ func TestAllAgentsRates(t *testing.T) {
 	}
 }
 
+func TestSilentAgentHasNoRate(t *testing.T) {
+	var pulses result.Pulses
+	for n := range int64(6) {
+		a, b := result.AgentPulse{AtNs: 5e9 * n, Acked: 5000 * n}, result.AgentPulse{Index: 1, AtNs: 5e9 * min(n, 1), Acked: 5000 * min(n, 1)}
+		pulses.Take(result.Pulse{Agents: []result.AgentPulse{a, b}})
+	}
+	if all := pulses.All(); all.Acked != 5000 || all.Seconds() != 5 {
+		t.Errorf("%d records in %v s", all.Acked, all.Seconds())
+	}
+}
+
 // The table of agents has each agent's rates since its own pulse before, and what waits there now.
 func TestAgentRows(t *testing.T) {
 	pulse := func(agents ...result.AgentPulse) result.Pulse { return result.Pulse{Agents: agents} }
