@@ -84,7 +84,7 @@ type Info struct {
 	// InterruptedByUser is set if a run with agents was interrupted by the user. Otherwise it ended
 	// early because an agent was lost.
 	InterruptedByUser bool `json:"interrupted_by_user,omitempty"`
-	Tool        Tool `json:"tool"`
+	Tool              Tool `json:"tool"`
 	// MethodVersion is the method of measurement (see Method); only figures of the same method
 	// compare. Absent means 1, and for an imported run none.
 	MethodVersion int `json:"method_version,omitempty" jsonschema:"minimum=1"`
