@@ -53,11 +53,15 @@ func command(name string) []string {
 	if scenario, is := strings.CutPrefix(name, searched); is {
 		return []string{"search", scenario, "--curve"}
 	}
-	args := []string{"run", name}
-	switch {
-	case name == bySarama:
-		args = []string{"run", presetNamed(name), "--driver", "sarama", "--set", "name=" + name}
-	case slices.Contains(long, name):
+	form := formOf(name, slices.Contains(long, name))
+	args := []string{"run", presetNamed(name)}
+	if form.Driver != "" {
+		args = append(args, "--driver", form.Driver)
+	}
+	for _, set := range form.Set {
+		args = append(args, "--set", set)
+	}
+	if form.Quick {
 		args = append(args, "--quick")
 	}
 	return append(args, "--repeat", strconv.Itoa(repeat))
@@ -114,6 +118,9 @@ func (j job) reopen(name string, stderr io.Writer) (dir string, whole bool, err 
 	}
 	begun := campaign.OriginOf(recorded)
 	refused := begun.CheckMethod() // runs of two methods do not compare
+	if refused == nil {
+		refused = outdated(name, latest.Campaign)
+	}
 	if refused == nil {
 		if refused = begun.CheckMakers(j.makers); refused != nil && complete(latest.Campaign) {
 			return latest.Dir, true, nil
@@ -232,10 +239,12 @@ func (j job) former(name string, latest *result.ListedCampaign, others []result.
 }
 
 // replacedBy reports whether a former run stays, so that the page counts it: it is invalid, and runs
-// of the same method in c stand for it.
+// of the same method and settings in c stand for it.
 func replacedBy(c *result.Campaign, r *result.Run) bool {
-	return c.Campaign.Kind == result.KindRuns && cellOf(c, r) != nil && r.Method() == result.Method &&
-		r.Verdict.Status == result.Invalid && r.Finished() && !r.EndedByUser()
+	cell := cellOf(c, r)
+	return cell != nil && c.Campaign.Kind == result.KindRuns && r.Method() == result.Method &&
+		r.Verdict.Status == result.Invalid && r.Finished() && !r.EndedByUser() &&
+		unlike(result.Cell{Name: r.Run.Name, Scenario: r.Scenario}, cell.Scenario) == nil
 }
 
 // cellOf returns the configuration of a campaign that a run has by its name; nil is none.

@@ -44,6 +44,7 @@ type recorder struct {
 	out    string
 	ends   []string
 	change func(*result.Run) // of each run; nil changes nothing
+	set    []string          // of each new campaign
 	calls  [][]string
 	made   int
 }
@@ -103,7 +104,7 @@ func (r *recorder) journal(args []string) (*campaign.Journal, error) {
 	if i := slices.Index(args, "--resume"); i >= 0 {
 		return campaign.Resume(args[i+1])
 	}
-	suite, err := scenario.ReadSuite("sweep-acks", scenario.Options{})
+	suite, err := scenario.ReadSuite("sweep-acks", scenario.Options{Set: r.set})
 	if err != nil {
 		return nil, err
 	}
@@ -222,19 +223,21 @@ func TestRecordingAnew(t *testing.T) {
 	for name, c := range map[string]struct {
 		ends  []string // of the former runs
 		was   func(*result.Run)
+		set   []string
 		shown int // runs until the new campaign is complete
 		left  string
 	}{
-		"another method": {[]string{result.Invalid}, byFormerMethod, 15, "All 15 runs are valid."},
-		"another kernel, a run is invalid": {[]string{result.Invalid}, onOtherKernel, 15,
+		"another method": {[]string{result.Invalid}, byFormerMethod, nil, 15, "All 15 runs are valid."},
+		"another kernel, a run is invalid": {[]string{result.Invalid}, onOtherKernel, nil, 15,
 			"1 of the 16 runs are invalid and in no figure: 1 of `sweep-acks-0`. Further runs replace 1 of them."},
-		"another kernel, not finished": {[]string{result.Valid, result.Interrupted}, onOtherKernel, 2, "All 15 runs are valid."},
+		"another kernel, not finished": {[]string{result.Valid, result.Interrupted}, onOtherKernel, nil, 2, "All 15 runs are valid."},
+		"another preset":               {[]string{result.Invalid}, nil, []string{"load.rate=9k/s"}, 15, "All 15 runs are valid."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &recorder{t: t, out: filepath.Join(t.TempDir(), "results"), ends: c.ends, change: c.was}
+			r := &recorder{t: t, out: filepath.Join(t.TempDir(), "results"), ends: c.ends, change: c.was, set: c.set}
 			_ = r.job().makeRuns(t.Context(), io.Discard) // the last of the ends may be an interrupt
 			former := r.ofLongAgo()
-			r.calls, r.ends, r.change = nil, []string{result.Valid, result.Interrupted}, nil
+			r.calls, r.ends, r.change, r.set = nil, []string{result.Valid, result.Interrupted}, nil, nil
 			if err := r.job().makeRuns(t.Context(), io.Discard); err == nil {
 				t.Error("it was not interrupted")
 			}
