@@ -62,7 +62,7 @@ func (e *entry) block() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	said := wrapped("Measured on: " + where + " " + leftOut(e.runs()) +
+	said := wrapped("Measured on: " + where + " " + leftOut(e.made()) +
 		" Each figure is the median of five runs; the brackets have the lowest and the highest.")
 	return fmt.Appendf(nil, "%s\n\n%s\n", table, strings.TrimSpace(string(said))), nil
 }

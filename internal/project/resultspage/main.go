@@ -31,6 +31,10 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/campaign"
 )
 
 func main() {
@@ -50,6 +54,7 @@ type job struct {
 	only   []string
 	flags  []string // further flags of kafka-bench run
 	also   []string
+	makers campaign.Makers // of runs that are made now
 	// bench executes kafka-bench, which makes the runs; nil makes none.
 	bench func(ctx context.Context, args []string, stderr io.Writer) error
 }
@@ -124,7 +129,7 @@ func parse(args []string, stderr io.Writer) (job, error) {
 		return job{}, fmt.Errorf("%q is not a flag; there are no other arguments", flags.Arg(0))
 	}
 	if *binary != "" {
-		j.bench = kafkaBench(*binary)
+		j.bench, j.makers.Host = kafkaBench(*binary), result.Host(probe.DescribeHost())
 	}
 	if *also != "" {
 		j.also = strings.Split(*also, ",")

@@ -53,20 +53,24 @@ func command(name string) []string {
 	if scenario, is := strings.CutPrefix(name, searched); is {
 		return []string{"search", scenario, "--curve"}
 	}
-	args := []string{"run", name}
-	switch {
-	case name == bySarama:
-		args = []string{"run", presetNamed(name), "--driver", "sarama", "--set", "name=" + name}
-	case slices.Contains(long, name):
+	form := formOf(name, slices.Contains(long, name))
+	args := []string{"run", presetNamed(name)}
+	if form.Driver != "" {
+		args = append(args, "--driver", form.Driver)
+	}
+	for _, set := range form.Set {
+		args = append(args, "--set", set)
+	}
+	if form.Quick {
 		args = append(args, "--quick")
 	}
 	return append(args, "--repeat", strconv.Itoa(repeat))
 }
 
-// makeRun goes on with the latest campaign of the current method, or begins one. A search begins
-// again.
+// makeRun goes on with the latest campaign, or begins one if there is none that can go on. A search
+// begins again.
 func (j job) makeRun(ctx context.Context, name string, stderr io.Writer) error {
-	dir, whole, err := j.reopen(name)
+	dir, whole, err := j.reopen(name, stderr)
 	if err != nil {
 		return err
 	}
@@ -102,15 +106,29 @@ func invalid(err error) bool {
 }
 
 // reopen plans the missing runs of the campaign to go on with; dir is "" if there is none. whole
-// reports whether no run is missing.
-func (j job) reopen(name string) (dir string, whole bool, err error) {
+// reports whether no run is missing. A campaign that cannot go on is not changed.
+func (j job) reopen(name string, stderr io.Writer) (dir string, whole bool, err error) {
 	latest, _, err := j.campaigns(name)
 	if err != nil || latest == nil || latest.Campaign.Campaign.Kind != result.KindRuns {
 		return "", false, err
 	}
 	recorded, err := result.ReadCampaign(latest.Dir)
-	if err != nil || campaign.OriginOf(recorded).CheckMethod() != nil {
-		return "", false, err // runs of two methods do not compare
+	if err != nil {
+		return "", false, err
+	}
+	begun := campaign.OriginOf(recorded)
+	refused := begun.CheckMethod() // runs of two methods do not compare
+	if refused == nil {
+		refused = outdated(name, latest.Campaign)
+	}
+	if refused == nil {
+		if refused = begun.CheckMakers(j.makers); refused != nil && complete(latest.Campaign) {
+			return latest.Dir, true, nil
+		}
+	}
+	if refused != nil {
+		fmt.Fprintf(stderr, "%s stays until another campaign replaces it: %v\n", latest.Dir, refused)
+		return "", false, nil
 	}
 	journal, err := campaign.Resume(latest.Dir)
 	if err != nil {
@@ -127,6 +145,17 @@ func (j job) reopen(name string) (dir string, whole bool, err error) {
 		faults = append(faults, journal.Extend(repeat))
 	}
 	return dir, journal.Campaign().Finished(), errors.Join(append(faults, journal.Close())...)
+}
+
+// complete reports whether a finished campaign has enough valid runs of each configuration.
+func complete(c *result.Campaign) bool {
+	valid := make([]int, len(c.Cells))
+	for _, run := range c.Runs {
+		if run.Status == result.Valid {
+			valid[run.Cell]++
+		}
+	}
+	return c.Finished() && !slices.ContainsFunc(valid, func(n int) bool { return n < repeat })
 }
 
 // campaigns returns the latest campaign of a scenario, nil if there is none, and all others in
@@ -150,7 +179,7 @@ func (j job) campaigns(name string) (latest *result.ListedCampaign, others []res
 }
 
 // tidy removes files that results/ does not keep and, if the latest campaign is finished, earlier
-// runs of the scenario.
+// runs of the scenario, except the invalid ones that it replaces.
 func (j job) tidy(name string) error {
 	latest, others, err := j.campaigns(name)
 	if err != nil || latest == nil {
@@ -159,34 +188,72 @@ func (j job) tidy(name string) error {
 	if err := trim(latest, onlyNamed(name) && name != headline); err != nil || !latest.Campaign.Finished() {
 		return err
 	}
-	var former []string
-	owned := runsIn(latest)
-	for i := range others {
-		runs := runsIn(&others[i])
-		owned = append(owned, runs...)
-		if presetOf(others[i].Campaign.Campaign.Name) == name {
-			former = append(append(former, others[i].Dir), runs...)
-		}
-	}
-	runs, err := result.List(j.from)
+	gone, kept, err := j.former(name, latest, others)
 	if err != nil {
 		return err
 	}
-	for _, r := range runs {
-		if r.Err != nil {
-			return r.Err
-		}
-		of := func(c result.Cell) bool { return c.Name == r.Run.Run.Name }
-		if !slices.Contains(owned, r.Dir) && slices.ContainsFunc(latest.Campaign.Cells, of) {
-			former = append(former, r.Dir)
+	for _, dir := range kept {
+		if err := keepOnly(dir, keptOfRepeat, false); err != nil {
+			return err
 		}
 	}
-	for _, dir := range former {
+	for _, dir := range gone {
 		if err := os.RemoveAll(dir); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// former returns the folders that the latest campaign replaces: those that go, and those of invalid
+// runs, which stay.
+func (j job) former(name string, latest *result.ListedCampaign, others []result.ListedCampaign) (
+	gone, kept []string, err error,
+) {
+	owned := runsIn(latest)
+	for i := range others {
+		runs := runsIn(&others[i])
+		owned = append(owned, runs...)
+		if presetOf(others[i].Campaign.Campaign.Name) == name {
+			gone = append(append(gone, others[i].Dir), runs...)
+		}
+	}
+	runs, err := result.List(j.from)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, r := range runs {
+		if r.Err != nil {
+			return nil, nil, r.Err
+		}
+		lost := !slices.Contains(owned, r.Dir) && cellOf(latest.Campaign, r.Run) != nil
+		switch {
+		case !lost && !slices.Contains(gone, r.Dir):
+		case replacedBy(latest.Campaign, r.Run):
+			kept = append(kept, r.Dir)
+		default:
+			gone = append(gone, r.Dir)
+		}
+	}
+	return slices.DeleteFunc(gone, func(dir string) bool { return slices.Contains(kept, dir) }), kept, nil
+}
+
+// replacedBy reports whether a former run stays, so that the page counts it: it is invalid, and runs
+// of the same method and settings in c stand for it.
+func replacedBy(c *result.Campaign, r *result.Run) bool {
+	cell := cellOf(c, r)
+	return cell != nil && c.Campaign.Kind == result.KindRuns && r.Method() == result.Method &&
+		r.Verdict.Status == result.Invalid && r.Finished() && !r.EndedByUser() &&
+		unlike(result.Cell{Name: r.Run.Name, Scenario: r.Scenario}, cell.Scenario) == nil
+}
+
+// cellOf returns the configuration of a campaign that a run has by its name; nil is none.
+func cellOf(c *result.Campaign, r *result.Run) *result.Cell {
+	at := slices.IndexFunc(c.Cells, func(cell result.Cell) bool { return cell.Name == r.Run.Name })
+	if at < 0 {
+		return nil
+	}
+	return &c.Cells[at]
 }
 
 func runsIn(c *result.ListedCampaign) (dirs []string) {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 )
@@ -39,15 +40,20 @@ const killed = "killed"
 // recorder stands for kafka-bench: it records runs of sweep-acks, which end as it was told, else
 // valid.
 type recorder struct {
-	t     *testing.T
-	out   string
-	ends  []string
-	calls [][]string
-	made  int
+	t      *testing.T
+	out    string
+	ends   []string
+	change func(*result.Run) // of each run; nil changes nothing
+	set    []string          // of each new campaign
+	calls  [][]string
+	made   int
 }
 
 func (r *recorder) job() job {
-	return job{from: r.out, only: []string{"sweep-acks"}, flags: []string{"--cluster", "kafka"}, bench: r.bench}
+	return job{
+		from: r.out, only: []string{"sweep-acks"}, flags: []string{"--cluster", "kafka"}, bench: r.bench,
+		makers: campaign.Makers{Host: baseline().Run.Run.Host},
+	}
 }
 
 func (r *recorder) bench(_ context.Context, args []string, _ io.Writer) error {
@@ -64,7 +70,12 @@ func (r *recorder) bench(_ context.Context, args []string, _ io.Writer) error {
 			end, r.ends = r.ends[0], r.ends[1:]
 		}
 		r.made++
-		run := made(baseline, "sweep-acks-"+"ab"[journal.Campaign().Runs[place].Cell:][:1], fmt.Sprintf("made%02d", r.made), r.made)
+		cell := journal.Campaign().Cells[journal.Campaign().Runs[place].Cell]
+		run := made(baseline, cell.Name, fmt.Sprintf("made%02d", r.made), r.made)
+		run.Run.Scenario = cell.Scenario
+		if r.change != nil {
+			r.change(&run.Run)
+		}
 		run.Run.Run.Interrupted = end == result.Interrupted
 		if end == result.Invalid {
 			run.Run.Verdict.Status = result.Invalid
@@ -93,13 +104,18 @@ func (r *recorder) journal(args []string) (*campaign.Journal, error) {
 	if i := slices.Index(args, "--resume"); i >= 0 {
 		return campaign.Resume(args[i+1])
 	}
-	c := result.Campaign{
-		Campaign: result.CampaignInfo{Name: "sweep-acks", Kind: result.KindRuns, Order: "interleaved", Repeat: repeat},
-		Axes:     []result.Axis{{Path: "load.acks", Values: []string{"1", "all"}}},
-		Cells:    []result.Cell{{Name: "sweep-acks-a", Values: []string{"1"}}, {Name: "sweep-acks-b", Values: []string{"all"}}},
+	suite, err := scenario.ReadSuite("sweep-acks", scenario.Options{Set: r.set})
+	if err != nil {
+		return nil, err
 	}
-	for round := range repeat {
-		c.Runs = append(c.Runs, result.CampaignRun{Round: round}, result.CampaignRun{Cell: 1, Round: round})
+	suite.Seed = 0 // the written order
+	plan, err := campaign.NewPlan([]scenario.Suite{suite}, campaign.PlanOptions{Repeat: repeat})
+	if err != nil {
+		return nil, err
+	}
+	c, err := plan.Campaign(result.Tool{})
+	if err != nil {
+		return nil, err
 	}
 	return campaign.Create(r.out, c)
 }
@@ -114,10 +130,10 @@ func filesOf(t *testing.T, dir string) map[string]int {
 
 func TestRecordingGoesOn(t *testing.T) {
 	r := &recorder{t: t, out: filepath.Join(t.TempDir(), "results"), ends: []string{
-		result.Invalid, result.Valid, result.Interrupted, result.Valid, killed, result.Invalid,
+		result.Invalid, result.Valid, result.Interrupted, result.Valid, killed, result.Valid, result.Invalid,
 	}}
 	save(t, r.out, made(baseline, "baseline", "base01", 0))
-	save(t, r.out, made(baseline, "sweep-acks-a", "lost01", 0)) // its campaign is gone
+	save(t, r.out, made(baseline, "sweep-acks-0", "lost01", 0)) // its campaign is gone
 	for call, want := range []struct {
 		args  string
 		made  int // by all calls
@@ -126,9 +142,9 @@ func TestRecordingGoesOn(t *testing.T) {
 	}{
 		{"run sweep-acks --repeat 5 --out " + r.out, 3, map[string]int{result.SummaryFile: 2 + 3, result.HistogramsFile: 2 + 1}, true},
 		{"run --resume ", 5, map[string]int{result.SummaryFile: 2 + 4, result.HistogramsFile: 2 + 1}, true},
-		{"run --resume ", 13, map[string]int{result.SummaryFile: 1 + 11, result.HistogramsFile: 1}, false}, // one was planned for the invalid one
-		{"run --resume ", 14, map[string]int{result.SummaryFile: 1 + 12, result.HistogramsFile: 1}, false}, // and for another
-		{"", 14, map[string]int{result.SummaryFile: 1 + 12, result.HistogramsFile: 1}, false},
+		{"run --resume ", 18, map[string]int{result.SummaryFile: 1 + 16, result.HistogramsFile: 1}, false}, // one was planned for the invalid one
+		{"run --resume ", 19, map[string]int{result.SummaryFile: 1 + 17, result.HistogramsFile: 1}, false}, // and for another
+		{"", 19, map[string]int{result.SummaryFile: 1 + 17, result.HistogramsFile: 1}, false},
 	} {
 		r.calls = nil
 		if err := r.job().makeRuns(t.Context(), io.Discard); (err != nil) != want.fails {
@@ -146,7 +162,7 @@ func TestRecordingGoesOn(t *testing.T) {
 		}
 	}
 	// The first run of a cell has its series, and after an invalid one the first valid run.
-	if n := filesOf(t, r.out)[result.IntervalsFile]; n != 1+3 {
+	if n := filesOf(t, r.out)[result.IntervalsFile]; n != 1+4 {
 		t.Errorf("%d runs have their series", n)
 	}
 	s, err := readShelf(r.out)
@@ -154,7 +170,7 @@ func TestRecordingGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := leftOut(s.of("sweep-acks").runs()),
-		"2 of the 12 runs are invalid and in no figure: 1 of `sweep-acks-a`, 1 of `sweep-acks-b`. Further runs replace 2 of them."; got != want {
+		"2 of the 17 runs are invalid and in no figure: 1 of `sweep-acks-0`, 1 of `sweep-acks-1`. Further runs replace 2 of them."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if s.one("baseline") == nil {
@@ -162,33 +178,107 @@ func TestRecordingGoesOn(t *testing.T) {
 	}
 }
 
-// The runs of an earlier method stay, and count, until those of the current one are complete.
-func TestRecordingOfAnotherMethod(t *testing.T) {
-	r := &recorder{t: t, out: filepath.Join(t.TempDir(), "results"), ends: []string{result.Valid, result.Interrupted}}
-	saveStudy(t, r.out, "sweep-acks", []variantOf{{"former", []float64{1, 2}, nil}}, func(run *result.Run) { run.Run.MethodVersion = 1 })
-	for call, want := range []struct {
-		args    string
-		methods string
-		runs    int
-	}{
-		{"run sweep-acks", "method 1", 2},
-		{"run --resume", "method 2", 10},
-	} {
-		r.calls = nil
-		if err := r.job().makeRuns(t.Context(), io.Discard); (err != nil) != (call == 0) {
-			t.Fatalf("call %d: %v", call, err)
-		}
-		s, err := readShelf(r.out)
+// ofLongAgo gives the campaign's folder an early name, and returns the text of every file.
+func (r *recorder) ofLongAgo() map[string]string {
+	r.t.Helper()
+	all, err := result.ListCampaigns(r.out)
+	if err != nil || len(all) != 1 {
+		r.t.Fatal(len(all), err)
+	}
+	if err := os.Rename(all[0].Dir, filepath.Join(r.out, "20200101T000000Z-former")); err != nil {
+		r.t.Fatal(err)
+	}
+	return r.texts()
+}
+
+func (r *recorder) texts() map[string]string {
+	r.t.Helper()
+	texts := map[string]string{}
+	for _, file := range filesBelow(r.t, r.out) {
+		text, err := os.ReadFile(filepath.Join(r.out, file))
 		if err != nil {
+			r.t.Fatal(err)
+		}
+		texts[file] = string(text)
+	}
+	return texts
+}
+
+func (r *recorder) entry() *entry {
+	r.t.Helper()
+	s, err := readShelf(r.out)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return s.of("sweep-acks")
+}
+
+var (
+	byFormerMethod = func(run *result.Run) { run.Run.MethodVersion = 1 }
+	onOtherKernel  = func(run *result.Run) { run.Run.Host.Kernel = "6.13.0" }
+)
+
+// A campaign that cannot go on stays as it is, and counts, until a new one is complete.
+func TestRecordingAnew(t *testing.T) {
+	for name, c := range map[string]struct {
+		ends  []string // of the former runs
+		was   func(*result.Run)
+		set   []string
+		shown int // runs until the new campaign is complete
+		left  string
+	}{
+		"another method": {[]string{result.Invalid}, byFormerMethod, nil, 15, "All 15 runs are valid."},
+		"another kernel, a run is invalid": {[]string{result.Invalid}, onOtherKernel, nil, 15,
+			"1 of the 16 runs are invalid and in no figure: 1 of `sweep-acks-0`. Further runs replace 1 of them."},
+		"another kernel, not finished": {[]string{result.Valid, result.Interrupted}, onOtherKernel, nil, 2, "All 15 runs are valid."},
+		"another preset":               {[]string{result.Invalid}, nil, []string{"load.rate=9k/s"}, 15, "All 15 runs are valid."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &recorder{t: t, out: filepath.Join(t.TempDir(), "results"), ends: c.ends, change: c.was, set: c.set}
+			_ = r.job().makeRuns(t.Context(), io.Discard) // the last of the ends may be an interrupt
+			former := r.ofLongAgo()
+			r.calls, r.ends, r.change, r.set = nil, []string{result.Valid, result.Interrupted}, nil, nil
+			if err := r.job().makeRuns(t.Context(), io.Discard); err == nil {
+				t.Error("it was not interrupted")
+			}
+			now := r.texts()
+			for file, text := range former {
+				if now[file] != text {
+					t.Errorf("%s has changed", file)
+				}
+			}
+			if n := len(r.entry().runs()); n != c.shown {
+				t.Errorf("%d runs are shown, want %d", n, c.shown)
+			}
+			for range 2 {
+				if err := r.job().makeRuns(t.Context(), io.Discard); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(r.calls) != 2 || r.calls[0][1] != "sweep-acks" || r.calls[1][1] != "--resume" {
+				t.Errorf("%q", r.calls)
+			}
+			if got := leftOut(r.entry().made()); got != c.left {
+				t.Errorf("%q, want %q", got, c.left)
+			}
+			if n := filesOf(t, r.out); n[result.CampaignFile] != 1 || n[result.SummaryFile] != len(r.entry().made()) ||
+				n[result.IntervalsFile] != 3 {
+				t.Errorf("files %v", n)
+			}
+		})
+	}
+}
+
+func TestCompleteOnAnotherMachine(t *testing.T) {
+	r := &recorder{t: t, out: filepath.Join(t.TempDir(), "results"), change: onOtherKernel}
+	var said bytes.Buffer
+	for range 2 {
+		if err := r.job().makeRuns(t.Context(), &said); err != nil {
 			t.Fatal(err)
 		}
-		runs := s.of("sweep-acks").runs()
-		if args := strings.Join(r.calls[0], " "); !strings.HasPrefix(args, want.args) || methodsOf(runs) != want.methods || len(runs) != want.runs {
-			t.Errorf("call %d: %q, and %d runs of %s; want %+v", call, args, len(runs), methodsOf(runs), want)
-		}
 	}
-	if n := filesOf(t, r.out)[result.CampaignFile]; n != 1 {
-		t.Errorf("%d campaigns", n)
+	if len(r.calls) != 1 || !strings.Contains(said.String(), "has 5 valid runs of each configuration") {
+		t.Errorf("%q, and it says %s", r.calls, &said)
 	}
 }
 

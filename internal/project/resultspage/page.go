@@ -226,7 +226,13 @@ func (e *entry) verdict() string {
 	return fmt.Sprintf("**%d of %d valid**", valid, len(runs))
 }
 
-func (s *shelf) verdicts() string { return leftOut(s.all()) }
+func (s *shelf) verdicts() string {
+	var made []*result.Recorded
+	for i := range s.entries {
+		made = append(made, s.entries[i].made()...)
+	}
+	return leftOut(made)
+}
 
 // where is an error if the runs are from several machines.
 func (s *shelf) where() (string, error) { return whereOf(s.all()) }

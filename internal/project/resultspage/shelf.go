@@ -26,6 +26,7 @@ type entry struct {
 	cells    []cell
 	// campaign has the cells; nil for a single run.
 	campaign *result.RecordedCampaign
+	replaced []*result.Recorded // invalid runs of campaigns that this one replaced
 }
 
 // cell has more than one run if it was repeated.
@@ -82,18 +83,20 @@ func readShelf(dir string) (*shelf, error) {
 		}
 		e.cells = []cell{{runs: []*result.Recorded{run}}}
 	}
-	return s, s.readCampaigns(dir)
+	return s, s.readCampaigns(dir, runs)
 }
 
-func (s *shelf) readCampaigns(dir string) error {
+func (s *shelf) readCampaigns(dir string, runs []result.Listed) error {
 	campaigns, err := result.ListCampaigns(dir)
 	if err != nil {
 		return err
 	}
-	for _, listed := range campaigns {
+	var owned []string
+	for i, listed := range campaigns {
 		if listed.Err != nil {
 			return listed.Err
 		}
+		owned = append(owned, runsIn(&campaigns[i])...)
 		e := s.of(presetOf(listed.Campaign.Campaign.Name))
 		if e == nil || e.campaign != nil && !listed.Campaign.Finished() {
 			continue
@@ -107,7 +110,28 @@ func (s *shelf) readCampaigns(dir string) error {
 			e.cells = append(e.cells, cell{value: valueOf(c), runs: recorded.Of(i)})
 		}
 	}
+	for _, r := range runs {
+		if e := s.replacing(r.Run); e != nil && !slices.Contains(owned, r.Dir) {
+			e.replaced = append(e.replaced, &result.Recorded{Dir: r.Dir, Run: *r.Run})
+		}
+	}
 	return nil
+}
+
+// replacing returns the entry whose campaign replaced the run; nil is none.
+func (s *shelf) replacing(r *result.Run) *entry {
+	for _, entries := range s.lists() {
+		for i := range entries {
+			if e := &entries[i]; e.campaign != nil && replacedBy(&e.campaign.Campaign, r) {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+func (s *shelf) lists() [][]entry {
+	return [][]entry{s.entries, s.front, s.studies, s.suites, s.queues}
 }
 
 func valueOf(c result.Cell) string {
@@ -116,7 +140,7 @@ func valueOf(c result.Cell) string {
 
 // of is nil if the page does not have the scenario.
 func (s *shelf) of(scenario string) *entry {
-	for _, entries := range [][]entry{s.entries, s.front, s.studies, s.suites, s.queues} {
+	for _, entries := range s.lists() {
 		if i := slices.IndexFunc(entries, func(e entry) bool { return e.scenario == scenario }); i >= 0 {
 			return &entries[i]
 		}
@@ -146,6 +170,9 @@ func (e *entry) runs() []*result.Recorded {
 	}
 	return all
 }
+
+// made also has the invalid runs that were replaced.
+func (e *entry) made() []*result.Recorded { return slices.Concat(e.runs(), e.replaced) }
 
 func summaries(recorded []*result.Recorded) []*result.Run {
 	runs := make([]*result.Run, len(recorded))

@@ -93,7 +93,7 @@ func (s *shelf) suite(name string, figures ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text += "\n\n" + where + shortened + " " + leftOut(s.of(name).runs())
+	text += "\n\n" + where + shortened + " " + leftOut(s.of(name).made())
 	sentence, err := s.of(name).sentence()
 	if err != nil || sentence == "" {
 		return text, err

@@ -235,7 +235,7 @@ func Saved(c *result.Campaign) (Plan, error) {
 		p.Axes = append(p.Axes, scenario.Axis{Path: axis.Path, Values: axis.Values})
 	}
 	for _, cell := range c.Cells {
-		s, err := savedScenario(cell)
+		s, err := SavedScenario(cell)
 		if err != nil {
 			return Plan{}, fmt.Errorf("campaign %s: %w", c.Campaign.Name, err)
 		}
@@ -248,7 +248,9 @@ func Saved(c *result.Campaign) (Plan, error) {
 	return p, nil
 }
 
-func savedScenario(cell result.Cell) (scenario.Scenario, error) {
+// SavedScenario returns the scenario of a recorded cell. A setting that is newer than the recording
+// has its default.
+func SavedScenario(cell result.Cell) (scenario.Scenario, error) {
 	text, err := json.Marshal(cell.Scenario)
 	if err != nil {
 		return scenario.Scenario{}, fmt.Errorf("cell %s: %w", cell.Name, err)
