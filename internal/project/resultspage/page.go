@@ -243,14 +243,17 @@ func whereOf(all []*result.Recorded) (string, error) {
 	}
 	first, last := all[0].Run.Run.StartedAt, all[0].Run.Run.StartedAt
 	r := all[0].Run.Run
-	var clients []string
+	var clients, kernels []string
 	for _, other := range all {
 		o := other.Run.Run
-		if o.Host != r.Host || o.Cluster.Kind != r.Cluster.Kind || o.Cluster.Version != r.Cluster.Version {
+		if !alike(o.Host, r.Host) || o.Cluster.Kind != r.Cluster.Kind || o.Cluster.Version != r.Cluster.Version {
 			return "", errors.New("the runs are of different machines or Kafkas: make all of them anew")
 		}
 		if client := o.Driver.Name + " " + o.Driver.Version + ", " + o.Tool.GoVersion; !slices.Contains(clients, client) {
 			clients = append(clients, client)
+		}
+		if !slices.Contains(kernels, o.Host.Kernel) {
+			kernels = append(kernels, o.Host.Kernel)
 		}
 		if o.StartedAt.Before(first) {
 			first = o.StartedAt
@@ -269,8 +272,19 @@ func whereOf(all []*result.Recorded) (string, error) {
 			r.Cluster.Version)
 	}
 	slices.Sort(clients)
+	slices.Sort(kernels)
+	system := r.Host.OS
+	if len(kernels) > 1 {
+		system += fmt.Sprintf(" %s (each scenario on one)", strings.Join(kernels, " and "))
+	}
 	return fmt.Sprintf("%s, %d CPUs, %s of memory, %s; %s; %s; %s.", r.Host.CPUModel, r.Host.CPUs,
-		unit.Bytes(r.Host.MemoryBytes), r.Host.OS, kafka, strings.Join(clients, "; "), days), nil
+		unit.Bytes(r.Host.MemoryBytes), system, kafka, strings.Join(clients, "; "), days), nil
+}
+
+// alike reports whether scenarios on both machines may stand in one table. The kernel may differ, because
+// sittings are days apart; the runs of one scenario have one kernel.
+func alike(a, b result.Host) bool {
+	return a.OS == b.OS && a.Arch == b.Arch && a.CPUModel == b.CPUModel && a.CPUs == b.CPUs
 }
 
 func (s *shelf) reportedOverCap(scenario string) string {

@@ -192,6 +192,15 @@ func TestPictureWithoutItsData(t *testing.T) {
 	}
 }
 
+func TestPageOfTwoKernels(t *testing.T) {
+	one, other := made(baseline, "baseline", "base01", 0), made(baseline, "quick", "quick1", 1)
+	one.Run.Run.Host.Kernel, other.Run.Run.Host.Kernel = "6.1.1", "6.1.2"
+	where, err := whereOf([]*result.Recorded{one, other})
+	if err != nil || !strings.Contains(where, "linux 6.1.1 and 6.1.2 (each scenario on one)") {
+		t.Errorf("%s, %v", where, err)
+	}
+}
+
 func TestPageOfTwoMachines(t *testing.T) {
 	out := t.TempDir()
 	save(t, out, made(baseline, "baseline", "base01", 0))
