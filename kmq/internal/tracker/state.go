@@ -197,11 +197,22 @@ func (s *State) ended(sp *span, records int64, why marker.Reason) {
 	}
 }
 
-// Ended removes records whose durable end is not read yet. local is a reading of the clock of [Seen].
+// Ended removes records that Due returned and whose end is durable, before the end is read. A record that was locked
+// again since then stays open: its start may be behind the end. local is a reading of the clock of [Seen].
 func (s *State) Ended(m marker.Marker, local time.Duration) {
 	now := s.clock.now
 	s.clock.now += max(0, (local-s.clock.local).Milliseconds()-s.clock.behind)
-	s.end(m.Offset, m.Offset+int64(m.Count), m.Reason)
+	for at, to := m.Offset, m.Offset+int64(m.Count); at < to; {
+		_, sp := s.spans.seek(at)
+		if sp == nil {
+			break
+		}
+		next := min(sp.to, to)
+		if sp.taken {
+			s.end(at, next, m.Reason)
+		}
+		at = next
+	}
 	s.clock.now = now
 }
 

@@ -147,15 +147,6 @@ func records(due []tracker.Due) map[int64]bool {
 
 const places = 24
 
-func ownEnd(m *model, k marker.Marker) bool {
-	for r := k.Offset; r < k.Offset+int64(k.Count); r++ {
-		if e := m.open[r]; e != nil && !e.taken {
-			return false
-		}
-	}
-	return true
-}
-
 func same(t *rapid.T, m *model, s *tracker.State) {
 	open, taken := s.Open()
 	wantTaken := int64(0)
@@ -259,14 +250,11 @@ func TestModel(t *testing.T) {
 					Type: marker.End, Offset: rapid.Int64Range(0, places).Draw(t, "record"),
 					Count: rapid.Int32Range(1, 8).Draw(t, "count"), Reason: marker.Copied,
 				}
-				if !ownEnd(m, k) {
-					return
-				}
 				local += time.Duration(rapid.IntRange(0, 5).Draw(t, "local")) * time.Millisecond
 				now := m.now
 				m.now += max(0, (local-m.local).Milliseconds()-m.behind)
 				for r := k.Offset; r < k.Offset+int64(k.Count); r++ {
-					if e := m.open[r]; e != nil {
+					if e := m.open[r]; e != nil && e.taken {
 						m.late[m.now-e.deadline]++
 						delete(m.open, r)
 					}
@@ -600,6 +588,25 @@ func BenchmarkDropped(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*10), "ns/record")
 	b.ReportMetric(float64(s.Spans()), "spans")
+}
+
+// A record that is locked again behind its end stays open, however late the end is reported as durable.
+func TestLateEndEndsNoNewLock(t *testing.T) {
+	at, lock := time.UnixMilli, marker.Marker{Type: marker.Start, Offset: 7, Count: 3, Duration: time.Second, Holder: 1}
+	s := tracker.New(0)
+	s.Apply(0, at(0), tracker.Seen{}, lock)
+	s.Apply(1, at(2000), tracker.Seen{}, marker.Marker{Type: marker.Tick, Offset: -1})
+	if due := s.Due(10); len(due) != 1 || due[0].Len() != 3 {
+		t.Fatalf("due: %+v", due)
+	}
+	end := marker.Marker{Type: marker.End, Offset: 7, Count: 3, Reason: marker.Copied}
+	s.Apply(2, at(2001), tracker.Seen{}, end)
+	lock.Count = 2
+	s.Apply(3, at(2002), tracker.Seen{}, lock)
+	s.Ended(end, 0)
+	if open, taken := s.Open(); open != 2 || taken != 0 || s.Committable() != 3 {
+		t.Errorf("%d open, %d taken, committable %d", open, taken, s.Committable())
+	}
 }
 
 // The newest of two holders can extend or release a record, which is due after both deadlines.
