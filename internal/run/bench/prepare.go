@@ -288,7 +288,7 @@ func (r *run) awaitReady(ctx context.Context) error {
 			return r.denied("the run's consumers", err)
 		}
 	}
-	r.readyNs = r.axis.Now() - r.openedNs
+	r.readyNs = max(1, r.axis.Now()-r.openedNs) // 0 is unknown
 	return nil
 }
 
