@@ -135,7 +135,7 @@ func (p *part) apply(r *kgo.Record, at tracker.Seen) {
 func (p *part) refuse(r *kgo.Record, at tracker.Seen, err error) {
 	p.t.refused.Add(1)
 	if _, before := p.state.Refused(); !before {
-		p.t.cfg.Log.Error("kmq: a marker can't be read, and nothing from it on is committed until a tracker reads it that can",
+		p.t.cfg.Log.Error("kmq: a marker can't be read; no offset from it on is committed until a newer tracker reads it",
 			"topic", r.Topic, "partition", r.Partition, "offset", r.Offset, "error", err)
 	}
 	p.state.Refuse(r.Offset, r.Timestamp, at)
