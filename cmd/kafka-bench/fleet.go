@@ -83,7 +83,7 @@ func (f fleetFlags) text() string {
 	return text + ", session " + cmp.Or(f.session, "of a new name") + " in a control topic of its own"
 }
 
-// words returns the flags with which a campaign goes on. Its next session is a new one.
+// words returns the flags with which a campaign goes on, without the session's: it starts a new one.
 func (f fleetFlags) words() (words []string) {
 	switch {
 	case f.apart():

@@ -27,7 +27,7 @@ func readSome(cs *Consumers, partition int) {
 	}
 }
 
-// A killed process leaves its books. Its member's tape begins at the start again, so those records
+// The books of a killed process are kept. The test's records then begin anew, so those that it had read
 // count as duplicates.
 func TestKilledProcess(t *testing.T) {
 	axis := load.NewAxis(nil)

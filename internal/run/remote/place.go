@@ -189,8 +189,8 @@ func (cs *Consumers) Pause(number int) (how string, err error) {
 		if p.still {
 			return a, fmt.Errorf("consumer %d is paused already", number)
 		}
-		// Pause the member first, so that it neither delivers nor commits when the process is
-		// resumed to end.
+		// Pause the member first: the stopped process must be resumed to exit, and then it must neither
+		// deliver nor commit.
 		if a, err = p.process.Do(pause); err != nil || !p.alone() {
 			return a, err
 		}
