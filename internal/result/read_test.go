@@ -166,7 +166,7 @@ func FuzzReadLines(f *testing.F) {
 		again, torn, err := readLines(&b, DecodeEvent)
 		want, _ := json.Marshal(events)
 		got, _ := json.Marshal(again)
-		if err != nil || torn != 0 || !bytes.Equal(want, got) {
+		if err != nil || torn != 0 || len(events)+len(again) > 0 && !bytes.Equal(want, got) {
 			t.Fatalf("%s read again is %s, torn %d, error %v", want, got, torn, err)
 		}
 	})
