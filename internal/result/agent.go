@@ -213,8 +213,9 @@ func (ps *Pulses) Each() iter.Seq2[AgentPulse, Interval] {
 	}
 }
 
-// silentAfter is how old an agent's last pulse may be; agents send one every 5 s.
-const silentAfter = 15 * time.Second
+// SilentAfter is the age of an agent's last pulse from which the agent counts as silent. Agents send a
+// pulse every 5 s.
+const SilentAfter = 15 * time.Second
 
 // All returns what all agents did in the longest of their intervals, at each one's own rate: their
 // pulses come at different times. A silent agent has no rate.
@@ -231,7 +232,7 @@ func (ps *Pulses) All() (all Interval) {
 	for a, i := range ps.Each() {
 		all.DeferredRecords += i.DeferredRecords
 		all.InFlightRecords += i.InFlightRecords
-		if i.EndNs == i.StartNs || newest-a.AtNs > int64(silentAfter) {
+		if i.EndNs == i.StartNs || newest-a.AtNs > int64(SilentAfter) {
 			continue
 		}
 		scale := all.Seconds() / i.Seconds()

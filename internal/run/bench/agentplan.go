@@ -8,7 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// Plan describes a run to all agents, each of which makes a part. It holds no address and no
+// Plan describes a run to the agents. Each agent makes one part. A plan holds no address and no
 // credential.
 type Plan struct {
 	RunID    string

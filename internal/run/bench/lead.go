@@ -72,7 +72,7 @@ type Agent struct {
 	Reasons []string
 }
 
-// leader makes a run of which agents make the parts.
+// leader coordinates a run whose parts the agents make, and concludes it.
 type leader struct {
 	*run
 	over    chan struct{} // closes when the agents are done

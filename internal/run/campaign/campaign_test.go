@@ -146,14 +146,7 @@ func TestResumedCampaignMakesEveryRunOnce(t *testing.T) {
 		ends := rapid.SliceOfN(rapid.SampledFrom([]string{
 			result.Valid, result.Valid, result.Invalid, result.Interrupted, result.Failed, killed, killedLater, lost,
 		}), 0, 12).Draw(t, "ends")
-		m := &maker{out: out, next: func() string {
-			if len(ends) == 0 {
-				return result.Valid
-			}
-			end := ends[0]
-			ends = ends[1:]
-			return end
-		}}
+		m := &maker{out: out, next: inTurn(ends)}
 		suite := suiteOf("s", rapid.IntRange(1, 3).Draw(t, "repeat"), "a", "b", "c")
 		j := create(t, out, suite)
 		want := mustPlan(t, PlanOptions{}, suite)
@@ -237,18 +230,23 @@ func TestHowACampaignEnds(t *testing.T) {
 }
 
 // A further run replaces an invalid one, which stays. No valid run is made again.
-func TestExtend(t *testing.T) {
-	out := t.TempDir()
-	j := create(t, out, suiteOf("s", 1, "a", "b", "c"))
-	ends := []string{result.Valid, result.Invalid, result.Interrupted}
-	m := &maker{out: out, next: func() string {
+// inTurn returns these ends of runs, and then valid ones.
+func inTurn(ends []string) func() string {
+	return func() string {
 		if len(ends) == 0 {
 			return result.Valid
 		}
 		end := ends[0]
 		ends = ends[1:]
 		return end
-	}}
+	}
+}
+
+func TestExtend(t *testing.T) {
+	out := t.TempDir()
+	j := create(t, out, suiteOf("s", 1, "a", "b", "c"))
+	ends := []string{result.Valid, result.Invalid, result.Interrupted}
+	m := &maker{out: out, next: inTurn(ends)}
 	if err := carryOut(t, j, m); err != nil {
 		t.Fatal(err)
 	}

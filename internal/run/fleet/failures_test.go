@@ -343,15 +343,15 @@ func TestCollectBeforeThereIsARun(t *testing.T) {
 	})
 }
 
-// The user's interrupt is the user's, also if an agent hands in nothing.
+// An event names a silent agent once. The user's interrupt is the user's, also if an agent hands in nothing.
 func TestInterruptBesideASilentAgent(t *testing.T) {
 	within(t, 2, func(w *world) {
 		began := time.Now()
-		silent := &failing{append: func([]byte) (bool, error) { return time.Since(began) > 5*time.Second, nil }}
+		silent := &failing{append: func([]byte) (bool, error) { return time.Since(began) > 8*time.Second, nil }}
 		w.agent("node-0", 0, nil)
 		w.agent("node-1", 1, silent.with(w))
 		interrupt := make(chan struct{})
-		time.AfterFunc(6*time.Second, func() { close(interrupt) })
+		time.AfterFunc(30*time.Second, func() { close(interrupt) })
 		lead := w.coordinator()
 		cfg := w.base()
 		cfg.Scenario = w.scenario(strings.Replace(small, "measure: 4s", "measure: 1m", 1))
@@ -360,6 +360,10 @@ func TestInterruptBesideASilentAgent(t *testing.T) {
 		_ = lead.Close(w.t.Context())
 		w.running.Wait()
 		w.invalid(o, err, "agent 1 (node-1)", "its part is missing")
+		events, err := os.ReadFile(o.Dir + "/" + result.EventsFile)
+		if n := strings.Count(string(events), "agent 1 (node-1) has been silent for 15s"); n != 1 || strings.Contains(string(events), "(node-0) has been silent") {
+			t.Errorf("%d events of its silence, %v", n, err)
+		}
 		if !o.Run.EndedByUser() || len(o.Run.Lost()) != 1 {
 			t.Errorf("ended by the user: %t, lost: %v", o.Run.EndedByUser(), o.Run.Lost())
 		}

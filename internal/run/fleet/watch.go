@@ -14,9 +14,6 @@ import (
 // pulseGather collects more pulses, to report them together.
 const pulseGather = 500 * time.Millisecond
 
-// silence is how long an agent may send no pulse under load before an event reports it.
-const silence = 3 * pulseEvery
-
 type told struct {
 	instance                       uint64
 	ready, handed, missing, silent bool
@@ -31,7 +28,7 @@ func (t *told) quiet(a control.Agent, now time.Time) bool {
 	if a.Pulse != t.heard {
 		t.heard, t.heardAt, t.silent = a.Pulse, now, false
 	}
-	if t.silent || t.heard == nil || a.Sent != nil || now.Sub(t.heardAt) < silence {
+	if t.silent || t.heard == nil || a.Sent != nil || now.Sub(t.heardAt) < result.SilentAfter {
 		return false
 	}
 	t.silent = true
@@ -109,7 +106,7 @@ func (c *Coordinator) news(s *control.State, seen []told, started *bool) (events
 			tell(i, a, "ended early: "+a.Sent.Failed)
 		}
 		if seen[i].quiet(a, time.Now()) {
-			tell(i, a, fmt.Sprintf("has been silent for %v", silence))
+			tell(i, a, fmt.Sprintf("has been silent for %v", result.SilentAfter))
 		}
 		if a.Pulse != nil && a.Pulse != seen[i].pulse {
 			pulse = &result.Pulse{}
