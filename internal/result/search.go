@@ -1,5 +1,10 @@
 package result
 
+import (
+	"cmp"
+	"slices"
+)
+
 // What limited a rate.
 const (
 	LimitKafka = "kafka"
@@ -29,6 +34,26 @@ type Search struct {
 	// Caveats are remarks on the answer.
 	Caveats []string `json:"caveats,omitempty"`
 }
+
+// Curve returns the probes of the curve and the one that confirmed the answer, by offered load;
+// none if the search was made without a curve.
+func (s *Search) Curve() []Probe {
+	curve := slices.DeleteFunc(slices.Clone(s.Probes), func(p Probe) bool { return p.Phase != PhaseCurve })
+	if len(curve) == 0 {
+		return nil
+	}
+	for _, p := range slices.Backward(s.Probes) {
+		if p.Phase == "confirm" && p.Passed && s.HighestPerS != nil && p.OfferedPerS == *s.HighestPerS {
+			curve = append(curve, p)
+			break
+		}
+	}
+	slices.SortStableFunc(curve, func(a, b Probe) int { return cmp.Compare(a.OfferedPerS, b.OfferedPerS) })
+	return curve
+}
+
+// PhaseCurve is the phase of the probes that are not part of the search.
+const PhaseCurve = "curve"
 
 // Probe is one run of a search.
 type Probe struct {

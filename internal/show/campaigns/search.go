@@ -1,7 +1,6 @@
 package campaigns
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -12,9 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
-
-// curvePhase is the phase of the probes that are not part of the search.
-const curvePhase = "curve"
 
 // WriteSearch writes the result of a search: the answer, its caveats, every probe, and the curve.
 func WriteSearch(w io.Writer, s *result.Search, o report.Options) error {
@@ -30,35 +26,15 @@ func printSearch(p *layout.Page, s *result.Search) {
 	for _, caveat := range s.Caveats {
 		p.Styled(layout.Yellow, "but", caveat)
 	}
-	searched, curve := split(s)
+	searched := slices.DeleteFunc(slices.Clone(s.Probes), func(p result.Probe) bool { return p.Phase == result.PhaseCurve })
 	if len(searched) > 0 {
 		p.Heading("Probes", "")
 		printProbes(p, searched, s.ResponseMetric)
 	}
-	if len(curve) > 0 {
+	if curve := s.Curve(); len(curve) > 0 {
 		p.Heading("Curve", ", "+layout.Words(s.ResponseMetric)+" against offered load")
 		printCurve(p, curve)
 	}
-}
-
-// The curve includes the confirmed answer, ordered by rate.
-func split(s *result.Search) (searched, curve []result.Probe) {
-	var confirmed []result.Probe
-	for _, probe := range s.Probes {
-		if probe.Phase == curvePhase {
-			curve = append(curve, probe)
-			continue
-		}
-		searched = append(searched, probe)
-		if probe.Phase == "confirm" && probe.Passed && s.HighestPerS != nil && probe.OfferedPerS == *s.HighestPerS {
-			confirmed = []result.Probe{probe}
-		}
-	}
-	if len(curve) > 0 {
-		curve = append(curve, confirmed...)
-		slices.SortStableFunc(curve, func(a, b result.Probe) int { return cmp.Compare(a.OfferedPerS, b.OfferedPerS) })
-	}
-	return searched, curve
 }
 
 func printProbes(p *layout.Page, all []result.Probe, metric string) {

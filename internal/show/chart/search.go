@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/draw"
@@ -73,12 +72,11 @@ func capacity(in Input) (draw.Spec, error) {
 	if found.HighestPerS == nil || *found.HighestPerS <= 0 {
 		return draw.Spec{}, &Missing{Of: name, Field: "search.highest_per_s", File: campaignFile, Why: "no rate held"}
 	}
-	probes := slices.DeleteFunc(slices.Clone(found.Probes), func(p result.Probe) bool { return p.Phase != "curve" })
+	probes := found.Curve()
 	if len(probes) == 0 {
 		return draw.Spec{}, &Missing{Of: name, Field: "search.probes of phase curve", File: campaignFile,
 			Why: "it was made without --curve"}
 	}
-	slices.SortStableFunc(probes, func(a, b result.Probe) int { return cmp.Compare(a.OfferedPerS, b.OfferedPerS) })
 	p50 := draw.Series{Name: "p50", Figure: "response_p50_ns", Kind: draw.Line}
 	p99 := draw.Series{Name: "p99", Figure: "response_p99_ns", Kind: draw.Line}
 	failed := draw.Series{Name: "did not pass", Figure: "response_p99_ns", Kind: draw.Points}

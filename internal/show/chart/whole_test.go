@@ -407,14 +407,16 @@ func TestSearch(t *testing.T) {
 	same(t, "highest", seriesOf(t, spec, "highest that holds", "highest_per_s").Y, []float64{300, 300})
 
 	campaign.Campaign.Search.Probes = append(campaign.Campaign.Search.Probes,
+		result.Probe{Phase: "confirm", OfferedPerS: 300, ResponseP50Ns: new(int64(20)), ResponseP99Ns: new(int64(60)),
+			Passed: true},
 		result.Probe{Phase: "curve", OfferedPerS: 330, ResponseP99Ns: new(int64(900))},
 		result.Probe{Phase: "curve", OfferedPerS: 150, ResponseP50Ns: new(int64(10)), ResponseP99Ns: new(int64(40)),
 			Passed: true})
 	spec = drawn(t, "capacity", in)
 	p99 := seriesOf(t, spec, "p99", "response_p99_ns")
-	same(t, "share of the highest rate", p99.X0, []float64{0.5, 330.0 / 300})
-	same(t, "p99", p99.Y, []float64{40, 900})
-	same(t, "p50", seriesOf(t, spec, "p50", "response_p50_ns").Y, []float64{10, math.NaN()})
+	same(t, "share of the highest rate", p99.X0, []float64{0.5, 1, 330.0 / 300})
+	same(t, "p99", p99.Y, []float64{40, 60, 900})
+	same(t, "p50", seriesOf(t, spec, "p50", "response_p50_ns").Y, []float64{10, 20, math.NaN()})
 	same(t, "did not pass", seriesOf(t, spec, "did not pass", "response_p99_ns").Y, []float64{900})
 }
 
