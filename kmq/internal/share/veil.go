@@ -12,8 +12,8 @@ import (
 //
 // At each poll franz-go accepts every record of the previous poll that is not acknowledged. It
 // finds these records by the locks in their contexts, so a hidden lock keeps a record open.
-// HookFetchRecordBuffered may change a record before the poll. Where franz-go keeps the lock is
-// internal; TestWhatIsOpenSurvivesPolls fails when that changes.
+// HookFetchRecordBuffered may change a record before the poll. The lock's place is an internal of
+// franz-go; TestWhatIsOpenSurvivesPolls fails when it changes.
 type veil struct {
 	context.Context
 	lifted bool // set before another goroutine has the record
