@@ -76,8 +76,8 @@ type Config struct {
 	// copies and the end markers of their originals.
 	Transactions bool
 	// StartFirst makes Markers deliver a record only after it has written the start marker and
-	// committed the next offset. By default it writes the start marker when the record has been open
-	// for 100 ms. A record that kills its process earlier may be delivered without being counted.
+	// committed the next offset. By default Markers writes the start marker when the record has been
+	// open for 100 ms. A record that kills its process earlier may be delivered without being counted.
 	// StartFirst costs two round trips for each poll, or one transaction with Transactions.
 	StartFirst bool
 	// InPlace is how many times OffsetMap delivers a record before it appends a copy to the

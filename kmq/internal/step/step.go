@@ -15,7 +15,7 @@ const (
 	Handed     Step = "handed"      // delivered to the application
 	Acked      Step = "acked"       // nothing is written about that
 	Ended      Step = "ended"       // its end marker is durable
-	BeforeCopy Step = "before copy" // no copy is written to the end of the partition or to the dead-letter topic
+	BeforeCopy Step = "before copy" // before a copy to the end of the partition or to the dead-letter topic
 	Copied     Step = "copied"      // the copy is durable, and the record's end is not written
 	CopyEnded  Step = "copy ended"  // the end of the copied record is durable
 	Revoking   Step = "revoking"    // nothing is flushed
