@@ -106,7 +106,7 @@ func (c *Complaint) About(what string, err error) {
 }
 
 // Persist retries f with backoff until it succeeds, and logs once a minute. It returns a [Fatal]
-// error, or ctx's error joined with the last one.
+// error, or ctx's error, joined with f's if ctx ended during f.
 func Persist(ctx context.Context, log *slog.Logger, what string, f func(context.Context) error) error {
 	wait, complaint := NewWait(), NewComplaint(log)
 	for {
