@@ -20,8 +20,8 @@ type worker struct {
 	offsets  load.Offsets
 	recorder *latency.Recorder
 
-	// handling is full while records are delivered and processed, and while an assignment is marked as
-	// ended.
+	// handling is full while records are delivered and processed, and while an assignment is marked
+	// as ended.
 	handling chan struct{}
 	handed   []handed
 

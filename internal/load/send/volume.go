@@ -16,8 +16,8 @@ type volume struct {
 	spent chan struct{}
 
 	mu sync.Mutex
-	// left counts the workers with an unspent part. last is the latest due time that the other workers
-	// offered, next the earliest that they did not offer.
+	// left counts the workers with an unspent part. last is the latest due time that the other
+	// workers offered, next the earliest that they did not offer.
 	left       int
 	last, next int64
 }

@@ -19,8 +19,8 @@ type Comparison struct {
 	// Shift is how much b is higher than a, in the figure's unit: the Hodges–Lehmann estimate. ShiftLow and
 	// ShiftHigh bound it with confidence 1 − alpha (Moses); NaN with too few values.
 	Shift, ShiftLow, ShiftHigh float64
-	// Difference, Low and High are Shift and its bounds as parts of |A.Median|. If A.Median is 0, they
-	// are 0 without a shift, else infinite. They ignore the uncertainty of A's median.
+	// Difference, Low and High are Shift and its bounds as parts of |A.Median|. If A.Median is 0,
+	// they are 0 without a shift, else infinite. They ignore the uncertainty of A's median.
 	Difference, Low, High float64
 	// P is the chance that two samples of one population differ at least this much, by the Mann–Whitney test. It
 	// is exact up to 60 values in all.
@@ -28,10 +28,10 @@ type Comparison struct {
 	Verdict Verdict
 	// More, with TooFew, is how many more runs of each could show a difference at all.
 	More int
-	// MoreToShow, with NoDifference, is how many more runs of each show the difference seen here, if it
-	// is real, in 4 of 5 campaigns; 0 stands for more than 1000 (G. E. Noether, Sample Size
-	// Determination for Some Common Nonparametric Tests, 1987). Use it for the next campaign: if you
-	// add runs until a difference shows, you always find one.
+	// MoreToShow, with NoDifference, is how many more runs of each show the difference seen here,
+	// if it is real, in 4 of 5 campaigns; 0 stands for more than 1000 (G. E. Noether, Sample Size
+	// Determination for Some Common Nonparametric Tests, 1987). Use it for the next campaign: if
+	// you add runs until a difference shows, you always find one.
 	MoreToShow int
 }
 
