@@ -259,7 +259,8 @@ type Done struct {
 // Chunk is a sequence of records of one partition from one poll, in offset order.
 type Chunk struct {
 	Partition int32
-	// HighWatermark is the partition's, from the fetch response. It may be below the last record's offset.
+	// HighWatermark is the partition's high watermark in the fetch response. It may be below the last
+	// record's offset.
 	HighWatermark int64
 	Records       []Received
 	// Next is the offset after the chunk and the control records that follow it. A chunk of only control records

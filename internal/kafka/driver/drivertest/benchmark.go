@@ -65,8 +65,8 @@ func BenchProducer(b *testing.B, d driver.Driver, cfg driver.ProducerConfig, ful
 	})
 }
 
-// BenchConsumer measures the cost of a record through the driver's consumer, opened with cfg. Each
-// fetched batch has this number of records.
+// BenchConsumer measures the cost of a record through the driver's consumer, opened with cfg. batch
+// is the number of records in each fetched batch.
 func BenchConsumer(b *testing.B, d driver.Driver, cfg driver.ConsumerConfig, batch int) {
 	cfg.Brokers, cfg.Topic = Endless(b, batch), BenchTopic
 	c := Consumer(b, d, cfg)

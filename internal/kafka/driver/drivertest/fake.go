@@ -89,8 +89,8 @@ func CheckName(t *testing.T, d driver.Driver, name string) {
 	t.Log(d.Version())
 }
 
-// Producer opens a producer and closes it when the test ends. If cfg lacks Brokers, Topic or
-// OnDone, Producer sets them: Brokers to an address at which no broker answers.
+// Producer opens a producer and closes it when the test ends. Producer sets Topic, OnDone, and
+// Brokers (to an address at which no broker answers) if cfg lacks them.
 func Producer(t testing.TB, d driver.Driver, cfg driver.ProducerConfig) driver.Producer {
 	t.Helper()
 	if cfg.Brokers == nil {
@@ -110,9 +110,9 @@ func Producer(t testing.TB, d driver.Driver, cfg driver.ProducerConfig) driver.P
 	return p
 }
 
-// Consumer opens a consumer and closes it when the test ends. If cfg lacks Brokers, Topic or,
-// without Partitions, Group or Protocol, Consumer sets them: Brokers to an address at which no
-// broker answers.
+// Consumer opens a consumer and closes it when the test ends. Consumer sets Topic, Brokers (to an
+// address at which no broker answers) and, without Partitions, Group and Protocol if cfg lacks
+// them.
 func Consumer(t testing.TB, d driver.Driver, cfg driver.ConsumerConfig) driver.Consumer {
 	t.Helper()
 	if cfg.Brokers == nil {
