@@ -81,7 +81,7 @@ func (l layout) removeData() error {
 	return nil
 }
 
-// removeCluster removes the cluster's own folder last: the own folder holds the record that names
+// removeCluster removes the cluster's own folder last: that folder holds the record that names
 // the others.
 func removeCluster(dir string) error {
 	if r, err := readRecord(dir); err == nil {
