@@ -106,7 +106,8 @@ func (a Access) Options() []kgo.Opt {
 	return options
 }
 
-// Dialer returns Dial, or else that of a net.Dialer with this timeout (0: no timeout). It does not add TLS.
+// Dialer returns Dial, or else the DialContext of a net.Dialer with this timeout (0: no timeout).
+// It does not add TLS.
 func (a Access) Dialer(timeout time.Duration) Dial {
 	if a.Dial != nil {
 		return a.Dial

@@ -121,7 +121,8 @@ func isCutOff(err error) bool {
 		errors.Is(err, syscall.EPIPE)
 }
 
-// isAlert reports whether the client took a TLS alert for a response's length; franz-go has no error type for it.
+// isAlert reports whether the client read a TLS alert as a response's length; franz-go has no error
+// type for this.
 func isAlert(err error) bool { return strings.Contains(err.Error(), "appear to be a tls alert record") }
 
 // brokersWords returns nil if the broker sent only an error code.

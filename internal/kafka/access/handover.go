@@ -16,8 +16,8 @@ type origin struct {
 // Handover passes an access to another process of the same user. Its exported fields hold the secrets unmasked, for
 // encoding/gob: write it only to a private pipe.
 type Handover struct {
-	// Properties is the content of the file named File, and Stores the content of the files that it names, by path.
-	// All are empty for plain text without credentials.
+	// Properties is the content of the file named File. Stores holds, by path, the content of the files
+	// that Properties names. All are empty for plain text without credentials.
 	File       string
 	Properties []byte
 	Stores     map[string][]byte
@@ -31,8 +31,8 @@ func (Handover) MarshalText() ([]byte, error) { return []byte(mask), nil }
 
 var errNoOrigin = errors.New("only an access that was read from client properties can be passed to another process")
 
-// Handover returns these settings in a form that another process can receive. It fails if they were not read
-// from client properties.
+// Handover returns the access in a form that another process can receive. It fails if the access
+// was not read from client properties.
 func (a Access) Handover() (Handover, error) {
 	switch {
 	case a.origin != nil:

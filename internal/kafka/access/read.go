@@ -152,8 +152,8 @@ var protocols = []struct {
 	{ProtocolSASLTLS, true, true},
 }
 
-// If the protocol is wrong, protocol asks for every kind of setting in the file, so that their mistakes are
-// reported too.
+// If the protocol is wrong, protocol returns true for each kind of setting in the file, so that
+// mistakes in these settings are reported too.
 func (r *reader) protocol() (encrypted, authenticated bool) {
 	p, set := r.get(keyProtocol)
 	if !set && p.line == 0 {

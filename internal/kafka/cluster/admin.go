@@ -135,8 +135,8 @@ func (a *Admin) Partitions(ctx context.Context, topic string) ([]Partition, erro
 	return all, nil
 }
 
-// DeleteTopic deletes a topic that CreateTopic made, by its ID: another topic with the same name stays. An existing
-// or deleted topic is no error.
+// DeleteTopic deletes a topic that CreateTopic made, by its ID: another topic with the same name
+// stays. It is no error if the topic is Existing or already deleted.
 func (a *Admin) DeleteTopic(ctx context.Context, topic Topic) error {
 	if topic.Existing {
 		return nil
@@ -191,7 +191,7 @@ func (a *Admin) DeleteGroup(ctx context.Context, name string) error {
 	}
 }
 
-// awaitLeaders asks each broker: they learn of a new topic one after the other.
+// awaitLeaders asks each broker, because brokers learn of a new topic one after the other.
 func (a *Admin) awaitLeaders(ctx context.Context, topic Topic) error {
 	ctx, cancel := context.WithTimeout(ctx, leadersTimeout)
 	defer cancel()

@@ -97,7 +97,7 @@ func (b *Broker) Paused() bool {
 	return b.frozen && !b.child.exited()
 }
 
-// In this time the broker moves its leaderships, and a controller waits for a successor.
+// orderlyGrace lets a broker move its leaderships, and a controller wait for a successor.
 const orderlyGrace = 30 * time.Second
 
 // Stop does a controlled shutdown (SIGTERM), which first moves the broker's leaderships, and waits until the
@@ -130,7 +130,7 @@ func (b *Broker) Restart(ctx context.Context) error {
 	return b.Start(ctx)
 }
 
-// shutdown kills the broker when grace or ctx ends, and reports whether it ended without that.
+// shutdown kills the broker when grace or ctx ends, and reports whether the broker ended before.
 func (b *Broker) shutdown(ctx context.Context, grace time.Duration) (orderly bool) {
 	b.excuse()
 	c := b.current()
@@ -180,7 +180,8 @@ func (b *Broker) format(ctx context.Context) error {
 	if b.kafka.kept != nil {
 		return nil // a folder that has lost its data must not be formatted as a new one
 	}
-	// It runs for half a second: the better compiler and the parallel collector cost more than they save.
+	// The tool runs for half a second: the better compiler and the parallel collector cost more than
+	// they save.
 	cmd := b.kafka.command(b.id, []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"},
 		"kafka.tools.StorageTool", "format", "--cluster-id", l.clusterID, "--config", l.configPath(b.id))
 	c, err := runLogged(cmd, l.formatOutPath(b.id), false)

@@ -40,8 +40,8 @@ func (c *capacity) serve(frame []byte, now time.Time) time.Time {
 
 const firstFlexible = 9
 
-// producedRecords returns 0 for a malformed request. The header is length (4), API key (2), version (2),
-// correlation ID (4), client ID (2 and its length), and empty tags.
+// producedRecords returns 0 for a malformed request. The header is, in bytes: length (4), API key
+// (2), version (2), correlation ID (4), client ID (2 and its length), and empty tags.
 func producedRecords(frame []byte) (records int) {
 	if len(frame) < 14 {
 		return 0

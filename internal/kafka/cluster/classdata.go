@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// With an archive of linked classes, a broker starts in half the CPU time (1.9 s instead of 3.8 s). A broker that
-// starts and stops once writes it. The JVM ignores an archive that does not fit.
+// With an archive of linked classes, a broker starts in half the CPU time (1.9 s instead of 3.8 s).
+// A broker that starts and stops once writes the archive. The JVM ignores an archive that does not
+// fit.
 
 const (
 	archiveTimeout = 3 * time.Minute

@@ -105,7 +105,7 @@ func readFrame(r io.Reader) ([]byte, error) {
 	return frame, err
 }
 
-// The header is length (4), API key (2), version (2), correlation ID (4).
+// The header is, in bytes: length (4), API key (2), version (2), correlation ID (4).
 func (c *delayedConn) requestDue(frame []byte, now time.Time) time.Time {
 	if len(frame) < 12 {
 		return now
@@ -152,7 +152,7 @@ func (c *delayedConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The header is length (4), correlation ID (4).
+// The header is, in bytes: length (4), correlation ID (4).
 func (c *delayedConn) responseDelay(frame []byte) time.Duration {
 	id := binary.BigEndian.Uint32(frame[4:])
 	c.mu.Lock()
@@ -185,7 +185,7 @@ func (c *delayedConn) send() {
 func (c *delayedConn) hold(due time.Time) bool {
 	wait := time.Until(due)
 	if wait <= 0 {
-		return true // no timer: Go 1.26's race detector crashes if two of a bubble are received late at once
+		return true // no timer: Go 1.26's race detector crashes if two late timers of a synctest bubble are received at once
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

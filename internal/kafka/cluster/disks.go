@@ -81,7 +81,8 @@ func (l layout) removeData() error {
 	return nil
 }
 
-// removeCluster removes the cluster's own folder last: it holds the record that names the others.
+// removeCluster removes the cluster's own folder last: that folder holds the record that names
+// the others.
 func removeCluster(dir string) error {
 	if r, err := readRecord(dir); err == nil {
 		own := slices.DeleteFunc(r.Disks, func(disk string) bool {

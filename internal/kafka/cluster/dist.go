@@ -52,9 +52,9 @@ type manifestFile struct {
 	SHA256 string `json:"sha256"`
 }
 
-// KafkaDist returns the Kafka of a line (4.3; "" is the default) on disk. If it is missing or damaged, KafkaDist
-// resolves it with Maven (about 55 MB). It checks only names and sizes; Verify reads every byte. Several processes
-// may call it at once. progress may be nil.
+// KafkaDist returns the copy on disk of a line of Kafka (4.3; "" is the default). If the copy is
+// missing or damaged, KafkaDist resolves it with Maven (about 55 MB). It checks only names and
+// sizes; Verify reads every byte. Several processes may call it at once. progress may be nil.
 func (h Home) KafkaDist(ctx context.Context, line string, progress func(string)) (Dist, error) {
 	v, err := versionOf(line)
 	if err != nil {

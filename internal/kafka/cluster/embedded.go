@@ -39,11 +39,11 @@ type EmbeddedOptions struct {
 	RetentionBytes int64
 	// ProduceDelay delays each produce request before a broker sees it.
 	ProduceDelay time.Duration
-	// ProducePerSecond is how many records a second all brokers together accept; they delay others. 0 means no
-	// limit.
+	// ProducePerSecond is how many records a second all brokers together accept; they delay further
+	// records. 0 means no limit.
 	ProducePerSecond int64
-	// FetchDelay delays each fetch response. A record that arrives meanwhile waits for the next one, so deliveries
-	// come later by one to two times FetchDelay.
+	// FetchDelay delays each fetch response. A record that arrives meanwhile waits for the next
+	// response, so deliveries come later by one to two times FetchDelay.
 	FetchDelay time.Duration
 	// Network replaces loopback, for runs in virtual time (testing/synctest). Clients then must dial with the cluster's
 	// Access.
@@ -125,7 +125,7 @@ func virtualPorts(n int) []int {
 	return ports
 }
 
-// kfake itself applies the retention only to topics with their own.
+// kfake itself applies the retention only to topics that have a retention of their own.
 func (e *Embedded) sweep() {
 	ticker := time.NewTicker(embeddedSweep)
 	defer ticker.Stop()

@@ -22,7 +22,7 @@ const connectTimeout = 15 * time.Second
 
 const dialTimeout = 5 * time.Second
 
-// The addresses were reached before, so a repeated failure is likely.
+// The addresses were reached before, so a request that fails would probably fail again.
 const connectRetries = 2
 
 // Existing is a cluster that others run. Stop does nothing.
@@ -317,21 +317,21 @@ func guessVersion(versions kadm.BrokersApiVersions) string {
 	return guess
 }
 
-// lacks sets what a broker lacks.
+// lacks sets ClassicOnly and NoShares if any broker lacks these features.
 func (i *Info) lacks(versions kadm.BrokersApiVersions) {
 	for _, v := range versions {
 		if v.Err != nil {
 			continue
 		}
-		// Kafka 3.9 has version 0 of the request, a preview, also if it is switched off.
+		// Kafka 3.9 has version 0 of the request, a preview, even if the preview is switched off.
 		latest, _ := v.KeyMaxVersion(int16(kmsg.ConsumerGroupHeartbeat))
 		i.ClassicOnly = i.ClassicOnly || latest < 1
 		i.NoShares = i.NoShares || noShares(v.Raw().FinalizedFeatures)
 	}
 }
 
-// noShares returns false if the broker reports no features. Kafka 4.1 has the requests of share groups also if they
-// are switched off.
+// noShares returns false if the broker reports no features. Kafka 4.1 has the requests of share
+// groups even if share groups are switched off.
 func noShares(features []kmsg.ApiVersionsResponseFinalizedFeature) bool {
 	shares := func(f kmsg.ApiVersionsResponseFinalizedFeature) bool { return f.Name == "share.version" }
 	return len(features) > 0 && !slices.ContainsFunc(features, shares)

@@ -10,8 +10,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// Fits returns why a run of s can't use a cluster, as ErrInput: the scenario says what the cluster is not, or needs
-// what its Kafka lacks. It returns nil if the run can.
+// Fits returns nil if a run of s can use the cluster. Otherwise it returns an ErrInput with the
+// reason: the cluster differs from what the scenario says, or its Kafka lacks what the scenario
+// needs.
 func Fits(c Info, s scenario.Scenario) error {
 	return errors.Join(sameVersion(c, s.Cluster.Version), sameDisks(c, s.Cluster.Disks), offers(c, s))
 }
@@ -23,7 +24,8 @@ func contradicts(key, asks, is string) error {
 	}
 }
 
-// The version of an existing cluster is a guess. If it is not exact, the scenario may not claim one.
+// The version of an existing cluster is a guess. An inexact guess fits no version that a scenario
+// names.
 func sameVersion(c Info, line string) error {
 	if line == "" || lineOf(c.Version) == line {
 		return nil
@@ -76,7 +78,8 @@ func absolute(dirs []string) ([]string, error) {
 	return all, nil
 }
 
-// An existing cluster may have previews switched on, so its version is not enough to refuse them.
+// An existing cluster may have previews switched on, so its version alone does not show what it
+// lacks.
 func offers(c Info, s scenario.Scenario) error {
 	refuse := func(what, remedy string) error { return &Error{Kind: ErrInput, What: what, Remedy: remedy} }
 	switch {

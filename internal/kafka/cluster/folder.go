@@ -101,12 +101,12 @@ const recordVersion = 1
 const (
 	stateOwned = "owned" // ends with its owner
 	stateUp    = "up"    // outlives its owner, until Down
-	// stateKept is stopped, with its folder. Up starts a named one again.
+	// A cluster in stateKept is stopped, and its folder stays. Up starts it again if it has a name.
 	stateKept = "kept"
 )
 
-// claimFolder makes and locks a folder for a new cluster; Reap can't see it before. If kept, the folder already
-// exists, and stays after an error.
+// claimFolder makes and locks a folder for a new cluster; Reap can't see the folder before it is
+// locked. If kept, the folder already exists, and stays after an error.
 func (h Home) claimFolder(ctx context.Context, folder string, kept bool) (dir string, owner *fileLock, err error) {
 	if err := makeDir(h.Clusters); err != nil {
 		return "", nil, err
@@ -157,7 +157,7 @@ func (h Home) lockClusters(ctx context.Context) (*fileLock, error) {
 
 const removeTimeout = time.Minute
 
-// removeFolder locks out Reap, which would take a partly removed folder for an abandoned one.
+// removeFolder locks out Reap, which would treat a partly removed folder as abandoned.
 func (h Home) removeFolder(dir string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), removeTimeout)
 	defer cancel()

@@ -9,8 +9,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 )
 
-// CheckNew fails if the cluster already has one of these topics or groups, of any protocol; the error names all of
-// them. The controller answers for topics, because a broker may still list a deleted one.
+// CheckNew fails if the cluster already has one of these topics or groups, of any protocol; the
+// error names all that exist. The controller answers for topics, because a broker may still list a
+// deleted one.
 func (a *Admin) CheckNew(ctx context.Context, topics, groups []string) error {
 	var there []string
 	if len(topics) > 0 {

@@ -122,7 +122,7 @@ func TestPortTaken(t *testing.T) {
 
 func TestKilledBrokerComesBack(t *testing.T) {
 	k := startKafka(t, testHome(t), KafkaOptions{Config: map[string]string{
-		"broker.session.timeout.ms": "2000", // or it could not register again so soon
+		"broker.session.timeout.ms": "2000", // otherwise the broker could not register again so soon
 	}})
 	broker := k.Brokers()[0]
 	pid, endpoint := broker.PID(), k.MetricsEndpoints()[0]

@@ -9,8 +9,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// PutOut removes all members from a group, as if each had left: killed ones would prevent its deletion until their
-// session timeout.
+// PutOut removes all members from a group, as if each had left: killed members would prevent the
+// group's deletion until their session timeout.
 func (a *Admin) PutOut(ctx context.Context, group string) error {
 	ctx, cancel := context.WithTimeout(ctx, groupTimeout)
 	defer cancel()
@@ -32,7 +32,7 @@ func (a *Admin) putOutClassic(ctx context.Context, group string) error {
 		member.MemberID = m.MemberID
 		req.Members = append(req.Members, member)
 	}
-	if len(req.Members) == 0 { // or a group of the other protocol
+	if len(req.Members) == 0 { // the group is empty, or of the other protocol
 		return nil
 	}
 	resp, err := req.RequestWith(ctx, a.client)

@@ -76,7 +76,7 @@ func (h Home) Up(ctx context.Context, name string, opts KafkaOptions) (*Named, e
 	if _, err := h.Reap(ctx, opts.Progress); err != nil {
 		tell(opts.Progress, "remains of an earlier cluster could not be removed: %v", err)
 	}
-	opts.Keep = kept != nil // a new one that does not start leaves nothing
+	opts.Keep = kept != nil // a new cluster that does not start leaves nothing
 	k := &Kafka{home: h, opts: opts.withDefaults(), name: name, detached: true, kept: kept}
 	if err := k.start(ctx, namedFolder(name)); err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (h Home) makeRoom(name string) (kept *record, err error) {
 	return nil, h.removeFolder(n.dir)
 }
 
-// again fills what opts leaves open with the kept cluster's own options.
+// again returns opts; an option that opts does not set is the kept cluster's own.
 func (r record) again(opts KafkaOptions) (KafkaOptions, error) {
 	had := r.Options
 	again := opts

@@ -15,7 +15,7 @@ const MaxBrokers = 9
 
 const (
 	heapAloneBytes  = 1 << 30   // of a single broker, as in Kafka's own scripts
-	heapSharedBytes = 512 << 20 // of each of several
+	heapSharedBytes = 512 << 20 // of each of several brokers
 	heapMinBytes    = 128 << 20
 )
 

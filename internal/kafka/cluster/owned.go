@@ -21,7 +21,8 @@ const (
 	ShareGroup              // KIP-932
 )
 
-// Member is a group member with its sorted partitions of a topic; nil if the brokers do not report them.
+// Member is a group member with its sorted partitions of a topic. Partitions is nil if the brokers
+// do not report them.
 type Member struct {
 	ID, ClientID, Host string
 	Partitions         []int32

@@ -8,11 +8,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// parting reports the end of a connection only after any JoinGroup that waits on it is answered.
+// parting reports the end of a connection only when no JoinGroup waits for an answer on it.
 //
 // Kafka starts a member's session when it answers the JoinGroup, even if the answer does not arrive, and removes a
-// dead member when the session times out. kfake starts no session for about half of such new members, which would
-// keep their partitions for ever.
+// dead member when the session times out. If the answer does not arrive, kfake starts no session
+// for about half of the new members, and these would keep their partitions for ever.
 //
 // A connection whose JoinGroup is never answered stays until the cluster stops.
 type parting struct {
@@ -51,7 +51,7 @@ type partingConn struct {
 	closed chan struct{}
 }
 
-// length (4), API key (2), version (2), correlation ID (4)
+// In bytes: length (4), API key (2), version (2), correlation ID (4).
 const requestHead = 12
 
 func (c *partingConn) Read(p []byte) (int, error) {
@@ -94,7 +94,7 @@ func (c *partingConn) look(b []byte) {
 	}
 }
 
-// Write expects one response per call: its length (4), then its correlation ID (4).
+// Write expects one response per call: its length (4 bytes), then its correlation ID (4 bytes).
 func (c *partingConn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
 	if len(p) < 8 {

@@ -11,7 +11,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Members whose connections end while their JoinGroups wait leave the group one session timeout after the answers.
+// If a member's connection ends while its JoinGroup waits, the member leaves the group one session
+// timeout after the answer.
 func TestVanishedWhileJoining(t *testing.T) {
 	inVirtualTime(t, EmbeddedOptions{}, func(t *testing.T, e *Embedded) {
 		const session, vanish = 10 * time.Second, 20

@@ -6,8 +6,9 @@ import (
 	"net"
 )
 
-// Linux (from 32768) and macOS (from 49152) use higher ports for outgoing connections. There, a client that retries
-// a stopped broker could get the broker's own port, connect to itself, and prevent the restart.
+// Linux (from 32768) and macOS (from 49152) use higher ports for outgoing connections. If a broker
+// had such a port, a client that retries the stopped broker could get this port, connect to itself,
+// and prevent the restart.
 const (
 	portFirst = 15000
 	portLast  = 32000

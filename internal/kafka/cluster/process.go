@@ -84,7 +84,7 @@ type child struct {
 
 // A child that outlives this process would otherwise keep a lock of the calling script.
 func bequeathNothing() {
-	open, _ := os.ReadDir("/dev/fd") // a system without it inherits as before
+	open, _ := os.ReadDir("/dev/fd") // without /dev/fd, children inherit open files
 	for _, f := range open {
 		if fd, err := strconv.Atoi(f.Name()); err == nil && fd > 2 {
 			syscall.CloseOnExec(fd)

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// Reap kills the brokers and removes the folders of clusters that dead processes left, unless they were made to
-// outlive their owner. It kills only a process that a pid file names and whose start time and command line match.
-// It returns the removed folders.
+// Reap kills the brokers and removes the folders of clusters that dead processes left, unless the
+// clusters were made to outlive their owner. It kills only a process that a pid file names and
+// whose start time and command line match. It returns the removed folders.
 func (h Home) Reap(ctx context.Context, progress func(string)) (removed []string, err error) {
 	if _, err := os.Stat(h.Clusters); errors.Is(err, os.ErrNotExist) {
 		return nil, nil

@@ -35,7 +35,7 @@ func (a *Admin) CheckRights(ctx context.Context, topic Topic, produces, consumes
 	}
 }
 
-// allowed is the bit field of a metadata response, which is no answer without DESCRIBE.
+// allowed is the bit field of a metadata response; without DESCRIBE in it, the rights are unknown.
 func lackingRights(allowed int32, produces, consumes bool) (lacking []string) {
 	may := func(op kmsg.ACLOperation) bool { return allowed&(1<<op) != 0 }
 	if allowed < 0 || !may(kmsg.ACLOperationDescribe) {

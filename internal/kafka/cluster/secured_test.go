@@ -30,8 +30,8 @@ func startFake(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
 	return c
 }
 
-// TLS needs loopback instead: the in-memory network has no buffers, so an alert does not reach a client that
-// closes.
+// Tests of TLS need loopback instead: the in-memory network has no buffers, so an alert does not
+// reach a client that closes.
 func startVirtual(t *testing.T, opts ...kfake.Opt) (*kfake.Cluster, access.Dial) {
 	t.Helper()
 	t.Cleanup(func() { time.Sleep(time.Minute) })

@@ -53,7 +53,7 @@ func TestSourceOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestFits: what a run asks for and the cluster is not, or lacks, is refused.
+// TestFits: a run is refused if the cluster differs from what it says, or lacks what it needs.
 func TestFits(t *testing.T) {
 	kept := func(version string, disks ...string) Info {
 		return Info{Kind: KindKafka, Version: version, Disks: disks}

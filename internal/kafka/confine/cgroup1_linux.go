@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// v1 has a folder in the hierarchy of each controller; an empty one means that the limits do not need it.
+// v1 has a folder in the hierarchy of each controller; an empty name means that the limits do not
+// need it.
 type v1 struct{ cpu, account, memory folder }
 
 func openV1(here *here, name string, l Limits) (group, error) {

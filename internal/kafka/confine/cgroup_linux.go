@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// After the prefix come the inode of the owner's pid namespace, the owner's process number in it, and the group's
-// number. Containers that share a hierarchy use the same process numbers for different processes.
+// In a group's name, this prefix is followed by the inode of the owner's pid namespace, the owner's
+// process number in it, and the group's number. Containers that share a hierarchy use the same
+// process numbers for different processes.
 const namePrefix = "kafka-bench-"
 
 func ownPrefix() (string, error) {

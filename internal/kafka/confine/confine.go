@@ -3,8 +3,8 @@
 //
 // On Linux the limit is a control group (cgroup) that the process enters before its program starts. A process that
 // has used its CPU time in a period of 100 ms waits for the next period (it is throttled). The kernel kills a
-// process that needs more memory than its limit. Open makes the group below this process's own group, or next to it
-// if that one offers no controllers. It writes to no other group.
+// process that needs more memory than its limit. Open makes the group below this process's own
+// group, or next to that group if it offers no controllers. Open writes to no other group.
 //
 // Elsewhere environment variables limit the Go runtime of the process: GOMAXPROCS, in whole cores, and GOMEMLIMIT,
 // which only makes the garbage collector work harder.
@@ -116,8 +116,8 @@ func (c *Cell) Env() (env []string) {
 	return env
 }
 
-// A shell writes its number to n files and then replaces itself by the command. The arguments are n, the files and
-// the command.
+// A shell writes its process number to n files and then replaces itself by the command. The
+// arguments are n, the files and the command.
 const enter = `n=$1; shift
 while [ "$n" -gt 0 ]; do echo $$ > "$1" || exit 125; shift; n=$((n - 1)); done
 exec "$@"`
@@ -132,7 +132,7 @@ func (c *Cell) Command(command []string) []string {
 	return append(append(line, entrances...), command...)
 }
 
-// Why returns an error that names the memory limit if it ended the process, and otherwise ended.
+// Why returns ended, or an error that names the memory limit if that limit ended the process.
 func (c *Cell) Why(ended error) error {
 	if c.group == nil || c.limits.MemoryBytes == 0 {
 		return ended
@@ -153,7 +153,8 @@ func inWords(bytes int64) string {
 	return size
 }
 
-// Usage returns what the process has used, until Close. known is false without a limit of CPU by a control group.
+// Usage returns what the process has used, until Close. known is false unless a control group
+// limits the CPU.
 func (c *Cell) Usage() (u Usage, known bool) {
 	if c.group == nil || c.limits.CPU == 0 {
 		return Usage{}, false

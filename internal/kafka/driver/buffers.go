@@ -2,13 +2,14 @@ package driver
 
 import "sync"
 
-// Buffer is the memory for one chunk's records. Free, the chunk's Free, returns it to its Buffers.
+// Buffer is the memory for one chunk's records. Free serves as the chunk's Free, and returns the
+// Buffer to its Buffers.
 type Buffer struct {
 	Records []Received
 	Free    func()
 }
 
-// Buffers is a pool of reused buffers. The zero value is ready for use, and it is safe for concurrent use.
+// Buffers is a pool of reused buffers. It is safe for concurrent use, and its zero value is ready.
 type Buffers struct{ pool sync.Pool }
 
 // Get returns a buffer without records.

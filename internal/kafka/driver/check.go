@@ -156,8 +156,8 @@ func protocols(d Driver) []string {
 	return []string{ProtocolClassic, ProtocolConsumer}
 }
 
-// Heartbeat returns the time between two heartbeats: a third of SessionTimeout, as Kafka advises, and at most most,
-// the client's default.
+// Heartbeat returns the time between two heartbeats: a third of SessionTimeout, as Kafka advises,
+// but no longer than the client's default, most.
 func (c ConsumerConfig) Heartbeat(most time.Duration) time.Duration {
 	return min(most, c.SessionTimeout/3)
 }

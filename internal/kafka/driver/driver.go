@@ -77,7 +77,7 @@ type Producer interface {
 	// ProducerConfig.OnDone, exactly once for every record. Produce may block while the client's own buffer is
 	// full.
 	Produce(r *Record)
-	// Flush sends at once what the client holds back, and waits until nothing is in flight, or for ctx.
+	// Flush sends at once what the client holds back, and waits until nothing is in flight or ctx ends.
 	Flush(ctx context.Context) error
 	// Settings returns the effective settings of the client, including defaults.
 	Settings() []Setting
@@ -88,14 +88,15 @@ type Producer interface {
 
 // Consumer is one member of a consumer group, or a client with partitions assigned by hand.
 type Consumer interface {
-	// Poll waits until the client has records, or for ctx, and returns all that are ready, in chunks of one
-	// partition each. An empty result without an error is an empty poll. Errors from which the client recovers go
-	// to ConsumerConfig.OnError. After a returned error the consumer can't be used.
+	// Poll waits until the client has records or ctx ends, and returns all records that are ready, in
+	// chunks of one partition each. An empty result without an error is an empty poll. Errors from
+	// which the client recovers go to ConsumerConfig.OnError. After a returned error the consumer can't
+	// be used.
 	//
 	// One goroutine polls. The slice is valid until the next Poll, and a chunk's records until its Free. No
-	// rebalance happens between a Poll that returned records and the next Poll or Close. So at OnRevoked the caller
-	// has all records returned from the partition, and no more follow. If the caller does not poll for long during
-	// a rebalance, the group removes the member.
+	// rebalance happens between a Poll that returned records and the next Poll or Close. So at
+	// OnRevoked the caller already has every record that Poll returned from the partition, and no more
+	// follow. If the caller does not poll for long during a rebalance, the group removes the member.
 	Poll(ctx context.Context) ([]Chunk, error)
 	// Commit commits, for each partition, the offset of the next record to process, and waits for the answer. It
 	// may be called on any goroutine, and in OnRevoked. Without a group it returns ErrNoGroup.
@@ -135,9 +136,9 @@ type RequestTimer interface {
 	Requests() Requests
 }
 
-// Requests counts the requests that contain records, and their time: from before the request is written until its
-// response is read. Time is a sum; divided by an interval it is the mean number of requests in flight (Little's
-// law). Connections are those that carry such requests.
+// Requests counts produce and fetch requests, and adds up their times: from before a request is
+// written until its response is read. Time, divided by an interval, is the mean number of requests
+// in flight (Little's law). Connections are those that carry such requests.
 type Requests struct {
 	Produce, Fetch RequestSum
 }
@@ -234,7 +235,7 @@ func (o Outcome) String() string {
 
 // Record is one record to produce. Its owner reuses it after OnDone.
 type Record struct {
-	Partition int32 // the owner sets Partition to Tag
+	Partition int32 // the owner sets the fields from Partition to Tag
 	Key       []byte
 	Value     []byte
 	// Created is the record's timestamp in the log (CreateTime, to the millisecond).
@@ -258,7 +259,8 @@ type Done struct {
 // Chunk is a sequence of records of one partition from one poll, in offset order.
 type Chunk struct {
 	Partition int32
-	// HighWatermark is the partition's, from the fetch response. It may be below the last record's offset.
+	// HighWatermark is the partition's high watermark in the fetch response. It may be below the last
+	// record's offset.
 	HighWatermark int64
 	Records       []Received
 	// Next is the offset after the chunk and the control records that follow it. A chunk of only control records
@@ -334,13 +336,14 @@ type ConsumerConfig struct {
 	FetchMaxBytes          int32
 	FetchMaxPartitionBytes int32
 	FetchMaxWait           time.Duration
-	// ControlRecords sets Chunk.Next, also past the control records of transactions (KIP-98), which clients do not
-	// return.
+	// ControlRecords makes polls set Chunk.Next, also after the control records of transactions
+	// (KIP-98), which clients do not return.
 	ControlRecords bool
 	// MaxPollRecords limits the records of one Poll (Kafka's max.poll.records); 0 means all that are ready.
 	MaxPollRecords int
 	// SessionTimeout is how long a member of a "classic" group may be silent; for "consumer" the broker sets it.
-	// Brokers reject a time below group.min.session.timeout.ms (6 s by default), which ends the consumer.
+	// Brokers reject a time below group.min.session.timeout.ms (6 s by default), and the rejection ends
+	// the consumer.
 	SessionTimeout time.Duration
 	// Assignor is a classic group's assignor, one of Assignors. Empty means the driver's choice.
 	Assignor string
@@ -348,9 +351,10 @@ type ConsumerConfig struct {
 	Client map[string]string
 
 	// OnAssigned receives the partitions that are new to the member. Its first call, also with none, means that the
-	// member has joined. OnRevoked receives those that the member loses. The client waits for it, so it may commit,
-	// unless lost is true. The callbacks may come on a goroutine of the client, also before NewConsumer returns, but
-	// never concurrently. Partitions assigned by hand are reported once and never revoked.
+	// member has joined. OnRevoked receives those that the member loses. The client waits for
+	// OnRevoked, which may therefore commit, unless lost is true. The callbacks may come on a goroutine
+	// of the client, also before NewConsumer returns, but never concurrently. Partitions assigned by
+	// hand are reported once and never revoked.
 	OnAssigned func(partitions []int32)
 	OnRevoked  func(partitions []int32, lost bool)
 	// OnError receives the errors from which the client recovers.

@@ -17,19 +17,21 @@ type BrokerCounts struct {
 	BytesIn, BytesOut *float64 // of records, from and to clients; without replication
 	// HandlerIdle is how long the request handlers waited for work: their mean, in nanoseconds.
 	HandlerIdle *float64
-	// Controller reports whether the process is a controller too, and HandlersOfBoth whether HandlerIdle covers the
-	// handlers of both; Kafka before 4.2 then adds up the two.
+	// Controller reports whether the process is a controller too. HandlersOfBoth reports whether
+	// HandlerIdle covers the handlers of broker and controller; Kafka before 4.2 then adds up the two.
 	Controller, HandlersOfBoth bool
-	// NetworkIdle is the same for each network thread, by listener and thread.
+	// NetworkIdle is how long each network thread waited for work, in nanoseconds, by listener and
+	// thread.
 	NetworkIdle map[string]map[string]float64
-	// The broker's own idle ratios, used without the counts above, cover the last minute, and the last 30 to 60 s.
+	// The broker's own idle ratios are used if the counts above are missing. HandlerIdleRatio covers
+	// the last minute, NetworkIdleRatio the last 30 to 60 s.
 	HandlerIdleRatio, NetworkIdleRatio *float64
 
 	LogFlush  Histogram          // in milliseconds
 	GC        map[string]GCCount // by collector
 	HeapBytes *float64           // in use
 
-	UnderReplicated *float64 // partitions that it leads
+	UnderReplicated *float64 // partitions that the broker leads
 }
 
 // GCCount is the work of one garbage collector.
@@ -62,7 +64,8 @@ type Histogram struct {
 	Count, Mean *float64
 }
 
-// since returns the number of values after before, and their mean: (m2·c2 − m1·c1) ÷ (c2 − c1).
+// since returns the number of values after an earlier reading, and their mean: (m2·c2 − m1·c1) ÷
+// (c2 − c1).
 func (h Histogram) since(before Histogram) Histogram {
 	n := difference(before.Count, h.Count)
 	if n == nil {
@@ -126,9 +129,9 @@ func (c BrokerCounts) Since(before BrokerCounts) (use BrokerUse, ok bool) {
 	return use, true
 }
 
-// ns may be the sum of the broker's and the controller's pool (before Kafka 4.2). The controller handles few
-// requests, so handlerIdle takes its pool as always idle and subtracts it. A value up to length may be a sum or a
-// mean; then the ratio is unknown (nil).
+// ns may be the sum of the broker's and the controller's pool (before Kafka 4.2). The controller
+// handles few requests, so handlerIdle assumes that its pool is always idle, and subtracts length.
+// If ns is at most length, it may be a sum or a mean; then the ratio is unknown (nil).
 func (c BrokerCounts) handlerIdle(ns float64, length time.Duration) *float64 {
 	if !c.Controller || !c.HandlersOfBoth {
 		return ratio(ns, length)
@@ -191,7 +194,7 @@ func networkIdle(before, after map[string]map[string]float64) (idle float64, kno
 	return idle, known
 }
 
-// The two are not read at exactly the same moment, so ratio limits the result.
+// ns and length are not read at exactly the same moment, so ratio limits the result.
 func ratio(ns float64, length time.Duration) *float64 {
 	r := min(1, max(0, ns/float64(length)))
 	return &r

@@ -12,7 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The same broker through the JMX exporter, without rules and with the rules of its examples.
+// The same broker through the JMX exporter, without rules and with the rules of the exporter's
+// examples.
 const (
 	plainText = `
 # HELP kafka_network_requestmetrics_count Attribute exposed for management

@@ -174,7 +174,7 @@ func (c *BrokerCounts) take(name string, labels map[string]string, v float64) {
 	}
 }
 
-// name is as in totaltimems_mean.
+// name is, for example, totaltimems_mean.
 func (c *BrokerCounts) takeRequest(name, kind string, v float64) {
 	bean, attribute, _ := strings.Cut(name, "_")
 	phase, known := phaseNames[bean]

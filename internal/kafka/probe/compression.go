@@ -108,8 +108,8 @@ func perPass(pass func() error) float64 {
 	return best.Seconds()
 }
 
-// EncodeBatch returns the records section of a Kafka record batch (format v2), which is the part that a codec
-// compresses, with n records from first on.
+// EncodeBatch returns the part of a Kafka record batch (format v2) that a codec compresses: the
+// records section, with n records from number first on.
 func EncodeBatch(first, n int, record func(i int) (key, value []byte)) []byte {
 	var batch []byte
 	for i := range n {

@@ -153,7 +153,8 @@ func AllowedCores(pid int) *float64 {
 	return &cores
 }
 
-// quota is infinite without a quota. It expects the groups where all distributions mount them.
+// quota returns infinity if the group has no quota. It expects the groups where all distributions
+// mount them.
 func quota(g procfs.Cgroup, path string) float64 {
 	if g.HierarchyID == 0 {
 		for _, root := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {

@@ -25,10 +25,11 @@ type LagReader struct {
 type Lag struct {
 	Records    int64   // sum over the partitions
 	Partitions []int64 // high watermark − committed offset
-	// Committed are the committed offsets, 0 without a commit. Ends are the high watermarks, read after them.
+	// Committed are the committed offsets, 0 without a commit. Ends are the high watermarks, read after
+	// the committed offsets.
 	Committed, Ends []int64
-	// AtLeast and AtLeastPartitions are lower bounds of the lag at the time of Ends, by commits that were read
-	// later. Only ReadBounds sets them.
+	// AtLeast and AtLeastPartitions are lower bounds of the lag at the time of Ends, computed from
+	// commits that were read later. Only ReadBounds sets them.
 	AtLeast           int64
 	AtLeastPartitions []int64
 }
@@ -68,8 +69,8 @@ func (r *LagReader) Read(ctx context.Context) ([]Lag, error) {
 	return r.lags(committed, ends), nil
 }
 
-// ReadBounds is Read, and then reads the committed offsets again. The first result is never too small, the second
-// never too large.
+// ReadBounds is Read, and then reads the committed offsets again. Records is never too small,
+// AtLeast never too large.
 func (r *LagReader) ReadBounds(ctx context.Context) ([]Lag, error) {
 	lags, err := r.Read(ctx)
 	if err != nil || len(lags) == 0 {
@@ -149,8 +150,9 @@ func (r *LagReader) Ends(ctx context.Context) ([]int64, error) {
 // debuggingReplica is Kafka's replica ID for a request from neither a consumer nor a follower.
 const debuggingReplica = -2
 
-// LogEnds reads the log end offset of each partition from its leader, which exceeds the high watermark until all
-// in-sync replicas have it. Brokers that do not support the request answer as for Ends, or with an error.
+// LogEnds reads the log end offset of each partition from its leader. It exceeds the high watermark
+// until all in-sync replicas have the last record. Brokers that do not support the request return
+// the high watermark or an error.
 func (r *LagReader) LogEnds(ctx context.Context) ([]int64, error) {
 	req := kmsg.NewPtrListOffsetsRequest()
 	req.ReplicaID = debuggingReplica

@@ -15,12 +15,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// ReplicaReader reads the state of a topic's replicas while brokers stop and start. It asks another broker only if
-// one does not answer within answerTimeout, because one that has just restarted may have old metadata. It is not
-// safe for concurrent use.
+// ReplicaReader reads the state of a topic's replicas while brokers stop and start. It asks another
+// broker only if the current one does not answer within answerTimeout, because a broker that has
+// just restarted may have old metadata. It is not safe for concurrent use.
 type ReplicaReader struct {
 	clients []*kgo.Client
-	asked   int // index of the first to ask
+	asked   int // index of the client to ask first
 	topic   string
 }
 

@@ -35,7 +35,7 @@ func ReadTopic(brokers []string, a access.Access, topic string, partitions int,
 		kgo.DisableClientMetrics(),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: from}),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
-		kgo.KeepControlRecords(), // a position is behind them
+		kgo.KeepControlRecords(), // AtEnd's positions count them too
 	)...)
 	if err != nil {
 		return nil, fmt.Errorf("opening the client that reads the topic %s: %w", topic, err)
@@ -59,7 +59,7 @@ func ReadTopic(brokers []string, a access.Access, topic string, partitions int,
 	return r, nil
 }
 
-// AtEnd reports whether everything was taken that is in the topic now.
+// AtEnd reports whether every record that is in the topic now was taken.
 func (r *TopicReader) AtEnd(ctx context.Context) (bool, error) {
 	ends, err := kadm.NewClient(r.client).ListCommittedOffsets(ctx, r.topic)
 	if err == nil {
@@ -75,7 +75,7 @@ func (r *TopicReader) AtEnd(ctx context.Context) (bool, error) {
 	return at, nil
 }
 
-// Close ends the reading; nothing is taken any more when it returns.
+// Close ends the reading. After Close has returned, take is not called.
 func (r *TopicReader) Close() {
 	r.cancel()
 	r.reading.Wait()

@@ -23,7 +23,7 @@ import (
 
 // Authority signs certificates.
 type Authority struct {
-	// PEM is its own certificate, for a trust store.
+	// PEM is the authority's own certificate, for a trust store.
 	PEM string
 
 	certificate *x509.Certificate

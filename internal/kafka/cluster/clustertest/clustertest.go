@@ -64,7 +64,8 @@ func Shared(t testing.TB) cluster.Cluster {
 	return c
 }
 
-// Own starts an Apache Kafka of n brokers with config over Settings, and stops it when the test ends.
+// Own starts an Apache Kafka of n brokers with Settings, which config overrides, and stops it when
+// the test ends.
 func Own(t testing.TB, n int, config map[string]string) *cluster.Kafka {
 	t.Helper()
 	home, err := cluster.UserHome()

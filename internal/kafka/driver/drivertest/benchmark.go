@@ -12,8 +12,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The cost of a driver is the difference between two loops that do the same work, one through the driver and one,
-// in the driver's package, on the client alone. The broker runs on the same processors.
+// The cost of a driver is the difference between two loops that do the same work: one uses the
+// driver, and one, in the driver's package, the client alone. The broker runs on the same
+// processors.
 
 // A benchmark's topic, and how many records it keeps in the client.
 const (
@@ -31,7 +32,8 @@ func Blackhole(b *testing.B) (brokers []string) {
 		kfake.SeedTopics(BenchPartitions, BenchTopic)).ListenAddrs()
 }
 
-// Endless starts a broker that serves one batch of batch records again and again.
+// Endless starts a broker that serves the same batch again and again; batch is its number of
+// records.
 func Endless(b *testing.B, batch int) (brokers []string) {
 	synthetic := kfake.SyntheticBatch{Records: batch, RecordBytes: BenchRecordBytes}
 	return Fake(b, kfake.NumBrokers(1), kfake.SyntheticFetch(synthetic),
@@ -63,8 +65,8 @@ func BenchProducer(b *testing.B, d driver.Driver, cfg driver.ProducerConfig, ful
 	})
 }
 
-// BenchConsumer measures the cost of a record through the driver's consumer, opened with cfg. Fetched batches have
-// batch records.
+// BenchConsumer measures the cost of a record through the driver's consumer, opened with cfg. batch
+// is the number of records in each fetched batch.
 func BenchConsumer(b *testing.B, d driver.Driver, cfg driver.ConsumerConfig, batch int) {
 	cfg.Brokers, cfg.Topic = Endless(b, batch), BenchTopic
 	c := Consumer(b, d, cfg)

@@ -35,7 +35,7 @@ const patience = 40 * time.Second
 type test struct {
 	name  string
 	run   func(t *testing.T, s suite)
-	needs []driver.Capability // or the test does not run
+	needs []driver.Capability // without these, the test does not run
 	zstd  bool
 	timed bool // asserts that requests take time
 }

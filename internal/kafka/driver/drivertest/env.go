@@ -17,7 +17,7 @@ func NewEnv(t testing.TB, brokers []string, a access.Access) Env {
 	client, err := kgo.NewClient(append(a.Options(),
 		kgo.SeedBrokers(brokers...),
 		kgo.DisableClientMetrics(),
-		kgo.MetadataMinAge(10*time.Millisecond), // or a new topic could be unknown to it for 5 s
+		kgo.MetadataMinAge(10*time.Millisecond), // otherwise a new topic could be unknown to the client for 5 s
 	)...)
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +35,8 @@ func NewEnv(t testing.TB, brokers []string, a access.Access) Env {
 	}
 }
 
-// A real cluster creates its internal topic at the first request, and earlier members wait for five seconds.
+// A real cluster creates its internal topic at the first request; members that join before wait for
+// five seconds.
 func awaitGroups(admin *kadm.Client) {
 	for admin.FindGroupCoordinators(context.Background(), "any").Error() != nil {
 		time.Sleep(50 * time.Millisecond)

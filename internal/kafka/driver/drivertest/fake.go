@@ -43,7 +43,7 @@ func Topics(partitions int32) []kfake.Opt {
 func RunFake(t *testing.T, d driver.Driver, session time.Duration, place Place) {
 	run(t, d, func(t *testing.T, c test, run func(*testing.T, Env)) {
 		in := place
-		if c.zstd { // its coders have finalizers, which run outside a bubble
+		if c.zstd { // zstd's coders have finalizers, which run outside a bubble
 			in = Loopback
 		}
 		in(t, func(t *testing.T, cluster Cluster) {
@@ -62,7 +62,7 @@ func RunFake(t *testing.T, d driver.Driver, session time.Duration, place Place) 
 	})
 }
 
-// takeTime makes requests for records take a millisecond, also in virtual time.
+// takeTime makes produce and fetch requests take a millisecond, also in virtual time.
 func takeTime(c Cluster) {
 	for _, key := range []kmsg.Key{kmsg.Produce, kmsg.Fetch} {
 		c.ControlKey(int16(key), func(kmsg.Request) (kmsg.Response, error, bool) {
@@ -80,7 +80,7 @@ func RunKafka(t *testing.T, d driver.Driver) {
 	run(t, d, func(t *testing.T, _ test, run func(*testing.T, Env)) { run(t, env) })
 }
 
-// CheckName checks the name that selects the driver, and that it reports the library's version.
+// CheckName checks the name that selects the driver, and that the driver reports a version.
 func CheckName(t *testing.T, d driver.Driver, name string) {
 	t.Helper()
 	if d.Name() != name || d.Version() == "" {
@@ -89,8 +89,8 @@ func CheckName(t *testing.T, d driver.Driver, name string) {
 	t.Log(d.Version())
 }
 
-// Producer opens a producer and closes it when the test ends. It sets those of Brokers, Topic and OnDone that cfg does
-// not set. No broker answers at the address that it sets.
+// Producer opens a producer and closes it when the test ends. Producer sets Topic, OnDone, and
+// Brokers (to an address at which no broker answers) if cfg lacks them.
 func Producer(t testing.TB, d driver.Driver, cfg driver.ProducerConfig) driver.Producer {
 	t.Helper()
 	if cfg.Brokers == nil {
@@ -110,8 +110,9 @@ func Producer(t testing.TB, d driver.Driver, cfg driver.ProducerConfig) driver.P
 	return p
 }
 
-// Consumer opens a consumer and closes it when the test ends. It sets those of Brokers and Topic that cfg does not set,
-// and without Partitions also Group and Protocol. No broker answers at the address that it sets.
+// Consumer opens a consumer and closes it when the test ends. Consumer sets Topic, Brokers (to an
+// address at which no broker answers) and, without Partitions, Group and Protocol if cfg lacks
+// them.
 func Consumer(t testing.TB, d driver.Driver, cfg driver.ConsumerConfig) driver.Consumer {
 	t.Helper()
 	if cfg.Brokers == nil {

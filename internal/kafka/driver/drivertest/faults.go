@@ -14,15 +14,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The faults are here, and the outcomes that each client's retries lead to are with each driver.
+// This file has the faults. Each driver's tests have the outcomes, which depend on the client's
+// retries.
 
 // Outcomes are the expected outcomes of a driver's records.
 type Outcomes struct {
 	Driver driver.Driver
 	// Place is where the brokers run.
 	Place Place
-	// DeliveryTimeout is that of the records, except 10 s for those that an answer ends, or that must outlast a
-	// fault.
+	// DeliveryTimeout is the delivery timeout of the records. It is 10 s instead for records that a
+	// broker's answer ends, or that must outlast a fault.
 	DeliveryTimeout time.Duration
 	// Within is the longest time until a record is complete, in delivery timeouts, for any fault.
 	Within int
@@ -38,7 +39,7 @@ type fault struct {
 	name   string
 	inject func(Cluster)
 	change func(*driver.ProducerConfig)
-	needs  driver.Capability // or it is not tested
+	needs  driver.Capability // without it, the fault is not tested
 }
 
 var faults = []fault{
@@ -107,7 +108,8 @@ func timeOutThenRefuse(c Cluster) {
 
 func silence(c Cluster) { Silence(c) }
 
-// Silence makes the broker never answer a produce request. written receives a value when the first has arrived.
+// Silence makes the broker never answer a produce request. written receives a value when the first
+// request has arrived.
 func Silence(c Cluster) (written <-chan struct{}) {
 	arrived := make(chan struct{}, 1)
 	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
@@ -192,7 +194,8 @@ func (o Outcomes) Open(t testing.TB, cfg driver.ProducerConfig) (driver.Producer
 	return Producer(t, o.Driver, cfg), done
 }
 
-// ProduceOne produces one record and waits until it is complete. It fails if that happens twice.
+// ProduceOne produces one record and waits until it is complete. It fails if the record completes
+// twice.
 func (o Outcomes) ProduceOne(t testing.TB, cfg driver.ProducerConfig) (d driver.Done, took time.Duration) {
 	t.Helper()
 	p, done := o.Open(t, cfg)
@@ -214,7 +217,7 @@ func (o Outcomes) ProduceOne(t testing.TB, cfg driver.ProducerConfig) (d driver.
 
 func aRecord() *driver.Record { return &driver.Record{Value: []byte("value")} }
 
-// TestClose closes a producer whose record was not written, and one whose record was.
+// TestClose closes a producer whose record was not written, and one whose record was written.
 func (o Outcomes) TestClose(t *testing.T) { o.Place(t, o.testClose, Topics(1)...) }
 
 func (o Outcomes) testClose(t *testing.T, c Cluster) {

@@ -56,7 +56,7 @@ func (s suite) pair(t *testing.T, session time.Duration) (victim, heir *member, 
 	}
 	topic = s.topic(t, partitions)
 	victim = s.join(t, topic, topic, with)
-	// The other one commits, because after an eager rebalance it would read its own partition again.
+	// The heir commits: otherwise, after an eager rebalance, it would read its own partition again.
 	heir = s.join(t, topic, topic, with, func(m *member) { m.commits = true })
 	victim.awaitOwned(t, 1)
 	heir.awaitOwned(t, 1)

@@ -10,8 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// TestKilledConsumer checks that closing a consumer, killed at several moments of its joining, takes at most
-// within, and leaves no goroutine whose stack contains any of words.
+// TestKilledConsumer kills consumers at several moments while they join. It checks that closing one
+// takes no longer than within, and leaves no goroutine whose stack contains any of words.
 func TestKilledConsumer(t *testing.T, d driver.Driver, within time.Duration, words ...string) {
 	Virtual(t, func(t *testing.T, c Cluster) {
 		testKilledConsumer(t, d, c, within)
@@ -76,7 +76,7 @@ func CheckNothingRuns(t *testing.T, words ...string) {
 	t.Errorf("goroutines are left:\n%s", strings.Join(left, "\n\n"))
 }
 
-// running omits the caller's stack, which comes first, and those that wait for a bubble's end.
+// running omits the caller's stack, which comes first, and stacks that wait for a bubble's end.
 func running(words []string) (found []string) {
 	stacks := make([]byte, 1<<22)
 	stacks = stacks[:runtime.Stack(stacks, true)]

@@ -28,7 +28,7 @@ type member struct {
 	err      error
 
 	atMost  int  // records in one poll; 0 means no limit
-	commits bool // in OnRevoked, what it received
+	commits bool // it commits what it received, in OnRevoked
 	holds   bool
 	byHand  map[int32]int64
 	control bool
@@ -256,8 +256,8 @@ func (s suite) readAll(t testing.TB, topic string, n int) map[int32][]driver.Rec
 	return m.all()
 }
 
-// readUntil reads partition 0 of a topic to a record with the value last, and perhaps further: a request whose
-// connection was cut may come later.
+// readUntil reads partition 0 of a topic up to a record with the value last, and perhaps further: a
+// request whose connection was cut may arrive after that record.
 func (s suite) readUntil(t testing.TB, topic string, last []byte) []driver.Received {
 	t.Helper()
 	if s.protocol == "" {

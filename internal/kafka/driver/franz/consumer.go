@@ -201,7 +201,7 @@ func commitError(response *kmsg.OffsetCommitResponse, err error) error {
 // Unlike Kafka's own consumer, the client fetches a paused partition's prefetched records again after Resume: wire
 // bytes count them twice.
 func (c *consumer) Pause(partitions ...int32) {
-	if len(partitions) > 0 { // with none, the client would list the paused ones
+	if len(partitions) > 0 { // without partitions, the call would list the paused ones
 		c.client.PauseFetchPartitions(map[string][]int32{c.topic: partitions})
 	}
 }

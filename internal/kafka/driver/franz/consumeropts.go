@@ -83,15 +83,16 @@ func fetchOptions(cfg driver.ConsumerConfig) []kgo.Opt {
 
 type partitionsFunc = func(context.Context, *kgo.Client, map[string][]int32)
 
-// onAssigned passes on an empty assignment too: a member without partitions learns by it that it has joined.
+// onAssigned passes on an empty assignment too: it tells a member without partitions that the
+// member has joined.
 func onAssigned(cfg driver.ConsumerConfig) partitionsFunc {
 	return func(_ context.Context, _ *kgo.Client, assigned map[string][]int32) {
 		cfg.OnAssigned(assigned[cfg.Topic])
 	}
 }
 
-// onRevoked ends the pauses of the partitions, which the client would otherwise keep. The client also calls it with
-// none.
+// onRevoked ends the pauses of the partitions, which the client would otherwise keep. The client
+// also calls it without partitions.
 func onRevoked(cfg driver.ConsumerConfig, lost bool) partitionsFunc {
 	return func(_ context.Context, client *kgo.Client, revoked map[string][]int32) {
 		partitions := revoked[cfg.Topic]

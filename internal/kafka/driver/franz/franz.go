@@ -21,7 +21,7 @@ const module = "github.com/twmb/franz-go"
 const dialTimeout = 10 * time.Second
 
 type franz struct {
-	dial meter.Dial // nil: that of the access
+	dial meter.Dial // nil means the access's own
 }
 
 // Option changes how clients are opened.

@@ -31,10 +31,10 @@ import (
 // One case is invisible: an ambiguous answer (REQUEST_TIMED_OUT, NOT_ENOUGH_REPLICAS_AFTER_APPEND) and then a
 // refusal of the retry. The client reports only the refusal.
 
-// refusals are the errors that a broker returns before it appends anything. They omit errors that can come from or
-// after the append (UNKNOWN_SERVER_ERROR, KAFKA_STORAGE_ERROR, REQUEST_TIMED_OUT,
-// NOT_ENOUGH_REPLICAS_AFTER_APPEND), those that the client retries, and those of sequence numbers, after which the
-// log's content is uncertain.
+// refusals are the errors that a broker returns before it appends anything. They omit errors that a
+// broker can return during or after the append (UNKNOWN_SERVER_ERROR, KAFKA_STORAGE_ERROR,
+// REQUEST_TIMED_OUT, NOT_ENOUGH_REPLICAS_AFTER_APPEND), errors that the client retries, and errors
+// of sequence numbers, after which the log's content is uncertain.
 var refusals = []error{
 	// The batch's content: a retry of the same bytes gets the same answer.
 	kerr.MessageTooLarge,

@@ -56,8 +56,8 @@ func orderOptions(cfg driver.ProducerConfig) []kgo.Opt {
 
 // The client checks a record's age only before it writes a request and after one has ended. So the two request
 // timeouts together must not exceed the delivery timeout, as in Kafka's own client. A record may still exceed it:
-// after an error that needs new metadata, the client waits for them up to 5 s (kgo.MetadataMinAge) before it checks
-// the record.
+// after an error that needs new metadata, the client waits up to 5 s for the metadata
+// (kgo.MetadataMinAge) before it checks the record.
 func deliveryOptions(cfg driver.ProducerConfig) []kgo.Opt {
 	if cfg.DeliveryTimeout == 0 {
 		return nil

@@ -17,9 +17,10 @@ const (
 // way (kgo.Record.Recycle) costs an atomic operation and a cleared record for each record. slabs takes back a whole
 // batch at once, and only serves polls that return whole batches.
 //
-// A slab is identified by its first record, which begins a batch in a poll. It never returns if the client drops
-// its batch (at a rebalance, for a paused partition) or returns only a part. So when too much is lent, slabs
-// forgets all of it, and the garbage collector frees it.
+// A slab is identified by its first record, which begins a batch in a poll. A slab never comes back
+// if the client drops its batch (at a rebalance, for a paused partition) or returns only a part. So
+// when too many records are lent, slabs forgets all lent slabs, and the garbage collector frees
+// them.
 type slabs struct {
 	mu          sync.Mutex
 	free        [][]kgo.Record // cleared
@@ -84,7 +85,7 @@ func (s *slabs) giveBack(firsts ...*kgo.Record) {
 	}
 }
 
-// keep frees a slab, up to maxFree. The caller holds the lock.
+// keep adds a slab to the free ones, up to maxFree. The caller holds the lock.
 func (s *slabs) keep(l loan) {
 	if s.freeRecords+len(l.slab) > maxFree {
 		return

@@ -39,7 +39,7 @@ func (w *wire) OnBrokerE2E(broker kgo.BrokerMetadata, key int16, e2e kgo.BrokerE
 	}
 }
 
-// The client calls it shortly after the batch's records are complete.
+// The client calls this hook shortly after the batch's records are complete.
 func (w *wire) OnProduceBatchWritten(_ kgo.BrokerMetadata, _ string, _ int32, m kgo.ProduceBatchMetrics) {
 	w.meter.CountBatch(m.NumRecords, m.UncompressedBytes, m.CompressedBytes)
 }

@@ -34,7 +34,8 @@ func (c *consumer) onRebalance(_ *kafka.Consumer, event kafka.Event) error {
 	return nil
 }
 
-// assign calls OnAssigned for an empty assignment too: a member without partitions learns by it that it has joined.
+// assign calls OnAssigned for an empty assignment too: it tells a member without partitions that
+// the member has joined.
 func (c *consumer) assign(partitions []kafka.TopicPartition) error {
 	c.unknown.end()
 	c.silent = false
@@ -47,7 +48,8 @@ func (c *consumer) assign(partitions []kafka.TopicPartition) error {
 	return c.takeOffered(c.takeOn)
 }
 
-// takeAll gives the client a whole assignment, which it can't take in parts, and repeats the pauses.
+// takeAll gives an eager client a whole assignment, because such a client takes none in parts, and
+// repeats the pauses.
 func (c *consumer) takeAll(partitions []kafka.TopicPartition) error {
 	c.owning.Lock()
 	defer c.owning.Unlock()
@@ -70,8 +72,8 @@ func (c *consumer) takeAll(partitions []kafka.TopicPartition) error {
 	return nil
 }
 
-// offer calls OnAssigned before the client has the partitions, so that it does not get those that the callback
-// pauses.
+// offer calls OnAssigned before the client has the partitions, so that the client does not get
+// those that the callback pauses.
 func (c *consumer) offer(partitions []kafka.TopicPartition) {
 	c.owning.Lock()
 	for _, p := range partitions {
@@ -81,7 +83,8 @@ func (c *consumer) offer(partitions []kafka.TopicPartition) {
 	c.onAssigned(numbers(partitions))
 }
 
-// There may be no partition to give: the client still waits for the call, which continues a rebalance.
+// Even if there is no partition to give, the client waits for the call, which continues a
+// rebalance.
 func (c *consumer) takeOffered(take func([]kafka.TopicPartition) error) error {
 	c.owning.Lock()
 	defer c.owning.Unlock()
@@ -92,9 +95,10 @@ func (c *consumer) takeOffered(take func([]kafka.TopicPartition) error) error {
 // are still held. The poller calls it, not Resume: during an assignment callback, no other goroutine may give the
 // client partitions.
 //
-// A rebalance may wait in the client's queue. The client takes this call for the answer to an assignment, and still
-// calls back for it. A revocation still waits for its own answer. After a lost assignment takeResumed gives
-// nothing: the client would forget the loss and report a normal revocation.
+// A rebalance may wait in the client's queue. If it is an assignment, the client treats this call
+// as its answer, but still calls back for the assignment. A revocation still waits for its own
+// answer. After a lost assignment takeResumed gives nothing: the client would forget the loss and
+// report a normal revocation.
 func (c *consumer) takeResumed() (holding bool) {
 	c.owning.Lock()
 	defer c.owning.Unlock()
@@ -127,8 +131,8 @@ func (c *consumer) takeLocked(partitions []kafka.TopicPartition, take func([]kaf
 	return nil
 }
 
-// In the group protocol consumer, the client does not call back for a member that gets no partition. Its epoch is
-// above 0 after it has joined (KIP-848).
+// In the group protocol consumer, the client does not call back for a member that gets no
+// partition. But the member's epoch is above 0 after it has joined (KIP-848).
 func (c *consumer) noteJoining() {
 	metadata, err := c.client.GetConsumerGroupMetadata()
 	if err != nil || epoch(metadata) < 1 {
@@ -150,8 +154,8 @@ func epoch(metadata *kafka.ConsumerGroupMetadata) int32 {
 	return int32(binary.NativeEndian.Uint32(text[epochAt:]))
 }
 
-// revoke first waits for commits, which would be too late afterwards. If a closing client does not answer, Close
-// must not close it.
+// revoke waits for commits before it releases the partitions; afterwards commits would be too late.
+// If a closing client does not answer, Close must not close it.
 func (c *consumer) revoke(partitions []kafka.TopicPartition) error {
 	if len(partitions) > 0 {
 		c.onRevoked(numbers(partitions), c.client.AssignmentLost())

@@ -14,8 +14,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// TestPausedOnAssignment: the client gets a partition that is paused in OnAssigned only at the first poll after
-// Resume.
+// TestPausedOnAssignment: if a partition is paused in OnAssigned, the client gets it only at the
+// first poll after Resume.
 func TestPausedOnAssignment(t *testing.T) {
 	m := newMember(t, true)
 	m.join(t)

@@ -12,7 +12,8 @@ import (
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 )
 
-// TestCloseWithoutAnAnswer: Close leaves a client open that does not answer, because the call still uses it.
+// TestCloseWithoutAnAnswer: if the client does not answer, Close leaves it open, because the call
+// still uses it.
 func TestCloseWithoutAnAnswer(t *testing.T) {
 	for _, name := range []string{"a commit before it", "a commit as it revokes", "letting go"} {
 		t.Run(name, func(t *testing.T) {

@@ -19,7 +19,8 @@ import (
 const (
 	// pollStep limits one wait within the client, which knows no context.
 	pollStep = 50 * time.Millisecond
-	// holdStep limits it while a partition is held, because the consumer must check between waits.
+	// holdStep limits such a wait while a partition is held, because the consumer must check between
+	// waits.
 	holdStep = 5 * time.Millisecond
 	// commitPatience limits the wait for a commit: the client's default request timeout (socket.timeout.ms).
 	commitPatience = time.Minute
@@ -53,9 +54,9 @@ type consumer struct {
 
 	turn    sync.Mutex // held to resume the coroutine, by Poll or Close
 	resume  func() ([]driver.Chunk, bool)
-	handOut func([]driver.Chunk) bool // within it: yields chunks to the poll
+	handOut func([]driver.Chunk) bool // within the coroutine: yields chunks to the poll
 	poll    context.Context
-	chunks  []driver.Chunk // gathered for it; reused
+	chunks  []driver.Chunk // gathered for the poll; reused
 	records int
 	open    *driver.Buffer // of the last chunk, while it grows
 	buffers driver.Buffers
@@ -68,7 +69,7 @@ type consumer struct {
 	silent   bool           // the client may not report that it has joined; see noteJoining
 	commits  sync.WaitGroup // calls into the client
 	patient  time.Duration
-	gaveUp   bool // Close no longer waits for them, and leaves the client open
+	gaveUp   bool // Close no longer waits for these calls, and leaves the client open
 	closing  atomic.Bool
 	closeAll sync.Once
 }
@@ -321,9 +322,9 @@ func (c *consumer) commitsEnd() bool {
 	}
 }
 
-// Close waits for current commits and for the client to release its partitions. If either is not answered in time,
-// Close reports that and leaves the client open, because the call still uses it. The member then stays in its group
-// until max.poll.interval.ms.
+// Close waits for current commits and for the client to release its partitions. If the client does
+// not answer in time, Close reports that and leaves the client open, because the call still uses
+// it. The member then stays in its group until max.poll.interval.ms.
 func (c *consumer) Close() {
 	c.closeAll.Do(func() {
 		c.closing.Store(true) // also ends a poll
@@ -331,7 +332,7 @@ func (c *consumer) Close() {
 		defer c.turn.Unlock()
 		c.failed, c.poll = errClosed, context.Background()
 		c.gaveUp = !c.commitsEnd()
-		for going := true; going && !c.gaveUp; { // through a callback that waits for it
+		for going := true; going && !c.gaveUp; { // the coroutine may be suspended in a callback
 			_, going = c.resume()
 		}
 	})

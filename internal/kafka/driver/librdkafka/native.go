@@ -77,8 +77,8 @@ var (
 	}, consumerDefaults))
 )
 
-// sides lets each table also refuse what the other refuses. The client knows these properties on both sides, and
-// would show their values.
+// sides makes each table also refuse what the other table refuses: the client knows these
+// properties on both sides, and would show their values.
 func sides(producer, consumer native.Table) (p, c native.Table) {
 	return refusing(producer, consumer), refusing(consumer, producer)
 }

@@ -19,7 +19,8 @@ const (
 	eventsBuffer = 10_000
 	// The client has no call that waits while its buffer is full.
 	fullWait = time.Millisecond
-	// flushStep limits one call of the client's flush, and the call into C that it leaves behind.
+	// flushStep limits one call of the client's flush, and so the call into C that the flush leaves
+	// running.
 	flushStep = 10 * time.Millisecond
 )
 
@@ -55,7 +56,7 @@ type refusal struct {
 	err  error
 }
 
-// String makes it a kafka.Event.
+// String makes a refusal a kafka.Event.
 func (r refusal) String() string { return r.err.Error() }
 
 func (l librdkafka) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
@@ -68,7 +69,7 @@ func (l librdkafka) NewProducer(cfg driver.ProducerConfig) (driver.Producer, err
 	}
 	p := &producer{topic: cfg.Topic, onDone: cfg.OnDone, acks: cfg.Acks, reaped: make(chan struct{})}
 	p.client, err = kafka.NewProducer(set.config(kafka.ConfigMap{
-		"go.delivery.report.fields": "none", // the slot has them
+		"go.delivery.report.fields": "none", // the slot has these fields
 		"go.events.channel.size":    eventsBuffer,
 		"go.produce.channel.size":   1, // not used
 	}))
@@ -161,7 +162,7 @@ func (p *producer) settled() bool { return p.returned.Load() >= p.handed.Load() 
 
 func (p *producer) Settings() []driver.Setting { return p.settings }
 
-// A purge misses a record that moves between two queues of the client, so Close repeats it.
+// A purge misses a record that moves between two queues of the client, so Close repeats the purge.
 func (p *producer) Close() {
 	p.closing.Do(func() {
 		for !p.settled() {

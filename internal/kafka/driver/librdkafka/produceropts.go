@@ -48,8 +48,8 @@ func producerProperties(cfg driver.ProducerConfig) (properties, error) {
 	return p, nil
 }
 
-// batch.size does not limit a batch with one larger record, as it does for other clients, so bound also sets
-// message.max.bytes. That also allows batches above the client's default.
+// Unlike in other clients, a batch of one record may exceed batch.size here, so bound also sets
+// message.max.bytes. This also allows batches above the client's default.
 //
 // The client counts a record as buffered slightly longer than the record's owner does. With twice the limit,
 // Produce does not find the buffer full if the owner stays within its limit.
@@ -66,7 +66,7 @@ func (p properties) bound(cfg driver.ProducerConfig) {
 	}
 }
 
-// compress replaces a zstd level above the client's highest by that one, which Settings reports.
+// compress lowers a zstd level to the client's highest, and Settings then reports the highest.
 func (p properties) compress(codec string, level int) {
 	p["compression.type"] = codec
 	if level > 0 {

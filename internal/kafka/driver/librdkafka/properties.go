@@ -21,7 +21,7 @@ func common(brokers []string, clientID string) properties {
 	p := properties{
 		"bootstrap.servers":   strings.Join(brokers, ","),
 		"enable.metrics.push": "false", // KIP-714: unwanted load
-		"log_level":           "0",     // or the client would write to standard error
+		"log_level":           "0",     // otherwise the client would write to standard error
 	}
 	if clientID != "" {
 		p["client.id"] = clientID

@@ -8,7 +8,7 @@ import "encoding/binary"
 // The fields of a batch header (magic 2, KIP-98) that are read.
 const (
 	batchHeadBytes   = 61
-	batchLengthAt    = 8 // int32, from batchLengthAfter on
+	batchLengthAt    = 8 // int32, counted from batchLengthAfter on
 	batchLengthAfter = 12
 	attributesAt     = 21 // int16; the codec is in the lowest three bits
 	recordCountAt    = 57 // int32
@@ -42,7 +42,7 @@ const (
 	lost // the rest is unknown or not needed
 )
 
-// The last versions with topics by name, whose grammar is implemented.
+// The last versions that name topics; later ones are not parsed.
 const (
 	lastProduce = 12
 	lastFetch   = 12
@@ -80,7 +80,7 @@ func (b *batches) read(piece []byte) {
 	}
 }
 
-// join returns how many bytes of this piece belong to an item that began in an earlier one.
+// join returns how many bytes of this piece belong to an item that began in an earlier piece.
 func (b *batches) join(piece []byte) int {
 	before := len(b.carry)
 	b.carry = append(b.carry, piece[:min(len(piece), 4*batchHeadBytes)]...)

@@ -7,8 +7,8 @@ type body func(piece []byte)
 
 const lengthBytes = 4
 
-// frames splits a stream, in pieces of any size, into Kafka's requests or responses: four bytes of length, a head,
-// and a body. It keeps only the head.
+// frames splits a stream, which comes in pieces of any size, into Kafka's requests or responses:
+// four bytes of length, a head, and a body. It keeps only the head.
 type frames struct {
 	headBytes int                    // at most maxHead
 	begin     func(head []byte) body // called with a complete head

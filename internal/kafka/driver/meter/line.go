@@ -38,7 +38,7 @@ func (l *Line) Cut() {
 	clear(l.open)
 }
 
-// Hang returns dial with connections that Cut closes. After a Cut, its error is ErrKilled.
+// Hang wraps dial: Cut closes the connections that it opens. After a Cut, the error is ErrKilled.
 func (l *Line) Hang(dial Dial) Dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if l.IsCut() {

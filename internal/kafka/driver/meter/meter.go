@@ -20,12 +20,13 @@ import (
 // Dial opens a connection to a broker, like net.Dialer's DialContext.
 type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// Meter counts the traffic of one client. The zero value is ready for use, and it is safe for concurrent use.
+// Meter counts the traffic of one client. It is safe for concurrent use, and its zero value is
+// ready.
 type Meter struct {
 	// NoAcks reports that produce requests get no answer (acks 0). Set it before the first connection.
 	NoAcks bool
-	// Batches makes Watch count record batches, for a client that does not report them; produced ones count at each
-	// write. Set it before the first connection.
+	// Batches makes Watch count record batches, for a client that does not report them; it counts a
+	// produced batch at each write. Set it before the first connection.
 	Batches bool
 
 	writtenBytes atomic.Int64
@@ -69,7 +70,7 @@ func (m *Meter) Wire() driver.Wire {
 		UncompressedBytes: m.uncompressedBytes.Load(),
 		CompressedBytes:   m.compressedBytes.Load(),
 	}
-	if m.packed.Load() > 0 { // unknown from the batches
+	if m.packed.Load() > 0 { // the batches' headers do not have the size
 		w.UncompressedBytes = m.contentBytes.Load()
 	}
 	return w
@@ -91,7 +92,7 @@ func (m *Meter) Traffic() Traffic {
 	return Traffic{Began: m.began.Load(), Unanswered: m.unanswered.Load()}
 }
 
-// Since returns the traffic after before.
+// Since returns the traffic after an earlier reading.
 func (t Traffic) Since(before Traffic) Traffic {
 	return Traffic{Began: t.Began - before.Began, Unanswered: t.Unanswered - before.Unanswered}
 }
@@ -112,14 +113,15 @@ func (m *Meter) countBatch(records, size int, packed bool) {
 	}
 }
 
-// RecordBytes is the size of a record in a batch without key and value, to within one byte.
+// RecordBytes is the size of a record in a batch, without the record's key and value, to within one
+// byte.
 const RecordBytes = 8
 
-// CountContent counts the bytes of records' keys and values, with RecordBytes for each: the size before compression
-// of batches that Watch counts.
+// CountContent counts the bytes of records' keys and values, plus RecordBytes for each record: the
+// size before compression of the batches that Watch counts.
 func (m *Meter) CountContent(bytes int) { m.contentBytes.Add(int64(bytes)) }
 
-// Count returns dial with connections whose bytes are counted.
+// Count wraps dial, and counts the bytes of the connections that it opens.
 func (m *Meter) Count(dial Dial) Dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)

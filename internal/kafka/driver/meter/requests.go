@@ -13,8 +13,9 @@ const (
 	apiFetch   = 1
 )
 
-// Watch returns dial with connections whose requests are counted and timed: from before the first byte of a request
-// is written until the last byte of its response is read. A produce request counts before any of it can leave.
+// Watch wraps dial, and counts and times the requests on the connections that it opens: from before
+// the first byte of a request is written until the last byte of its response is read. A produce
+// request counts before any of it can leave.
 func (m *Meter) Watch(dial Dial) Dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)

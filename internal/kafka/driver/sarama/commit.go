@@ -38,7 +38,7 @@ func (c *consumer) Commit(ctx context.Context, offsets map[int32]int64) error {
 
 func (c *consumer) commitRequest(session ibm.ConsumerGroupSession, offsets map[int32]int64) *ibm.OffsetCommitRequest {
 	request := &ibm.OffsetCommitRequest{
-		Version:                 8, // the client's own at its default Config.Version
+		Version:                 8, // the version that the client uses at its default Config.Version
 		ConsumerGroup:           c.cfg.Group,
 		ConsumerGroupGeneration: session.GenerationID(),
 		ConsumerID:              session.MemberID(),

@@ -86,7 +86,7 @@ func (c *consumer) Resume(partitions ...int32) {
 	c.shelf.resume(partitions)
 }
 
-// pauseAgain repeats the pause of a partition that the client does not read yet, which the client ignored.
+// pauseAgain repeats a pause that the client ignored, because it did not read the partition yet.
 func (c *consumer) pauseAgain(partition int32) {
 	if c.shelf.isPaused(partition) {
 		c.source.Pause(map[string][]int32{c.cfg.Topic: {partition}})

@@ -33,15 +33,16 @@ func (p *producer) feed() {
 		case <-p.stop:
 			p.empty(client, spare)
 			if p.lingers {
-				p.push(client) // or the client would hold it back for its linger time
+				p.push(client) // otherwise the client would hold records back for the linger time
 			}
 			return
 		}
 	}
 }
 
-// Opening may take long: an idempotent client first gets a producer ID from a broker. Meanwhile opened fails late
-// records. It returns nil if the producer is closed first.
+// Opening may take long: an idempotent client first gets a producer ID from a broker. Meanwhile
+// opened fails records that exceed the delivery timeout. It returns nil if the producer is closed
+// first.
 func (p *producer) opened() ibm.AsyncProducer {
 	client, failed := make(chan ibm.AsyncProducer), make(chan error)
 	go func() { client <- p.open(failed) }()

@@ -66,7 +66,7 @@ func (m *member) ConsumeClaim(_ ibm.ConsumerGroupSession, claim ibm.ConsumerGrou
 	return nil
 }
 
-// The group waits for Cleanup up to its rebalance timeout, and commits still count.
+// Up to its rebalance timeout, the group waits for Cleanup and still accepts commits.
 func (m *member) Cleanup(session ibm.ConsumerGroupSession) error {
 	c := (*consumer)(m)
 	partitions := c.partitionsOf(session)

@@ -6,9 +6,9 @@ import (
 	ibm "github.com/IBM/sarama"
 )
 
-// push makes the client send what it holds back, for which it has no call. Each partition gets a mark as large as a
-// whole batch, which fits into no batch, so the client sends the current one. Then encoding the mark fails, and the
-// client returns it.
+// push makes the client send the records that it holds back; the client has no call for this. Each
+// partition gets a mark as large as a whole batch. The mark fits into no batch, so the client sends
+// the current batch. Then encoding the mark fails, and the client returns it.
 func (p *producer) push(client ibm.AsyncProducer) {
 	partitions, err := p.metadata.Partitions(p.topic)
 	if err != nil {

@@ -19,7 +19,7 @@ type network struct {
 	timeout time.Duration
 }
 
-// Dial does TLS itself, so that bytes are counted below it and requests above it.
+// Dial does TLS itself, so that bytes are counted below TLS and requests above it.
 func (n *network) Dial(protocol, address string) (net.Conn, error) {
 	dial := n.line.Hang(n.access.Dialer(n.timeout))
 	dial = n.meter.Watch(n.access.Secure(n.meter.Count(dial)))
@@ -32,7 +32,7 @@ func newConfig(n *network, clientID string, a access.Access) *ibm.Config {
 	if clientID != "" {
 		config.ClientID = clientID
 	}
-	// Only the one topic's metadata, at its first use, so that a client opens without a broker.
+	// The client reads metadata of its one topic only, at first use, so that it opens without a broker.
 	config.Metadata.Full = false
 	config.Metadata.AllowAutoTopicCreation = false
 	n.access = a

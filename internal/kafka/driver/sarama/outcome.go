@@ -29,7 +29,8 @@ import (
 // retry.
 
 // refusals are the errors that a broker returns before it appends anything. An error that the client retries is
-// among them only if it shows that no earlier attempt was appended; NOT_LEADER_FOR_PARTITION does not.
+// among them only if it shows that no earlier attempt was appended; NOT_LEADER_FOR_PARTITION does
+// not show that.
 var refusals = []ibm.KError{
 	// The batch's content: a retry of the same bytes gets the same answer.
 	ibm.ErrMessageSizeTooLarge,

@@ -15,7 +15,8 @@ import (
 //
 //	an attempt   may take a third of the delivery timeout, and at most the
 //	             client's own default
-//	retries      as many as fit into it, one each Producer.Retry.Backoff
+//	retries      as many as fit into the delivery timeout, one each
+//	             Producer.Retry.Backoff
 //	the end      is an error instead of metadata. Before each retry the client
 //	             asks which broker leads the partition. If no record of the
 //	             partition was completed for two thirds of the delivery timeout,

@@ -46,7 +46,7 @@ func producerConfig(cfg driver.ProducerConfig, n *network) (*ibm.Config, error) 
 	}
 	if cfg.Idempotent {
 		p.Idempotent = true
-		config.Net.MaxOpenRequests = 1 // the client requires it, also for a higher limit
+		config.Net.MaxOpenRequests = 1 // the client requires 1, even if InFlight is higher
 	}
 	setPatience(config, cfg.DeliveryTimeout)
 	p.Retry.BackoffFunc = func(int, int) time.Duration { return n.unlessCut(p.Retry.Backoff) }

@@ -18,12 +18,12 @@ const maxReady = 2048
 // partition's ready records.
 //
 // The client allows a rebalance at any moment. So a callback waits until the caller is within a poll or will not
-// poll again, and polls return nothing meanwhile. At a revocation the caller therefore has all records returned
-// from the partition, and no more follow.
+// poll again, and polls return nothing meanwhile. So at a revocation the caller already has every
+// record that polls returned from the partition, and no more follow.
 type shelf struct {
 	mu      sync.Mutex
 	news    chan struct{} // the poll must check again
-	changed sync.Cond     // the others must check again
+	changed sync.Cond     // the other waiting goroutines must check again
 
 	ready   []*claim // with records, in the order of arrival
 	claims  map[int32]*claim
@@ -80,7 +80,8 @@ func (s *shelf) wake() {
 	}
 }
 
-// begin waits until the caller allows a rebalance, and then delays its polls until end.
+// begin waits until the caller allows a rebalance, and then holds back the caller's polls until
+// end.
 func (s *shelf) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,8 +151,9 @@ func (s *shelf) letGo(claims []*claim) {
 	s.changed.Broadcast()
 }
 
-// put moves records to the shelf until the channel is closed or the claim ends. Each partition has one such
-// goroutine. It returns the offset after the last record on the shelf, 0 without one.
+// put moves records to the shelf until the channel is closed or the claim ends. One goroutine calls
+// put for each partition. put returns the offset after the last record on the shelf; 0 without a
+// record.
 func (s *shelf) put(partition int32, messages <-chan *ibm.ConsumerMessage, highWater func() int64) (next int64) {
 	s.mu.Lock()
 	c := s.claims[partition]
@@ -279,7 +281,7 @@ func (c *claim) some(n int, b *buffer) driver.Chunk {
 	from := c.buffer
 	b.records = append(b.records[:0], from.records[from.taken:from.taken+n]...)
 	from.taken += n
-	if from.taken > len(from.records)/2 { // or the buffer would grow until it is empty
+	if from.taken > len(from.records)/2 { // otherwise the buffer would grow until it is empty
 		rest := copy(from.records, from.records[from.taken:])
 		clear(from.records[rest:])
 		from.records, from.taken = from.records[:rest], 0

@@ -39,7 +39,7 @@ func TestShelfKeepsEveryRecord(t *testing.T) {
 			paused := int32(rapid.IntRange(-1, partitions-1).Draw(t, "paused"))
 			s.pause([]int32{paused})
 			ctx, cancel := context.WithCancel(context.Background())
-			if paused >= 0 { // all the others may have ended
+			if paused >= 0 { // all the other partitions may have ended
 				cancel()
 			}
 			chunks, err := s.poll(ctx, atMost)

@@ -21,10 +21,10 @@ var errExpired = errors.New("the delivery timeout has passed")
 
 var errGivenUp = errors.New("the request was given up before it was encoded")
 
-// attempts is the Writer's transport, which also keeps the results of all attempts at each partition's current
-// batch (the Writer reports only the last), ends a batch at the delivery timeout of its oldest record, and all
-// batches at Close. After an attempt has ended, it keeps the client from reading the records, because their owner
-// will overwrite them.
+// attempts is the Writer's transport. It also keeps the results of all attempts at each partition's
+// current batch, because the Writer reports only the last. It ends a batch at the delivery timeout
+// of its oldest record, and all batches at Close. After an attempt has ended, it prevents the
+// client from reading the records, because their owner will overwrite them.
 type attempts struct {
 	transport kafka.RoundTripper
 	closing   context.Context
@@ -125,9 +125,9 @@ func errorCode(response kafka.Response) kafka.Error {
 	return kafka.Error(r.Topics[0].Partitions[0].ErrorCode)
 }
 
-// guarded holds the records of one attempt. The client encodes all of them before it writes any, maybe after the
-// attempt has ended by its context. The encoder holds turn from the first record to the end, so giveUp waits for a
-// running encoding, which takes microseconds, and prevents a later one.
+// guarded holds the records of one attempt. The client encodes all of them before it writes any,
+// maybe after the attempt's context has ended. The encoder holds turn from the first record to the
+// end, so giveUp waits for a running encoding, which takes microseconds, and prevents a later one.
 type guarded struct {
 	records kafka.RecordReader
 

@@ -19,8 +19,8 @@ const (
 
 // watchProduce calls written for each written batch, with the size of its records.
 func watchProduce(dial meter.Dial, clientID, topic string, written func(partition int32, bytes int)) meter.Dial {
-	// length, API, version, correlation; client; transaction, acks, timeout, topics; topic; partitions, partition,
-	// length of the batch.
+	// The head's fields: length, API, version, correlation; client; transaction, acks, timeout, topics;
+	// topic; partitions, partition, length of the batch.
 	head := 4 + 2 + 2 + 4 + 2 + len(clientID) + 2 + 2 + 4 + 4 + 2 + len(topic) + 4 + 4 + 4
 	return wrap(dial, func(conn net.Conn) net.Conn { return &producingConn{Conn: conn, head: head, written: written} })
 }
@@ -35,7 +35,7 @@ func wrap(dial meter.Dial, with func(net.Conn) net.Conn) meter.Dial {
 	}
 }
 
-// The first Write of each request has at least its head.
+// The first Write of each request contains at least the request's head.
 type producingConn struct {
 	net.Conn
 	head    int

@@ -219,8 +219,9 @@ func (c *consumer) report(err error) {
 	c.cfg.OnError(err)
 }
 
-// The client has no such call, so the driver stops taking a Reader's records until the Reader's queue is full and
-// it stops too. A partition that is paused before its first fetch does not fetch.
+// The client has no call for a pause. So the driver stops taking a Reader's records, and the Reader
+// stops fetching when its queue is full. A partition that is paused before its first fetch does not
+// fetch.
 func (c *consumer) Pause(partitions ...int32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -255,8 +256,9 @@ func (c *consumer) owned(id int32) *partition {
 
 func (c *consumer) Settings() []driver.Setting { return c.settings }
 
-// Wire counts fetched batches when they arrive, and the content of compressed ones when the Reader returns their
-// records. That content is slightly too low, because the size of times and offsets is unknown.
+// Wire counts fetched batches when they arrive, and the uncompressed bytes of compressed batches
+// when the Reader returns their records. These bytes are slightly too few, because the size of
+// times and offsets is unknown.
 func (c *consumer) Wire() driver.Wire {
 	w := c.meter.Wire()
 	w.UncompressedBytes += c.unpacked.Load()

@@ -16,8 +16,8 @@ const (
 	defaultHeartbeat   = 3 * time.Second
 )
 
-// The Reader subtracts roundTrip from kafka.ReaderConfig.MaxWait to get the broker's wait, or a quarter if MaxWait
-// is shorter.
+// The Reader subtracts roundTrip from kafka.ReaderConfig.MaxWait to get the broker's wait, or a
+// quarter of MaxWait if MaxWait is shorter than roundTrip.
 const roundTrip = time.Second
 
 func brokerWait(maxWait time.Duration) time.Duration {

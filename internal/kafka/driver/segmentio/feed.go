@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// Each call of the Writer costs several allocations, so many records are better. But the Writer looks at all of
-// them, at about 1 µs each, before it sends any.
+// Each call of the Writer costs several allocations, so many records in a call are better. But the
+// Writer looks at all records of the call, at about 1 µs each, before it sends any.
 const atATime = 1000
 
 // A single goroutine keeps the records of a partition in order.
@@ -78,7 +78,8 @@ func (p *producer) write(messages []kafka.Message) {
 	}
 }
 
-// Without the delivery timeout of the first message, the client may wait for its first metadata without a limit.
+// The delivery timeout of the first message limits the call: otherwise the client may wait for its
+// first metadata without a limit.
 func (p *producer) offer(messages []kafka.Message) error {
 	ctx := p.closing
 	if p.cfg.DeliveryTimeout > 0 && !p.met {
@@ -95,8 +96,8 @@ func (p *producer) offer(messages []kafka.Message) error {
 	return err
 }
 
-// expire returns the messages that are not past their delivery timeout. Without one it fails all messages after the
-// client's own number of attempts.
+// expire returns the messages that are not past their delivery timeout. Without a timeout it fails
+// all messages after the client's own number of attempts.
 func (p *producer) expire(messages []kafka.Message, attempts int, err error) []kafka.Message {
 	expired := 0
 	switch timeout := p.cfg.DeliveryTimeout; {

@@ -25,7 +25,7 @@ func (g *gate) settle() {
 	g.open.Broadcast()
 }
 
-// shut lets all later rebalances through at once, and no records.
+// After shut, rebalances do not wait, and polls take no records.
 func (g *gate) shut() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -39,7 +39,8 @@ func (g *gate) isShut() bool {
 	return g.closed
 }
 
-// take calls it, unless a rebalance waits or runs. it reports whether the caller now holds records.
+// take calls the function it, unless a rebalance waits or runs. The function reports whether the
+// caller now holds records.
 func (g *gate) take(it func() (some bool)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

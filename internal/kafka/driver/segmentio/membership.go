@@ -15,10 +15,11 @@ const askTimeout = 3 * time.Second
 
 // How a consumer is a member of its group.
 //
-// The client's ConsumerGroup returns a Generation: a member's assignment until the next rebalance. Before its next
-// join it waits for all functions that the Generation has started, so one of them owns the partitions from
-// beginning to end. At the end heartbeats have stopped, but the member can still commit, and it calls OnRevoked
-// there. Each rebalance revokes all partitions.
+// The client's ConsumerGroup returns a Generation: a member's assignment until the next rebalance.
+// Before its next join, the ConsumerGroup waits for all functions that the Generation has started.
+// So one such function owns the partitions from beginning to end. At its end, heartbeats have
+// stopped but the member can still commit, and the function calls OnRevoked. Each rebalance revokes
+// all partitions.
 
 func (c *consumer) join(cfg driver.ConsumerConfig) error {
 	group, err := groupOptions(cfg)
@@ -50,7 +51,7 @@ func (c *consumer) live() {
 			defer close(ended)
 			c.serve(ctx, generation)
 		})
-		<-ended // a generation that ended before it started waits for no function
+		<-ended // a generation that has already ended waits for no function
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
-// The structs whose fields may be given; names begin with them.
+// The structs whose fields a scenario may set; the names of settings begin with these prefixes.
 const (
 	ofWriter    = "Writer."
 	ofTransport = "Transport."

@@ -15,18 +15,18 @@ import (
 //	never written   The request was not completely encoded, and only a complete
 //	                request is written. Examples: no broker is reachable, the
 //	                partition has no leader or does not exist, the login failed,
-//	                or a timeout came first. It is not in the log.
+//	                or a timeout came first. The batch is not in the log.
 //	refused         The broker rejects with this error before it appends (the
-//	                table below). It is not in the log.
+//	                table below). The batch is not in the log.
 //	open            All else: timed out or disconnected later, or an ambiguous
-//	                answer. It may be in the log, or still arrive.
+//	                answer. The batch may be in the log, or still arrive.
 //
 // A record whose batch had an open attempt is Unknown; otherwise it is Failed. A record that is acknowledged after
 // an open attempt is Acked, and may be in the log twice: kafka-go is not idempotent.
 
 // refusals are the errors that a broker returns before it appends anything. They omit UNKNOWN_SERVER_ERROR,
-// KAFKA_STORAGE_ERROR, REQUEST_TIMED_OUT and NOT_ENOUGH_REPLICAS_AFTER_APPEND, which can come from or after the
-// append.
+// KAFKA_STORAGE_ERROR, REQUEST_TIMED_OUT and NOT_ENOUGH_REPLICAS_AFTER_APPEND, which a broker can
+// return during or after the append.
 var refusals = []kafka.Error{
 	// The batch's content.
 	kafka.MessageSizeTooLarge,
@@ -49,7 +49,8 @@ var refusals = []kafka.Error{
 	kafka.NotEnoughReplicas,
 }
 
-// With acks all, a leader may append before it returns these: it waits for its followers, and loses its leadership.
+// With acks all, a leader may append before it returns these errors: it appends, waits for its
+// followers, and loses its leadership.
 var atOnce = []kafka.Error{
 	kafka.NotLeaderForPartition,
 	kafka.UnknownTopicOrPartition,

@@ -11,8 +11,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// partition is a Reader, and a goroutine that moves its single records to a buffer. The client has no call that
-// waits for records of several partitions, or that returns more than one record.
+// partition is a Reader, and a goroutine that moves its records, one by one, to a buffer. The
+// client has no call that waits for records of several partitions, or that returns more than one
+// record.
 type partition struct {
 	id     int32
 	count  func(bytes int)

@@ -35,7 +35,7 @@ func writerOptions(cfg driver.ProducerConfig) (*kafka.Writer, error) {
 func transportOptions(cfg driver.ProducerConfig) (*kafka.Transport, error) {
 	t := &kafka.Transport{
 		ClientID:       cfg.ClientID,
-		MetadataTopics: []string{cfg.Topic}, // or it would read those of all topics
+		MetadataTopics: []string{cfg.Topic}, // otherwise the client would read the metadata of all topics
 	}
 	return t, set(t, ofTransport, "producer", cfg.Client)
 }

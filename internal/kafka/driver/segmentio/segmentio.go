@@ -1,9 +1,10 @@
 // Package segmentio drives Kafka through segmentio/kafka-go, a client in pure Go.
 //
 // It uses an asynchronous Writer, and one Reader for each partition under a ConsumerGroup, as the client's users
-// do. One goroutine feeds the Writer (feed.go), and a flush closes it. A round tripper records which requests can
-// have reached a broker (attempts.go, outcome.go). Rebalances wait while the caller holds records (gate.go). Each
-// Reader fills a buffer from which polls take records (partition.go).
+// do. One goroutine feeds the Writer (feed.go), and a flush closes the Writer. A round tripper
+// records which requests can have reached a broker (attempts.go, outcome.go). Rebalances wait while
+// the caller holds records (gate.go). Each Reader fills a buffer from which polls take records
+// (partition.go).
 //
 // Files to know: attempts.go, outcome.go, gate.go, partition.go.
 package segmentio
@@ -17,7 +18,7 @@ import (
 const module = "github.com/segmentio/kafka-go"
 
 type segmentio struct {
-	dial meter.Dial // nil: that of the access
+	dial meter.Dial // nil means the access's own
 }
 
 // Option changes how clients are opened.

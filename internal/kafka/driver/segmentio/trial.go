@@ -10,11 +10,11 @@ import (
 )
 
 // trial holds the results of the attempts at a partition's current batch. The Writer has one goroutine for a
-// partition's attempts and completion, so these fields need no lock. Later records come in the Writer's order, so
-// their ages are a queue.
+// partition's attempts and completion, so open and last need no lock. Later records come in the
+// Writer's order, so their times of Produce are a queue.
 type trial struct {
 	open    bool         // an attempt may have put the batch into the log
-	last    error        // of its attempts without an answer
+	last    error        // of the latest attempt without an answer
 	written atomic.Int64 // written bytes of the latest attempt
 
 	mu    sync.Mutex
