@@ -16,7 +16,7 @@ import (
 const healPoll = 50 * time.Millisecond
 
 // Heal resumes paused brokers, starts stopped ones, and returns when every broker is ready and all replicas are in
-// sync. If that fails before ctx ends, the cluster is Broken and no further run uses it.
+// sync. If that fails or ctx ends first, the cluster is Broken and no further run uses it.
 func (k *Kafka) Heal(ctx context.Context) error {
 	k.Thaw()
 	errs := make([]error, len(k.brokers))

@@ -65,7 +65,7 @@ const (
 	CountWire         Capability = "counting bytes on the wire"      // WireCounter
 	TimeRequests      Capability = "timing requests"                 // RequestTimer
 	EncryptedAccess   Capability = "TLS and SASL"                    // Access
-	ShareGroups       Capability = "share groups"                    // KIP-932; compared with package kmq
+	ShareGroups       Capability = "share groups"                    // KIP-932
 	OneRecordBatches  Capability = "batches of one record"           // ProducerConfig.OneRecord
 	StickyAssignor    Capability = "the assignor sticky"             // ConsumerConfig.Assignor
 	CooperativeSticky Capability = "the assignor cooperative-sticky" // ConsumerConfig.Assignor (KIP-429)

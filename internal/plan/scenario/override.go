@@ -23,7 +23,7 @@ func isOverride(layer string) bool {
 // clientKey is the last part of load.client and consume.client.
 var clientKey = regexp.MustCompile(`\bclient\b`)
 
-// shown hides a value that may be a credential, or of a client's setting that is refused.
+// shown hides a value that may be a credential: also each setting of a client library.
 func shown(text string) string {
 	if path, _, ok := strings.Cut(text, "="); ok && (native.Access(text) || clientKey.MatchString(text)) {
 		return path + "=…"

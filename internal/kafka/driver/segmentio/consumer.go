@@ -24,7 +24,7 @@ type consumer struct {
 	dial   meter.Dial
 	meter  meter.Meter
 	life   meter.Line
-	line   meter.Line // only the connections; cut by a Close that takes too long
+	line   meter.Line // only the connections; Close cuts it
 
 	compressed atomic.Bool
 	unpacked   atomic.Int64 // bytes of records from compressed batches
