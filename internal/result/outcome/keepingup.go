@@ -10,8 +10,8 @@ import (
 const (
 	// slackRatio is the part of a rate that may always be missing.
 	slackRatio = 0.005
-	// If the consumers keep up, records wait edgeWait, besides the linger, for a fetch and a round
-	// of work. At least edgeRecords are in flight.
+	// edgeWait is how long records wait for a fetch and a round of work, in addition to the linger,
+	// if the cluster keeps up. At least edgeRecords are in flight.
 	edgeWait    = 50 * time.Millisecond
 	edgeRecords = 2
 )
