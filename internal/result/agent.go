@@ -37,7 +37,7 @@ type Agent struct {
 	Counts *AgentCounts `json:"counts"`
 	// PacerLatenessP99Ns is null too if none of its records had a due time.
 	PacerLatenessP99Ns *int64   `json:"pacer_lateness_p99_ns"`
-	Process            *Process `json:"process"` // its own; host_cpu_busy_ratio is its machine's
+	Process            *Process `json:"process"` // of the agent; host_cpu_busy_ratio is of its machine
 
 	// Reasons say why this agent makes the run invalid; Warnings are other remarks. The run's
 	// verdict has both, with the agent's name.

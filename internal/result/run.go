@@ -89,11 +89,11 @@ type Info struct {
 	// compare. Absent means 1, and for an imported run none.
 	MethodVersion int `json:"method_version,omitempty" jsonschema:"minimum=1"`
 
-	Host    Host    `json:"host"` // of several machines, agent 0's
+	Host    Host    `json:"host"` // with several machines, that of agent 0
 	Cluster Cluster `json:"cluster"`
 	Driver  Driver  `json:"driver"`
 	Topic   string  `json:"topic"`
-	Group   string  `json:"group,omitempty"` // of several, see Run.Groups; absent with manual assignment
+	Group   string  `json:"group,omitempty"` // see Run.Groups if there are several; absent with manual assignment
 	// Imported is set if another tool made the run.
 	Imported *Imported `json:"imported,omitempty"`
 	// NotMeasured names fields that this run could not measure and that cannot be null, by their

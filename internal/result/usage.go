@@ -1,8 +1,8 @@
 package result
 
-// Process is what the tool itself used in the measured window. With several processes it is the
-// sum, and for pauses and delays the worst process without a limit (see Confined.SchedDelayNs).
-// Null figures are not available on this operating system.
+// Process is what the tool itself used in the measured window. With several processes, figures are
+// sums, and pauses and delays those of the worst process without a limit (see
+// Confined.SchedDelayNs). Null figures are not available on this operating system.
 type Process struct {
 	CPUUserS   *float64 `json:"cpu_user_s"`
 	CPUSystemS *float64 `json:"cpu_system_s"`

@@ -123,7 +123,7 @@ func commits(j *judge) (finding, bool) {
 
 // committers are members, or workers if a member has several.
 func (j *judge) committers() int {
-	if j.Consumer.Utilisation == nil { // without simulated work, a member has no workers
+	if j.Consumer.Utilisation == nil { // a member without simulated work delivers its records itself
 		return j.Consumer.Members
 	}
 	return max(j.Consumer.Members, j.Consumer.Workers)
