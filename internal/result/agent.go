@@ -18,7 +18,7 @@ type Agent struct {
 	Index    int    `json:"index"`     // from 0; agent 0's clock is the run's
 	Instance string `json:"instance"`  // of the process: random, in hexadecimal
 	HandedIn bool   `json:"handed_in"` // whether the result includes its complete part
-	// Interrupted is set if the agent itself was interrupted, and handed in.
+	// Interrupted is set if the agent itself was interrupted, and handed in its part.
 	Interrupted bool   `json:"interrupted,omitempty"`
 	HostName    string `json:"host_name,omitempty"`
 	Host        Host   `json:"host"`
@@ -30,14 +30,14 @@ type Agent struct {
 
 	// StartedNs is when its first round of sending or fetching began, on the run's time axis.
 	StartedNs *int64 `json:"started_ns"`
-	// ClockErrorNs is the largest error at the start of its clock, as translated to agent 0's: 0 on
-	// a machine with agent 0's clock.
+	// ClockErrorNs is how far its clock, translated to agent 0's, may have been off at the start: 0
+	// on a machine with agent 0's clock.
 	ClockErrorNs *int64 `json:"clock_error_ns"`
 
 	Counts *AgentCounts `json:"counts"`
 	// PacerLatenessP99Ns is null too if none of its records had a due time.
 	PacerLatenessP99Ns *int64   `json:"pacer_lateness_p99_ns"`
-	Process            *Process `json:"process"` // its own; host_cpu_busy_ratio is its machine's
+	Process            *Process `json:"process"` // of the agent; host_cpu_busy_ratio is of its machine
 
 	// Reasons say why this agent makes the run invalid; Warnings are other remarks. The run's
 	// verdict has both, with the agent's name.
@@ -53,12 +53,12 @@ func (a Agent) String() string {
 	return fmt.Sprintf("agent %d (%s)", a.Index, a.HostName)
 }
 
-// Fleet is how many agents made a run, and what they did. The zero value is none: one machine made
-// it.
+// Fleet is how many agents made a run, and how they divided the load. The zero value has no agents:
+// one machine made the run.
 type Fleet struct {
 	Agents    int
 	Placement string
-	Senders   int // how many agents sent, if they were apart; otherwise 0
+	Senders   int // how many agents sent, if Placement is apart; otherwise 0
 }
 
 // Fleet returns the agents that made a finished run.
@@ -75,7 +75,7 @@ func (r *Run) Fleet() (f Fleet) {
 	return f
 }
 
-// PartMissing reports whether an agent did not hand in its part: no figure includes what it did.
+// PartMissing reports whether an agent did not hand in its part. No figure includes that part.
 func (r *Run) PartMissing() bool {
 	return slices.ContainsFunc(r.Agents, func(a Agent) bool { return !a.HandedIn })
 }
@@ -92,10 +92,10 @@ func (f Fleet) String() string {
 	return fmt.Sprintf("%s (%s)", unit.Things(int64(f.Agents), "agent"), f.Placement)
 }
 
-// EndedEarly is the reason of an agent that was interrupted itself, and handed in.
+// EndedEarly is the reason of an agent that was interrupted itself, and handed in its part.
 const EndedEarly = "it was interrupted, and ended early"
 
-// Lost reports whether the agent ended before the run did. It makes no further run.
+// Lost reports whether the agent ended before the run did. A lost agent makes no further run.
 func (a Agent) Lost() bool { return !a.HandedIn || a.Interrupted }
 
 // Lost returns the agents that ended before the run did.
@@ -168,7 +168,7 @@ type AgentPulse struct {
 	InFlightRecords int64 `json:"in_flight_records"`
 }
 
-// since returns what the agent did after an earlier pulse, as an interval without times.
+// since returns what the agent did after an earlier pulse, as an interval without Time.
 func (a AgentPulse) since(earlier AgentPulse) Interval {
 	return Interval{
 		StartNs: earlier.AtNs, EndNs: a.AtNs, Phase: a.Phase,
@@ -184,7 +184,7 @@ type Pulses struct {
 	before map[int]AgentPulse // by index
 }
 
-// Take takes a new pulse, which repeats the last one of agents without news.
+// Take takes a new pulse. For an agent without news, it repeats the last counts.
 func (ps *Pulses) Take(p Pulse) {
 	if ps.before == nil {
 		ps.before = make(map[int]AgentPulse)
@@ -197,8 +197,8 @@ func (ps *Pulses) Take(p Pulse) {
 	ps.last = p
 }
 
-// Each yields the last pulse of each agent, and what the agent did since its own pulse before, as
-// an interval without times.
+// Each yields the last pulse of each agent, and what the agent did since its previous pulse, as an
+// interval without Time.
 func (ps *Pulses) Each() iter.Seq2[AgentPulse, Interval] {
 	return func(yield func(AgentPulse, Interval) bool) {
 		for _, a := range ps.last.Agents {
@@ -217,8 +217,8 @@ func (ps *Pulses) Each() iter.Seq2[AgentPulse, Interval] {
 // pulse every 5 s.
 const SilentAfter = 15 * time.Second
 
-// All returns what all agents did in the longest of their intervals, at each one's own rate: their
-// pulses come at different times. A silent agent has no rate.
+// All returns what all agents did in the longest of their intervals. Pulses come at different
+// times, so it scales each agent's counts to that length; those of a silent agent are left out.
 func (ps *Pulses) All() (all Interval) {
 	for _, i := range ps.Each() {
 		if i.EndNs-i.StartNs > all.EndNs-all.StartNs {

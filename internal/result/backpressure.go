@@ -3,7 +3,7 @@ package result
 // HeldWithin is the tolerance of a controller's target: the factor by which the time may exceed it.
 const HeldWithin = 1.2
 
-// Backpressure is what the controller did in the measured window. Load and Delivery have the
+// Backpressure is what the controller did in the measured window. Load and Delivery show its
 // effect.
 type Backpressure struct {
 	Controller string `json:"controller"`
@@ -29,11 +29,11 @@ type Backpressure struct {
 	Refused int64 `json:"refused,omitempty"`
 	// Shed counts records that were dropped at the source, by reason; null in older runs.
 	Shed *ShedCounts `json:"shed,omitempty"`
-	// BoundRecords is the lag that the controller allowed, with per: partition in each partition;
-	// null if it has no bound.
+	// BoundRecords is the lag that the controller allowed (with "per: partition", in each
+	// partition); null if the controller has no bound.
 	BoundRecords *Bound `json:"bound_records,omitempty"`
 	// PeakLagToBound is the peak of the consumer lag in the measured window ÷ max_lag, for credit
-	// and hysteresis; with per: partition the worst partition's. Null without a reading.
+	// and hysteresis. With "per: partition", it is the worst partition's. Null without a reading.
 	PeakLagToBound *float64 `json:"peak_lag_to_bound,omitempty"`
 	// PeakAtLeastToBound is the same for Lag.PeakAtLeastRecords: above 1, the bound was certainly
 	// exceeded. Absent if the producers are in one process.

@@ -46,21 +46,21 @@ type Delivery struct {
 	Delivered  int64 `json:"delivered"` // including duplicates
 	Unique     int64 `json:"unique"`
 	Duplicates int64 `json:"duplicates"`
-	Lost       int64 `json:"lost"`      // acked, never delivered, although the consumers passed them
+	Lost       int64 `json:"lost"`      // acked, never delivered, although the consumers read past them
 	Reordered  int64 `json:"reordered"` // delivered after a later record of the same producer and partition
 	Corrupt    int64 `json:"corrupt"`   // with a wrong checksum
 	Foreign    int64 `json:"foreign"`   // records of another run in the topic
 	Pending    int64 `json:"pending"`   // acked, not delivered when the drain ended
-	// LateBeyondWindow are delivered records that are neither unique nor known duplicates: they
-	// arrived after the books had closed their gap.
+	// LateBeyondWindow are delivered records that are neither unique nor known duplicates: the
+	// books had already forgotten their range of missing sequences.
 	LateBeyondWindow int64 `json:"late_beyond_window,omitempty"`
-	// CorruptUnplaced are corrupt records for which no acked record is missing, such as the second
-	// copy of one. They are not in the equation.
+	// CorruptUnplaced are corrupt records for which no acked record is missing, such as a second
+	// copy of a record. They are not in the equation.
 	CorruptUnplaced int64 `json:"corrupt_unplaced,omitempty"`
 	// UnackedDelivered were delivered although they count as failed or unknown.
 	UnackedDelivered int64 `json:"unacked_delivered"`
 	// DeliveredPerS is the number of first deliveries within the measured window ÷ its length, and
-	// DuplicatesPerS that of the others. Method 1 counted both in DeliveredPerS.
+	// DuplicatesPerS the same for the other deliveries. Method 1 counted both in DeliveredPerS.
 	DeliveredPerS  float64  `json:"delivered_per_s"`
 	DuplicatesPerS *float64 `json:"duplicates_per_s,omitempty"`
 	Ratio          float64  `json:"ratio"` // unique ÷ (copies × scheduled); not clipped

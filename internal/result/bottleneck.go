@@ -5,7 +5,7 @@ type Bottleneck struct {
 	// Resource is one of the names of package bottleneck. It is "offered load" if the run did all
 	// that was asked, and "not known" if nothing measured was saturated, or the run is invalid.
 	Resource string `json:"resource"`
-	// Saturation is its used part, from 0 to 1.
+	// Saturation is the used part of the resource, from 0 to 1.
 	Saturation float64 `json:"saturation"`
 	Evidence   string  `json:"evidence"` // a sentence with the figures
 	Remedy     string  `json:"remedy,omitempty"`
@@ -22,7 +22,7 @@ type Resource struct {
 }
 
 // Clients is how the clients under test used their connections in the measured window. A part is
-// absent if the driver does not time its requests.
+// absent if the driver does not time those requests.
 type Clients struct {
 	Produce *ClientRequests `json:"produce,omitempty"`
 	Fetch   *ClientRequests `json:"fetch,omitempty"`
@@ -34,13 +34,14 @@ type ClientRequests struct {
 	PerS  float64 `json:"per_s"`
 	// MeanMs is the time from before a request was written until its response was read.
 	MeanMs *float64 `json:"mean_ms"` // null without requests
-	// InFlightMean is the mean number in flight, by Little's law: their time ÷ the window.
-	// Connections is the number of connections for them, one for each client and broker.
+	// InFlightMean is the mean number of requests in flight, by Little's law: the sum of their
+	// times ÷ the window. Connections is the number of connections for them, one for each client
+	// and broker.
 	InFlightMean float64 `json:"in_flight_mean"`
 	Connections  int     `json:"connections"`
 
-	// Per request, null if the driver does not count it: batches, with their records and bytes
-	// before compression. For a fetch, the bytes read from the socket.
+	// Batches per request, and records and bytes (before compression) per batch; null if the driver
+	// does not count them. For a fetch, BytesPerRequest are the bytes read from the socket.
 	Batches         *float64 `json:"batches_per_request"`
 	RecordsPerBatch *float64 `json:"records_per_batch"`
 	BytesPerBatch   *float64 `json:"bytes_per_batch"`
@@ -52,8 +53,8 @@ type ClientRequests struct {
 type HostUse struct {
 	Disks    []DiskUse `json:"disks,omitempty"`
 	Networks []NetUse  `json:"networks,omitempty"`
-	// The page cache at the end of the window, and the peak of its part that waited to be written
-	// to disk, over all readings.
+	// PageCacheBytes is the page cache at the end of the window. DirtyPeakBytes is the peak, over
+	// all readings, of its part that waited to be written to disk.
 	PageCacheBytes *int64 `json:"page_cache_bytes"`
 	DirtyPeakBytes *int64 `json:"dirty_peak_bytes"`
 	// IOPressureRatio is the part of the window in which some task of the machine waited for a
@@ -74,7 +75,7 @@ type DiskUse struct {
 	// HoldsLogs is true if a local broker has its log on this disk.
 	HoldsLogs bool `json:"holds_logs,omitempty"`
 	// YardstickBytesPerS is the calibrated rate of sequential writes, and YardstickRatio the bytes
-	// written per second ÷ that; null without a calibration.
+	// written per second ÷ that rate; null without a calibration.
 	YardstickBytesPerS *float64 `json:"yardstick_bytes_per_s,omitempty"`
 	YardstickRatio     *float64 `json:"yardstick_ratio,omitempty"`
 }
@@ -117,7 +118,7 @@ type RequestUse struct {
 	PerS    float64  `json:"per_s"`
 	TotalMs *float64 `json:"total_mean_ms"`
 	// The phases: waiting for a handler, in the handler, waiting for other brokers or for data,
-	// throttled, waiting for a network thread, being sent. Null if the broker does not report it.
+	// throttled, waiting for a network thread, being sent. Null if the broker does not report them.
 	QueueMs         *float64 `json:"request_queue_mean_ms"`
 	LocalMs         *float64 `json:"local_mean_ms"`
 	RemoteMs        *float64 `json:"remote_mean_ms"`

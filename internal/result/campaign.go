@@ -38,8 +38,8 @@ type CampaignInfo struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`
 	Kind     string `json:"kind" jsonschema:"enum=runs,enum=search,enum=peers"`
-	Question string `json:"question,omitempty"` // to answer
-	// how a report answers it: most, knee, scaling, slope, times, failover
+	Question string `json:"question,omitempty"` // that the campaign is to answer
+	// how a report answers the question: most, knee, scaling, slope, times, failover
 	Answer    string    `json:"answer,omitempty"`
 	By        string    `json:"by,omitempty"`    // the figure that the suite uses for its answer
 	Notes     []string  `json:"notes,omitempty"` // on the plan, such as omitted cells
@@ -63,7 +63,7 @@ type Axis struct {
 type Cell struct {
 	Name   string   `json:"name"`
 	Values []string `json:"values,omitempty"` // one for each axis
-	// Against is the variant to compare this cell with, at the same other values.
+	// Against is the variant to compare this cell with; the other values are the same.
 	Against  string   `json:"against,omitempty"`
 	Scenario Settings `json:"scenario"` // resolved, with the names of the YAML
 }

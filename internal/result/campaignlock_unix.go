@@ -33,8 +33,8 @@ func lockCampaign(dir string) (*os.File, error) {
 	}
 }
 
-// unlockCampaign removes the file before it releases the lock, so that a process that has opened it
-// sees that it is no longer at its path (see lockCampaign).
+// unlockCampaign removes the file before it releases the lock, so that a process that has opened
+// the file sees that it is no longer at its path (see lockCampaign).
 func unlockCampaign(file *os.File) error { return errors.Join(os.Remove(file.Name()), file.Close()) }
 
 func flock(file *os.File) error {

@@ -15,8 +15,8 @@ const campaignLock = ".lock"
 var ErrCampaignBusy = errors.New("another kafka-bench is carrying it out")
 
 // CampaignWriter writes a campaign's folder while the campaign runs. After a crash the last saved
-// state can be read. It locks the folder until Close; on most Unix systems the kernel releases a
-// dead process's lock.
+// state can be read. The writer locks the folder until Close; on most Unix systems the kernel
+// releases a dead process's lock.
 type CampaignWriter struct {
 	dir, id string
 	madeOut bool // outDir did not exist before
@@ -45,9 +45,10 @@ func CreateCampaign(outDir string, c Campaign) (*CampaignWriter, error) {
 }
 
 // OpenCampaign opens the campaign in dir to continue it, and returns its last saved state. The
-// error wraps ErrCampaignBusy if another process has it open, and ErrNotACampaign if there is none.
+// error wraps ErrCampaignBusy if another process has the campaign open, and ErrNotACampaign if dir
+// has none.
 func OpenCampaign(dir string) (*CampaignWriter, Campaign, error) {
-	// Do not create a lock file in another folder.
+	// Do not create a lock file in a folder without a campaign.
 	if _, err := ReadCampaignFile(osFiles{}, dir); err != nil {
 		return nil, Campaign{}, err
 	}

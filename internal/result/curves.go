@@ -12,7 +12,8 @@ type Curves struct {
 	SchemaVersion int       `json:"schema_version" jsonschema:"minimum=1"`
 	Percentiles   []float64 `json:"percentiles"` // ascending, from 0 to 100
 	// Ns has the values at each percentile, by metric. A curve ends before the first percentile
-	// that has too few values. The last one, 100, is the maximum, and only complete curves have it.
+	// that has too few values. The last percentile, 100, is the maximum, and only complete curves
+	// have it.
 	Ns map[string][]int64 `json:"ns"`
 }
 
@@ -34,7 +35,7 @@ func CurvePercentiles() []float64 {
 	return append(all, 100)
 }
 
-// The run is older or unfinished.
+// The run is unfinished, or older than curves.json.
 var errNoCurves = errors.New("no curves")
 
 func readCurves(fsys fs.FS, dir string) (*Curves, error) {

@@ -6,15 +6,15 @@ type Fault struct {
 	// (an orderly stop and a start).
 	Name string `json:"name"`
 	// Target is the scenario's target: consumer 1 (of each group, if there are several), broker 2,
-	// leader of partition 0, every broker. Hit is the broker that it was, if the target does not
+	// leader of partition 0, every broker. Hit is the broker that the fault hit, if Target does not
 	// name it.
 	Target  string `json:"target"`
 	Hit     string `json:"hit,omitempty"`
 	StartNs int64  `json:"start_ns"`
-	// EndNs is when the target ran again. A consumer was started or resumed; a broker was resumed
-	// or served again; after a restart of every broker all were in sync. Null if that did not
+	// EndNs is when the target ran again: a consumer was started or resumed; a broker was resumed
+	// or served again; after a restart of every broker, all were in sync. Null if that did not
 	// happen, or nothing was missing.
 	EndNs *int64 `json:"end_ns"`
-	// Detail is what the target took with it, and other remarks.
+	// Detail says what the target held, such as uncommitted records, or has other remarks.
 	Detail string `json:"detail,omitempty"`
 }

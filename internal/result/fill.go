@@ -4,8 +4,8 @@ package result
 // of the warm-up if consumers begin with them, and in Run.Delivery if there is nothing else to
 // read.
 type Fill struct {
-	Records   int64   `json:"records"` // keys and values of acked records
-	Bytes     int64   `json:"bytes"`   // keys and values of the acked
+	Records   int64   `json:"records"` // acked
+	Bytes     int64   `json:"bytes"`   // keys and values of acked records
 	TimeS     float64 `json:"time_s"`
 	AckedPerS float64 `json:"acked_per_s"`
 	// Failed are not in the topic; Unknown may be.
@@ -41,13 +41,13 @@ type Storage struct {
 	// BehindBytes is what the followers still had to copy when the run ended: throughput that was
 	// not replicated yet.
 	BehindBytes int64 `json:"behind_bytes,omitempty"`
-	// Replicas is the number of copies in that.
+	// Replicas is the number of copies in DiskBytes.
 	Replicas int `json:"replicas"`
 	// WireBytesPerRecord and DiskBytesPerRecord are the bytes of one acked record on the producers'
 	// connections, and on disk in the leader's replica; null if unknown.
 	WireBytesPerRecord *float64 `json:"wire_bytes_per_record"`
 	DiskBytesPerRecord *float64 `json:"disk_bytes_per_record"`
-	// DiskRatio is keys and values of acked records ÷ bytes in that replica: the effect of
+	// DiskRatio is keys and values of acked records ÷ bytes in the leader's replica: the effect of
 	// compression and of batch overhead.
 	DiskRatio *float64 `json:"disk_ratio"`
 }

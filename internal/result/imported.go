@@ -10,8 +10,8 @@ import (
 type Imported struct {
 	Format string `json:"format"` // ssp, producer-perf, consumer-perf, omb, hlog
 	File   string `json:"file"`   // the file that was read, without its folder
-	// CannotSay names fields without a null that the other tool's result does not contain, by their
-	// path in run.json ("delivery.lost", or "warmup" for the whole block). Fields of
+	// CannotSay names fields that cannot be null and that the other tool's result does not contain,
+	// by their path in run.json ("delivery.lost", or "warmup" for the whole block). Fields of
 	// intervals.ndjson have the prefix "intervals.". The value of such a field is not a
 	// measurement.
 	CannotSay []string `json:"cannot_say"`

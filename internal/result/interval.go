@@ -54,9 +54,9 @@ type Interval struct {
 	// without a queue.
 	QueueInFlight *int64 `json:"queue_in_flight,omitempty"`
 	// QueueOldestUnackedNs is the age, from its intended time, of the oldest record that consumers
-	// of a queue received and did not acknowledge: at least 1, or 0 without one. Records of a fill
-	// have no intended time and do not count. Null without a queue, and if only records of a fill
-	// remain.
+	// of a queue received and did not acknowledge: at least 1, or 0 without such a record. Records
+	// of a fill have no intended time and do not count. Null without a queue, and if only records
+	// of a fill remain.
 	QueueOldestUnackedNs *int64 `json:"queue_oldest_unacked_ns,omitempty"`
 
 	LagRecords    *int64  `json:"lag_records"`                                 // latest sample; null before the first
@@ -69,7 +69,7 @@ type Interval struct {
 	// UndeliveredRecords wait at the source, are in flight, or are acked and not delivered. Failed
 	// and unknown records do not count. Null without producers, consumers or stamps.
 	UndeliveredRecords *int64 `json:"undelivered_records,omitempty"`
-	// TimeLagNs is the age of the oldest of them: at least 1, or 0 if there is none.
+	// TimeLagNs is the age of the oldest undelivered record: at least 1, or 0 if there is none.
 	TimeLagNs int64 `json:"time_lag_ns"`
 	GateOpen  *bool `json:"gate_open"` // null without backpressure
 	// BoundRecords is the lag that the controller allows now; null if it has no bound.
@@ -85,11 +85,11 @@ type Interval struct {
 	Time map[string]IntervalTime `json:"time"`
 
 	// ProcessCPUCores is null if the interval is shorter than 100 ms or its readings are less than
-	// 50 ms apart, because CPU is counted in ticks of 10 ms. The same holds for all CPU of an
-	// interval.
+	// 50 ms apart, because CPU is counted in ticks of 10 ms. The same holds for all CPU figures of
+	// an interval.
 	ProcessCPUCores *float64  `json:"process_cpu_cores"`
 	ProcessRSSBytes *int64    `json:"process_rss_bytes"`
-	BrokerCPUCores  []float64 `json:"broker_cpu_cores,omitempty"` // as in Brokers, of those that know it
+	BrokerCPUCores  []float64 `json:"broker_cpu_cores,omitempty"` // in the order of Brokers, without unknown ones
 	GCCycles        int64     `json:"gc_cycles"`
 	// Processes are the run's own process and its child processes; absent if nothing is known of
 	// them.
@@ -99,8 +99,8 @@ type Interval struct {
 	// Host is the whole machine; absent if the operating system does not report it.
 	Host *IntervalHost `json:"host,omitempty"`
 
-	// Late are the run's processes that did not answer in time. Their part repeats their last
-	// answer, and a later interval has the difference.
+	// Late are the run's processes that did not answer in time. Their part of the interval repeats
+	// their last answer, and a later interval has the difference.
 	Late []string `json:"late,omitempty"`
 }
 

@@ -24,8 +24,8 @@ type Lag struct {
 	// DrainFromNs is when the drain began: at the measured window's end, or when held consumers
 	// began to fetch.
 	DrainFromNs int64 `json:"drain_from_ns,omitempty"`
-	// DrainTimeS is the time from then to the last delivery, or the length of the drain if it was
-	// not drained.
+	// DrainTimeS is the time from DrainFromNs to the last delivery, or the length of the drain if
+	// it was not drained.
 	DrainTimeS float64 `json:"drain_time_s"`
 	// DrainPerS is the number of first deliveries at or after the window's end, to all groups, ÷
 	// DrainTimeS.
@@ -45,8 +45,8 @@ type PartitionOffsets struct {
 }
 
 // Change is a time when the consumers' work changed, and how the backlog at that time was drained.
-// It is drained once the slowest group's backlog is normal again. Until then drain_time_s =
-// (backlog − normal) ÷ (delivered/s − offered/s), if all offered records are acked.
+// The backlog is drained once the slowest group's backlog is normal again. Until then drain_time_s
+// = (backlog − normal) ÷ (delivered/s − offered/s), if all offered records are acked.
 type Change struct {
 	AtNs           int64  `json:"at_ns"`
 	What           string `json:"what"` // work 1ms; fetching: held consumers began to fetch
@@ -62,10 +62,10 @@ type Change struct {
 	// before the next change or the end.
 	DrainedAtNs *int64   `json:"drained_at_ns"`
 	DrainTimeS  *float64 `json:"drain_time_s"`
-	// SettlingS is the time from the change until the system stays at its final level until the
-	// next change or the window's end. It needs deliveries within 10 % of that level and, if the
-	// controller has a target, a time lag within 1.2 times the target. Null without a controller,
-	// or if it did not settle.
+	// SettlingS is the time from the change until the system reaches its final level and stays
+	// there to the next change or the window's end. It is there if deliveries are within 10 % of
+	// that level and, if the controller has a target, the time lag is within 1.2 times the target.
+	// Null without a controller, or if it did not settle.
 	SettlingS *float64 `json:"settling_s,omitempty"`
 }
 
@@ -96,7 +96,7 @@ type Consumer struct {
 	Polls        int64    `json:"polls"`          // that returned records
 	EmptyPolls   int64    `json:"empty_polls"`
 	Commits      int64    `json:"commits"`
-	// CommitMeanMs is the mean time of a commit for its consumer; absent without commits.
+	// CommitMeanMs is the mean time of a commit as its consumer saw it; absent without commits.
 	CommitMeanMs *float64 `json:"commit_mean_ms,omitempty"`
 	CommitErrors int64    `json:"commit_errors"`
 	Rebalances   int64    `json:"rebalances"`
@@ -106,7 +106,7 @@ type Consumer struct {
 	ReadyNs       *int64 `json:"ready_ns,omitempty"`
 	FirstRecordNs *int64 `json:"first_record_ns,omitempty"`
 	// Processes is how many child processes each group's consumers use; absent without child
-	// processes. Confined is the limit of each.
+	// processes. Confined is the limit of each process.
 	Processes int       `json:"processes,omitempty"`
 	Confined  *Confined `json:"confined,omitempty"`
 }
@@ -116,14 +116,14 @@ type Confined struct {
 	CPU         float64 `json:"cpu_cores,omitempty"` // 0 is no limit
 	MemoryBytes int64   `json:"memory_bytes,omitempty"`
 	// By is cgroup v2 or cgroup v1 if the operating system enforces the limit, and runtime if only
-	// the Go runtime does (GOMAXPROCS, GOMEMLIMIT). Note says what that does not limit.
+	// the Go runtime does (GOMAXPROCS, GOMEMLIMIT). Note says what is not limited.
 	By   string `json:"by"`
 	Note string `json:"note,omitempty"`
 	// CPUCoresUsed is what the busiest process used; ThrottledS is how long the operating system
 	// throttled all processes together. Null if it does not report them.
 	CPUCoresUsed *float64 `json:"cpu_cores_used"`
 	ThrottledS   *float64 `json:"throttled_s"`
-	// SchedDelayNs and GCPauseNs are the worst process's if it has a limit of cores. The limit
+	// SchedDelayNs and GCPauseNs are those of the worst process, if cores are limited. The limit
 	// causes these waits, so Process.SchedDelayNs and GCPauseNs, which judge the tool, do not
 	// include them.
 	SchedDelayNs *Quantile `json:"scheduling_delay,omitempty"`

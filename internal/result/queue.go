@@ -21,14 +21,15 @@ type Queue struct {
 	// that were acknowledged too.
 	DeadLettered int64 `json:"dead_lettered"`
 	AckedAndDead int64 `json:"acked_and_dead_lettered,omitempty"`
-	// Pending are acked by the brokers, and neither acknowledged by the application nor dead
-	// letters; Lost are those that the queue no longer has either.
+	// Pending and Lost are acked by the brokers, and neither acknowledged by the application nor
+	// dead letters. The queue no longer has the lost ones.
 	Pending int64 `json:"pending"`
 	Lost    int64 `json:"lost"`
 
-	// Dropped are deliveries without an answer of the application, on purpose; Nacked those that it
-	// returned. GivenUp were processed and settled too late, by the queue's answer (expired, lost,
-	// error). Unsettled were held by a consumer that was killed or stopped.
+	// Dropped are deliveries that the application did not answer, on purpose; Nacked those that it
+	// gave back. GivenUp are deliveries that were processed and settled too late, by the queue's
+	// answer (expired, lost, error). Unsettled are deliveries that a consumer held when it was
+	// killed or stopped.
 	Dropped   int64  `json:"dropped"`
 	Nacked    int64  `json:"nacked"`
 	GivenUp   Counts `json:"given_up,omitempty"`
@@ -54,8 +55,8 @@ type Queue struct {
 	// received them; the last entry includes all further ones. Tail is each entry ÷ the one before.
 	DeliveriesByAttempt []int64   `json:"deliveries_by_attempt,omitempty"`
 	Tail                []float64 `json:"tail_ratio,omitempty"`
-	// AttemptsDiffer are deliveries with another number in the queue, which also counts records
-	// that a consumer fetched and did not deliver.
+	// AttemptsDiffer are deliveries to which the queue gave another number, because it also counts
+	// records that a consumer fetched and did not deliver.
 	AttemptsDiffer int64 `json:"attempts_differ,omitempty"`
 
 	// Lateness is Time's redelivery_lateness, and SettleTime its settle_time; null without values.
@@ -73,13 +74,14 @@ type Queue struct {
 }
 
 // QueueCost is the number of requests and bytes per first acknowledged record in the measured
-// window. The clients' are those of the consumers' queues, with markers, copies and commits. The
-// brokers' are of all clients and the replication, and null if the brokers did not report them.
+// window. The clients' figures are those of the consumers' queues, with markers, copies and
+// commits. The brokers' figures are of all clients and the replication, and null if the brokers did
+// not report them.
 type QueueCost struct {
 	ClientRequestsPerRecord     float64 `json:"client_requests_per_record"`
 	ClientWrittenBytesPerRecord float64 `json:"client_written_bytes_per_record"`
 	ClientReadBytesPerRecord    float64 `json:"client_read_bytes_per_record"`
-	// ClientRequests are those requests by type, in total.
+	// ClientRequests are the clients' requests by type, in total.
 	ClientRequests Counts `json:"client_requests,omitempty"`
 
 	BrokerRequestsPerRecord *float64 `json:"broker_requests_per_record"`

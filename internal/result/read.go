@@ -133,7 +133,7 @@ func (c *Curves) version() int      { return c.SchemaVersion }
 func (c *Campaign) version() int    { return c.SchemaVersion }
 func (d *rowDocument) version() int { return d.SchemaVersion }
 
-// to is empty; without the file the error wraps missing.
+// The document to read into is empty. Without the file the error wraps missing.
 func readDocument(fsys fs.FS, dir, name string, missing error, to document) error {
 	file := path.Join(dir, name)
 	b, err := fs.ReadFile(fsys, file)

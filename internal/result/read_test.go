@@ -117,7 +117,7 @@ func (d *fullDisk) Truncate(size int64) error { d.Buffer.Truncate(int(size)); re
 func (d *fullDisk) Sync() error               { return nil }
 func (d *fullDisk) Close() error              { return nil }
 
-// Each line fails with its file's name; later lines are whole.
+// The error of a line names its file, and later lines are whole.
 func TestFullDisk(t *testing.T) {
 	disk := &fullDisk{room: 40}
 	a := &appender{name: EventsFile, file: disk}

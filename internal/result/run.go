@@ -89,16 +89,16 @@ type Info struct {
 	// compare. Absent means 1, and for an imported run none.
 	MethodVersion int `json:"method_version,omitempty" jsonschema:"minimum=1"`
 
-	Host    Host    `json:"host"` // of several machines, agent 0's
+	Host    Host    `json:"host"` // with several machines, that of agent 0
 	Cluster Cluster `json:"cluster"`
 	Driver  Driver  `json:"driver"`
 	Topic   string  `json:"topic"`
-	Group   string  `json:"group,omitempty"` // of several, see Run.Groups; absent with manual assignment
+	Group   string  `json:"group,omitempty"` // see Run.Groups if there are several; absent with manual assignment
 	// Imported is set if another tool made the run.
 	Imported *Imported `json:"imported,omitempty"`
-	// NotMeasured names fields that this run could not measure and that have no null, by their
-	// paths as in Imported.CannotSay. Examples: a time lag without producers; a backlog with
-	// reading from the end.
+	// NotMeasured names fields that this run could not measure and that cannot be null, by their
+	// paths as in Imported.CannotSay. Examples: the time lag without producers; the backlog if
+	// consumers read from the topic's end.
 	NotMeasured []string `json:"not_measured,omitempty"`
 	// Placement is how agents divided the load. own: an agent produces only to partitions of its
 	// own consumers; any: to all partitions; apart: producers and consumers are on different
@@ -162,7 +162,7 @@ type Setting struct {
 	Value string `json:"value"`
 }
 
-// Statuses of a system, the worst first.
+// Statuses of a system: not judged, then the worst first.
 const (
 	NotJudged   = "not judged"
 	LostRecords = "lost records"

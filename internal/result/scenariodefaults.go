@@ -2,8 +2,8 @@ package result
 
 import "maps"
 
-// laterSettings are the keys that the first schema had not, with the value of older runs, without
-// keys that are omitted at their default.
+// laterSettings are the keys that the first schema did not have, with the value that older runs
+// used. Keys that a scenario omits at their default are not in it.
 var laterSettings = map[string]string{
 	"consume.groups":     "1",
 	"consume.assignment": "group",
@@ -12,7 +12,7 @@ var laterSettings = map[string]string{
 	"consume.processes":  "1",
 	"driver":             "franz",
 
-	// Older runs configured the brokers' metrics alike, but did not read them.
+	// Older runs configured the brokers' metrics in the same way, but did not read them.
 	"cluster.metrics":   "jmx",
 	"cluster.warmup":    "0s", // the first run warmed up new brokers
 	"sampling.brokers":  "5s",

@@ -97,7 +97,7 @@ func markNullable(t reflect.Type, s, root *jsonschema.Schema) {
 		if !ok {
 			continue
 		}
-		// A type of two fields occurs twice.
+		// The type of two fields is visited twice.
 		if f.Type.Kind() == reflect.Pointer && options == "" && property.OneOf == nil {
 			s.Properties.Set(name, &jsonschema.Schema{
 				Description: property.Description,

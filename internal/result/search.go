@@ -13,7 +13,7 @@ const (
 
 // Search is the result of a search for the highest sustained rate.
 type Search struct {
-	Expectations []string `json:"expectations"` // for a rate, as written
+	Expectations []string `json:"expectations"` // that a rate must meet, as written
 	// ResolutionRatio is the largest relative distance between the answer and the lowest rate that
 	// did not pass.
 	ResolutionRatio float64 `json:"resolution_ratio"`
@@ -60,13 +60,13 @@ type Probe struct {
 	// Run is the index in the campaign's runs.
 	Run         int      `json:"run"`
 	Phase       string   `json:"phase" jsonschema:"enum=capacity,enum=bracket,enum=bisect,enum=retry,enum=confirm,enum=curve"`
-	OfferedPerS float64  `json:"offered_per_s"`      // requested; in a closed loop, reached
+	OfferedPerS float64  `json:"offered_per_s"`      // the requested load; in a closed loop, the reached one
 	Passed      bool     `json:"passed"`             // in a closed loop: whether it measured something
 	Failures    []string `json:"failures,omitempty"` // expectations that were not met, with the figure
 	// Limit is tool if the tool, and not Kafka, made the probe fail.
 	Limit string `json:"limit,omitempty" jsonschema:"enum=kafka,enum=tool"`
-	// Stalled is true if nothing was delivered, or without consumers acked. The probe then says
-	// nothing about its rate.
+	// Stalled is true if nothing was delivered or, without consumers, nothing was acked. The probe
+	// then says nothing about its rate.
 	Stalled bool `json:"stalled,omitempty"`
 	// TooFew is true if the only failure was too few records for an expected percentile. The probe
 	// then says nothing about its rate.

@@ -31,7 +31,7 @@ func SettingsOf(v json.Marshaler) (Settings, error) {
 // Get returns a setting as in YAML, or "" if the run did not record it.
 func (s Settings) Get(path string) string { return s.values[path] }
 
-// Int returns a whole number; ok is false if the setting is not one.
+// Int returns a setting as a whole number; ok is false if the setting is no whole number.
 func (s Settings) Int(path string) (int64, bool) {
 	n, err := strconv.ParseInt(s.values[path], 10, 64)
 	return n, err == nil

@@ -1,15 +1,15 @@
 package result
 
 // Share is one producer's or consumer's part of the records, from the start of the measured window
-// to the end of the drain. A producer's are acked records of the measured window; a consumer's are
-// all records that it received, including duplicates.
+// to the end of the drain. A producer's part is its acked records of the measured window; a
+// consumer's part is all records that it received, including duplicates.
 type Share struct {
 	Group   string `json:"group,omitempty"` // of a consumer, if there are several groups
 	Number  int    `json:"number"`          // as in client IDs and events
 	Records int64  `json:"records"`
 	Bytes   int64  `json:"bytes"` // keys and values
-	// FirstNs is when the first of them was sent, or delivered; LastNs when the last was acked, or
-	// delivered. Both are null without a record.
+	// FirstNs is when the first record was sent, or delivered; LastNs when the last record was
+	// acked, or delivered. Both are null without a record.
 	FirstNs *int64 `json:"first_ns"`
 	LastNs  *int64 `json:"last_ns"`
 }

@@ -25,14 +25,15 @@ type Time struct {
 	// counts those above an hour (recorded as an hour).
 	Negative   int64 `json:"negative,omitempty"`
 	OutOfRange int64 `json:"out_of_range,omitempty"`
-	// NotEnded counts values that had not ended. For a send time these are records that were not
-	// shed and not acked; for a later time, not delivered or processed, in each group.
+	// NotEnded counts values that had not ended. For a send time these are records that were
+	// neither shed nor acked; for a later time, records that were not delivered, or not processed,
+	// in each group.
 	NotEnded int64 `json:"not_ended,omitempty"`
 	// AtLeast names the fields that are lower bounds, such as p99_ns, because too few values had
 	// ended. A 0 then has no meaning.
 	AtLeast []string `json:"at_least,omitempty"`
 	// ErrorNs is the largest error, up or down, of any value because the clocks of two machines
-	// differ. Absent if each value has both its ends from one clock.
+	// differ. Absent if the two ends of each value are from one clock.
 	ErrorNs int64 `json:"error_ns,omitempty" jsonschema:"minimum=0"`
 }
 

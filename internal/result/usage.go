@@ -1,8 +1,8 @@
 package result
 
-// Process is what the tool itself used in the measured window. With several processes it is the
-// sum, and for pauses and delays the worst process without a limit (see Confined.SchedDelayNs).
-// Null figures are not available on this operating system.
+// Process is what the tool itself used in the measured window. With several processes, figures are
+// sums, and pauses and delays those of the worst process without a limit (see
+// Confined.SchedDelayNs). Null figures are not available on this operating system.
 type Process struct {
 	CPUUserS   *float64 `json:"cpu_user_s"`
 	CPUSystemS *float64 `json:"cpu_system_s"`
@@ -12,8 +12,8 @@ type Process struct {
 	CPUPerRecord  *float64 `json:"cpu_per_record_ns"`   // CPU time ÷ acked
 	HostCPUBusy   *float64 `json:"host_cpu_busy_ratio"` // of all cores, all processes
 	HostCPUStolen *float64 `json:"host_cpu_stolen_ratio"`
-	// CPUWaitRatio is the part of the runnable time of the process's threads in which they waited
-	// for a core. Absent if the system does not report it, and with several processes.
+	// CPUWaitRatio is the part of their runnable time that the process's threads waited for a core.
+	// Absent if the system does not report it, and with several processes.
 	CPUWaitRatio *float64 `json:"cpu_wait_ratio,omitempty"`
 	RSSPeakBytes *int64   `json:"rss_peak_bytes"`
 	GCCycles     int64    `json:"gc_cycles"`
@@ -47,8 +47,8 @@ type Broker struct {
 	CPUCores   *float64 `json:"cpu_cores"`
 	// CPUCoresMax is as in Process.
 	CPUCoresMax *float64 `json:"cpu_cores_max,omitempty"`
-	// CoresAllowed is how many cores the operating system lets it use; null if it does not report
-	// it.
+	// CoresAllowed is how many cores the operating system lets the broker use; null if the system
+	// does not report it.
 	CoresAllowed *float64 `json:"cores_allowed,omitempty"`
 	// CPUWaitRatio is as in Process.
 	CPUWaitRatio *float64 `json:"cpu_wait_ratio,omitempty"`

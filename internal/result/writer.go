@@ -16,9 +16,9 @@ const unfinished = "the run did not finish"
 const unjudged = "the run has no verdict"
 
 // Writer writes a run's directory during the run. From Create the directory can be read, with an
-// invalid verdict until Finish. Each interval and event is with the operating system when its call
-// returns. Interval, Event and HistogramLog may be used from any goroutine, the other methods only
-// from one. An error names the file, and the Writer can still be used.
+// invalid verdict until Finish. Each interval and event has reached the operating system when its
+// call returns. Interval, Event and HistogramLog may be used from any goroutine, the other methods
+// only from one. An error names the file, and the Writer can still be used.
 type Writer struct {
 	dir, id, name string
 	startedAt     time.Time
@@ -29,13 +29,13 @@ type Writer struct {
 }
 
 // Create creates <outDir>/<UTC time>-<name>-<short id>/ for a run that starts at startedAt. The
-// name may be any text; the folder's has only characters that file systems accept.
+// name may be any text; the folder's name has only characters that file systems accept.
 func Create(outDir, name string, startedAt time.Time) (*Writer, error) {
 	return CreatePart(outDir, name, "", startedAt)
 }
 
-// CreatePart is Create for a part of the run runID, unless that is "". The end of the folder's name
-// is not that ID, because the ID comes from another machine.
+// CreatePart is Create for a part of the run with the ID runID; "" is no part. The folder's name
+// does not end with that ID, because the ID comes from another machine.
 func CreatePart(outDir, name, runID string, startedAt time.Time) (*Writer, error) {
 	_, missing := os.Stat(outDir)
 	dir, id, err := makeFolder(outDir, name, startedAt)
@@ -149,7 +149,7 @@ func (w *Writer) close() error {
 	return err
 }
 
-// without null lists
+// summary writes empty lists instead of null.
 func (w *Writer) summary(r Run) error {
 	r.SchemaVersion = SchemaVersion
 	r.Run.ID = w.id

@@ -102,7 +102,7 @@ func TestCrashLeavesAReadableRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := read(t, w.Dir())
-		// Only without its closing brace is the last line lost.
+		// The last line is lost only if its closing brace is missing.
 		want, torn := 2, cut > lastLine
 		if cut >= len(whole)-1 {
 			want, torn = 3, false
@@ -284,7 +284,7 @@ func render(t *rapid.T, r result.Recorded) string {
 	return string(b)
 }
 
-// The Writer decides how empty lists and maps are written, so they have an element.
+// The Writer decides how empty lists and maps are written, so draw gives each an element.
 func draw[T any](t *rapid.T) T {
 	var v T
 	drawInto(t, reflect.ValueOf(&v).Elem())

@@ -54,7 +54,7 @@ func (b broken) change(dir string) (string, error) {
 }
 
 func (b broken) describe(dir string) string {
-	text, _ := os.ReadFile(filepath.Join(dir, b.File)) // readable, since change has read it
+	text, _ := os.ReadFile(filepath.Join(dir, b.File)) // readable, because b.change has read it
 	before, _, _ := strings.Cut(string(text), b.From)
 	var lines strings.Builder
 	fmt.Fprintf(&lines, "    %s:%d", b.File, 1+strings.Count(before, "\n"))

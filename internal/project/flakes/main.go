@@ -129,8 +129,8 @@ var (
 	failedPackage = regexp.MustCompile(`^FAIL\t(\S+)`)
 )
 
-// failing returns the failed tests, and then their package. A package that failed without a test is
-// listed without one. If there are none, it returns the last line.
+// failing returns the failed tests, each after its package. A package that failed without a failed
+// test is listed alone. If nothing is listed, failing returns the last line.
 func failing(output string) (names []string) {
 	var tests []string
 	last := ""

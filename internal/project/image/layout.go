@@ -65,7 +65,8 @@ type config struct {
 }
 
 // layout returns an OCI image layout as a tar: one image, tagged with version, for the architecture
-// of each binary. The binary's file in it is called name. All times are at.
+// of each binary. The argument name is that of the binary's file in the image, and at is the time
+// of every file.
 func layout(name, version string, at time.Time, binaries map[string][]byte) ([]byte, error) {
 	files := contents{"oci-layout": []byte(`{"imageLayoutVersion":"1.0.0"}`)}
 	platforms := index{SchemaVersion: 2, MediaType: indexType}

@@ -87,8 +87,8 @@ func epoch(text string) (time.Time, error) {
 	return time.Unix(int64(seconds), 0).UTC(), nil
 }
 
-// The settings that change the bytes are fixed. The binary has its version, because a coordinator
-// refuses agents of another one.
+// The settings that change the bytes are fixed. The binary contains its version, because a
+// coordinator refuses agents of another version.
 func compile(ctx context.Context, program, arch, version string) ([]byte, error) {
 	folder, err := os.MkdirTemp("", "kafka-bench-image-")
 	if err != nil {

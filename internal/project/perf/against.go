@@ -36,8 +36,8 @@ var (
 	errSlower = errors.New("slower than before")
 )
 
-// hotPath is a package and the pattern of its benchmarks for which the tool's speed matters. was is
-// the package's folder in earlier commits.
+// hotPath is a package whose speed matters, and the pattern of its benchmarks. was is the package's
+// folder in earlier commits.
 type hotPath struct{ pkg, pattern, was string }
 
 func (p hotPath) in(tree string) string {
@@ -153,8 +153,8 @@ func (c *comparison) binary(side int, path hotPath) string {
 	return filepath.Join(c.binaries, fmt.Sprintf("%d-%s.test", side, strings.ReplaceAll(path.pkg, "/", "-")))
 }
 
-// The trees alternate after each package, so that drift of the machine affects both alike. The
-// first one changes with each round.
+// The trees alternate after each package, so that drift of the machine affects both alike. The tree
+// that comes first changes with each round.
 func (c *comparison) round(ctx context.Context, round int) error {
 	for _, path := range c.paths {
 		for turn := range c.trees {
@@ -196,7 +196,8 @@ func (c *comparison) keep(side int, pkg string, output []byte) {
 	}
 }
 
-// A new benchmark is not judged. A missing one is an error, because a slower one could be renamed.
+// A new benchmark is not judged. A missing benchmark is an error, because a rename could hide that
+// it became slower.
 func (c *comparison) report(stdout io.Writer) error {
 	t := layout.Table{Rows: [][]string{{"", "before", "after", "after ÷ before", "95 % interval", ""}}}
 	slower, gone, judged := 0, 0, 0

@@ -67,7 +67,7 @@ A closed loop of two producers, settings as above, %v each after %v of warm-up: 
 	return nil
 }
 
-// invoke makes one run with the tool. A run that is invalid counts: its rate is what it is.
+// invoke makes one run with the tool. An invalid run counts too, with its rate as measured.
 func (l *lab) invoke(ctx context.Context, arguments ...string) (result.Run, error) {
 	out, err := os.MkdirTemp(l.dir, "run-")
 	if err != nil {

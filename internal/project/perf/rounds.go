@@ -33,7 +33,7 @@ type measured struct {
 // warming is the number of contenders in the round that does not count.
 const warming = 2
 
-// The first round does not count, for the broker's JIT compiler.
+// The first round does not count, because the broker's JIT compiler is still at work.
 func (l *lab) inRounds(ctx context.Context, subject string, contenders []contender) ([]measured, error) {
 	all := make([]measured, len(contenders))
 	for i, c := range contenders {

@@ -30,7 +30,8 @@ type Config struct {
 	// Work is the processing time of a record; Steps change it.
 	Work  Work
 	Steps []Step
-	// Commit is the interval at which a member commits processed records, all together if Aligned.
+	// Commit is the interval at which a member commits processed records, all members at once if
+	// Aligned.
 	Commit  time.Duration
 	Aligned bool
 	Faults  []Fault
@@ -59,7 +60,8 @@ type Config struct {
 // Producer is one source of records with its own schedule. It checks the clock once a millisecond.
 type Producer struct {
 	Gate int
-	// Rate is offered in records per second. Every BurstEvery it is BurstRate for BurstFor.
+	// Rate is the offered load in records per second. Every BurstEvery, it is BurstRate for
+	// BurstFor.
 	Rate, BurstRate      float64
 	BurstFor, BurstEvery time.Duration
 	// Defer is the number of records that may wait for admission. Further ones are shed, oldest
@@ -96,13 +98,13 @@ type FaultKind string
 
 // The kinds of faults.
 const (
-	// Stall: a member processes and commits nothing, and keeps its partitions.
+	// Stall: a member neither processes nor commits, and keeps its partitions.
 	Stall FaultKind = "stall"
 	// Kill: a member vanishes without a commit. The group notices after For; then the others read
 	// again from the committed offsets.
 	Kill FaultKind = "kill"
 	// Start: a killed member comes back, which takes a rebalance of For.
 	Start FaultKind = "start"
-	// Rebalance: all members commit, and then process nothing for the time.
+	// Rebalance: all members commit, and then process nothing during For.
 	Rebalance FaultKind = "rebalance"
 )

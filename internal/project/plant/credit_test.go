@@ -80,7 +80,7 @@ func TestNoScheduleExceedsTheBound(t *testing.T) {
 	})
 }
 
-// Acks between reading and mark would count as seen. So the test above can fail.
+// With a late mark, acks between reading and mark count as seen. So the test above can fail.
 func TestAMarkTakenLateBreaksTheBound(t *testing.T) {
 	c := faults(plant.Fault{Kind: plant.Stall, At: time.Second, For: 2 * time.Second})
 	c.Members, c.For, c.Read, c.MarkLate = 1, 5*time.Second, 200*ms, true

@@ -1,10 +1,10 @@
 // Package plant simulates Kafka, producers and a consumer group in virtual time, to try
 // backpressure controllers on.
 //
-// The name is control engineering's word for the controlled system. Its signal is hard to control
-// by: it changes in steps (commits), late (polls take time), and from members that do not commit
-// together. Its capacity changes, stalls and moves between members. It drives the real
-// [backpressure.Gate] on its own clock. The same seed gives the same run to the last record.
+// The name is control engineering's word for the controlled system. The signal of this system is
+// hard to use: it changes in steps (commits), late (polls take time), and from members that do not
+// commit together. The capacity changes, stalls and moves between members. The package drives the
+// real [backpressure.Gate] on its own clock. The same seed gives the same run to the last record.
 //
 // The simulation knows what no reading shows: the true lag at every event, and the time of each
 // delivery.

@@ -19,8 +19,8 @@ type event struct {
 	do  func()
 }
 
-// events is no container/heap, which would put each event into an interface: a third of a run's
-// time.
+// events does not use container/heap, which would put each event into an interface: a third of a
+// run's time.
 type events []event
 
 // An event in the past happens now.
@@ -85,7 +85,7 @@ func (e *events) pop() event {
 	return first
 }
 
-// sink moves a free place down from the top to where moved belongs, and returns it.
+// sink moves a free place down from the top to where moved belongs, and returns that place.
 func (e events) sink(moved event) (i int) {
 	for {
 		child := 2*i + 1

@@ -20,13 +20,14 @@ type Result struct {
 	Delivered int64
 	// E2EP50 and E2EP99 are percentiles of the time from due to delivered.
 	E2EP50, E2EP99 time.Duration
-	// Settling is, for each step of the work, the time until times and deliveries stayed right;
-	// negative if they never did.
+	// Settling is, for each step of the work, the time until times and deliveries stayed right (see
+	// settling); negative if they never did.
 	Settling []time.Duration
 	// Fairness is Jain's index over the producers' admitted records: 1 if all had the same, 1/n if
 	// one had all.
 	Fairness float64
-	// BoundMin and BoundMax are those in the measured window; Unlimited if there was none.
+	// BoundMin and BoundMax are the lowest and the highest bound in the measured window; Unlimited
+	// if there was no bound.
 	BoundMin, BoundMax int64
 }
 

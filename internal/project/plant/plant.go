@@ -99,7 +99,7 @@ func (p *plant) newGate() (*gate, error) {
 	return &gate{Gate: g, shared: shared}, nil
 }
 
-// The order is random, so that the first at a gate is random.
+// The order is random, so that any producer may be the first at a gate.
 func (p *plant) round() {
 	p.rand.Shuffle(len(p.producers), func(i, j int) { p.producers[i], p.producers[j] = p.producers[j], p.producers[i] })
 	for _, pr := range p.producers {

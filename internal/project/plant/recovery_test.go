@@ -10,10 +10,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/project/plant"
 )
 
-// recovery is the time after a disturbance until the consumers are used again, by commit interval.
+// recovery is the time from the end of a disturbance until the consumers are used again, by commit
+// interval.
 var recovery = map[time.Duration]time.Duration{100 * ms: 10 * time.Second, time.Second: 30 * time.Second}
 
-// Controllers that find their bound themselves use the group again, to nine tenths.
+// Controllers that find their bound themselves use nine tenths of the group's capacity again.
 func TestControllersRecoverFromABadSpell(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		commit := rapid.SampledFrom([]time.Duration{100 * ms, time.Second}).Draw(t, "commit")

@@ -2,5 +2,5 @@
 
 package plant_test
 
-// Only the first value; tier full has time for all.
+// some returns only the first value; tier full has time for all.
 func some[T any](values ...T) []T { return values[:1] }

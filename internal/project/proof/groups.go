@@ -9,8 +9,8 @@ import (
 type group struct {
 	name string
 	why  string
-	// packages are patterns of go list. The group runs again if a file of one of them changed, or
-	// of a package of this module that they or their tests import.
+	// packages are patterns of go list. The group runs again if a file changed in one of them, or
+	// in a package of this module that they or their tests import.
 	packages []string
 	own      bool     // no other group runs all tests of these packages
 	rest     bool     // packages are those that no group owns

@@ -1,6 +1,6 @@
 // Command proof runs everything that takes hours: groups of slow tests, one after the other.
 //
-//	make proof               every group that has not passed yet as the code is now
+//	make proof               every group that has not passed with the present code
 //	make proof SINCE=REF     only groups with a package that changed since REF
 //	make proof ONLY=a,b      only these groups
 //	make proof FRESH=1       also groups that have passed

@@ -20,7 +20,7 @@ import (
 
 type proof struct {
 	tree    *tree
-	changed map[string]bool // packages; nil is every group
+	changed map[string]bool // packages; nil chooses every group
 	fresh   bool            // stamps do not count
 	dir     string          // of stamps and logs
 	stdout  io.Writer

@@ -87,7 +87,7 @@ func (t *tree) list(ctx context.Context, g group, flags ...string) (map[string]b
 	return dirs, nil
 }
 
-// A change in anywhere counts for all packages.
+// A change of go.mod or go.sum counts for all packages.
 func (t *tree) changed(ctx context.Context, ref string) (map[string]bool, error) {
 	if _, err := t.lines(ctx, "git", "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}"); err != nil {
 		return nil, fmt.Errorf("%w: SINCE=%s: git knows no such commit", errInput, ref)

@@ -43,7 +43,7 @@ type edit struct {
 	by       string
 }
 
-// goFile keeps strings, whose meaning is not known.
+// goFile does not change strings, because their meaning is not known.
 func goFile(src []byte, module string, moves []move) ([]byte, error) {
 	files := token.NewFileSet()
 	f, err := parser.ParseFile(files, "", src, parser.ParseComments|parser.SkipObjectResolution)

@@ -22,7 +22,7 @@ type picture struct {
 	chart string
 	of    []string // scenarios, or one campaign
 	cells []string // of that campaign; none means all
-	// figures are those of the chart cells.
+	// figures are those of the chart "cells".
 	figures   []string
 	scheduled bool // percentiles of all scheduled records
 }

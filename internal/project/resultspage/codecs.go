@@ -12,8 +12,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// cycles is a sentence on the GC cycles of the codec with which an earlier tool counted the most, compared with those of
-// its other codecs; "" without runs with the same client.
+// cycles is a sentence that compares the GC cycles of codecs: those of the codec for which an
+// earlier tool counted the most, and those of the others. It is "" without runs with the same
+// client.
 func (s *shelf) cycles() (string, error) {
 	f, err := figure.Named("gc_cycles")
 	if err != nil {

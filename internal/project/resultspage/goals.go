@@ -19,7 +19,7 @@ type goal struct {
 	Study   string `json:"study"`
 	Variant string `json:"variant"`
 	Figure  string `json:"figure"`
-	Change  int    `json:"change"` // number of the change of the consumers, from 1; 0 is the run
+	Change  int    `json:"change"` // number of the change of the consumers, from 1; 0 is the whole run
 	// Of and Above are variants of the same study. The figure is divided by its median in Of, or
 	// its median in Above is subtracted.
 	Of    string      `json:"of"`
@@ -27,7 +27,7 @@ type goal struct {
 	Prior *[2]float64 `json:"prior"` // from, to; in the figure's unit
 	Least *float64    `json:"least"` // the goal is to reach it,
 	Most  *float64    `json:"most"`  // or to stay within it; without either it is only shown
-	// MostOf is the figure whose median in Above is the most.
+	// MostOf is a figure whose median in Above becomes Most.
 	MostOf string `json:"most_of"`
 
 	base    *float64 // the median in Of or Above
@@ -80,7 +80,8 @@ func (s *shelf) goalsOf(names []string) (string, error) {
 	return b.String(), nil
 }
 
-// row is goal, earlier result, bound, our result, number of runs. among are the runs of all rows.
+// row has the columns goal, earlier result, bound, our result and number of runs. among are the
+// runs of all rows.
 func (g goal) row(e *entry, among []*result.Run) ([]string, error) {
 	f, err := e.figure(g.Figure)
 	if err != nil {

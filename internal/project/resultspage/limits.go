@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// limitRows begin rows in the first table of docs/PERFORMANCE.md that say whether the tool itself
-// limits what the suites measure.
+// limitRows are the beginnings of rows, in the first table of docs/PERFORMANCE.md, that say whether
+// the tool itself limits what the suites measure.
 var limitRows = []string{"producing ÷", "consuming ÷", "allocated for a record", "the highest rate of an open loop",
 	"acknowledged records lost"}
 

@@ -68,7 +68,7 @@ func command(name string) []string {
 }
 
 // makeRun goes on with the latest campaign, or begins one if there is none that can go on. A search
-// begins again.
+// always begins from its start.
 func (j job) makeRun(ctx context.Context, name string, stderr io.Writer) error {
 	dir, whole, err := j.reopen(name, stderr)
 	if err != nil {
@@ -238,8 +238,8 @@ func (j job) former(name string, latest *result.ListedCampaign, others []result.
 	return slices.DeleteFunc(gone, func(dir string) bool { return slices.Contains(kept, dir) }), kept, nil
 }
 
-// replacedBy reports whether a former run stays, so that the page counts it: it is invalid, and runs
-// of the same method and settings in c stand for it.
+// replacedBy reports whether a former run stays, so that the page counts it: it is invalid, and
+// runs of the same method and settings in c replace it.
 func replacedBy(c *result.Campaign, r *result.Run) bool {
 	cell := cellOf(c, r)
 	return cell != nil && c.Campaign.Kind == result.KindRuns && r.Method() == result.Method &&
@@ -265,8 +265,8 @@ func runsIn(c *result.ListedCampaign) (dirs []string) {
 	return dirs
 }
 
-// trim leaves the series only to the runs of a cell up to its first valid one that has it. thin
-// leaves only a part of it.
+// trim keeps the series only of a cell's runs up to the first valid run that has a series. With
+// thin, only a part of each series stays.
 func trim(c *result.ListedCampaign, thin bool) error {
 	shown := make([]bool, len(c.Campaign.Cells))
 	for i, run := range c.Campaign.Runs {

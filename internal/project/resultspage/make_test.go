@@ -37,8 +37,8 @@ func filesBelow(t *testing.T, dir string) []string {
 
 const killed = "killed"
 
-// recorder stands for kafka-bench: it records runs of sweep-acks, which end as it was told, else
-// valid.
+// recorder stands for kafka-bench: it records runs of sweep-acks, which end as ends says, and are
+// valid after those.
 type recorder struct {
 	t      *testing.T
 	out    string
@@ -142,7 +142,7 @@ func TestRecordingGoesOn(t *testing.T) {
 	}{
 		{"run sweep-acks --repeat 5 --out " + r.out, 3, map[string]int{result.SummaryFile: 2 + 3, result.HistogramsFile: 2 + 1}, true},
 		{"run --resume ", 5, map[string]int{result.SummaryFile: 2 + 4, result.HistogramsFile: 2 + 1}, true},
-		{"run --resume ", 18, map[string]int{result.SummaryFile: 1 + 16, result.HistogramsFile: 1}, false}, // one was planned for the invalid one
+		{"run --resume ", 18, map[string]int{result.SummaryFile: 1 + 16, result.HistogramsFile: 1}, false}, // a run was planned for the invalid one
 		{"run --resume ", 19, map[string]int{result.SummaryFile: 1 + 17, result.HistogramsFile: 1}, false}, // and for another
 		{"", 19, map[string]int{result.SummaryFile: 1 + 17, result.HistogramsFile: 1}, false},
 	} {

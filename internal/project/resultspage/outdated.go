@@ -52,7 +52,7 @@ func outdated(name string, c *result.Campaign) error {
 	return nil
 }
 
-// notOf returns why a driver's cells are left out: the campaign has none of them.
+// notOf returns the reason to leave out a driver's cells: the campaign has none of them.
 func notOf(c *result.Campaign) func(driver string) string {
 	return func(driver string) string {
 		for _, cell := range c.Cells {

@@ -281,8 +281,8 @@ func whereOf(all []*result.Recorded) (string, error) {
 		unit.Bytes(r.Host.MemoryBytes), system, kafka, strings.Join(clients, "; "), days), nil
 }
 
-// alike reports whether scenarios on both machines may stand in one table. The kernel may differ, because
-// sittings are days apart; the runs of one scenario have one kernel.
+// alike reports whether scenarios on both machines may stand in one table. The kernel may differ,
+// because scenarios are recorded days apart; the runs of one scenario have one kernel.
 func alike(a, b result.Host) bool {
 	return a.OS == b.OS && a.Arch == b.Arch && a.CPUModel == b.CPUModel && a.CPUs == b.CPUs
 }

@@ -28,7 +28,7 @@ func (s *shelf) queueGoals() (string, error) {
 	return table, err
 }
 
-// decision is "" without a preset of the kmq study that was made.
+// decision is "" if no preset of the kmq study was made.
 func (s *shelf) decision() (string, error) {
 	var campaigns []*analysis.Study
 	for i := range s.queues {

@@ -28,8 +28,8 @@ func TestQueuesArePresets(t *testing.T) {
 	}
 }
 
-// saveQueue takes each run's acknowledged records per second as perS, and as its end-to-end median
-// in tenths of a millisecond.
+// saveQueue uses perS as each run's acknowledged records per second, and as its end-to-end median
+// in tenths of a microsecond.
 func saveQueue(t *testing.T, out, name string, variants []variantOf) {
 	t.Helper()
 	saveStudy(t, out, name, variants, func(r *result.Run) {

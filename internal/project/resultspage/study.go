@@ -164,7 +164,7 @@ func (s *shelf) study(name string, figures ...string) (string, error) {
 	return fmt.Sprintf("### `%s`\n\n%s\n\n%s", name, question, table), err
 }
 
-// table has a row for each variant, and a column for each figure that one has.
+// table has a row for each variant, and a column for each figure that some variant has.
 func (e *entry) table(figures ...string) (string, error) {
 	head, rule := []string{methodsOf(e.runs())}, []string{"---"}
 	rows, withdrawn := make([][]string, len(e.cells)), make([]bool, len(e.cells))

@@ -70,8 +70,8 @@ func TestPageOfASuite(t *testing.T) {
 	}
 }
 
-// Figures of librdkafka that has not read all records are withdrawn if method 1 measured them.
-// Since method 2, the page names the cause.
+// Figures of a librdkafka consumer that did not read all records are withdrawn if method 1 measured
+// them. Since method 2, the page names the cause.
 func TestPageOfWhatWasNotRead(t *testing.T) {
 	const withdrawn = "| `one` (withdrawn: not read out) | – |"
 	for _, test := range []struct {

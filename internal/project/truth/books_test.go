@@ -15,8 +15,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// A vandal changes the records of a run's consumers, or the reports to its producers: one record in
-// nth of each lane, over a period.
+// A vandal changes the records that a run's consumers get, or the reports that its producers get:
+// every nth record of each lane, over a period.
 type vandal struct {
 	nth uint64
 	// The changed records were due in [from, to), in nanoseconds.
@@ -31,7 +31,7 @@ type vandal struct {
 // period.
 const touchable = 40
 
-// A vandal changes no records near the run's end, so the consumers pass every changed one.
+// A vandal changes no records near the run's end, so the consumers read past every changed record.
 func newVandal() *vandal {
 	return &vandal{nth: 10, from: 200e6, to: 600e6, held: make(map[int32][]driver.Received)}
 }
@@ -342,8 +342,8 @@ func TestPendingTail(t *testing.T) {
 	wantBalance(t, r)
 }
 
-// Acked records that were not written at the end of all lanes are lost, because the consumers have
-// reached the log's end.
+// At the end of all lanes, records are acked and not written. They are lost, because the consumers
+// have reached the log's end.
 func TestLostTail(t *testing.T) {
 	t.Parallel()
 	r, v := vandalised(t, func(v *vandal, d *tapped) {

@@ -46,7 +46,7 @@ func TestBottleneckIsClientCPU(t *testing.T) {
 	wantBottleneck(t, r, want)
 }
 
-// All allowed requests are in flight nevertheless.
+// The machine is named although all allowed requests are in flight.
 func TestBottleneckIsTheMachine(t *testing.T) {
 	k := clustertest.Own(t, 1, nil)
 	for range 4 * runtime.NumCPU() {
@@ -106,7 +106,7 @@ func bind(t *testing.T, b *cluster.Broker) {
 			only.Set(core)
 		}
 	}
-	// A thread that starts in between inherits from one that is bound in the next round.
+	// A thread that starts in the first round may not be bound; the second round binds it.
 	for range 2 {
 		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", b.PID()))
 		if err != nil || len(threads) == 0 {

@@ -58,7 +58,7 @@ func TestProcessKilled(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		who, reason string
-		unoffered   int // reasons that mention it
+		unoffered   int // number of reasons for records that were not offered
 		processes   int
 		overrides   []string
 	}{
@@ -110,7 +110,7 @@ func TestKilledProcess(t *testing.T) {
 	if len(r.Run.Faults) != 2 || r.Run.Faults[0].Name != "kill" || r.Run.Faults[0].EndNs == nil {
 		t.Fatalf("the faults are %+v", r.Run.Faults)
 	}
-	// Nothing is committed in the moment before the end, so the number is exact.
+	// Nothing is committed in the moment before the kill, so the number is exact.
 	words := strings.Fields(strings.ReplaceAll(r.Run.Faults[0].Detail, ",", ""))
 	at := slices.Index(words, "committed")
 	if at < 0 || at+1 == len(words) || words[at+1] != fmt.Sprint(r.Run.Delivery.Duplicates) {
@@ -136,7 +136,7 @@ func TestPausedProcess(t *testing.T) {
 	wantProcessesGone(t, r, 2)
 }
 
-// outsider sends signals to one process of a run, unknown to the run.
+// outsider sends signals to one process of a run, without the run's knowledge.
 type outsider struct {
 	who   string
 	sends map[time.Duration]syscall.Signal // by time in the measured window

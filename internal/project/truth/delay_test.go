@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	lingers   = time.Millisecond // of small
+	lingers   = time.Millisecond // of the scenario small
 	delayed   = 300 * time.Millisecond
 	delayRate = 500 // records/s
 )

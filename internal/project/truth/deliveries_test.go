@@ -48,7 +48,8 @@ func TestDrainCountsFirstDeliveries(t *testing.T) {
 // handOvers are the times at which the only worker of a run first received each record.
 type handOvers map[identity]time.Time
 
-// The worker frees the empty chunk before each record at the moment in which it takes the record.
+// singly puts an empty chunk before each record. The worker frees that chunk when it takes the
+// record.
 func (h handOvers) singly(chunks []driver.Chunk) (single []driver.Chunk) {
 	for _, c := range chunks {
 		for i, r := range c.Records {

@@ -89,7 +89,7 @@ func TestInterruptInWarmup(t *testing.T) {
 	})
 }
 
-// Record i is due at i/rate. One that is due at the very end may be among them.
+// Record i is due at i/rate. A record that is due at the very end may also be scheduled.
 func wantDue(t *testing.T, scheduled, perSecond int64, within time.Duration) {
 	t.Helper()
 	if due := perSecond * int64(within) / int64(time.Second); scheduled < due || scheduled > due+1 {
@@ -192,7 +192,7 @@ func TestInterruptBeforeTheRun(t *testing.T) {
 	})
 }
 
-// A run that its context ends is not saved, but its files can be read, and its topic is gone.
+// A run whose context is cancelled is not saved, but its files can be read, and its topic is gone.
 func TestAbandon(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {

@@ -20,8 +20,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/outcome"
 )
 
-// The brokers' session timeout is longer than a stall, or the controller would fence a broker when
-// both wake up. It is short, because the controller notices a kill when it expires.
+// The brokers' session timeout is longer than a stall, because otherwise the controller would fence
+// a broker when both wake up. The timeout is short, because the controller notices a kill only when
+// it expires.
 const session = 4500 * time.Millisecond
 
 var shortSession = map[string]string{
@@ -238,7 +239,7 @@ func testRollingRestart(t *testing.T, k *cluster.Kafka) {
 	}
 }
 
-// The run ends some seconds after its fault, however long the brokers take.
+// noEnd is the window of a run that an event ends, however long the brokers take.
 const noEnd = time.Hour
 
 func synced(e result.Event) bool {
@@ -249,7 +250,8 @@ func restarted(e result.Event) bool {
 	return e.Kind == "broker" && strings.Contains(e.What, "brokers were restarted and in sync again")
 }
 
-// The run ends three seconds after the event end; nil means that no event ends it.
+// The run ends three seconds after the first event for which end is true; with nil, no event ends
+// it.
 func broken(t *testing.T, k *cluster.Kafka, s scenario.Scenario, end func(result.Event) bool) (*result.Recorded, *witness) {
 	t.Helper()
 	w := newWitness()

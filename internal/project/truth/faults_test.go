@@ -23,8 +23,8 @@ const (
 	startedAt   = 8 * time.Second
 )
 
-// The partitions rest until the session expires, uncommitted records come twice, and nothing is
-// lost.
+// The killed consumer's partitions are not read until the session expires, uncommitted records come
+// twice, and nothing is lost.
 func TestKilledConsumer(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -34,8 +34,8 @@ func TestKilledConsumer(t *testing.T) {
 		wantCount(t, "the kill, in ns", kill.StartNs, int64(killedAt))
 		wantCount(t, "the start, in ns", start.StartNs, int64(startedAt))
 		wantCount(t, "duplicates", r.Run.Delivery.Duplicates, left)
-		// The brokers count from the last heartbeat, and the other member learns of it with its
-		// next one. The first record that waits for that is due soon after the kill.
+		// The brokers count from the last heartbeat, and the other member learns of the kill with
+		// its next heartbeat. The first record that waits is due soon after the kill.
 		wantBetween(t, "the longest e2e response time", r.Run.Time["e2e_response_time"].MaxNs,
 			killSession*2/3-100*time.Millisecond, killSession*4/3)
 	})
@@ -87,7 +87,7 @@ func killedOn(
 	return r, uncommitted
 }
 
-// wantKill returns the kill of consumer 1. Neither it nor the start came before these times.
+// wantKill returns the kill of consumer 1. Neither the kill nor the start came before these times.
 func wantKill(t *testing.T, r *result.Recorded, killed, started time.Duration) result.Fault {
 	t.Helper()
 	if len(r.Run.Faults) != 2 {

@@ -9,7 +9,7 @@ import (
 )
 
 // Three consumers in their own processes read a fill with acks all and compressed batches. The
-// group's offsets are the ends.
+// group's committed offsets are the log's ends.
 func TestFillOnKafka(t *testing.T) {
 	s := filling(t, "fill-kafka", "topic.partitions=6", "topic.fill=30MB", "load.acks=all", "load.compression=lz4", "load.record.payload=json",
 		"consume.consumers=3", "consume.processes=3", "consume.fetch.max_partition_bytes=1MiB")

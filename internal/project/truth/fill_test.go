@@ -36,7 +36,8 @@ cluster: {metrics: none}
 	return s
 }
 
-// A closed loop such as a fill needs a cluster that takes 10 ms for a write and 20 ms for a read.
+// A closed loop such as a fill needs a cluster whose requests take time: a write 10 ms, a read 20
+// ms.
 func slowly(t *testing.T, do func(*testing.T, *virtual.Cluster)) {
 	t.Helper()
 	virtual.Test(t, virtual.Options{ProduceDelay: 10 * time.Millisecond, FetchDelay: 20 * time.Millisecond}, do)
@@ -128,7 +129,7 @@ func deliveredBy(r *result.Recorded, endNs int64) (n int64) {
 	return n
 }
 
-// With producers, the consumers begin behind the fill, or at its start if the scenario says so.
+// With producers, the consumers begin after the fill, or at its start if the scenario says so.
 func TestFillUnderLoad(t *testing.T) {
 	t.Parallel()
 	load := []string{"load.producers=2", "load.rate=2k/s", "phases.measure=1s", "phases.warmup=200ms"}
@@ -166,9 +167,9 @@ func TestFillOfUnstampedRecords(t *testing.T) {
 	})
 }
 
-// Each of two consumers takes a record per 1 ms from its first one on, which comes with the end of
-// its first fetch, and holds one when the window ends. Once it may wait for a fetch: whether the
-// next one is under way when the records of the first run out is a matter of which goroutine wakes.
+// Each of two consumers takes a record per 1 ms from the end of its first fetch on, and holds one
+// record when the window ends. It may wait once for a fetch: whether the second fetch is under way
+// when the records of the first run out depends on which goroutine wakes first.
 func TestFillHasATimeout(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {

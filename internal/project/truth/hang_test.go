@@ -13,7 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
-// deaf is a connection that delivers nothing for a part of the measured window, and all of it
+// deaf is a connection that delivers nothing for a part of the measured window, and everything
 // afterwards.
 type deaf struct {
 	from, until time.Duration
@@ -23,7 +23,7 @@ type deaf struct {
 	began atomic.Pointer[time.Time]
 }
 
-// hears never makes the writer of in wait.
+// hears never blocks the writer of its input.
 func (d *deaf) hears(in io.Reader) io.Reader {
 	d.heard = make(chan []byte, 10_000)
 	go func() {
@@ -67,8 +67,8 @@ func (d *deaf) Event(e result.Event) {
 
 var _ observe.Watcher = (*deaf)(nil)
 
-// The intervals continue with the other process's figures and name the late one. Nothing is missing
-// afterwards.
+// The intervals continue with the other process's figures and name the late process. Nothing is
+// missing afterwards.
 func TestHungProcessBlindsNobody(t *testing.T) {
 	t.Parallel()
 	for name, h := range hanging {
@@ -113,7 +113,7 @@ var hanging = map[string]hung{
 }
 
 // wantLateIntervals expects a process that hung for 2 s. It returns the number of intervals that
-// name it, and of those without figures of the other process.
+// name this process, and how many of them have no figures of the other process.
 func wantLateIntervals(t *testing.T, r *result.Recorded, h hung) (late, blind int) {
 	t.Helper()
 	read := int64(0)

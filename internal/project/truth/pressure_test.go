@@ -252,7 +252,7 @@ func TestDegrade(t *testing.T) {
 	})
 }
 
-// With credits, settling takes at most the time for the records in the log.
+// With credits, settling takes at most the time to process the records in the log.
 func TestSettling(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {

@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 )
 
-// As TestQueueKill on Kafka, with a restarted consumer. How many records it had when it was killed
-// depends on the clock.
+// The test is TestQueueKill on Kafka, with a restarted consumer. How many records it had when it
+// was killed depends on the clock.
 func TestQueueKillOnKafka(t *testing.T) {
 	t.Parallel()
 	for _, engine := range engines {

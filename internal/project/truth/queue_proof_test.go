@@ -10,7 +10,7 @@ import (
 
 var many = []string{"load.rate=5k/s", "phases.measure=4s"}
 
-// As TestQueueDrops on Kafka, with all ways to drop, without exact numbers.
+// The test is TestQueueDrops on Kafka, with all ways to drop, without exact numbers.
 func TestQueueDropsOnKafka(t *testing.T) {
 	for _, d := range []dropping{
 		{"markers-silent", "markers", "drop: {share: 50%}, visibility: 2s", 0},

@@ -264,7 +264,7 @@ func TestQueueSettles(t *testing.T) {
 }
 
 // The killed consumer is not restarted, because a rebalance of one member takes no time. In a
-// longer one, kgo's commit waits in a mutex and stops the bubble's clock.
+// longer rebalance, kgo's commit waits in a mutex and stops the bubble's clock.
 func TestQueueKill(t *testing.T) {
 	t.Parallel()
 	ofEachEngine(t, virtual.Options{}, func(t *testing.T, c cluster.Cluster, engine string) {
@@ -343,7 +343,7 @@ type cutter struct {
 	prefix string
 	at     time.Duration
 	done   chan error
-	// started is the sum of the partitions' start offsets after that.
+	// started is the sum of the partitions' start offsets after the deletion.
 	started int64
 }
 

@@ -215,7 +215,7 @@ func TestReadingAlong(t *testing.T) {
 	})
 }
 
-// A run without an end to reach has no figures of reaching it, and no zeros instead.
+// A run that has no topic end to reach has no figures of reaching it, and no zeros instead.
 func wantNothingReached(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	for _, path := range []string{

@@ -110,10 +110,11 @@ func onlyRun(t *testing.T, out string) *result.Recorded {
 	return recorded
 }
 
-// ofTheMachine lists how the reasons begin that blame a busy machine.
+// ofTheMachine lists the beginnings of reasons that blame a busy machine.
 var ofTheMachine = []string{"the pacer was late", "the tool was starved of CPU"}
 
-// reasons omits a busy machine for a run on a real clock, as no time of such a run is asserted.
+// reasons omits those of a busy machine if the run is on a real clock, because no time of such a
+// run is asserted.
 func reasons(r *result.Recorded) []string {
 	if r.Run.Run.StartedAt.Year() == 2000 { // the year of a bubble's clock
 		return r.Run.Verdict.Reasons

@@ -64,9 +64,9 @@ func stallScenario(t *testing.T, name string, overrides ...string) scenario.Scen
 // TestStall freezes the broker (SIGSTOP) for 3 s of a run of 20 s and compares the response times
 // with arithmetic.
 //
-// A record that comes due u after the broker froze is acknowledged once it woke, S after it froze.
-// If that took no time, its response time would be S − u: a uniform tail up to S. The share of all
-// records above x would be (S − x) / T.
+// A record that comes due u after the broker froze is acknowledged once the broker woke, S after it
+// froze. If the ack took no time, the record's response time would be S − u: a uniform tail up to
+// S. The share of all records above x would be (S − x) / T.
 //
 //	response │╲  S + c
 //	         │  ╲
@@ -75,15 +75,16 @@ func stallScenario(t *testing.T, name string, overrides ...string) scenario.Scen
 //	         └────────┴─────── u
 //	              ↑   S
 //
-// But the first record is acknowledged at c after the broker woke, and the last of those that had
-// waited at C. The stall also affects records that were sent up to b before it. So the share above
-// x is between
+// But of the records that waited, the first is acknowledged c after the broker woke, and the last C
+// after. The stall also affects records that were sent up to b before it. So the share above x is
+// between
 //
 //	(S + c − x) / T   and   (b + S + C − x) / T
 //
-// It must be at least the first, within 5 %; a busy machine may exceed the second. The same holds
-// for deliveries, with their own c, C and b. A witness at the driver measures all of these, not the
-// tested histograms. The test also logs the difference to (S − x) / T.
+// The share must be at least the first bound, within 5 %; on a busy machine it may exceed the
+// second. The same holds for deliveries, with their own c, C and b. A witness at the driver
+// measures all of these, without the tested histograms. The test also logs the difference to (S −
+// x) / T.
 func TestStall(t *testing.T) {
 	k := clustertest.Own(t, 1, shortSession)
 	run(t, config(t, k, stallScenario(t, "warm", "phases.measure=3s"))) // warms up the broker's JIT
@@ -145,9 +146,9 @@ func wantTail(t *testing.T, metric string, h *latency.Histogram, st standstill) 
 // standstill is a stall as a witness saw it.
 type standstill struct {
 	before   time.Duration // from the send of the oldest record in flight until the broker froze
-	length   time.Duration // until it woke
-	first    time.Duration // from then until the first record came through
-	caughtUp time.Duration // until the last of those that were sent before it woke
+	length   time.Duration // from then until the broker woke
+	first    time.Duration // from the broker's waking until the first record came through
+	caughtUp time.Duration // the same for the last record that was sent before the broker woke
 }
 
 // standstill takes bounds of the moment at which each record was acknowledged, or delivered.

@@ -15,7 +15,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// mute is a network that sends nothing for a part of the measured window, and all of it afterwards.
+// mute is a network that sends nothing for a part of the measured window, and everything
+// afterwards.
 type mute struct {
 	from, length time.Duration
 	began        atomic.Pointer[time.Time]
@@ -62,7 +63,7 @@ func (s silent) Access() access.Access {
 }
 
 // The tail of the response times is what arithmetic predicts: a record is due each millisecond, and
-// those due since two seconds wait until the stall's end.
+// records due from 2 s on wait until the stall's end.
 func TestStandstill(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -78,7 +79,7 @@ func TestStandstill(t *testing.T) {
 			wantTime(t, metric+" max", r.Run.Time[metric].MaxNs, length+after)
 			for sixth := 1; sixth <= 5; sixth++ {
 				x := length * time.Duration(sixth) / 6
-				// A record each millisecond, from the first to the one with x and after.
+				// A record each millisecond, from the first to the one that took x + after.
 				wantCount(t, metric+" above "+x.String(), int64(above(totals[metric], x)), int64((length-x)/time.Millisecond)+1)
 			}
 		}

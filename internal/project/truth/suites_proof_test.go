@@ -8,7 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 )
 
-// As TestSuites on three brokers of Kafka, with child processes, one of them confined.
+// The test is TestSuites on three brokers of Kafka, with child processes, one of them confined.
 func TestSuitesOnKafka(t *testing.T) {
 	k := clustertest.Own(t, 3, nil)
 	for _, suite := range []struct {

@@ -44,7 +44,7 @@ func TestTimeLagOfAnOutage(t *testing.T) {
 	})
 }
 
-// The user of a failed or unknown record has an answer.
+// Failed and unknown records have ended, so they are not undelivered.
 func TestTimeLagOfFailedSends(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {

@@ -24,8 +24,9 @@ phases: {warmup: 500ms, measure: 3s, drain: 30s}
 sampling: {brokers: 500ms}
 `
 
-// Each version makes a run, and one with the features that it introduced; older versions refuse
-// scenarios with the consumer protocol or share groups. All versions are in the user's cache.
+// Each version makes a plain run, and a run with the features that it introduced; older versions
+// refuse scenarios with the consumer protocol or share groups. All versions are in the user's
+// cache.
 func TestVersions(t *testing.T) {
 	home, err := cluster.UserHome()
 	if err != nil {

@@ -15,10 +15,10 @@
 // Within a kind the first saturated rule is named; the narrowest resource comes first, such as a
 // broker with a limit before the machine.
 //
-// On a machine that other processes keep busy, slow requests fill the limits. So a limit counts
-// without the part of the time in which the run's processes waited for a core, or without all of it
-// if that is unknown. Below saturation it is a consequence, and the machine is named unless almost
-// no process waited for it.
+// On a machine that other processes keep busy, slow requests fill the limits. So the saturation of
+// a limit omits the part of the time in which the run's processes waited for a core, or all of the
+// time if that part is unknown. A limit that is then below saturation is a consequence, and the
+// machine is named, unless the processes hardly waited for a core.
 //
 // An invalid run has no bottleneck. If an open loop completed all that was offered and no capacity
 // is used up, the offered load limited the run. If no figure explains it, the answer is "not
@@ -98,7 +98,7 @@ type finding struct {
 	result.Resource
 	kind   kind
 	remedy string
-	own    float64 // without the effect of other processes
+	own    float64 // the saturation without the effect of other processes
 }
 
 type rule func(*judge) (finding, bool)
@@ -221,8 +221,8 @@ func window(r *result.Run) float64 {
 	return 0
 }
 
-// withCores returns the part of its runnable time in which the most delayed process ran: 1 if the
-// machine had enough cores, 0 if no wait was reported.
+// withCores returns how much of its runnable time the most delayed process ran: 1 if the machine
+// had enough cores, 0 if no wait was reported.
 func (j *judge) withCores() float64 {
 	if busy, known := j.hostBusy(); !known || busy < Saturated {
 		return 1

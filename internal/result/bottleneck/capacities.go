@@ -88,8 +88,8 @@ func byID(brokers []result.Broker) []result.Broker {
 
 // A disk that is always busy may serve many requests at once, or write back the page cache while no
 // process waits, so it is a hint. It is a capacity if, for most of the window, produce requests
-// waited in a broker's handlers without CPU, and tasks waited for I/O. If the disks with local
-// brokers' logs are unknown, disk judges all.
+// waited in a broker's handlers without using CPU, and tasks waited for I/O. If the disks with
+// local brokers' logs are unknown, disk judges all disks.
 func disk(j *judge) (finding, bool) {
 	d, known := j.busiestDisk()
 	if !known {
@@ -144,7 +144,7 @@ func (j *judge) busiestDisk() (worst result.DiskUse, known bool) {
 const roundingMs = 0.5
 
 // heldUp is the mean number of Produce requests in a local broker's handlers (Little's law: rate ×
-// local time) that its CPU, or a wait for it, does not explain; 0 if unknown.
+// local time) that neither its CPU use nor a wait for CPU explains; 0 if unknown.
 func heldUp(b result.Broker) float64 {
 	if b.CPUCores == nil || b.CPUWaitRatio == nil || *b.CPUWaitRatio >= 1 {
 		return 0
@@ -201,14 +201,14 @@ func hostCPU(j *judge) (finding, bool) {
 	}
 	if others > own {
 		f.kind, f.remedy = foreign, "stop other programs on the machine"
-		if j.undelayed > Saturated { // the run does not need the rest
+		if j.undelayed > Saturated { // the run does not need the others' cores
 			f.kind = hint
 		}
 	}
 	return f, known
 }
 
-// It is unknown for several machines.
+// hostBusy is not known for several machines.
 func (j *judge) hostBusy() (share float64, known bool) {
 	p := j.Process
 	if p.HostCPUBusy == nil || len(j.Agents) > 0 || j.Run.Run.Host.CPUs <= 0 {

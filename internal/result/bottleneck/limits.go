@@ -85,8 +85,8 @@ func fetches(j *judge) *result.ClientRequests {
 	return j.Clients.Fetch
 }
 
-// The bound is the fetch's own, or the sum of the partitions' bounds on a mean connection; 0 is
-// unknown.
+// The bound is that of the whole response or, if smaller, the sum of the bounds of a mean
+// connection's partitions; 0 is unknown.
 func (j *judge) responseBound(f *result.ClientRequests) float64 {
 	bound := float64(j.FetchMaxBytes)
 	if n := j.partitions(); n > 0 && j.FetchMaxPartitionBytes > 0 {
@@ -98,7 +98,7 @@ func (j *judge) responseBound(f *result.ClientRequests) float64 {
 	return bound
 }
 
-// Brokers delay fetches until min_bytes is reached; it matters only if consumers are behind.
+// Brokers delay fetches until min_bytes is reached; the delay matters only if consumers are behind.
 func fetchWait(j *judge) (finding, bool) {
 	f := fetches(j)
 	if f == nil || f.MeanMs == nil || j.FetchMinBytes <= 1 || j.FetchMaxWaitNs <= 0 || !j.behind() {
@@ -109,7 +109,8 @@ func fetchWait(j *judge) (finding, bool) {
 		"a fetch took %s on average, and may wait up to %s for %s", millis(*f.MeanMs), millis(longest), unit.Bytes(j.FetchMinBytes)))
 }
 
-// The brokers' own times are whole milliseconds, without the network.
+// commits uses the consumers' times: the brokers' times are whole milliseconds, without the
+// network.
 func commits(j *judge) (finding, bool) {
 	c := j.Consumer
 	if !j.CommitsEachBatch || c.Members == 0 || c.CommitMeanMs == nil {
@@ -122,7 +123,7 @@ func commits(j *judge) (finding, bool) {
 
 // committers are members, or workers if a member has several.
 func (j *judge) committers() int {
-	if j.Consumer.Utilisation == nil { // members without work deliver by themselves
+	if j.Consumer.Utilisation == nil { // a member without simulated work delivers its records itself
 		return j.Consumer.Members
 	}
 	return max(j.Consumer.Members, j.Consumer.Workers)

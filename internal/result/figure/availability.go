@@ -64,7 +64,7 @@ func broke(v func(*result.Availability) *float64) func(*result.Run) (float64, st
 	}
 }
 
-// The error is the reading interval.
+// The figure's error is the interval between two readings.
 func ofReplicas(name, title string, seconds func(*result.Availability) *float64) Figure {
 	return Figure{
 		Name: name, Title: title, Kind: Nanoseconds, Better: Lower,

@@ -115,7 +115,7 @@ func ofBound(v func(result.Bound) int64) func(*result.Run) (float64, string) {
 	}
 }
 
-// Older runs have it only in their books.
+// Older runs have the count only in their books.
 func ofShed(name, title, reason string, v func(result.ShedCounts) int64) Figure {
 	return Figure{
 		Name: name, Title: title, Kind: Records, Better: Lower, fields: []string{"load.shed"},
@@ -145,8 +145,8 @@ func gateClosed(r *result.Run) (float64, string) {
 	return 0, notMeasured
 }
 
-// settlingTime is the longest of all changes, because a controller must follow changes in both
-// directions.
+// settlingTime is the longest settling time of all changes, because a controller must follow
+// changes in both directions.
 func settlingTime(r *result.Run) (longest float64, missing string) {
 	switch {
 	case len(r.Lag.Changes) == 0:

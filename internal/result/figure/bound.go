@@ -70,7 +70,7 @@ func parseDuration(text string) (v float64, canonical string, err error) {
 	return float64(d), d.String(), nil
 }
 
-// A backlog may shrink.
+// A rate may be negative, because a backlog may shrink.
 func parseRate(text string) (v float64, canonical string, err error) {
 	size, negative := strings.CutPrefix(text, "-")
 	r, err := unit.ParseRate(size)
@@ -117,7 +117,7 @@ func decimal(text string, most int) (*big.Rat, bool) {
 	return new(big.Rat).SetString(text)
 }
 
-// near is exact if rounding would make v look like the missed bound.
+// near formats v, exactly if rounding would make it look like the bound that it missed.
 func (f Figure) near(v, bound float64) string {
 	text := f.Format(v)
 	if v == bound || text != f.Format(bound) || math.IsInf(v, 0) {

@@ -17,7 +17,7 @@ type Expectation struct {
 	bound string // as written
 }
 
-// Longer ones come first.
+// Longer operators come first.
 var operators = []string{"<=", ">=", "<", ">", "="}
 
 // ParseExpectation reads a figure, an operator and a bound with its unit, such as
@@ -57,7 +57,7 @@ func cutOperator(text string) (name, operator, bound string, ok bool) {
 }
 
 // Check reports whether a run meets the expectation, with a text such as "e2e_response_time_p99 is
-// 61.2 ms, expected <= 50ms". A missing figure and a lower bound meet nothing.
+// 61.2 ms, expected <= 50ms". A missing figure and a lower bound meet no expectation.
 //
 // A figure with an error of its own, such as backlog_growth, fails only if it is beyond its bound
 // by more than two standard errors. A time from two clocks fails if it is beyond its bound with

@@ -139,8 +139,8 @@ func isTime(name string) bool {
 		func(metric string) bool { return strings.HasPrefix(name, metric+"_") })
 }
 
-// Value returns the figure of a run. It is unknown if Missing gives a reason or it is only a lower
-// bound (see AtLeast).
+// Value returns the figure of a run. The value is unknown if Missing gives a reason, or if it is
+// only a lower bound (see AtLeast).
 func (f Figure) Value(r *result.Run) (v float64, known bool) {
 	v, missing := f.take(r)
 	if missing != "" || f.isBound(r) {
@@ -248,8 +248,8 @@ func (f Figure) Format(v float64) string {
 	return unit.NotAvailable
 }
 
-// FormatRanked formats Ranked and AtLeast, or a statistic of both over several runs: a value, > and
-// the bound, or a dash if the bound is 0.
+// FormatRanked formats Ranked and AtLeast, or a statistic of both over several runs: a value, or
+// ">" and the bound, or a dash if the bound is 0.
 func (f Figure) FormatRanked(v, atLeast float64) string {
 	switch {
 	case !math.IsInf(v, 1):

@@ -13,7 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// half of ms for sending
+// Sending takes half of ms.
 func stretched(ms int64) *result.Stretch {
 	return &result.Stretch{Time: map[string]result.IntervalTime{
 		"e2e_response_time": {Count: 1000, P99Ns: ms * 1e6}, "send_response_time": {Count: 1000, P99Ns: ms * 5e5},

@@ -8,7 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// redefined are the figures that method 2 defines differently, without statistics of times.
+// redefined are the figures, except statistics of times, that method 2 defines differently.
 var redefined = []string{
 	// first deliveries, without duplicates
 	"delivered_per_s", "delivered_bytes_per_s", "throughput_per_s", "throughput_bytes_per_s", "cpu_per_delivered",
@@ -19,7 +19,7 @@ var redefined = []string{
 	"time_lag_peak",
 	// over the times of the readings
 	"backlog_growth",
-	// all records, as in the times that it divides
+	// all records, as in the time that is divided by the target
 	"p99_of_target",
 	// only acked records
 	"before_fault_send_response_time_p99", "during_fault_send_response_time_p99", "after_fault_send_response_time_p99",

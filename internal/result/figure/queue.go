@@ -81,7 +81,7 @@ func ofCost(name, title string, kind Kind, of func(*result.QueueCost) *float64) 
 // tailLeast is how many deliveries an attempt needs for a comparison with the next.
 const tailLeast = 1000
 
-// pooledTail is the part of deliveries that were followed by another.
+// pooledTail is the part of deliveries that were followed by another delivery of the record.
 func pooledTail(q *result.Queue) *float64 {
 	var before, after float64
 	for i := 1; i < len(q.DeliveriesByAttempt); i++ {

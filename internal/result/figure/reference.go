@@ -17,8 +17,8 @@ type Reference struct {
 }
 
 // References finds, for each run, the set of runs with the same load and consumers, and without
-// backpressure. The runs of a set share a scenario. A set that differs only in backpressure
-// precedes one that also differs in NotFelt. Runs without a reference are not in the map.
+// backpressure. The runs of a set share a scenario. A set that differs only in backpressure is
+// preferred to one that also differs in NotFelt. Runs without a reference are not in the map.
 func References(sets [][]*result.Run) map[*result.Run]Reference {
 	found := map[*result.Run]Reference{}
 	for _, set := range sets {

@@ -55,7 +55,8 @@ func (r Regression) Worsening(difference float64) float64 {
 	return difference
 }
 
-// Exceeded reports whether a relative difference is worse by at least Ratio; 0 never is.
+// Exceeded reports whether a relative difference is worse by at least Ratio; a difference of 0
+// never is.
 func (r Regression) Exceeded(difference float64) bool {
 	worse := r.Worsening(difference)
 	return worse > 0 && worse >= r.Ratio

@@ -23,7 +23,7 @@ func Settings(scenario result.Settings) map[string]string {
 }
 
 // Configuration returns what makes runs repeats of each other: the settings of the scenario and, of
-// a run of agents, how many there were and what they did.
+// a run of agents, how many agents there were and how they divided the load.
 func Configuration(r *result.Run) map[string]string {
 	all := Settings(r.Scenario)
 	f := r.Fleet()

@@ -13,9 +13,9 @@ import (
 )
 
 // readConsumerPerf reads the table of kafka-consumer-perf-test: a header and a row of totals, or
-// with --show-detailed-stats a row for each interval. It has no latencies. Before Kafka 2.0 it had
-// no columns from rebalance.time.ms on; with them the measured window begins when the consumer has
-// its partitions, as in our runs.
+// with --show-detailed-stats a row for each interval. It has no latencies. Before Kafka 2.0 the
+// table had no columns from rebalance.time.ms on. With these columns the measured window begins
+// when the consumer has its partitions, as in our runs.
 func readConsumerPerf(d *draft, content []byte) error {
 	t, err := d.consumerTable(content)
 	if err != nil {

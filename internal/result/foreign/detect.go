@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Only one format has each text; the order is that of the search.
+// Each text is in results of one format only. detect searches in this order.
 var signs = []struct {
 	format Format
 	any    []string
@@ -17,7 +17,7 @@ var signs = []struct {
 	{ProducerPerf, []string{" records sent, "}},
 }
 
-// Only a JSON whose first key is a long list needs much.
+// lookedAt bounds the search. Only JSON that begins with a long list needs so much.
 const lookedAt = 4 << 20
 
 func detect(content []byte) (Format, error) {

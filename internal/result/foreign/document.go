@@ -57,7 +57,7 @@ func (c *lineCounter) to(content []byte, offset int64) int {
 	return c.line
 }
 
-// The content is valid JSON, whose nesting encoding/json bounds.
+// The content is valid JSON, and encoding/json bounds its nesting.
 func (doc *document) index(path string, decoder *json.Decoder, content []byte, lines *lineCounter) error {
 	token, err := decoder.Token()
 	if err != nil {

@@ -87,7 +87,7 @@ func (d *draft) times() {
 	info.FinishedAt = info.StartedAt.Add(length)
 }
 
-// v counts unit nanoseconds; the result is within ±maxNanos.
+// v is in units of unit nanoseconds; the result is within ±maxNanos.
 func nanos(v, unit float64) int64 {
 	v = math.Round(v * unit)
 	switch {

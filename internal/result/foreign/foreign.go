@@ -2,9 +2,9 @@
 // compare them with ours.
 //
 // Each reader gives a figure the name of its real meaning: a "latency" that begins when a record is
-// sent is a service time. Figures that the source lacks are null or absent; fields without a null
-// are named in [result.Imported]'s CannotSay. Known errors of the source become warnings of the
-// run.
+// sent is a service time. Figures that the source lacks are null or absent; fields that cannot be
+// null are named in [result.Imported]'s CannotSay. Known errors of the source become warnings of
+// the run.
 //
 // An imported run is valid if its figures do not contradict each other and its tool did not report
 // a failure; a comparison accepts only valid runs. The first warning and run.imported say that our
@@ -83,8 +83,8 @@ var ErrFormat = errors.New("not a result that can be imported")
 // maxBytes is about ten times a histogram log of a day.
 const maxBytes = 256 << 20
 
-// Read reads a file. It has one run, except for a merged log of several of our runs. Errors name
-// the file and the line; independent errors are reported together.
+// Read reads a file. A file has one run, except for a merged log of several of our runs. Errors
+// name the file and the line; independent errors are reported together.
 func Read(path string, o Options) ([]*Result, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -151,7 +151,7 @@ func ParseAll(path string, content []byte, o Options) ([]*Result, error) {
 	return all, nil
 }
 
-// A merged log's run keeps its name; of several, Options.Name is the prefix.
+// A run of a merged log keeps its name; if there are several runs, Options.Name is a prefix.
 func (o Options) named(path string, part mergedRun, of int) Options {
 	own := part.name
 	if own == "" {

@@ -164,7 +164,7 @@ func TestMergedLog(t *testing.T) {
 	}
 }
 
-// Lines of no run are one more run.
+// Lines that belong to no run make one more run.
 func TestMergedLogIsNamed(t *testing.T) {
 	log := merged(t)
 	alone := bytes.Join(slices.Collect(func(yield func([]byte) bool) {

@@ -15,15 +15,15 @@ var mergedTag = regexp.MustCompile(`^Tag=([^,]*)-([a-z0-9]{6})_([^,]+),`)
 
 type mergedRun struct {
 	name, id string
-	shared   bool   // the header is not of this run
+	shared   bool   // the header is that of several runs
 	content  []byte // other runs' lines are empty
 }
 
 // Each part has as many lines as the log.
 const maxMerged = 1000
 
-// mergedRuns returns none for another log. A name and ID count as a run if one of their tags is our
-// metric. All other lines are a further part, without a name.
+// mergedRuns returns none for a log that is not merged. A name and ID count as a run if one of
+// their tags is our metric. All other lines are a further part, without a name.
 func mergedRuns(content []byte) ([]mergedRun, error) {
 	lines := bytes.SplitAfter(content, []byte("\n"))
 	var runs []mergedRun

@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// For each of three latencies it has a list with an entry per period, and an aggregate.
+// For each of three latencies the file has a list with an entry per period, and an aggregate.
 type ombFile struct {
 	Workload          string `json:"workload"`
 	Driver            string `json:"driver"`
@@ -239,7 +239,8 @@ func (f *ombFile) distribution(d *draft, m ombMetric) {
 	d.metric(m.metric, t, append(told, "count")...)
 }
 
-// quantile is that for percent, or for the next higher one, so that it is never too low.
+// quantile returns the value at percent, or at the next higher percentage, so that it is never too
+// low.
 func (f *ombFile) quantile(stem string, percent float64) (v number, found bool) {
 	at := math.Inf(1)
 	for key, value := range f.quantiles[stem] {

@@ -47,7 +47,7 @@ func (r producerRow) lengthNs() int64 {
 
 // readProducerPerf reads the output of kafka-producer-perf-test. Its latency is from the call of
 // send to the callback: a service time, in whole milliseconds. If a send blocks, the tool sends
-// later records late and measures them from then.
+// later records late and measures them from their late send.
 func readProducerPerf(d *draft, content []byte) error {
 	out, err := d.producerOutput(content)
 	if err != nil {
@@ -106,7 +106,7 @@ func (d *draft) producerOutput(content []byte) (*producerOutput, error) {
 		switch {
 		case err != nil:
 			faults = append(faults, err)
-		case row.isTotal: // the last; the steady state's follows
+		case row.isTotal: // the last one counts: that of the steady state
 			out.total = row
 		default:
 			out.rows = append(out.rows, row)

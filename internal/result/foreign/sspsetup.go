@@ -29,7 +29,7 @@ func (o object) settings() result.Settings {
 	return s
 }
 
-// A comparison must find different settings.
+// describe fills in the settings, so that a comparison finds those that differ.
 func (f *sspFile) describe(d *draft) {
 	c := f.Config
 	acks := strconv.Itoa(c.Acks)

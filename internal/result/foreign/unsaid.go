@@ -10,8 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// unsaid returns the fields without a null that the source lacks: all numbers and booleans of the
-// schema except says. A block without any known field is named as a whole.
+// unsaid returns the fields that cannot be null and that the source lacks: all numbers and booleans
+// of the schema except says. A block without any known field is named as a whole.
 func unsaid(r *result.Run, intervals []result.Interval, says []string) []string {
 	told := make(map[string]bool, len(says))
 	for _, path := range says {
@@ -73,7 +73,7 @@ func (w *walker) fields(prefix string, v reflect.Value) (open []string, filled b
 				inner = []string{path}
 			}
 			open, filled = append(open, inner...), filled || told
-		default: // has a null, or is text
+		default: // can be null, or is text
 			filled = filled || !f.IsZero()
 		}
 	}

@@ -10,8 +10,8 @@ import (
 const (
 	// slackRatio is the part of a rate that may always be missing.
 	slackRatio = 0.005
-	// In addition to the linger, records of a cluster that keeps up wait for a fetch and a round of
-	// work. At least edgeRecords are in flight.
+	// edgeWait is how long records wait for a fetch and a round of work, in addition to the linger,
+	// if the cluster keeps up. At least edgeRecords are in flight.
 	edgeWait    = 50 * time.Millisecond
 	edgeRecords = 2
 )
@@ -36,7 +36,7 @@ func Reached(r *result.Run) float64 {
 	return reached
 }
 
-// waitsAtMost is in records; 0 without a gate.
+// waitsAtMost returns how many records a gate lets wait; 0 without a gate.
 func waitsAtMost(r *result.Run) float64 {
 	b := r.Backpressure
 	if b == nil {
@@ -53,7 +53,7 @@ func waitsAtMost(r *result.Run) float64 {
 	return float64(bound)
 }
 
-// slack is in records/s: slackRatio, and records that may be in flight only at the window's end.
+// slack is in records/s: slackRatio, and the records that may be on their way when the window ends.
 // Those are the records of edgeWait and the linger, at least one per worker, and those that a gate
 // lets wait.
 func slack(r *result.Run, perS float64) float64 {

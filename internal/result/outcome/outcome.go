@@ -15,13 +15,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Bounds of an unavailable system.
+// Beyond one of these bounds a system is unavailable.
 const (
 	longestGap  = time.Second // without an ack, while a record waits for one
 	mostRefused = 0.005       // of the scheduled records: failed or unknown
 )
 
-// Not judged is no worse than any other.
+// statuses has the worst first. NotJudged is last, because it is not worse than any other.
 var statuses = []string{
 	result.LostRecords, result.Unavailable, result.Overloaded, result.HeldBack, result.KeptUp, result.NotJudged,
 }
@@ -117,7 +117,7 @@ func unavailable(r *result.Run) (found []string) {
 	return found
 }
 
-// ackGap is 0 with a gate, and for an older run without it.
+// ackGap is 0 with a gate, and for an older run that did not record it.
 func ackGap(r *result.Run) time.Duration {
 	switch {
 	case r.Backpressure != nil:

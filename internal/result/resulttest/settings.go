@@ -20,7 +20,8 @@ func Settings(v any) result.Settings {
 	return s
 }
 
-// Set changes one setting, or a mapping of them, by its path without lists; nil unsets it.
+// Set changes one setting, or a mapping of settings, by its path, which has no lists; nil unsets
+// it.
 func Set(s *result.Settings, path string, value any) {
 	text, err := json.Marshal(s)
 	if err != nil {

@@ -40,7 +40,7 @@ func (s *simulation) recorded() *result.Recorded {
 	}
 }
 
-// floor is the least value of the records.
+// open returns how many records have no value yet, and the least value that each can have.
 func (s *simulation) open(metric string, ended int64) (records, floor int64) {
 	all := s.load.Scheduled - s.load.Shed
 	if metric == "poll_time" || metric == "pacer_lateness" || ended >= all {
