@@ -21,8 +21,8 @@ import (
 )
 
 // Serve is the child's side. It reads the run's messages from in, and writes one line to out: where
-// it serves, or why it cannot. It returns when in ends, or when the run has sent the last message
-// and neither a tab nor Prometheus has to read the end. The error says why it stopped serving.
+// it serves, or why it cannot. It returns when its input ends, or after the run's last message,
+// when neither a tab nor Prometheus waits for the end. The error says why it stopped serving.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	from := json.NewDecoder(in)
 	var s setup
@@ -89,8 +89,8 @@ func messagesOf(ctx context.Context, from *json.Decoder) <-chan message {
 	return messages
 }
 
-// live is the present run, or the present campaign. One goroutine runs conduct. Handlers read only
-// the fields behind the lock.
+// live is the run or the campaign in progress. One goroutine runs conduct. Handlers read only the
+// fields behind the lock.
 type live struct {
 	page      *Door // nil without a page
 	tabs      *tabs

@@ -1,5 +1,5 @@
-// Package web shows recorded runs and the present run to browsers, and the metrics of the present
-// run to Prometheus. The pages of recorded runs are those of package pages.
+// Package web shows recorded runs and the run in progress to browsers, and exports metrics of the
+// run in progress to Prometheus. The pages of recorded runs are those of package pages.
 //
 // The server only reads, and answers only GET and HEAD. A page is only for this machine, unless the
 // address says otherwise; then a token protects it. All files are opened below one folder, and

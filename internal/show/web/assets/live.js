@@ -1,5 +1,5 @@
-// Updates the page of the present run. The server sends complete states. When the run has ended,
-// the page of the finished run replaces this page. It needs no server.
+// Updates the page of the run in progress. The server sends complete states. When the run has
+// ended, the page of the finished run replaces this page. It needs no server.
 
 const calmly = matchMedia("(prefers-reduced-motion: reduce)");
 const calmMs = 5000;
