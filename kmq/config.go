@@ -33,22 +33,22 @@ type TrackerMode string
 
 // The values of TrackerMode; the default is InProcess.
 const (
-	InProcess TrackerMode = "in-process" // each queue runs one for its part of the partitions
-	External  TrackerMode = "external"   // other processes run it: see [OpenTracker]
+	InProcess TrackerMode = "in-process" // each queue runs a tracker for its part of the partitions
+	External  TrackerMode = "external"   // other processes run the trackers: see [OpenTracker]
 )
 
-// Config configures a queue. Brokers, Topic, Group and Engine are required. Zero values of others
-// mean their defaults.
+// Config configures a queue. Brokers, Topic, Group and Engine are required. In any other field,
+// zero means the default.
 type Config struct {
 	Brokers []string // host:port, at least one
 	Topic   string
 	Group   string // queues of one group share the records
 	Engine  Engine
 
-	// Visibility is how long a delivered record is locked for its member. A record that is not
-	// settled by then is delivered again. The default is 30 s; the range is 100 ms to 1 h. With
-	// Markers, at least half of it is left when Receive returns the record. Plain has no lock. With
-	// Share, zero means the broker's group.share.record.lock.duration.ms.
+	// Visibility is how long a delivered record is locked for its member. A record that is not settled
+	// by then is delivered again. The default is 30 s; the range is 100 ms to 1 h. With Markers, at
+	// least half of Visibility is left when Receive returns the record. Plain has no lock. With Share,
+	// zero means the broker's group.share.record.lock.duration.ms.
 	Visibility time.Duration
 	// MaxDeliveries is the number of deliveries after which a record goes to the dead-letter topic;
 	// 0 means no limit. The range is 0 to 1,000,000. Plain requires 0.
@@ -72,12 +72,12 @@ type Config struct {
 	MarkersTopic string
 	// Tracker says where the tracker runs; the default is InProcess.
 	Tracker TrackerMode
-	// Transactions makes Markers write start markers and commits in one transaction, and copies and
-	// the end markers of their originals in another.
+	// Transactions makes Markers use transactions: one for start markers and the commit, another for
+	// copies and the end markers of their originals.
 	Transactions bool
-	// StartFirst makes Markers write the start marker of a record and commit the offset after the
-	// record before it delivers the record. By default it writes the start marker after the record
-	// has been open for 100 ms, so the delivery of a record that kills its process may not count.
+	// StartFirst makes Markers deliver a record only after it has written the start marker and
+	// committed the next offset. By default Markers writes the start marker when the record has been
+	// open for 100 ms. A record that kills its process earlier may be delivered without being counted.
 	// StartFirst costs two round trips for each poll, or one transaction with Transactions.
 	StartFirst bool
 	// InPlace is how many times OffsetMap delivers a record before it appends a copy to the
@@ -90,8 +90,8 @@ type Config struct {
 	// (group.min.session.timeout.ms). With [Share] it is at least 3 s.
 	SessionTimeout time.Duration
 
-	// Client holds further options for every Kafka client of the queue, such as TLS, SASL or a
-	// dialer. They cannot override the queue's own.
+	// Client holds further options for every Kafka client of the queue, such as TLS, SASL or a dialer.
+	// They cannot override the queue's own options.
 	Client []kgo.Opt
 	// Logger receives the events that docs/KMQ.md lists; nil discards them.
 	Logger *slog.Logger
@@ -107,5 +107,5 @@ const (
 )
 
 // Backoff is a delay that grows with the attempts: Min after the first, doubled after each further
-// one, up to Max. The defaults are 100 ms and 1 min. Max is at least Min, and at most 1 h.
+// attempt, up to Max. The defaults are 100 ms and 1 min. Max is at least Min, and at most 1 h.
 type Backoff struct{ Min, Max time.Duration }

@@ -48,10 +48,10 @@ func (d Delivery) Attempt() int { return d.lease.Attempt }
 // monotonic clock. The broker or the tracker may let the lock expire later, but never earlier.
 func (d Delivery) Deadline() time.Time { return d.lease.Deadline() }
 
-// Ack marks the record as processed. It does not wait until that is durable: [Queue.Flush] does,
-// and after a crash before that the record is delivered again. The error is [ErrSettled],
-// [ErrExpired], [ErrLost], [ErrClosed] or ctx's. After all but ErrSettled the record will be
-// delivered again.
+// Ack marks the record as processed. It does not wait until the mark is durable: [Queue.Flush]
+// does. After a crash before that, the record is delivered again. The error is [ErrSettled],
+// [ErrExpired], [ErrLost], [ErrClosed] or ctx's. After any of these except ErrSettled, the record
+// will be delivered again.
 func (d Delivery) Ack(ctx context.Context) error {
 	if !d.queue.enter() {
 		return d.refused()
@@ -60,9 +60,9 @@ func (d Delivery) Ack(ctx context.Context) error {
 	return d.queue.engine.Ack(ctx, d.lease)
 }
 
-// Nack releases the record for another delivery after a delay from 0 to [MaxDelay]. The delivery
-// that it ends counts in the next Attempt. The errors are those of Ack, [ErrUnsupported] if the
-// engine cannot release a record, and [ErrDelayed], after which the delivery is still open.
+// Nack releases the record for another delivery after a delay from 0 to [MaxDelay]. The released
+// delivery counts in the next Attempt. The errors are those of Ack, [ErrUnsupported] if the engine
+// cannot release a record, and [ErrDelayed], after which the delivery is still open.
 func (d Delivery) Nack(ctx context.Context, delay time.Duration) error {
 	switch {
 	case delay < 0 || delay > MaxDelay:
@@ -74,8 +74,8 @@ func (d Delivery) Nack(ctx context.Context, delay time.Duration) error {
 	return d.queue.engine.Nack(ctx, d.lease, delay)
 }
 
-// unhand releases a record that no handler began or completed; that counts only if the engine
-// cannot avoid it.
+// unhand releases a record that no handler began or completed. The delivery counts as an attempt
+// only if the engine cannot avoid that.
 func (d Delivery) unhand(ctx context.Context) error {
 	e, can := d.queue.engine.(engine.Unhander)
 	switch {

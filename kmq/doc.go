@@ -5,8 +5,7 @@
 // [Queue] does that on an ordinary topic, with one of four engines. All deliver at least once;
 // [Plain] has no locks. docs/KMQ.md helps to choose one.
 //
-// A record of a transaction is delivered after the transaction is committed; an aborted one never
-// is.
+// The records of a transaction are delivered after it is committed, and never if it is aborted.
 //
 // Files to know: config.go, queue.go, run.go, delivery.go, process.go, keep.go.
 package kmq

@@ -202,13 +202,13 @@ func ExampleDelivery_Reject() {
 		ds, err := q.Receive(ctx, 1)
 		check(err)
 		if d := ds[0]; string(d.Record.Value) == "fog" {
-			check(d.Nack(ctx, 0)) // the second Nack gives it up
+			check(d.Nack(ctx, 0)) // the second Nack gives the record up
 		} else {
 			check(d.Reject(ctx, "not on the menu"))
 		}
 	}
 	check(q.Flush(ctx))
-	for q.Stats().DeadLettered < 2 { // a record is given up in the background of its Nack
+	for q.Stats().DeadLettered < 2 { // the record is given up in the background, after Nack
 		time.Sleep(time.Millisecond)
 	}
 	check(q.Close(ctx))
@@ -292,7 +292,7 @@ func ExampleOpen_migration() {
 	// stew
 }
 
-// What a group has in flight, from outside.
+// Inspect shows from outside what a group has in flight.
 func ExampleInspect() {
 	brokers, stop := clusterWith("espresso", "tea", "stew")
 	defer stop()

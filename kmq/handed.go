@@ -10,7 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// handed drops settled leases each time the list has doubled, so that settling needs no search.
+// handed lists the received leases. It drops settled ones each time the list has doubled, so that
+// settling a lease need not search the list.
 type handed struct {
 	mu     sync.Mutex
 	leases []*lease.Lease

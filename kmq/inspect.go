@@ -17,14 +17,14 @@ type Inspection struct {
 	// unless Config.MarkersTopic is set.
 	Engine      Engine
 	Partitions  []PartitionInspection
-	DeadLetters int64 // records in the dead-letter topic; -1 if none is named
+	DeadLetters int64 // records in the dead-letter topic; -1 if no topic is named
 }
 
 // PartitionInspection is the state of one partition; -1 means unknown.
 type PartitionInspection struct {
 	Partition int32
-	// Committed is the group's committed offset, or -1. Records below it are settled, or locked
-	// with Markers. For Share it is the start offset of the share partition.
+	// Committed is the group's committed offset, or -1. Records below it are settled or, with Markers,
+	// may be locked. For Share it is the start offset of the share partition.
 	Committed int64
 	End       int64 // the high watermark
 	// InFlight counts the unsettled records that have a start marker (Markers), or are below the
@@ -43,10 +43,10 @@ type PartitionInspection struct {
 
 // Inspect reports what a group has in flight, as the cluster records it. It joins no group and
 // writes nothing. It needs Brokers, Group, and Client if the cluster authenticates clients.
-// MarkersTopic and DeadLetterTopic are as for the queue. Topic may be empty if the group has only
-// one, by its commits or, without any, by its members. If Engine is empty, Inspect derives it from
-// the group's state, for which it reads at most the last 100,000 markers of each partition. If
-// Topic or Engine is empty, it refuses a group without commits and members.
+// MarkersTopic and DeadLetterTopic are as for the queue. Topic may be empty if the group's commits
+// name only one topic or, without commits, its members do. If Engine is empty, Inspect derives it
+// from the group's state; for this it reads at most the last 100,000 markers of each partition. If
+// Topic or Engine is empty, Inspect refuses a group that has neither commits nor members.
 //
 // It reads the unsettled records, at most 100,000 of each partition, and the markers that a new
 // tracker would read. The error is the cluster's or [ErrConfig], which includes a missing Topic or

@@ -10,16 +10,17 @@ import (
 )
 
 // A run renews the locks of records that wait in its lines, so that a slow record does not use up
-// their attempts.
+// the attempts of those behind it.
 
 // run.mu guards all but Delivery.
 type waiter struct {
 	Delivery
 	begun    bool
-	renewing chan struct{} // closed after its renewal; or nil
+	renewing chan struct{} // closed when the current renewal ends; nil: never renewed
 }
 
-// A check, several in each Visibility, renews locks with less than half of it left.
+// keepsPer is the number of checks in each Visibility. A check renews the locks that expire within
+// half of Visibility.
 const keepsPer = 4
 
 func (r *run) keep() {
@@ -74,7 +75,7 @@ func (r *run) due(before time.Time) map[int32][]*waiter {
 
 func (r *run) renewSome(ctx context.Context, e engine.AllExtender, some []*waiter) error {
 	if !r.q.enter() {
-		return nil // Close gives them back
+		return nil // Close gives the records back
 	}
 	defer r.q.leave()
 	renewed := make(chan struct{})

@@ -66,7 +66,8 @@ func (r *run) call(d Delivery) (err error) {
 	return err
 }
 
-// giveBack does not count as a delivery if the engine can avoid it.
+// giveBack releases a record. The delivery counts as an attempt only if the engine cannot avoid
+// that.
 func (r *run) giveBack(d Delivery) { r.released(d, d.unhand) }
 
 // A refusal by the dead-letter topic does not end the run. If the engine keeps the delivery open, a
@@ -141,7 +142,8 @@ func (r *run) released(d Delivery, how func(context.Context) error) (can bool) {
 	return can
 }
 
-// how may take settleGrace after the run has ended. An unexpected error ends the run.
+// settle calls how, which may take settleGrace after the run has ended. An unexpected error ends
+// the run.
 func (r *run) settle(d Delivery, how func(context.Context) error) {
 	ctx := r.settling
 	if r.handling.Err() != nil {

@@ -27,7 +27,7 @@ type Queue struct {
 	log     *slog.Logger
 	handed  handed
 
-	// stopping ends when Receive may deliver nothing more.
+	// stopping is done when Receive may deliver nothing more.
 	stopping context.Context
 	stop     context.CancelFunc
 	closed   atomic.Bool
@@ -39,16 +39,17 @@ type Queue struct {
 	closeErr error
 }
 
-// Stats are the counters of a queue or a tracker since it was opened. Its fields count records in
+// Stats are the counters of a queue or a tracker since it was opened. These fields count records in
 // this process:
 //
-//   - Delivered int64: delivered records, every attempt; Redelivered int64: those with an attempt above 1.
+//   - Delivered int64: deliveries, every attempt; Redelivered int64: deliveries with an attempt
+//     above 1.
 //   - Acked, Nacked, Rejected int64: settled by the application.
 //   - Expired int64: locks that expired.
 //   - Lost int64: in flight when another member took over their partition or their lock.
 //   - Tailed, DeadLettered int64: copied to the end of their partition, or to the dead-letter topic.
 //   - Missing int64: no longer in the log when they were to be delivered.
-//   - Retried int64: failed attempts of a tracker that it repeats, or refused copies.
+//   - Retried int64: failed attempts that a tracker repeats, or refused copies.
 //   - Unreadable int64: markers that a tracker could not read.
 //   - InFlight int: delivered, or ready to be delivered, and not settled now.
 //   - CommitBehind int64: beyond the committed offsets now; always 0 with Share.
@@ -60,7 +61,7 @@ type Queue struct {
 //   - RetentionAlarm string: the records that retention is about to delete before they are settled;
 //     empty: none. It is updated every 30 s; Share has none.
 //
-// And Lateness, the time from each redelivery's deadline until this process made it:
+// And Lateness, the time from the deadline of a record until this process redelivered it:
 //
 //   - Lateness.Bounds() []time.Duration: the upper bounds of the buckets, from 1 ms to 30 s.
 //   - Lateness.Counts [15]int64: the redeliveries in each bucket; the last is above all bounds.
@@ -105,8 +106,8 @@ func newQueue(e engine.Engine, cfg *Config) *Queue {
 	}
 }
 
-// Receive waits for at least one record or for the end of ctx, and returns at most max. It
-// acknowledges nothing. It returns ctx's error if that ends first, and [ErrClosed] after Close or
+// Receive waits for at least one record or for the end of ctx, and returns at most max records. It
+// acknowledges nothing. It returns ctx's error if ctx ends first, and [ErrClosed] after Close or
 // Drain. Any other error is permanent, such as a missing permission: the queue delivers nothing
 // more.
 func (q *Queue) Receive(ctx context.Context, max int) ([]Delivery, error) {
@@ -167,10 +168,10 @@ func (q *Queue) wait(ctx context.Context, max int) ([]*lease.Lease, error) {
 	return nil, err
 }
 
-// Flush waits until everything settled before is durable. With [Share] it returns [ErrLost] if
-// brokers refused or did not answer acknowledgements since the last Flush that returned it. Their
-// records may be delivered again. Brokers answer for a whole partition, so they may have refused a
-// release or a renewal instead.
+// Flush waits until everything that was settled before the call is durable. With [Share] it returns
+// [ErrLost] if brokers refused or did not answer acknowledgements since the last Flush that
+// returned ErrLost. The records of these acknowledgements may be delivered again. Brokers answer
+// for a whole partition, so they may have refused a release or a renewal instead.
 func (q *Queue) Flush(ctx context.Context) error {
 	if !q.enter() {
 		return ErrClosed
@@ -233,7 +234,7 @@ func (q *Queue) hush() {
 // flushing; calls that still run when it ends may fail. Afterwards nothing of the queue runs, even
 // with an error. With [Share] it returns [ErrLost] if brokers refused or did not answer
 // acknowledgements and no [Queue.Flush] reported that; their records may be delivered again. A
-// second Close returns the same.
+// second Close returns the same error.
 func (q *Queue) Close(ctx context.Context) error {
 	q.closing.Do(func() {
 		q.hush()

@@ -491,7 +491,7 @@ func TestRunTriesAgainWhereNothingCanBeReleased(t *testing.T) {
 	})
 }
 
-// A worker keeps its record and asks every 50 ms.
+// A worker keeps its record and tries to release it every 50 ms.
 func TestRunWaitsForRoomAmongTheDelays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(4)...)
@@ -519,8 +519,8 @@ func TestRunWaitsForRoomAmongTheDelays(t *testing.T) {
 			t.Errorf("run: %v", err)
 		}
 		m.timers.Wait()
-		// The fourth record gets the worker of the released one. Then all three workers wait until
-		// one finds room at 1.05 s, also with the record redelivered at 1.01 s.
+		// The fourth record gets the worker of the released one. Then all three workers wait until one
+		// finds room at 1.05 s, also the worker with the record that is redelivered at 1.01 s.
 		if got := fmt.Sprint(first); got != "[0s 0s 0s 0s]" {
 			t.Errorf("first attempts at %s", got)
 		}
@@ -571,7 +571,7 @@ func TestRunPanics(t *testing.T) {
 				t.Errorf("it panicked with %v", p)
 			}
 			m.timers.Wait()
-			// Two workers settle them in either order; 2 may not have been received.
+			// Two workers settle the records in either order; record 2 may not have been received.
 			settled := strings.Split(m.said(), ", ")
 			slices.Sort(settled)
 			if !slices.Equal(settled, []string{"ack 0", "nack 1s 1"}) && !slices.Equal(settled, []string{"ack 0", "nack 0s 2", "nack 1s 1"}) {
@@ -604,7 +604,7 @@ func TestRunOfAHandlerThatEndsItsGoroutine(t *testing.T) {
 			if n := calls.Load(); n != 1 {
 				t.Errorf("it was called %d times", n)
 			}
-			// A running receive may take it and give it back.
+			// A running Receive may take the record, which is then given back again.
 			if log := m.said(); log != "nack 0s 0" && log != "nack 0s 0, nack 0s 0" {
 				t.Errorf("it did %q", log)
 			}

@@ -12,7 +12,7 @@ import (
 
 // Handler processes one record. Nil acknowledges it, [Reject] gives it up, and any other error
 // releases it for another attempt after the [Backoff]. A handler may settle or extend the delivery
-// itself; after it settled, its result is ignored.
+// itself; then the handler's result is ignored.
 //
 // A panic releases the record and ends the Run, which panics with a [HandlerPanic].
 type Handler func(ctx context.Context, d Delivery) error
@@ -25,7 +25,7 @@ type Order string
 const (
 	Unordered   Order = "none"      // any records; workers may outnumber partitions
 	ByPartition Order = "partition" // one of each partition, in offset order
-	ByKey       Order = "key"       // one of each key, in offset order; without a key in any order
+	ByKey       Order = "key"       // one of each key, in offset order; records without a key in any order
 )
 
 // RunOption changes how Run delivers records.
@@ -41,7 +41,7 @@ const MaxWorkers = 100_000
 
 // HandlerPanic is the value with which [Queue.Run] panics after a handler panicked.
 type HandlerPanic struct {
-	Value any    // nil if it called runtime.Goexit
+	Value any    // nil if the handler called runtime.Goexit
 	Stack []byte // of the handler
 }
 
@@ -59,20 +59,20 @@ const settleGrace = 30 * time.Second
 //
 // The handlers' contexts end with ctx. A record whose handler then fails, except with a [Reject],
 // is given back like one that no handler began. It is delivered again at once; with Markers and
-// OffsetMap that does not count as a delivery. Run writes the results of handlers for at most 30 s
+// OffsetMap the ended delivery does not count. Run writes the results of handlers for at most 30 s
 // after ctx has ended. A result that is not written by then causes a redelivery, and Run returns an
 // error. [Queue.Drain] ends a Run gently: it processes the received records, and the handlers'
 // contexts do not end.
 //
 // A worker has one record at a time. Run receives no more records than it has idle workers, except
-// for an [Order]. Records that wait for an order count against MaxInFlight: at the bound Run
+// with an [Order]. Records that wait for an order count against MaxInFlight: at the bound Run
 // receives nothing. Run renews their locks. If a lock still expires, the record is not handled and
 // is delivered again.
 //
 // After [ErrDelayed] a worker keeps the failed record and tries to release it every 50 ms. It stops
 // when the lock expires or the Run ends.
 //
-// Plain cannot release a record: there the worker retries a failed record after the [Backoff].
+// Plain cannot release a record: the worker itself retries a failed record after the [Backoff].
 func (q *Queue) Run(ctx context.Context, workers int, handle Handler, options ...RunOption) error {
 	o := runOptions{order: Unordered}
 	for _, set := range options {
@@ -200,7 +200,7 @@ func (r *run) moreIdle() (n int) {
 	return n
 }
 
-// start returns true if a worker gets the delivery, or else adds it to its line.
+// start gives the delivery to a worker and returns true, or adds it to its line and returns false.
 func (r *run) start(d Delivery) bool {
 	l, ahead := r.join(d)
 	if ahead {
@@ -226,7 +226,7 @@ func (r *run) join(d Delivery) (l *line, ahead bool) {
 	return l, true
 }
 
-// line returns the name of a delivery's line. Keys with the same hash share one.
+// line returns the name of a delivery's line. Keys with the same hash share a line.
 func (r *run) line(d Delivery) (uint64, bool) {
 	switch {
 	case r.order == ByPartition:
@@ -246,7 +246,7 @@ func (r *run) next(j job) (job, bool) {
 		return job{}, false
 	}
 	if w.renewing != nil {
-		<-w.renewing // the handler may use the lock only later
+		<-w.renewing // the handler must not use the lock during the renewal
 	}
 	return job{Delivery: w.Delivery, line: j.line}, true
 }

@@ -34,8 +34,8 @@ func NewAxis(machine func() int64) *Axis {
 	return a
 }
 
-// Set places the start of the measured window at from after this moment, and sets the window's length. Add shift to
-// times that were read from the axis before.
+// Set lets the measured window start when from has passed, and sets the window's length. Add shift
+// to times that were read from the axis before.
 func (a *Axis) Set(from, length time.Duration) (shift int64) {
 	zero := int64(time.Since(a.epoch) + from)
 	a.end.Store(int64(length))
@@ -65,8 +65,8 @@ func (a *Axis) overlap(from, to int64) int64 {
 	return max(0, min(to, a.end.Load())-max(from, 0))
 }
 
-// CountDeliveries adds to r the records that were delivered at now. first is the number of those delivered for the
-// first time. bytes includes the records of other runs.
+// CountDeliveries adds to r the records that were delivered at now. first is the number of records
+// delivered for the first time. bytes includes the records of other runs.
 func (a *Axis) CountDeliveries(r *snapshot.Received, now, records, first, bytes int64) {
 	if r.Delivered == 0 {
 		r.FirstNs = now

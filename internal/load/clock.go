@@ -2,7 +2,8 @@ package load
 
 import "time"
 
-// Go's monotonic readings count from the start of their process, so processes compare them with MachineClock.
+// Go's monotonic readings count from the start of their process, so times of several processes are
+// compared by MachineClock.
 
 // Zero places an axis on the machine's clock, so that another process can adopt it.
 type Zero struct {

@@ -6,7 +6,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// A full watch keeps only longer gaps. Times are in ns.
+// A full watch drops its shorter gaps and then keeps only longer ones. Times are in ns.
 const (
 	shortestGap = int64(1e6)
 	mostGaps    = 1 << 16
@@ -19,7 +19,8 @@ const (
 type GapWatch struct {
 	last  int64
 	least int64
-	// waiting is the due time of the oldest record that was completed unacked since the latest ack.
+	// waiting is the earliest due time of the records that were completed without an ack since the
+	// latest ack.
 	waiting int64
 	gaps    []snapshot.Gap
 	limit   int
@@ -31,10 +32,10 @@ func NewGapWatch(partitions int) GapWatch {
 	return GapWatch{last: snapshot.BeforeAll, least: shortestGap, waiting: snapshot.AfterAll, limit: limit}
 }
 
-// Ends reports whether an ack at a time ends a gap that is kept.
+// Ends reports whether an ack at the given time ends a gap that is long enough to be kept.
 func (w *GapWatch) Ends(at int64) bool { return at-w.last > w.least }
 
-// Acked enters an ack at the time at for a record that was due at due.
+// Acked enters the ack of a record: at is the time of the ack, due the record's due time.
 func (w *GapWatch) Acked(at, due int64) {
 	if w.Ends(at) {
 		w.keep(snapshot.Gap{LastNs: w.last, FromNs: max(w.last, min(due, w.waiting)), ToNs: at})

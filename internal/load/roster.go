@@ -56,7 +56,7 @@ func (r *Roster[M]) Join(number int, open func() (M, error)) error {
 	return nil
 }
 
-// With calls do with the member of a number, which must be present.
+// With calls do for the member of a number. The member must be present.
 func (r *Roster[M]) With(number int, do func(M) error) error {
 	r.changing.Lock()
 	defer r.changing.Unlock()

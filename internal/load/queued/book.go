@@ -34,7 +34,7 @@ type lending struct {
 	holder   *node
 }
 
-// never is an unknown due time, before all others.
+// never stands for an unknown due time. It is before all other times.
 const never = math.MinInt64
 
 func newBook(id int32, from int64, cfg Config) *book {
@@ -68,8 +68,9 @@ type found struct {
 	due   int64
 }
 
-// In deliver, deadline is the end of the lock (never: none) and attempt the queue's own count. shift converts the
-// stamp's times to this process's axis. The caller holds the lock.
+// deadline is the end of the record's lock (never: none). attempt is the queue's own count of the
+// record's deliveries. shift converts the stamp's times to this process's axis. The caller holds
+// the lock of delivered.
 func (b *book) deliver(stamp payload.Stamp, shift int64, to *node, now, deadline int64, attempt int) found {
 	measured := stamp.Intended >= 0
 	finding := b.delivered.Deliver(int(stamp.Producer), stamp.Sequence, measured)
@@ -103,7 +104,7 @@ func (b *book) deliver(stamp payload.Stamp, shift int64, to *node, now, deadline
 	return a
 }
 
-// An acknowledged record was never due again.
+// An acknowledged record has no due time for a redelivery.
 func (b *book) again(stamp payload.Stamp, key uint64, to *node, attempt int) (times int, due int64) {
 	before, open := b.open[key]
 	times, due = 2, never
@@ -186,7 +187,8 @@ func (b *book) dueAt(stamp payload.Stamp, of *node, due int64) {
 	}
 }
 
-// release forgets due times of a node's records, because its locks did not end by the clock.
+// release forgets the due times of the records that a node holds, because their locks did not end
+// by the clock.
 func (b *book) release(of *node) {
 	b.delivered.Lock()
 	defer b.delivered.Unlock()
@@ -198,7 +200,8 @@ func (b *book) release(of *node) {
 	}
 }
 
-// oldest reports in others whether records of other producers are open.
+// oldest looks at the open records of the producers below bound. others reports whether records of
+// other producers are open.
 func (b *book) oldest(bound int) (due int64, others bool) {
 	b.delivered.Lock()
 	defer b.delivered.Unlock()

@@ -33,7 +33,7 @@ func (g *Group) Leave(number int) error {
 func (g *Group) Kill(number int) (loss snapshot.Loss, err error) {
 	err = g.members.Leave(number, func(n *node) error {
 		n.kill()
-		if g.cfg.Locks != LocksStay { // before the locks end: others may get its records then
+		if g.cfg.Locks != LocksStay { // before Kill ends the locks and others get its records
 			n.gone.Store(true)
 		}
 		n.queue.Kill()

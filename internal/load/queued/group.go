@@ -15,7 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Locks says what else than its deadline ends the lock of a record.
+// Locks says what ends the lock of a record, besides its deadline.
 type Locks int
 
 // Kinds of locks.
@@ -33,14 +33,14 @@ type Config struct {
 	// Only lists the members in this process; nil is all.
 	Only    []int
 	Numbers int // bounds the numbers of members, also of those that Start opens
-	Threads int // of each member, which receive, work and settle
+	Threads int // of each member; they receive, work and settle
 	Batch   int // records of one Receive
 	// Ordered makes the queue deliver records by Run instead of Receive.
 	Ordered bool
 	Locks   Locks
 
-	// Drop is the part of the deliveries that are not acknowledged. With Nack those records are given back, after the
-	// Delay of their attempt.
+	// Drop is the part of the deliveries that members do not acknowledge. With Nack they give these
+	// records back, with the Delay of the attempt.
 	Drop  float64
 	Nack  bool
 	Delay func(attempt int) time.Duration
@@ -110,7 +110,7 @@ type node struct {
 	running sync.WaitGroup
 	inHand  atomic.Int64
 	polls   atomic.Int64
-	// gone reports that its locks ended with it, not by the clock.
+	// gone reports that the node's locks ended with the node, not by the clock.
 	gone atomic.Bool
 	// the queue's last counts, after the member left
 	counts atomic.Pointer[func() snapshot.QueueCounts]

@@ -171,7 +171,8 @@ func TestQueueNacks(t *testing.T) {
 	})
 }
 
-// With half of the deliveries dropped, at most 4 deliveries give 1.875 for each record, and 5 give 1.9375.
+// If half of the deliveries are dropped, a limit of 4 deliveries gives 1.875 deliveries per record,
+// and a limit of 5 gives 1.9375.
 func TestQueueDeadLetters(t *testing.T) {
 	for most, want := range map[int]float64{4: 1.875, 5: 1.9375} {
 		capped := func(c *Config, q *fakeQueue) { c.Drop, q.most = 0.5, most }

@@ -21,9 +21,11 @@ func (g *Group) Standing(books bool) snapshot.Group {
 	return s
 }
 
-// OldestUnacked returns when the oldest delivered, unacknowledged record was due; snapshot.NothingDue without one. It
-// returns nil if all open records are of a fill, or if the run has no others: they have no due times. With members in other
-// processes it is nil too, because they may have settled what is open here. It looks at every open record.
+// OldestUnacked returns when the oldest delivered, unacknowledged record was due;
+// snapshot.NothingDue without one. It returns nil if all open records, or all records of the run,
+// are of a fill, because these have no due times. It also returns nil if other processes have
+// members, because these may have settled records that are open here. It looks at every open
+// record.
 func (g *Group) OldestUnacked() *int64 {
 	scheduled := g.cfg.Producers - g.cfg.Filled
 	if scheduled <= 0 || g.cfg.divided() { // another process may have acknowledged what is open here

@@ -33,8 +33,8 @@ type inHand struct {
 	due     int64 // when a redelivery was due, or never
 }
 
-// measuredAt reports whether a time that ends at now is measured. A record of a fill is before the axis, so now
-// decides.
+// measuredAt reports whether a time that ends at now is measured. A record of a fill has no time on
+// the axis, so now decides.
 func (h inHand) measuredAt(now int64) bool {
 	return h.stamp.Intended >= 0 || !h.timed && now >= 0
 }
@@ -90,7 +90,8 @@ func (n *node) serve(threads chan *thread) error {
 	})
 }
 
-// In work, an ending member leaves the rest to the queue. took is how long Receive waited; negative: it did not.
+// An ending member leaves the rest of the lot to the queue. took is how long Receive waited;
+// negative: Receive was not called.
 func (t *thread) work(lot Lot, took time.Duration) error {
 	n := t.node
 	there := n.group.axis.Now()
@@ -289,7 +290,7 @@ func (n *node) acked(h inHand, now int64, times *[]timed, counts *snapshot.Recei
 	}
 }
 
-// nack sets the due time before the call (due-before-give-back).
+// nack sets the due time before it gives the record back (due-before-give-back).
 func (n *node) nack(lot Lot, h inHand) {
 	g := n.group
 	delay := g.delay(h.times)

@@ -35,7 +35,7 @@ type Config struct {
 	Filled      int
 	Partitions  int
 	From        []int64 // first offset of each partition; nil is zero
-	ByPartition bool    // else one for each member
+	ByPartition bool    // each partition has a worker; else each member
 	Plan        load.Plan
 	CommitEvery time.Duration // 0: after each batch
 	PollTimeout time.Duration // a poll without records ends after it and counts as empty; 0: never

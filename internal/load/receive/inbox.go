@@ -6,7 +6,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// in records: the member pauses above the high mark and resumes below the low one
+// in records: the client pauses a partition above the high mark and resumes it below the low mark
 const (
 	inboxHigh = 512
 	inboxLow  = 128

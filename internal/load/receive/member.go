@@ -22,7 +22,8 @@ type assignment struct {
 	halt      *load.Halt
 	alive     <-chan struct{} // closed when the member is to end
 	cut       <-chan struct{} // closed when the member is killed or the group stopped
-	// handling guards ended and the offsets of the first delivered record (from) and after the last (handed).
+	// The worker's handling guards these fields. from is the offset of the first delivered record,
+	// handed the offset after the last.
 	ended        bool
 	from, handed int64
 	// processed is the offset after the last processed record and the control records behind it.
@@ -33,7 +34,7 @@ type assignment struct {
 	inbox    *inbox
 	worked   sync.WaitGroup
 	fetching sync.Mutex // held while the client pauses or resumes
-	paused   bool       // with fetching
+	paused   bool       // guarded by fetching
 }
 
 // end drops waiting records and, unless the member was killed, first finishes the current work.
@@ -100,8 +101,8 @@ func (m *member) config() driver.ConsumerConfig {
 	return client
 }
 
-// open holds no lock while the client opens, because the client may call back before it is returned. It then holds
-// the partitions assigned so far.
+// open holds no lock while the client opens, because the client may call back before it is
+// returned. Then open pauses the partitions assigned so far if the group is held.
 func (m *member) open(d driver.Driver) error {
 	client, err := d.NewConsumer(m.config())
 	if err != nil {
@@ -145,9 +146,9 @@ func (m *member) onAssigned(partitions []int32) {
 		}
 	}
 	m.size.Store(int64(len(m.owned)))
-	client := m.client // nil while open runs, which holds them itself
+	client := m.client // nil while open runs; open then calls hold itself
 	m.mu.Unlock()
-	m.hold(client, partitions) // the client fetches once this returns
+	m.hold(client, partitions) // the client fetches after onAssigned returns
 	if m.assigned.Add(1) > 1 || m.late {
 		m.counts.rebalances.Add(1)
 	}

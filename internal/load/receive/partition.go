@@ -17,10 +17,10 @@ type partition struct {
 	offsets load.Offsets
 	// The receiver's lock also guards the fields up to the blank line.
 	receiver   *ledger.Receiver
-	next       int64 // after the highest delivered record and the control records behind it
+	next       int64 // offset after the highest delivered record and the control records behind it
 	at         int64
 	count      int64
-	fresh      int64 // of count, those above all earlier offsets
+	fresh      int64 // part of count: records above all earlier offsets
 	handed     load.GapWatch
 	unfinished map[int64]struct{}
 	// elsewhere has the deliveries of other processes; nil if unknown.
@@ -53,7 +53,7 @@ func (p *partition) hand(records []driver.Received, now int64) (fresh int64) {
 	return fresh
 }
 
-// dueOf returns BeforeAll without a stamp, so that a gap counts from the delivery before.
+// dueOf returns BeforeAll without a stamp, so that a gap counts from the previous delivery.
 func (p *partition) dueOf(r driver.Received) int64 {
 	if stamp, check := payload.ReadStamp(r.Value); check == payload.Intact {
 		shift, _ := p.offsets.Of(stamp.Producer)
@@ -119,8 +119,9 @@ func (ps partitions) Receivers() []*ledger.Receiver {
 	return receivers
 }
 
-// DeliveryGaps returns, by partition, the periods without a new delivery while records were due; without stamps,
-// all periods without a new delivery. Nothing waits in the last, open gap unless Waiting says so.
+// DeliveryGaps returns, by partition, the periods without a new delivery while records were due;
+// without stamps, all periods without a new delivery. The last gap is open; no records wait in it
+// unless snapshot.Gaps.Waiting adds them.
 func (ps partitions) DeliveryGaps() []snapshot.Gaps {
 	all := make([]snapshot.Gaps, len(ps))
 	for i, p := range ps {

@@ -12,7 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// A gap begins at the due time of the next record, or at the delivery before.
+// A gap begins at the due time of the next record, or at the previous delivery if that is later.
 func TestGapsInWhatIsHandedOver(t *testing.T) {
 	const ms = int64(1e6)
 	p := &partition{receiver: ledger.NewReceiver(0, 1), handed: load.NewGapWatch(1)}

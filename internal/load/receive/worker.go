@@ -20,7 +20,8 @@ type worker struct {
 	offsets  load.Offsets
 	recorder *latency.Recorder
 
-	// handling is full while records are delivered and processed; ending an assignment takes it.
+	// handling is full while records are delivered and processed, and while an assignment is marked
+	// as ended.
 	handling chan struct{}
 	handed   []handed
 
@@ -33,8 +34,9 @@ type handed struct {
 	measured         bool
 }
 
-// handle delivers the records, arrived at there, whose work can begin by now, and waits for the work. It returns
-// their number, at least 1, or 0 if the assignment has ended.
+// handle delivers the records whose work can begin by now, and waits for the work. The records
+// arrived at the time there. handle returns the number of delivered records, at least 1, or 0 if
+// the assignment has ended.
 func (w *worker) handle(a *assignment, records []driver.Received, there int64) int {
 	w.handling <- struct{}{}
 	defer func() { <-w.handling }()

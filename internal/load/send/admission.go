@@ -12,7 +12,7 @@ type admission struct {
 	offsets     bool
 	topic       string
 	excess      backpressure.Excess
-	keep        int64 // degrade keeps one of keep refused records
+	keep        int64 // degrade keeps one in so many refused records
 
 	fates []fates // by partition if each has a gate, else one
 }

@@ -107,7 +107,7 @@ func TestShutPartitionHoldsUpTheQueue(t *testing.T) {
 	})
 }
 
-// Of keep refused records one waits, and is sent first when the gate opens.
+// One in so many refused records waits, and is sent first when the gate opens.
 func TestDegradeKeepsOneInSoMany(t *testing.T) {
 	control := &sluice{}
 	gate, err := backpressure.New(backpressure.Config{Controller: control})
@@ -186,7 +186,7 @@ func TestDegradeByPartition(t *testing.T) {
 	})
 }
 
-// A kept record goes before every later one of its partition and delays no other partition.
+// A kept record is sent before every later record of its partition, and delays no other partition.
 func TestDegradeKeepsTheOrder(t *testing.T) {
 	for _, warmup := range []int64{0, 2} {
 		gates, each := sluices(t, false, false)
@@ -245,7 +245,7 @@ func (b *bench) lane(t *testing.T, partition int32, warmup int64) string {
 	return strings.Join(all, " ")
 }
 
-// Unknown records are done only after the doubt.
+// Unknown records count as done only after the time of doubt.
 func TestGateLearnsWhatBecameOfRecords(t *testing.T) {
 	const doubt = 10 * time.Second
 	gate := func(b *bench) *backpressure.Gate {

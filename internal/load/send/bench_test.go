@@ -111,7 +111,7 @@ func benchmarkClient(b *testing.B) {
 	<-ended
 }
 
-// Processor time depends little on other load.
+// timed reports processor time, which depends little on other load.
 func timed(b *testing.B, acked func() int64) {
 	b.Helper()
 	await := func(n int64) {

@@ -72,8 +72,8 @@ func phaseOf(measured bool) int {
 	return 0
 }
 
-// runOpen offers every record at its due time. It returns when no record waits or is in flight, or when the run
-// abandons it.
+// runOpen offers every record at its due time. It returns when no record waits or is in flight, or
+// when the run abandons the worker.
 func (p *producer) runOpen(s sleeper) {
 	defer s.close()
 	p.endEmptyShare()
@@ -194,8 +194,9 @@ func (p *producer) prepare(now, room int64) (granted int64) {
 	return granted
 }
 
-// prepareEach is prepare if each partition has its own gate. No record passes a kept one of its partition. A
-// refused record that stays at the sending cursor delays the records behind it, even those of other partitions.
+// prepareEach replaces prepare if each partition has its own gate. No record overtakes a kept
+// record of its partition. A refused record that stays at the sending cursor delays the records
+// behind it, even those of other partitions.
 func (p *producer) prepareEach(now, room int64) (granted int64) {
 	p.recorder.Lock()
 	defer p.recorder.Unlock()
@@ -219,7 +220,8 @@ func (p *producer) prepareEach(now, room int64) (granted int64) {
 	return granted
 }
 
-// refuse reports whether the queue goes on behind the refused record. The caller holds the recorder's lock.
+// refuse reports whether the worker may go on with the records behind the refused one. The caller
+// holds the recorder's lock.
 func (p *producer) refuse() (goesOn bool) {
 	c := &p.counts[phaseOf(p.sent.Due() >= 0)]
 	switch {
@@ -260,8 +262,9 @@ func (p *producer) assign(s *slot, partition int32, now int64) {
 	p.inFlight++
 }
 
-// handful is how many records of a closed loop share one reading of the clock (about 5 µs), so that the processor
-// fetches their memory together. The reading comes first, so no send time is too late.
+// handful is how many records of a closed loop (about 5 µs) share one reading of the clock, so that
+// the processor fetches their memory together. The reading comes first, so no send time is too
+// late.
 const handful = 16
 
 // hand produces the prepared records, each with a send time read just before its call; without a schedule, a

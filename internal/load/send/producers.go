@@ -330,8 +330,9 @@ func (ps *Producers) openIn(partition int, awaited []ledger.Awaited) (records, o
 	return records, oldestDue
 }
 
-// Waiting returns the number of records that wait at the source and the due time of the oldest. It counts in the
-// queue itself, not from the counters of records, so a difference shows an error in them.
+// Waiting returns the number of records that wait at the source and the due time of the oldest. It
+// counts in the queue itself, not from the counters of records, so a difference shows an error in
+// the counters.
 func (ps *Producers) Waiting() (records, oldestDue int64) {
 	for _, w := range ps.workers {
 		w.recorder.Lock()

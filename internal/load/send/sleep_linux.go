@@ -10,10 +10,10 @@ import (
 // PreciseAvailable reports whether the precise pacer differs from the frugal one on this operating system.
 const PreciseAvailable = true
 
-// precise sleeps by clock_nanosleep on its own thread, with a timer slack of 1 ns (default 50 µs). If the process
-// may (CAP_SYS_NICE or RLIMIT_RTPRIO), the thread gets real-time priority, so that it need not wait for another
-// thread's time slice. A goroutine
-// that used it must end afterwards, so that its thread ends too.
+// precise sleeps by clock_nanosleep on its own thread, with a timer slack of 1 ns (default 50 µs).
+// If the process may (CAP_SYS_NICE or RLIMIT_RTPRIO), the thread gets real-time priority, so that
+// it need not wait for another thread's time slice. A goroutine that used precise must end
+// afterwards, so that its thread ends too.
 type precise struct{}
 
 func newPrecise() sleeper {

@@ -13,8 +13,8 @@ type slot struct {
 	*flight
 }
 
-// flight holds what completing a record needs. A slab keeps flights apart from slots, eight times as dense,
-// because a slot has left the cache by then.
+// flight holds what completing a record needs. A slab keeps flights apart from slots, eight times
+// as dense, because a slot has left the cache when its record is completed.
 type flight struct {
 	sequence  uint64
 	intended  int64
@@ -27,7 +27,7 @@ func (f *flight) measured() bool { return f.intended >= 0 }
 
 type completion struct {
 	tag     uint64
-	acked   int64 // whatever the outcome
+	acked   int64 // time of the report, whatever the outcome
 	offset  int64
 	err     error
 	outcome driver.Outcome

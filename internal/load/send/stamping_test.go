@@ -22,7 +22,8 @@ func (p slowProducer) Produce(r *driver.Record) {
 	time.Sleep(time.Millisecond)
 }
 
-// A record's send time is that of its own produce call; in a closed loop, of its handful's first.
+// A record's send time is that of its own produce call; in a closed loop, that of the first call of
+// its handful.
 func TestSendTimeIsNeverTooLate(t *testing.T) {
 	for _, c := range []struct {
 		name     string

@@ -2,8 +2,8 @@ package send
 
 import "sort"
 
-// A timeline remembers when the records of one lane were due, in bounded memory. A pause between two records never
-// lies inside one.
+// A timeline remembers when the records of one lane were due, in bounded memory. A pause of at
+// least a period's length never lies inside a period.
 type timeline struct {
 	periods []period
 	length  int64 // longest period, in ns; 0: periodLength
@@ -47,8 +47,8 @@ func (t *timeline) thin() {
 	t.periods = kept
 }
 
-// oldest returns when the oldest record from next on was due, and forgets those below. The result may be early by
-// a period's length, never late.
+// oldest returns the due time of the first record from sequence next on, and forgets the records
+// before it. The result may be early by a period's length, never late.
 func (t *timeline) oldest(next uint64) (due int64, ok bool) {
 	i := sort.Search(len(t.periods), func(i int) bool { return t.periods[i].last >= next })
 	t.periods = append(t.periods[:0], t.periods[i:]...)

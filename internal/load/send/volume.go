@@ -16,8 +16,8 @@ type volume struct {
 	spent chan struct{}
 
 	mu sync.Mutex
-	// left counts the workers with an unspent part. last is the latest due time offered by the others, next the
-	// first not offered.
+	// left counts the workers with an unspent part. last is the latest due time that the other
+	// workers offered, next the earliest that they did not offer.
 	left       int
 	last, next int64
 }
@@ -44,8 +44,8 @@ type share struct {
 	left    int64
 }
 
-// newShare deals records from the worker of the first measured record on, so that the first records of the schedule
-// are offered.
+// newShare deals records in turn, beginning with the worker of the first measured record, so that
+// the first records of the schedule are offered.
 func newShare(cfg Config, of *volume, id int) *share {
 	switch {
 	case of == nil:
@@ -69,8 +69,8 @@ func (cfg Config) firstMeasured() int {
 	return int(all.Index() % int64(cfg.Workers))
 }
 
-// empty reports whether there are fewer records than workers. A share of bytes is never empty: each worker offers
-// the record that reaches it.
+// empty reports whether the worker has no records because there are fewer records than workers. A
+// share of bytes is never empty: each worker offers the record that reaches it.
 func (s *share) empty() bool { return s.records && s.left == 0 }
 
 func (s *share) take(bytes int) (spent bool) {

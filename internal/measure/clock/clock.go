@@ -1,6 +1,6 @@
-// Package clock finds how far another machine's clock is ahead of this one's, and the error of that. An [Echo], a
-// question to the peer and its answer, proves bounds of the offset. The question arrives after it leaves, and so
-// does the answer, however long each way takes. See ADR 0035.
+// Package clock finds how far another machine's clock is ahead of this one's, and the error of
+// that. An [Echo], a question to the peer and its answer, proves bounds of the offset. Question and
+// answer each arrive after they leave, however long each way takes. See ADR 0035.
 //
 // Files to know: clock.go (what an echo proves), estimator.go (what many prove together).
 package clock
@@ -22,13 +22,13 @@ type Echo struct {
 	OwnSlewNs, PeerSlewNs int64
 }
 
-// Bound is an offset with its error. The offset is the peer's clock minus the own clock at one instant; it is
-// positive if the peer's clock is ahead. The true offset is within ErrorNs, which is at least 0. The peer's time p
-// is p - OffsetNs on the own clock.
+// Bound is an offset with its error. The offset is the peer's clock minus the own clock at one
+// instant; it is positive if the peer's clock is ahead. The true offset differs from OffsetNs by at
+// most ErrorNs, which is at least 0. The peer's time p is p - OffsetNs on the own clock.
 type Bound struct{ OffsetNs, ErrorNs int64 }
 
-// drift returns how much the offset may change in a time, if each clock is wrong by up to 50 ppm. The divisor
-// makes it 100.1 ppm, because the clock that measures the time may be wrong too.
+// drift returns how much the offset may change in ns nanoseconds, if each clock is wrong by up to
+// 50 ppm. The divisor allows 100.1 ppm, because the clock that measures the time may be wrong too.
 func drift(ns int64) int64 { return (ns + 9989) / 9990 }
 
 // slewed bounds an unseen change of the offset during an echo: the kernel slews a clock by at most 500 ppm.
@@ -37,8 +37,8 @@ func slewed(ns int64) int64 { return (ns + 999) / 1000 }
 type proof struct {
 	epoch          int
 	sent, received int64 // on the own clock
-	atMost         int64 // at sent: the peer's clock showed HeardNs only later
-	atLeast        int64 // at received: the peer's clock had passed AnsweredNs
+	atMost         int64 // bounds the offset at sent: the peer's clock showed HeardNs only later
+	atLeast        int64 // bounds the offset at received: the peer's clock had passed AnsweredNs
 	slews          [2]int64
 }
 

@@ -45,7 +45,7 @@ func anyMachine(r *rand.Rand, length int64) machine {
 
 type used struct{ from, to, offset int64 }
 
-// Each error covers the truth; across a step there is none.
+// Each error covers the truth; across a step, no error is stated.
 func TestErrorsCoverTheTruth(t *testing.T) {
 	t.Parallel()
 	stated, stepped := 0, 0

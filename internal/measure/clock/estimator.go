@@ -12,9 +12,10 @@ const kept = 64
 // Estimator holds what the last 64 echoes with one peer prove together. Each proof is widened by 100.1 ppm of its
 // distance in time and by the slew seen in between.
 //
-// If no offset satisfies all proofs, a clock was stepped. The offset is then unknown from the newest contradicted
-// proof to the new one. The Estimator notices a step larger than the round trips of the fastest echo before it and
-// the first one after it. Errors do not cover smaller steps.
+// If no offset satisfies all proofs, a clock was stepped. The offset is then unknown from the
+// newest contradicted proof to the new one. The Estimator notices a step larger than the round
+// trips of two echoes: the fastest before the step and the first after it. Errors do not cover
+// smaller steps.
 //
 // The zero value is ready to use. It is not safe for concurrent use.
 type Estimator struct{ proofs []proof } // oldest first
@@ -34,7 +35,7 @@ func (e *Estimator) Add(echo Echo) error {
 		p.epoch = last.epoch
 	}
 	if against := e.contradicted(p); against >= 0 {
-		e.proofs = e.proofs[:against+1] // later ones may be of either epoch
+		e.proofs = e.proofs[:against+1] // later proofs may be of either epoch
 		p.epoch++
 	}
 	if len(e.proofs) == kept {
@@ -61,10 +62,10 @@ func (e *Estimator) contradicted(p proof) int {
 	return -1
 }
 
-// Over returns the error of an offset that was used for all of [fromNs, toNs] on the own clock. OffsetNs is
-// usedNs, within ±2^60, and the true offset was always within ErrorNs of it. Call it after the next echo: it needs
-// echoes that ended before and began after that time. Before the last 64 echoes, and across a step, known is
-// false.
+// Over returns the error of an offset that was used for all of [fromNs, toNs] on the own clock.
+// OffsetNs is usedNs, within ±2^60, and the true offset was always within ErrorNs of it. Call Over
+// after the next echo: it needs an echo that ended before fromNs and one that began after toNs.
+// known is false before the last 64 echoes and across a step.
 func (e *Estimator) Over(fromNs, toNs, usedNs int64) (b Bound, known bool) {
 	before, after := -1, -1
 	for i, p := range e.proofs {

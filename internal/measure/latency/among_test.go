@@ -17,7 +17,7 @@ func edge(ns int64) int64 {
 }
 
 func TestAmong(t *testing.T) {
-	drained := NewHistogram() // 1, 2, … 210 ms of 1,000 that a drain of 100 ms leaves
+	drained := NewHistogram() // of 1,000 values, a drain of 100 ms leaves 210: 1, 2, … 210 ms
 	for i := range int64(210) {
 		drained.Record((i + 1) * ms)
 	}

@@ -131,8 +131,9 @@ func (h *Histogram) Percentiles(ascending []float64) []int64 {
 // the ages of the values that were given up. rest is the number of all others that have not ended; each is at least
 // floorNs.
 //
-// The result is exact or too high if enough values have ended. Otherwise it is a lower bound (atLeast): each value
-// that has not ended counts as the least proven one, rounded down to its slot.
+// The result is exact or too high if enough values have ended. Otherwise it is a lower bound
+// (atLeast): each value that has not ended counts with its age, or else floorNs, rounded down to
+// its slot.
 func (h *Histogram) Among(p float64, open *Histogram, rest, floorNs int64) (ns int64, atLeast bool) {
 	population := h.count + open.ended() + rest
 	if population == 0 {

@@ -39,8 +39,8 @@ func NewHistogram() *Histogram {
 // Record counts one value.
 func (h *Histogram) Record(ns int64) { h.RecordN(ns, 1) }
 
-// RecordN counts n equal values; nothing if n is not positive. A negative value counts as zero, one above
-// HighestNs as HighestNs; Distribution counts them too.
+// RecordN counts n equal values; nothing if n is not positive. A negative value counts as zero, one
+// above HighestNs as HighestNs; Distribution reports how many there are.
 func (h *Histogram) RecordN(ns, n int64) {
 	if n <= 0 {
 		return

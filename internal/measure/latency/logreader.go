@@ -14,7 +14,8 @@ import (
 type LogEntry struct {
 	Start, End time.Duration
 	Tag        string
-	// Histogram has the recorded counts. The format keeps no clamped values, and of the minimum only its slot.
+	// Histogram has the recorded counts. The format keeps no clamped values, and only the slot of
+	// the minimum.
 	Histogram *Histogram
 }
 

@@ -7,8 +7,8 @@ const maxLostRanges = 100
 // Books are the closed books of a run.
 type Books struct {
 	Warmup, Measured Book
-	// Approximate reports that some figures are estimates, for one of the Reasons: a bound was hit, a record was
-	// never settled, or Merge could not know a figure. All others are exact.
+	// Approximate reports that some figures are estimates, for one of the Reasons: a bound was hit,
+	// a record was never settled, or Merge could not know a figure. All other figures are exact.
 	Approximate bool
 	Reasons     []string
 }

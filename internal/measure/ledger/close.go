@@ -8,10 +8,11 @@ import (
 // Close compares the two sides and returns the outcome of every record. It takes all locks, changes nothing and
 // may be called again. Lost and pending are right only after the consumers have stopped.
 //
-// position returns the offset of the next record to read from a partition, -1 if unknown, or ReadToEnd. An acked
-// record that did not arrive is lost if the consumers passed it. They did if a later sequence of its lane arrived,
-// if position is above the lane's highest acked offset, or at ReadToEnd; otherwise it is pending. Without offsets
-// (acks 0) the end of a lane is lost only at ReadToEnd; without a receiver it is always pending.
+// position returns the offset of the next record to read from a partition, -1 if unknown, or
+// ReadToEnd. An acked record that did not arrive is lost if the consumers passed it. They passed it
+// if a later sequence of its lane arrived, if position is above the lane's highest acked offset, or
+// at ReadToEnd; otherwise the record is pending. Without offsets (acks 0) the end of a lane is lost
+// only at ReadToEnd; without a receiver it is always pending.
 func Close(senders []*Sender, receivers []*Receiver, position func(partition int32) int64) Books {
 	c := closing{senders: senders, receivers: map[int32]*Receiver{}, positions: map[int32]int64{}}
 	for _, r := range receivers {
@@ -98,7 +99,7 @@ func (c *closing) closeLane(s *Sender, partition int32, tallies *[numBooks]tally
 	c.fatesForgotten += sent.failed.forgotten() + sent.unknown.forgotten()
 }
 
-// placeCorrupt lets corrupt records replace missing ones, first in their own book, which is a guess.
+// placeCorrupt lets corrupt records replace missing ones, first in their own book. This is a guess.
 func (c *closing) placeCorrupt(r *Receiver, tallies *[numBooks]tally) {
 	var left [numBooks]int64
 	for book := range tallies {

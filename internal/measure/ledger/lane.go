@@ -1,7 +1,7 @@
 package ledger
 
-// Above the floor both sides know each sequence. Below, one side has closed spans and knows only counts. There,
-// failed and unknown records count as missing while enough are missing.
+// Above the floor both sides know each sequence. Below, one side has closed spans and knows only
+// counts. There, failed and unknown records count as missing as long as enough records are missing.
 type laneClosing struct {
 	producer  int
 	partition int32
@@ -37,7 +37,7 @@ func (l *laneClosing) settle(book int) tally {
 	t := l.byNumber(max(lo, l.floor), max(hi, l.floor))
 	below := l.byCount(book, min(lo, l.floor), min(hi, l.floor))
 	t.merge(&below)
-	// They are more likely ahead than skipped.
+	// Records in flight are more likely ahead than skipped.
 	inFlight := max(l.sent.inFlight(book), 0)
 	t.unackedDelivered += t.takeLost(t.takePending(inFlight))
 	return t

@@ -1,10 +1,11 @@
 // Package ledger keeps the books of a run: which records were acked and delivered, and the outcome of the others.
 //
-// Every record has a sequence in its lane, the pair of producer and partition, counted from zero without gaps. Kafka
-// keeps the order within a partition, so nearly every delivery is the next sequence of its lane, and checking it is
-// one comparison. A skipped sequence leaves a gap. If it arrives later, it was reordered; if it arrives twice, the
-// second is a duplicate. A remaining gap is lost if the broker acked its records. Memory grows with lanes and gaps,
-// not with records.
+// Every record has a sequence in its lane, the pair of producer and partition, counted from zero
+// without gaps. Kafka keeps the order within a partition, so nearly every delivery is the next
+// sequence of its lane, and checking it is one comparison. A skipped sequence leaves a gap. If its
+// record arrives later, the record was reordered; if a record arrives twice, the second is a
+// duplicate. A remaining gap is lost if the broker acked its records. Memory grows with lanes and
+// gaps, not with records.
 //
 // During the run the two sides are independent. Each producer writes a [Sender], each partition has a [Receiver], and
 // [Close] compares them. Both sides count different events, so the books can fail to balance ([Book.Imbalance]).

@@ -160,8 +160,8 @@ func (l *receiverLane) arrived(from, to uint64) int64 {
 	return int64(to-from) - count(clip(l.missing.live(), from, to))
 }
 
-// arrivedBelow counts arrivals of a book in [from, to) below another lane's floor. Below its own floor it counts
-// what the lane has not closed.
+// arrivedBelow counts arrivals of a book in [from, to) below another lane's floor. Below the lane's
+// own floor it counts what the lane has not closed.
 func (l *receiverLane) arrivedBelow(floor uint64, book int, from, to uint64) int64 {
 	own := l.missing.floor
 	n := l.arrived(max(from, own), min(to, floor))

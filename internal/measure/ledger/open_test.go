@@ -27,7 +27,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// Unknown records that arrive end only once.
+// An unknown record that arrives counts as ended only once.
 func TestOpenOfAQueue(t *testing.T) {
 	s, r := NewSender(1, 1), NewUnordered(0, 2)
 	for range 12 {

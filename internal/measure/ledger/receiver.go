@@ -199,8 +199,8 @@ func (l *receiverLane) outOfOrder(book *received, seq uint64) Finding {
 	return Late
 }
 
-// The record after a closed gap was delivered, so its book is known, except right before the first measured
-// record.
+// The record after a closed gap was delivered, so the gap's book is known, except right before the
+// first measured record.
 func (l *receiverLane) closeGap(gap span, full bool) {
 	switch {
 	case !full:

@@ -2,8 +2,9 @@ package ledger
 
 import "sync"
 
-// Sender is the sending side of one producer's lanes. Its worker admits and settles. No method takes the lock,
-// except where stated; if other goroutines read or settle too, all must hold it.
+// Sender is the sending side of one producer's lanes. The producer's worker admits and settles
+// records. No method takes the lock, except where stated; if other goroutines read or settle too,
+// all must hold it.
 type Sender struct {
 	sync.Mutex
 	producer int
@@ -82,8 +83,8 @@ func (s *Sender) AckedIn(partition int32) int64 {
 	return acked[bookWarmup] + acked[bookMeasured]
 }
 
-// Open returns, of the awaited sequences that are neither failed nor unknown, the lowest and the number. Gaps whose
-// failed records were forgotten are not open.
+// Open looks at the awaited sequences that are neither failed nor unknown. It returns the lowest of
+// them and their number. Gaps whose failed records were forgotten are not open.
 func (s *Sender) Open(partition int32, awaited Awaited) (first uint64, records int64) {
 	lane := &s.lanes[partition]
 	floor := max(lane.failed.which.floor, lane.unknown.which.floor)

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// A Gap is a period without an ack in one partition, on the run's axis, while a record waited for one.
+// A Gap is a period without an ack in one partition, on the run's axis, while a record waited for
+// an ack.
 //
 // No ack came between LastNs and ToNs. A record waited from FromNs: that is LastNs, or the due time of the oldest
 // waiting record if that is later. A gap's length, ToNs − FromNs, is not positive if no record waited.
@@ -58,8 +59,8 @@ func MergeGaps(all, others []Gaps) []Gaps {
 	return all
 }
 
-// Within returns the gaps that begin before the end of a window from zero, if a record waited. A gap lasts until
-// its ack, even after the window; without an ack it lasts until end.
+// Within returns the gaps in which a record waited and that begin before end. The window goes from
+// zero to end. A gap lasts until its ack, even after the window; without an ack it lasts until end.
 func (g Gaps) Within(end int64) (all []Gap) {
 	for _, gap := range g.All {
 		gap.FromNs = max(gap.FromNs, 0)

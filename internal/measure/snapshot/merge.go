@@ -174,7 +174,7 @@ func (s *Snapshot) mergeBooks(all []Snapshot) {
 	}
 }
 
-// Records may be first delivered to, or acknowledged by, two parts.
+// Two parts may both count a first delivery, or an acknowledgement, of one record.
 func (g *Group) mergeQueue(all []Snapshot, number int) {
 	if g.Books == nil {
 		return // an interval: books come with the end

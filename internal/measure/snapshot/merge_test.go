@@ -430,7 +430,7 @@ func TestFurthest(t *testing.T) {
 	}
 }
 
-// A record of a queue that two parts were handed, or acknowledged, is one record.
+// A queue's record that two parts received or acknowledged counts as one record.
 func TestMergeOfAQueue(t *testing.T) {
 	const producers = 1
 	part := func(number int, delivered, acked []uint64, dead ...uint64) snapshot.Snapshot {

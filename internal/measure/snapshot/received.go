@@ -15,7 +15,8 @@ type Received struct {
 	// those in the measured window, UniqueAfter later ones.
 	Unique, UniqueInWindow, UniqueAfter int64
 	Processed                           int64
-	// Handed is the bytes of all delivered keys and values, Bytes of those delivered in the measured window.
+	// Handed counts the bytes of all delivered keys and values, Bytes only those delivered in the
+	// measured window.
 	Handed, Bytes int64
 	// FirstNs is the time of the first delivery; undefined without one.
 	FirstNs int64
@@ -54,7 +55,8 @@ type MemberCounts struct {
 	Polls, EmptyPolls     int64
 	Commits, CommitErrors int64
 	CommitTime            time.Duration // with round trips
-	// Rebalances counts assignments and revocations, except the first assignment of a member from the start.
+	// Rebalances counts assignments and revocations, except the first assignment of a member that
+	// was there from the start.
 	Rebalances int64
 }
 
@@ -76,9 +78,9 @@ type Reached struct {
 	// Delivered includes duplicates. Arrived counts first deliveries and corrupt records; without stamps, offsets tell
 	// which delivery is the first.
 	Delivered, Arrived int64
-	// Awaited has, for each producer, the sequences still to arrive. In a queue, which has no order, they are all
-	// missing ones; otherwise those above the highest arrived one. Corrupt records of a queue stay in Awaited, because
-	// their sequences cannot be read.
+	// Awaited has, for each producer, the sequences still to arrive. In a queue, which has no
+	// order, these are all missing sequences; otherwise those above the highest arrived sequence.
+	// Corrupt records of a queue stay in Awaited, because their sequences cannot be read.
 	Awaited []ledger.Awaited
 	Corrupt int64
 	// Settled reports whether Position is the first offset plus the number of records that a queue has settled. Those

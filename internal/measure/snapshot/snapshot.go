@@ -34,7 +34,7 @@ type Snapshot struct {
 	Pauses *Pauses
 	Times  latency.Encoded
 	Last   *Last
-	Failed string // of a consumer; empty: none
+	Failed string // why a consumer failed; empty: none did
 
 	Told []byte // further data of the part, opaque here
 }
@@ -73,8 +73,8 @@ type Queue struct {
 	Deliveries [2]DeliveryCounts // warm-up, measured
 	// OldestUnackedNs is when the oldest delivered, unacknowledged record was due, or NothingDue; nil if unknown.
 	OldestUnackedNs *int64
-	// Settled has books of acknowledged records and dead letters, Acked of acknowledged ones. They have no empty books,
-	// and are nil unless requested.
+	// Settled has books of acknowledged records and dead letters, Acked only of acknowledged
+	// records. They have no empty books, and are nil unless requested.
 	Settled, Acked map[int32]*ledger.Receiver
 }
 

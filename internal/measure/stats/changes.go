@@ -30,16 +30,18 @@ type ChangeOptions struct {
 	MinChange float64
 }
 
-// ChangePoints finds where the level of xs, in order of time, changes. It is E-Divisive (D. S. Matteson and N. A.
-// James, A Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data, 2014). It cuts the
-// series where the energy distance between both sides is largest, and then cuts the parts again. It stops when
-// chance explains a cut: the same search in permutations of the parts finds one as good more often than Alpha. It
-// assumes independent noise about each level; a slow drift is found as steps.
+// ChangePoints finds where the level of xs, in order of time, changes. It is E-Divisive (D. S.
+// Matteson and N. A. James, A Nonparametric Approach for Multiple Change Point Analysis of
+// Multivariate Data, 2014). It cuts the series where the energy distance between both sides is
+// largest, and then cuts the parts again. It stops when chance explains a cut: the same search in
+// permutations of the parts finds an equally good cut more often than Alpha. ChangePoints assumes
+// independent noise about each level; a slow drift is found as steps.
 //
-// At the end it removes changes below MinChange, the smallest first, each time with new medians (M. Fleming et
-// al., Hunter: Using Change Point Detection to Hunt for Performance Regressions, 2023; now Apache Otava). Unlike
-// Hunter it needs no Student's test, because the permutations assume no normal noise, and no windows, because the
-// right side of a cut may end before its part does.
+// At the end, ChangePoints removes changes below MinChange, the smallest first, each time with new
+// medians (M. Fleming et al., Hunter: Using Change Point Detection to Hunt for Performance
+// Regressions, 2023; now Apache Otava). Unlike Hunter it needs no Student's test, because the
+// permutations assume no normal noise. It needs no windows, because the right side of a cut may end
+// before its part does.
 //
 // The time grows with n² × Permutations: 1 s for three hundred values.
 func ChangePoints(xs []float64, o ChangeOptions) []Change {
@@ -100,9 +102,9 @@ func (s *series) best(xs []float64) cut {
 	return best
 }
 
-// chance returns the part of permutations whose best cut is as good. The series counts as one, so the test is
-// exact. It stops as soon as the result must exceed Alpha, and returns that bound (J. Besag and P. Clifford,
-// Sequential Monte Carlo p-values, 1991).
+// chance returns the part of permutations whose best cut is as good. The series itself counts as
+// one permutation, so the test is exact. It stops as soon as the result must exceed Alpha, and
+// returns that bound (J. Besag and P. Clifford, Sequential Monte Carlo p-values, 1991).
 func (s *series) chance(energy float64) float64 {
 	mixed := slices.Clone(s.xs)
 	all := float64(s.o.Permutations + 1)

@@ -19,8 +19,8 @@ type Comparison struct {
 	// Shift is how much b is higher than a, in the figure's unit: the Hodges–Lehmann estimate. ShiftLow and
 	// ShiftHigh bound it with confidence 1 − alpha (Moses); NaN with too few values.
 	Shift, ShiftLow, ShiftHigh float64
-	// Difference, Low and High are Shift and its bounds as parts of |A.Median|. If that is 0, they are 0 for no
-	// shift, else infinite. They ignore the uncertainty of A's median.
+	// Difference, Low and High are Shift and its bounds as parts of |A.Median|. If A.Median is 0,
+	// they are 0 without a shift, else infinite. They ignore the uncertainty of A's median.
 	Difference, Low, High float64
 	// P is the chance that two samples of one population differ at least this much, by the Mann–Whitney test. It
 	// is exact up to 60 values in all.
@@ -28,9 +28,10 @@ type Comparison struct {
 	Verdict Verdict
 	// More, with TooFew, is how many more runs of each could show a difference at all.
 	More int
-	// MoreToShow, with NoDifference, is how many more runs of each show such a difference, if it is real, in 4 of
-	// 5 campaigns; 0 above 1000 (G. E. Noether, Sample Size Determination for Some Common Nonparametric Tests,
-	// 1987). Use it for the next campaign: adding runs until a difference shows always finds one.
+	// MoreToShow, with NoDifference, is how many more runs of each show the difference seen here,
+	// if it is real, in 4 of 5 campaigns; 0 stands for more than 1000 (G. E. Noether, Sample Size
+	// Determination for Some Common Nonparametric Tests, 1987). Use it for the next campaign: if
+	// you add runs until a difference shows, you always find one.
 	MoreToShow int
 }
 
@@ -38,9 +39,9 @@ const power = 0.8
 
 const mostRuns = 1000
 
-// Compare compares b with a at the level alpha, usually 0.05. Comparing a configuration with itself gives Lower or
-// Higher at most that often. The rank test decides; with ties or outliers the interval of the shift may still
-// touch 0.
+// Compare compares b with a at the level alpha, usually 0.05. Comparing a configuration with itself
+// gives Lower or Higher in at most this part of the comparisons. The rank test decides; with ties
+// or outliers the interval of the shift may still touch 0.
 func Compare(a, b []float64, alpha float64) Comparison {
 	c := Comparison{A: Summarise(a, 1-alpha), B: Summarise(b, 1-alpha)}
 	c.Shift, c.ShiftLow, c.ShiftHigh = shift(a, b, alpha)

@@ -58,8 +58,8 @@ func CostOf(xs, ys []float64, confidence float64) Cost {
 
 func around(x, half float64) (low, high float64) { return x - half, x + half }
 
-// fieller bounds a ÷ b, both above 0, given their variances and covariance times t². It has all ratios r for which a −
-// r·b may be 0.
+// fieller bounds a ÷ b, both above 0, given their variances and covariance times t². The interval
+// has all ratios r for which a − r·b may be 0.
 func fieller(a, b, aa, bb, ab float64) (low, high float64) {
 	// (a − r·b)² ≤ aa − 2r·ab + r²·bb is square·r² − 2·middle·r + rest ≤ 0 with
 	square, middle, rest := b*b-bb, a*b-ab, a*a-aa

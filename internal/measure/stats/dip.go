@@ -68,7 +68,8 @@ func hull(x []float64, low, high int, side float64) curve {
 	return c
 }
 
-// farthest returns a corner of one curve and the nearest corner of the other on the mode's side.
+// farthest returns the corner that is farthest from the other curve, and that curve's nearest
+// corner on the mode's side.
 func farthest(below, above curve) (from, to int, apart float64) {
 	gap := func(i int) float64 { return above.height[i-below.low] - below.height[i-below.low] }
 	next := 0
@@ -92,7 +93,8 @@ func farthest(below, above curve) (from, to int, apart float64) {
 	return from, to, apart
 }
 
-// spreadTies spreads equal values over half the least gap to either side, because a coarse count is not multimodal.
+// spreadTies spreads equal values over half the least gap to either side, because coarse values
+// alone do not make a sample multimodal.
 func spreadTies(xs []float64) []float64 {
 	sorted := slices.Sorted(slices.Values(xs))
 	gap := math.Inf(1)
@@ -119,8 +121,9 @@ func spreadTies(xs []float64) []float64 {
 	return apart
 }
 
-// dipLimits times 1/√n are exceeded by one uniform sample in a hundred. The uniform distribution has the largest
-// dip with one mode. From M. Maechler's table for R's package diptest, with a million samples each.
+// dipLimits times 1/√n are exceeded by one uniform sample in a hundred. Of all distributions with
+// one mode, the uniform one has the largest dip. From M. Maechler's table for R's package diptest,
+// with a million samples each.
 var dipLimits = []limit{
 	{4, 0.4636}, {5, 0.4394}, {6, 0.4700}, {7, 0.4871}, {8, 0.4893}, {9, 0.4925}, {10, 0.5050}, {15, 0.5267},
 	{20, 0.5395}, {30, 0.5558}, {50, 0.5742}, {100, 0.5902}, {200, 0.6037}, {500, 0.6138}, {1000, 0.6201},

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// exactLimit is the most values, of both samples, whose distribution of ranks is counted exactly, in milliseconds.
-// Above, the normal approximation is good to three digits.
+// exactLimit is the largest size of both samples together for which the distribution of ranks is
+// counted exactly, which takes milliseconds. Above it, the normal approximation is good to three
+// digits.
 const exactLimit = 60
 
 // rankTest is the rank-sum test of F. Wilcoxon (1945), H. B. Mann and D. R. Whitney (On a Test of Whether one of
@@ -14,8 +15,9 @@ const exactLimit = 60
 // population differ at least as much, in either direction. greater is the part of pairs in which b's value is
 // greater, plus half the ties.
 //
-// Ties share their mean rank, so p is exact with them too (J. H. Klotz, The Wilcoxon, Ties, and the Computer,
-// 1966). Above exactLimit it is the normal approximation, corrected for ties and continuity.
+// Ties share their mean rank, so p is exact with them too (J. H. Klotz, The Wilcoxon, Ties, and the
+// Computer, 1966). Above exactLimit p is the normal approximation, corrected for ties and
+// continuity.
 func rankTest(a, b []float64) (p, greater float64) {
 	m, n := len(a), len(b)
 	if m == 0 || n == 0 {
@@ -104,8 +106,8 @@ func rankSums(ranks []int, n int) []float64 {
 	return ways[n]
 }
 
-// inversions returns the distribution of U under the null hypothesis: pairs, of m and n values without ties, in
-// which the first is greater.
+// inversions returns the distribution of U under the null hypothesis. U is the number of pairs, of
+// one of m and one of n values without ties, in which the first is greater.
 func inversions(m, n int) []float64 {
 	ranks := make([]int, m+n)
 	for i := range ranks {
@@ -115,7 +117,7 @@ func inversions(m, n int) []float64 {
 	return rankSums(ranks, m)[least : least+m*n+1]
 }
 
-// deviation of U, with ties (Klotz 1966).
+// deviation returns the standard deviation of U, with ties (Klotz 1966).
 func deviation(m, n int, ties []int) float64 {
 	all := float64(m + n)
 	tied := 0.0
@@ -133,7 +135,8 @@ func normalTail(distance, deviation float64) float64 {
 	return min(1, math.Erfc(distance/deviation/math.Sqrt2))
 }
 
-// normalQuantile returns the distance, in deviations, that is exceeded with the chance tail, both sides together.
+// normalQuantile returns the distance from the mean, in deviations, that normal values exceed with
+// a chance of tail, both sides together.
 func normalQuantile(tail float64) float64 { return math.Sqrt2 * math.Erfinv(1-tail) }
 
 func abs(i int) int { return max(i, -i) }

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// shift returns how much b is higher than a: the median of all differences of a value of b and one of a (J. L.
-// Hodges and E. L. Lehmann, Estimates of Location Based on Rank Tests, 1963). It is almost as precise as the
-// difference of the means where that is best.
+// shift returns how much b is higher than a: the median of all differences of a value of b and one
+// of a (J. L. Hodges and E. L. Lehmann, Estimates of Location Based on Rank Tests, 1963). Even if
+// the difference of the means is the best estimate, the shift is almost as precise.
 //
 // The interval has the shifts that the rank test would not reject at alpha (L. E. Moses, in Walker and Lev,
 // Statistical Inference, 1953; M. Hollander and D. A. Wolfe, Nonparametric Statistical Methods, 1999, section

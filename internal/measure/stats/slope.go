@@ -23,13 +23,14 @@ const mostMemory = 0.97
 
 // SlopeOf fits a line through ys, in order of time, over xs. confidence is in (0, 1).
 //
-// Values of one run are not independent: what slows one second slows the next. So the usual interval is far too
-// narrow: at a Memory of 0.6, one in three misses. SlopeOf takes the residuals for an autoregression of the first
-// order. Its covariances replace σ², and the degrees of freedom are those of the effective number of values
-// n(1−ρ)/(1+ρ) (B. D. Santer et al., Statistical significance of trends and trend differences in layer-average
-// atmospheric temperature time series, Journal of Geophysical Research 105, 2000). ρ is corrected for what the
-// fitted line hides (F. H. C. Marriott and J. A. Pope, Bias in the estimation of autocorrelations, Biometrika 41,
-// 1954). Negative memory counts as none, because it would narrow the interval.
+// Values of one run are not independent: what slows one second slows the next. So the usual
+// interval is far too narrow: at a Memory of 0.6, one interval in three misses the true slope.
+// SlopeOf takes the residuals for an autoregression of the first order. Its covariances replace σ²,
+// and the degrees of freedom are those of the effective number of values n(1−ρ)/(1+ρ) (B. D. Santer
+// et al., Statistical significance of trends and trend differences in layer-average atmospheric
+// temperature time series, Journal of Geophysical Research 105, 2000). ρ is corrected for what the
+// fitted line hides (F. H. C. Marriott and J. A. Pope, Bias in the estimation of autocorrelations,
+// Biometrika 41, 1954). Negative memory counts as none, because it would narrow the interval.
 func SlopeOf(xs, ys []float64, confidence float64) Slope {
 	nan := math.NaN()
 	s := Slope{N: min(len(xs), len(ys)), Slope: nan, Low: nan, High: nan, Independent: nan}

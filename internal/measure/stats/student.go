@@ -2,7 +2,7 @@ package stats
 
 import "math"
 
-// Student's |t| exceeds studentQuantile with the chance tail; degrees is at least 1.
+// Student's |t| exceeds studentQuantile with a chance of tail; degrees is at least 1.
 func studentQuantile(tail float64, degrees int) float64 {
 	low, high := 0.0, 1.0
 	for studentTail(high, degrees) > tail {
@@ -19,8 +19,8 @@ func studentQuantile(tail float64, degrees int) float64 {
 	return high
 }
 
-// studentTail sums M. Abramowitz and I. A. Stegun, Handbook of Mathematical Functions, 1964, 26.7.3 and 26.7.4.
-// Above manyDegrees it is normal.
+// studentTail sums M. Abramowitz and I. A. Stegun, Handbook of Mathematical Functions, 1964, 26.7.3
+// and 26.7.4. Above manyDegrees it uses the normal distribution.
 func studentTail(t float64, degrees int) float64 {
 	const manyDegrees = 10_000
 	if degrees > manyDegrees {

@@ -64,7 +64,7 @@ func medianRank(n int, confidence float64) (k int, reached float64) {
 	return k, reached
 }
 
-// With n−1; 0 for one value.
+// moments divides the squares by n−1. stddev is 0 for one value.
 func moments(xs []float64) (mean, stddev float64) {
 	squares := 0.0
 	for i, x := range xs { // Welford 1962: no difference of large sums
@@ -90,7 +90,8 @@ func quantile(sorted []float64, q float64) float64 {
 
 func median(xs []float64) float64 { return quantile(slices.Sorted(slices.Values(xs)), 0.5) }
 
-// relative keeps the difference's sign. If base is 0, it is infinite unless the difference is 0.
+// relative keeps the difference's sign. If base is 0, the result is infinite unless the difference
+// is 0.
 func relative(difference, base float64) float64 {
 	if difference == 0 {
 		return 0

@@ -5,9 +5,9 @@ import "math"
 // trend is the test of H. B. Mann (Nonparametric Tests Against Trend, 1945) and M. G. Kendall. s is the number of
 // rising pairs minus falling ones. p is the chance of an s at least as far from 0 if the order is random.
 //
-// The number of falling pairs over all orders has the generating function of a Gaussian multinomial coefficient, a
-// product of the distributions of U. Above exactLimit it is approximated with ties and continuity (M. G. Kendall, Rank
-// Correlation Methods, 1975, chapter 4).
+// The number of falling pairs over all orders has the generating function of a Gaussian multinomial
+// coefficient, a product of the distributions of U. Above exactLimit p is approximated, with ties
+// and continuity (M. G. Kendall, Rank Correlation Methods, 1975, chapter 4).
 func trend(xs []float64) (s int, p float64) {
 	n := len(xs)
 	for i, x := range xs {

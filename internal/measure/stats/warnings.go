@@ -139,10 +139,10 @@ func medianAt(xs []float64, at []int) float64 {
 	return median(values)
 }
 
-// farOff returns the values whose distance from the median, in median distances, is above the limit for the sample
-// size. It is the modified z-score (B. Iglewicz and D. C. Hoaglin, How to Detect and Handle Outliers, 1993). Their
-// fixed bound of 3.5 is for many values. If more than half of the values are equal, the mean distance replaces the
-// median one.
+// farOff returns the values whose distance from the median, in median distances, is above the limit
+// for the sample size. It is the modified z-score (B. Iglewicz and D. C. Hoaglin, How to Detect and
+// Handle Outliers, 1993). The authors' fixed bound of 3.5 is for many values. If more than half of
+// the values are equal, the mean distance replaces the median one.
 func farOff(xs []float64) []int {
 	n := len(xs)
 	if n < 5 {
@@ -167,7 +167,8 @@ func farOff(xs []float64) []int {
 	return far
 }
 
-// split minimises the squares about both means (W. D. Fisher, On Grouping for Maximum Homogeneity, 1958).
+// split cuts xs in two so that the squares about both means are least (W. D. Fisher, On Grouping
+// for Maximum Homogeneity, 1958).
 func split(xs []float64) (lower, upper []int) {
 	sorted := slices.Sorted(slices.Values(xs))
 	total := 0.0
@@ -179,7 +180,7 @@ func split(xs []float64) (lower, upper []int) {
 	for i, x := range sorted[:len(sorted)-1] {
 		left += x - mean
 		k := float64(i + 1)
-		// What the means explain; the centred sums of both sides are equal.
+		// The squares that the means explain; the centred sums of both sides are equal.
 		if explained := left * left * n / (k * (n - k)); explained > best && x != sorted[i+1] {
 			best, bestCut = explained, x
 		}

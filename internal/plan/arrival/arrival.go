@@ -37,8 +37,9 @@ const MaxWorkers = 1 << 16
 
 // Process is an arrival process. A Process never changes and may be shared.
 type Process interface {
-	// Stripe returns the arrivals of one worker of several, 0 ≤ worker < workers ≤ MaxWorkers; others have no
-	// arrivals. The stripes are disjoint, and together they are the whole process.
+	// Stripe returns the arrivals of one worker of several, 0 ≤ worker < workers ≤ MaxWorkers;
+	// other numbers have no arrivals. The stripes are disjoint, and together they are the whole
+	// process.
 	Stripe(worker, workers int) Stream
 	Initial() unit.Rate // the rate at time zero
 	// Expected returns the expected number of arrivals in [0, d). It is exact within one for deterministic

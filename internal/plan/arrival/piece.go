@@ -37,8 +37,8 @@ func (p *piece) earned(ns int64) float64 {
 	return t * (float64(p.from) + t*slope/2)
 }
 
-// passes returns the last whole ns of a ramp at which no more than due, below p.credit, is earned. The
-// floating-point estimate is within a ns; integers decide.
+// passes returns the last whole ns of a ramp at which at most due is earned. due is below p.credit.
+// The floating-point estimate is within a ns; integers decide.
 func (p *piece) passes(due credits) int64 {
 	t := max(0, min(int64(p.estimate(due)), p.length-1))
 	double := due.times(2 * uint64(p.length))
@@ -51,8 +51,8 @@ func (p *piece) passes(due credits) int64 {
 	return t
 }
 
-// doubled returns what the first t of a ramp earn, times twice its length L, which makes it whole. The integral of
-// the rate
+// doubled returns the credits that the first t ns of a ramp earn, times twice the ramp's length L,
+// so that the product is whole. The integral of the rate
 //
 //	from + (to - from) u/L over u in [0, t], times 2L, is t (from (2L - t) + to t).
 func (p *piece) doubled(t int64) credits {

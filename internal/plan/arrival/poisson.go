@@ -48,7 +48,8 @@ type poissonStream struct {
 	gaps     gaps
 	index    int64
 	workers  int64
-	// warming: measured replaces gaps after the warm-up, so that the measured part does not depend on it.
+	// warming: after the warm-up, measured replaces gaps, so that the measured part does not depend
+	// on the warm-up.
 	warming  bool
 	measured rand.PCG
 }

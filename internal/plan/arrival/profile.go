@@ -25,7 +25,7 @@ func Constant(rate unit.Rate) (Process, error) {
 	return p, wrap("constant", err)
 }
 
-// Burst has a base rate, and a peak rate in the last length of every period.
+// Burst has a base rate, and a peak rate of the given length at the end of every period.
 func Burst(base, peak unit.Rate, length, period time.Duration) (Process, error) {
 	switch {
 	case length <= 0:

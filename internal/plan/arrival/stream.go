@@ -74,20 +74,21 @@ func (s *stream) leave() {
 		s.finish()
 		return
 	}
-	// The difference is below one step's cost, because the record before was in the piece, and so correct in spite
-	// of overflow.
+	// The record before was in the piece, so the difference is below one step's cost, and correct
+	// in spite of overflow.
 	earned := uint64(s.dueNs-s.startNs)*s.rate + s.rem
 	s.next(earned - s.profile.pieces[s.at].credit.lo)
 }
 
-// next moves to the record due at credits after the next piece's start.
+// next moves to the record that is due when the next piece has earned credits.
 func (s *stream) next(credits uint64) {
 	s.startNs += s.profile.pieces[s.at].length
 	s.at++
 	s.settle(credits)
 }
 
-// settle moves to the record due at left credits after the current piece's start, perhaps in a later piece.
+// settle moves to the record that is due left credits after the current piece's start, perhaps in a
+// later piece.
 func (s *stream) settle(left uint64) {
 	p := s.profile
 	for {

@@ -20,10 +20,10 @@ import (
 // A Table lists the settings of a client's producers or consumers.
 type Table struct {
 	Client string            // the library, as messages name it
-	Passed []string          // names that the client gets as they are
+	Passed []string          // names that the client gets unchanged
 	Keys   map[string]string // set by this scenario key
 	Ours   map[string]string // set by the driver, with the reason
-	// OneRecord ends a batch at its first record; empty if there is none.
+	// OneRecord is the setting that ends a batch at its first record; empty if the client has none.
 	OneRecord string
 	// Judges reports whether the client itself checks unknown names.
 	Judges bool
@@ -64,7 +64,8 @@ const oursProblem = "the tool sets it: "
 
 func (t Table) key(name string) string { return cmp.Or(t.Keys[name], kafkaKeys[name]) }
 
-// Remedy suggests a setting for an unknown name. It may be one that is refused, with the reason.
+// Remedy suggests a setting for an unknown name. The suggestion may be a refused setting, with the
+// reason.
 func (t Table) Remedy(name string) string {
 	say := "docs/DRIVERS.md lists what is passed on"
 	known := slices.Concat(t.Passed, slices.Sorted(maps.Keys(t.Keys)), slices.Sorted(maps.Keys(t.Ours)),

@@ -39,8 +39,8 @@ func Set(to reflect.Value, text string) error {
 	return nil
 }
 
-// SetFields sets the fields of the struct that of points to, by their paths after prefix, such as
-// Producer.Flush.Bytes.
+// SetFields sets fields of a struct by their paths after prefix, such as Producer.Flush.Bytes. The
+// parameter of is a pointer to the struct.
 func SetFields(of any, prefix string, given map[string]string) (faults error) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		path, ours := strings.CutPrefix(name, prefix)

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// aliases draws weighted numbers in constant time (Walker 1977; built as in Vose 1991). A slot is one number's up
-// to a threshold, and its alias's above.
+// aliases draws weighted numbers in constant time (Walker 1977; built as in Vose 1991). A slot
+// stands for one number up to a threshold, and for the number's alias above.
 type aliases []aliasSlot
 
 type aliasSlot struct {

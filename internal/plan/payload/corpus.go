@@ -33,8 +33,8 @@ type Corpus struct {
 
 type entry struct{ start, checksum uint32 }
 
-// NewCorpus makes the bodies, in some 10 to 300 ms. They take about 8 MiB; at most 32 MiB unless a single one is
-// above 16.
+// NewCorpus makes the bodies, in some 10 to 300 ms. The bodies take about 8 MiB; at most 32 MiB
+// unless a single body is above 16 MiB.
 func NewCorpus(spec Spec) (*Corpus, error) {
 	if err := spec.Sizes.validate(); err != nil {
 		return nil, err

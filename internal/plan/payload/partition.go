@@ -2,7 +2,7 @@ package payload
 
 import "encoding/binary"
 
-// Partition returns the partition of n that Kafka's own clients choose for a key; 0 if n < 1.
+// Partition returns which of n partitions Kafka's own clients choose for a key; 0 if n < 1.
 func Partition(key []byte, n int32) int32 {
 	return int32(murmur2(key)&0x7fffffff) % max(n, 1)
 }

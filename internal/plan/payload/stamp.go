@@ -106,8 +106,8 @@ func ReadStamp(value []byte) (Stamp, Check) {
 	return s, Intact
 }
 
-// checkOtherHead returns Corrupt if the head is nearly a stamp's or if correcting it makes the checksum right.
-// Otherwise one flipped bit would count as a lost and a foreign record.
+// checkOtherHead returns Corrupt if the head is nearly a stamp's or if correcting it makes the
+// checksum right. Without this check, one flipped bit would count as a lost and a foreign record.
 func checkOtherHead(stamp []byte, bodyChecksum uint32, sound bool) Check {
 	if sound {
 		return Foreign

@@ -30,7 +30,7 @@ func appendSentence(dst []byte, random *rand.Rand) []byte {
 	return append(dst, ' ')
 }
 
-// One in eight is not in the vocabulary.
+// One word in eight is not in the vocabulary.
 func appendWord(dst []byte, random *rand.Rand) []byte {
 	switch draw := random.IntN(40); {
 	case draw == 0:

@@ -267,7 +267,7 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 	})
 }
 
-// A fault needs a time, because zero is a valid one.
+// A fault must name its time: a missing one would mean zero, which is valid.
 func (d *decoder) timed(n *yaml.Node, v reflect.Value, path string) {
 	if v.Type() != reflect.TypeFor[ScheduledFault]() || n.Kind != yaml.MappingNode {
 		return
@@ -369,7 +369,7 @@ func (d *decoder) config(n *yaml.Node, v reflect.Value, path string) {
 		case reopens(value):
 			d.forget(at)
 			delete(settings, key.Value)
-		default: // not found, because a.b is not a part of the setting a
+		default: // does not call found, because a.b is not a part of the setting a
 			d.forget(at)
 			d.remember(value, at)
 			settings[key.Value] = value.Value
@@ -426,7 +426,7 @@ func (d *decoder) text(n *yaml.Node, to encoding.TextUnmarshaler, path string) {
 	}
 }
 
-// err has the form "problem; remedy", as of package unit.
+// err has the form "problem; remedy", like the errors of package unit.
 func (d *decoder) textMistake(n *yaml.Node, path string, err error) {
 	problem, remedy, _ := strings.Cut(err.Error(), "; ")
 	d.mistake(n, path, problem, remedy)

@@ -90,7 +90,8 @@ func (d *decoder) matrix(n *yaml.Node, m *matrix, path string) {
 	*m = next
 }
 
-// lay adds a, replaces the axis with its path, or removes that axis if away is set.
+// lay adds the axis a, or replaces the axis with the same path. If away is set, it removes that
+// axis.
 func (m *matrix) lay(a axis, away bool) {
 	i := slices.IndexFunc(m.axes, func(other axis) bool { return other.path == a.path })
 	switch {

@@ -85,8 +85,9 @@ func (q Queue) ExpectedDeliveries() float64 {
 	return (1 - math.Pow(p, float64(q.MaxDeliveries))) / (1 - p)
 }
 
-// LastDelivery returns about how long after its first delivery the last of records is delivered, if
-// drops are silent: until fewer than one record was dropped every time, or MaxDeliveries.
+// LastDelivery returns about the longest time from a record's first to its last delivery in a run
+// of that many records, if drops are silent. Records come again until fewer than one record was
+// dropped every time, or until MaxDeliveries.
 func (q Queue) LastDelivery(records float64) time.Duration {
 	rounds := math.Log(max(1, records)) / -math.Log(float64(q.Drop.Share))
 	if q.MaxDeliveries > 0 {

@@ -39,8 +39,8 @@ func (d *decoder) quick(n *yaml.Node, q *quick, path string) {
 	q.parts = append(slices.Clip(q.parts), choice{node: part, at: d.place(n)})
 }
 
-// layQuick applies the quick form to doc, or if not wanted to a copy, so that its mistakes are
-// reported early.
+// layQuick applies the quick form to doc. If the form is not wanted, it applies the form to a copy,
+// so that mistakes in the form are reported early.
 func (d *decoder) layQuick(doc *document, wanted bool) {
 	if !wanted {
 		aside, in := d.aside(), *doc

@@ -33,7 +33,7 @@ func Read(arg string, overrides ...string) (Scenario, error) {
 	return Parse(l.name, l.text, overrides...)
 }
 
-// Parse is Read for the text of a file, whose name is the default of the scenario's.
+// Parse is Read for the text of a file. The file's name is the default of the scenario's name.
 func Parse(file string, text []byte, overrides ...string) (Scenario, error) {
 	d, doc, readable := read([]layer{{file, text}}, Options{Set: overrides})
 	d.alone(doc)

@@ -295,7 +295,7 @@ type Backpressure struct {
 	// Per says what MaxLag bounds: the topic, or each partition (only for credit).
 	Per string `yaml:"per,omitempty"` // topic, partition
 	// Excess says what happens to a record that is held back. defer: it waits at the source; shed:
-	// it is dropped; degrade: one of Keep waits and the others are dropped.
+	// it is dropped; degrade: one in Keep records waits, and the others are dropped.
 	Excess string `yaml:"excess,omitempty"` // defer, shed, degrade
 	Keep   int64  `yaml:"keep,omitempty"`   // for degrade: 1 to 1,000,000; default: 10
 	// MaxDeferred bounds the queue at the source, in records. Further records are shed.
@@ -323,8 +323,8 @@ type ScheduledFault struct {
 	// Restart stops it in order and starts it again at once. For every broker, each restarts only
 	// after all replicas are in sync again.
 	Restart Target `yaml:"restart,omitempty"`
-	// For is how long a kill, stop or pause lasts before the tool starts or resumes it again. 0
-	// leaves that to another fault, or never.
+	// For is how long a kill, stop or pause lasts before the tool starts or resumes it again. With
+	// 0, only another fault ends it.
 	For unit.Duration `yaml:"for,omitempty"`
 }
 

@@ -250,7 +250,7 @@ func (m schemaMaker) bound(s *jsonschema.Schema, name string) {
 	s.Maximum = json.Number(strconv.FormatUint(bounds.most, 10))
 }
 
-// enum returns words, and also their numbers if they are numbers.
+// enum returns the words, and each word that is a number also as a number.
 func enum(words []string) (list []any) {
 	for _, word := range words {
 		list = append(list, word)

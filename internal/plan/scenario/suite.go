@@ -143,7 +143,7 @@ func (d *decoder) suite(doc document, readable bool) Suite {
 	return s
 }
 
-// A cell's name ends in its variant's.
+// A cell's name ends with the name of its variant.
 func (doc document) axes() []axis {
 	all := slices.Clone(doc.Matrix.axes)
 	if doc.Variants.given() {

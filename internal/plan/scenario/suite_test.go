@@ -386,7 +386,7 @@ func file(settings []setting) string {
 	return strings.ReplaceAll(string(text), "'[-Xss1m]'", "[-Xss1m]")
 }
 
-// Merging files one by one, some of them first, or as overrides gives the same suite.
+// Files give the same suite if they are merged one by one, some of them first, or as overrides.
 func TestMergeIsAssociative(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func() []setting {

@@ -147,7 +147,7 @@ func (c *checker) positive(path string, value unit.Duration) bool {
 	return c.duration(path, value, 1, maxPhase)
 }
 
-// required is positive for a value without a default.
+// required replaces positive for a value without a default.
 func (c *checker) required(path string, value unit.Duration) bool {
 	if value == 0 {
 		c.mistake(path, "it is required, and above 0", "give a time, as in 3s")
@@ -240,7 +240,8 @@ func (c *checker) version(s Scenario) {
 	}
 }
 
-// CheckKafka returns what s asks for and a Kafka of this line, as in 4.1, lacks: Mistakes, or nil.
+// CheckKafka returns Mistakes if s asks for something that a Kafka of this release line, such as
+// 4.1, lacks; else nil.
 func (s Scenario) CheckKafka(line string) error {
 	c := &checker{}
 	c.previews(s, line)

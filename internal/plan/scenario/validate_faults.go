@@ -82,7 +82,7 @@ func (c *checker) lasting(at string, f ScheduledFault) {
 	}
 }
 
-// The next free number may start.
+// A consumer with the next free number may start.
 func (c *checker) consumerFate(at string, f ScheduledFault, crew *party) {
 	const given = "consume.consumers"
 	n, action := f.Target().Number, f.Action()

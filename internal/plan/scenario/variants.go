@@ -18,7 +18,7 @@ const variantsKey = "variants"
 
 const againstKey = "against"
 
-// A variant may not set them.
+// A variant may not set these keys.
 var ofAllVariants = slices.DeleteFunc(slices.Clone(notVaried),
 	func(key string) bool { return key == "name" || key == "description" })
 
@@ -160,7 +160,8 @@ func (d *decoder) variantName(n *yaml.Node, path string) string {
 	return ""
 }
 
-// Overrides come after the variant, but those of keys that apply to all variants came before.
+// layVariant applies the overrides after the variant, except those of keys that apply to all
+// variants: they were applied before.
 func (d *decoder) layVariant(doc *document) {
 	c := d.cell
 	i := slices.IndexFunc(c.axes, func(a axis) bool { return a.path == VariantAxis })

@@ -12,7 +12,7 @@ import (
 )
 
 // Warnings returns what is valid but changes the meaning of the figures, or is probably not meant;
-// it belongs into the result. Records smaller than stampBytes have no stamp.
+// the result should contain it. Records smaller than stampBytes have no stamp.
 func (s Scenario) Warnings(stampBytes int) []string {
 	return slices.Concat(s.loadWarnings(stampBytes), s.consumeWarnings(), s.queueWarnings(), s.backpressureWarnings(),
 		s.faultWarnings(), s.phaseWarnings())
@@ -127,7 +127,7 @@ func (s Scenario) faultWarnings() (w warnings) {
 	return append(w, s.brokerFaultWarnings()...)
 }
 
-// For a share group the brokers set it.
+// For a share group the brokers set the session timeout.
 func (s Scenario) silence() unit.Duration {
 	if ms, err := strconv.Atoi(s.Cluster.Config["group.share.session.timeout.ms"]); err == nil &&
 		s.Consume.Queue.Engine == "share" {

@@ -137,7 +137,7 @@ func (r Rate) String() string {
 	return strconv.FormatInt(r.Records, 10) + "/" + Duration(r.Per).String()
 }
 
-// If two multipliers are as short, it takes the larger: 2.5k, not 2500.
+// If two multipliers give equally short texts, shortestCount takes the larger: 2.5k, not 2500.
 func shortestCount(r Rate, period time.Duration) (shortest string, ok bool) {
 	for _, m := range multipliers {
 		count := big.NewRat(int64(period), m.of)

@@ -174,7 +174,7 @@ func TestFormat(t *testing.T) {
 		{Nanos(0), "0 ns"}, {Nanos(950), "950 ns"}, {Nanos(1000), "1.00 µs"}, {Nanos(17_000_000), "17.0 ms"},
 		{Nanos(999_499), "999 µs"}, {Nanos(999_500), "1.00 ms"}, {Nanos(-17_000_000), "-17.0 ms"},
 		{Nanos(123_456_789_000), "123 s"}, {Nanos(3_600e9), "3,600 s"}, {Nanos(9_996), "10.0 µs"},
-		{Nanos(9_995), "9.99 µs"}, // 9.995 is no float64, and its nearest is below it
+		{Nanos(9_995), "9.99 µs"}, // 9.995 is no float64, and the nearest float64 is below it
 		{Span(0), "0 ns"}, {Span(500 * time.Millisecond), "500 ms"}, {Span(time.Second), "1 s"}, {Span(10_400 * time.Millisecond), "10.4 s"},
 		{Span(36 * time.Second), "36 s"}, {Span(66 * time.Second), "1 min 6 s"}, {Span(time.Hour), "1 h"}, {Span(3605 * time.Second), "1 h 5 s"},
 		{Span(59_999 * time.Millisecond), "1 min"}, {Span(1000*time.Hour + 5*time.Minute), "1,000 h 5 min"}, {Span(-90 * time.Second), "-1 min 30 s"},

@@ -23,12 +23,13 @@ type workKind struct {
 }
 
 // A workSource is a suite, and the pattern of its variants' names with ENGINE for
-// the engine.
+// the head of a column.
 type workSource struct{ suite, variant string }
 
 func (s workSource) of(engine string) string { return strings.Replace(s.variant, "ENGINE", engine, 1) }
 
-var engineColumns = []string{"plain", "markers", "offsetmap", "share"}
+// engineColumns are the engines; markers-first is markers with starts first.
+var engineColumns = []string{"plain", "markers", "markers-first", "offsetmap", "share"}
 
 var (
 	plainCant   = map[string]string{"plain": "it can deliver nothing again"}
@@ -94,7 +95,7 @@ func decideWork(campaigns []*analysis.Study) (Answer, []verdictOn) {
 	}
 	t.Notes = []string{
 		"best: the engine that the runs show to be better than each of the others, or those that are not told apart from the one with the best median, by ranks; of too few runs no test could tell any apart. An engine that lost a record is not among them.",
-		"acked again: the sum of all runs. can't: plain delivers nothing again, and share keeps no order.",
+		"acked again: the sum of all runs. can't: plain delivers nothing again, and share keeps no order. markers-first: markers that writes each start durably before the hand-out, as kmq was first published.",
 	}
 	return t, all
 }
@@ -209,11 +210,11 @@ func bestEngines(d *analysis.Study) string {
 	}
 	switch n := ranked[0].Figures[d.By.Name].N; {
 	case len(open) == 0:
-		return strings.Join(best, " or ")
+		return layout.Either(best)
 	case n == 1:
 		return best[0] + ", in one run"
 	default:
-		return fmt.Sprintf("%s, with too few runs (%d) to tell %s from it", strings.Join(best, " or "), n,
+		return fmt.Sprintf("%s, with too few runs (%d) to tell %s from it", layout.Either(best), n,
 			layout.Enumerate(open))
 	}
 }

@@ -41,7 +41,7 @@ func redelivery(d *analysis.Study) Answer {
 	byEngine := map[string][]*analysis.Cell{}
 	var order []string
 	for _, c := range d.ValidCells() {
-		engine := c.EngineOf()
+		engine := c.EngineSaid()
 		if byEngine[engine] == nil {
 			order = append(order, engine)
 		}
@@ -49,7 +49,7 @@ func redelivery(d *analysis.Study) Answer {
 	}
 	var clauses []string
 	for _, engine := range order {
-		clauses = append(clauses, "with "+engine+" "+redeliveredBy(d, byEngine[engine]))
+		clauses = append(clauses, engine+": "+redeliveredBy(d, byEngine[engine]))
 	}
 	return table.says(phrases(clauses) + notSettled(d))
 }

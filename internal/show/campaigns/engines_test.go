@@ -174,9 +174,14 @@ func faultSuite(t *testing.T, repeat int) *result.RecordedCampaign {
 }
 
 func decisionSuite(t *testing.T, repeat int) *result.RecordedCampaign {
-	names := append(engineNames("online-", "latency-", "kill-"), "silent-markers", "silent-offsetmap", "in-order-plain", "in-order-markers")
+	names := append(engineNames("online-", "latency-", "kill-"), "silent-markers", "silent-offsetmap", "in-order-plain", "in-order-markers", "online-markers-first")
 	c := answered(t, "decision", repeat, names, func(i int, noise float64, r *result.Recorded) {
-		kind, engine := names[i][:strings.LastIndex(names[i], "-")], names[i][strings.LastIndex(names[i], "-")+1:]
+		name, first := strings.CutSuffix(names[i], "-first")
+		kind, engine := name[:strings.LastIndex(name, "-")], name[strings.LastIndex(name, "-")+1:]
+		if first {
+			resulttest.Set(&r.Run.Scenario, "consume.queue.start_first", true)
+			noise /= 2
+		}
 		at := float64(slices.Index(engineOrder, engine))
 		r.Run.Load.ClosedLoop = kind == "online"
 		q := showtest.TakesFrom(r, engine, noise*(20_000-3000*at), nil)
@@ -260,6 +265,23 @@ func TestPlainThatAnEngineIsHeldAgainst(t *testing.T) {
 	}
 }
 
+func TestRedeliveryWithStartsFirst(t *testing.T) {
+	c := redeliverySuite(t, 5)
+	for _, r := range c.Runs {
+		if r.Run.Queue.Engine == "markers" {
+			resulttest.Set(&r.Run.Scenario, "consume.queue.start_first", true)
+			break
+		}
+	}
+	d, err := campaigns.Analyse(c, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Answer.Sentence; !strings.Contains(got, "arkers with starts first: ") {
+		t.Errorf("the answer is %q", got)
+	}
+}
+
 // The table never names an engine that lost a record.
 func TestDecision(t *testing.T) {
 	d, err := campaigns.Analyse(decisionSuite(t, 5), "")
@@ -277,6 +299,8 @@ func TestDecision(t *testing.T) {
 		{"a steady stream", "best", "plain"},
 		{"a steady stream", "suite", "kmq-study"},
 		{"a steady stream", "share", "(online-share)"},
+		{"a steady stream", "markers-first", "0.43 × plain (online-markers-first)"},
+		{"no delay", "markers-first", "not measured"},
 		{"no delay", "best", "plain"},
 		{"handlers that hang", "plain", "can't"},
 		{"handlers that hang", "best", "markers"},

@@ -87,12 +87,17 @@ func List(parts ...string) string {
 }
 
 // Enumerate prints names: a, b and c.
-func Enumerate(names []string) string {
+func Enumerate(names []string) string { return joined(names, " and ") }
+
+// Either prints names: a, b or c.
+func Either(names []string) string { return joined(names, " or ") }
+
+func joined(names []string, word string) string {
 	last := len(names) - 1
 	if last <= 0 {
 		return strings.Join(names, "")
 	}
-	return strings.Join(names[:last], ", ") + " and " + names[last]
+	return strings.Join(names[:last], ", ") + word + names[last]
 }
 
 const someNames = 4

@@ -18,7 +18,7 @@ type Subject struct {
 	StartFirst bool
 	// On runs a law on a cluster and returns when the law has ended.
 	On func(t *testing.T, law func(t *testing.T, c cluster.Cluster))
-	// Tries may be nil.
+	// Tries reports whether to run a law; nil: all are run.
 	Tries func(kmq.Engine, law) bool
 }
 
@@ -69,7 +69,7 @@ type decider int
 const (
 	byEngine decider = iota
 	byBroker
-	byLock  // needs Kafka if it has the locks
+	byLock  // needs Kafka if Kafka keeps the locks
 	byCodec // codecs do not run in virtual time
 )
 

@@ -27,7 +27,7 @@ func (w *world) delete(topic string) {
 	}
 }
 
-// An admin client might use a cache.
+// knows sends its own request, because an admin client might use a cache.
 func (w *world) knows(b *kgo.Broker, topic string) bool {
 	w.Helper()
 	ask := kmsg.NewPtrMetadataRequest()
@@ -81,7 +81,7 @@ func rejectsNowhere(w *world) {
 	})
 }
 
-// Run handles other records, and rejected ones become dead letters when the topic is back.
+// Run handles the other records, and the rejected ones become dead letters when the topic is back.
 func runsOnWithoutDeadLetters(w *world) {
 	const records, workers = 4 * partitions, 2
 	w.produce(records)

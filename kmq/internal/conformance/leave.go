@@ -86,7 +86,7 @@ func closed(w *world) {
 		}
 	}
 
-	// They come at once, long before their locks of 30 s expire.
+	// The held records come again at once, long before their locks of 30 s expire.
 	q = w.open()
 	ctx, cancel := context.WithTimeout(w.ctx, 20*time.Second)
 	defer cancel()
@@ -183,7 +183,7 @@ func rebalance(w *world) {
 	}
 }
 
-// During Close, a record is redelivered exactly if its Ack returned an error.
+// During Close, a record is redelivered if and only if its Ack returned an error.
 func closedBeside(w *world) {
 	const records = 300
 	all := w.produce(records)

@@ -11,7 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// spoil changes all that an application may: not the bytes of key, value and header values.
+// spoil changes all that an application may change, so not the bytes of key, value and header
+// values.
 func spoil(r *kgo.Record) {
 	other := []byte("the application's")
 	r.Headers[0].Value = other

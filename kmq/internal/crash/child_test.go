@@ -295,7 +295,7 @@ func (c *child) work(ctx context.Context, q *kmq.Queue) error {
 			c.journal.write(lineWrong, "receive: ", err)
 			return nil
 		}
-		// All are recorded first, since the next may come from elsewhere.
+		// All deliveries are recorded first, since a record's next delivery may be in another process.
 		for _, d := range ds {
 			c.delivered(d)
 		}

@@ -328,7 +328,7 @@ func TestDefectExceptionEndsTheTracker(t *testing.T) {
 	t.Run("a copy that nobody takes", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			// The copy of a record of the largest allowed size has more headers.
+			// The copy of a record of the largest allowed size is too large: it has more headers.
 			const limit = 20_000
 			v, _ := single(t, markersWay, func(s *queueSpec) {
 				s.TopicConfigs = map[string]string{"max.message.bytes": fmt.Sprint(limit)}

@@ -4,9 +4,10 @@
 // # What counts as lost
 //
 // Each process under test writes to a journal that a record is processed, and then calls Ack. From
-// that line on the record is done; before it, the queue must deliver it. A record is lost if it is
-// neither processed in the journal, nor in the dead-letter topic, nor still to be delivered. Each
-// line is one write to a file, which survives the process, so the journal needs no sync to disk.
+// that line on the record is done; before that line, the queue must deliver the record. A record is
+// lost if it is neither processed in the journal, nor in the dead-letter topic, nor still to be
+// delivered. Each line is one write to a file, which survives the process, so the journal needs no
+// sync to disk.
 //
 // The journal also has each delivery with its attempt and its deadline. So the audit finds early
 // deliveries, duplicates, and records that are not as they were produced.
@@ -16,20 +17,20 @@
 // Package step names each moment at which a crash would matter. In virtual time a worker is a
 // puppet: at a given moment its connections are cut and its journal is closed, so that neither a
 // broker nor the journal sees what it does later. On Apache Kafka the test binary runs itself as a
-// child, which sends itself SIGKILL at that moment. The test waits for that, probes the log
+// child, which sends itself SIGKILL at that moment. The test waits for the kill, probes the log
 // (probe_test.go) and starts another worker.
 //
-// Of three kills in a row at one step, the first worker is the only member, so that the next one
-// finds its state. In the other two a living member takes over. If a worker has open records at a
-// step, another worker must receive some of them. In the end two undisturbed workers finish and
-// close, and a last one must receive nothing.
+// Each step has three kills in a row. In the first, the worker is the only member, so that the next
+// worker finds its state. In the other two a living member takes over. If a worker has open records
+// at a step, another worker must receive some of them. In the end two undisturbed workers finish
+// and close, and a last one must receive nothing.
 //
 // # What runs in which tier
 //
 // Quick kills three workers of each engine at every step, and runs every other test of this
-// package, on a fake cluster in virtual time. Full does it for all ways of keeping a queue, and
-// kills one process of each engine on Apache Kafka. Proof adds TestRealBrokers. Flags add more, as
-// in make soak: -kills for longer campaigns, also on Apache Kafka, -fault all for all of
+// package, on a fake cluster in virtual time. Full does the same for all ways of keeping a queue,
+// and kills one process of each engine on Apache Kafka. Proof adds TestRealBrokers. Flags add more,
+// as in make soak: -kills for longer campaigns, also on Apache Kafka, -fault all for all of
 // TestFaults, -brokers for all of TestRealBrokers, and -way for one way of keeping a queue.
 //
 // # Which test protects which invariant
@@ -61,7 +62,7 @@
 // TestFaults then opens the queue again; any other error that ends a queue fails the test. Faults
 // that hit only the test's own clients do not count.
 //
-// A Close that does not leave the group in time is counted and does not fail. If processes are
-// killed, dead letters that were never delivered are only counted, because the log cannot show what
-// a dead process had received.
+// A Close that does not leave the group in time is counted and does not fail the test. If processes
+// are killed, dead letters that were never delivered are only counted, because the log cannot show
+// what a dead process had received.
 package crash

@@ -30,7 +30,8 @@ type fault struct {
 	idle  []kmq.Engine
 	// only is the affected engine; empty: all.
 	only kmq.Engine
-	// ends is a permanent error that may end queues of markers, which are then opened again; with everyWrite it must.
+	// ends is a permanent error that may end queues of markers, which are then opened again; with
+	// everyWrite it must end them.
 	ends       error
 	everyWrite bool
 	// usual faults are always tried, brief ones also under -short, others with -fault.
@@ -115,7 +116,7 @@ func (c wiredConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// One call for each request, which begins with its length and its key.
+// Each call of Write has one request, which begins with its length and its key.
 func (c wiredConn) Write(b []byte) (int, error) {
 	c.wire.requests[binary.BigEndian.Uint16(b[4:])].Add(1)
 	return c.Conn.Write(b)
@@ -129,7 +130,7 @@ func some(percent int, err *kerr.Error, keys ...kmsg.Key) kfake.Fault {
 func answers(faults ...kfake.Fault) func(f *faulty) func() {
 	return func(f *faulty) func() {
 		for i := range faults {
-			// The error is in the request's own field, or in its parts.
+			// The error is in a field of the whole answer, or in the answer's parts.
 			if topLevel[faults[i].Keys[0]] {
 				faults[i].TopLevel = true
 			}

@@ -275,7 +275,8 @@ func TestInvariant8NeverEarlyThoughTheLogsClockIsSet(t *testing.T) {
 	}
 }
 
-// logClock sets a topic's times by a broker's clock that is off; the fake cluster keeps the client's.
+// logClock sets a topic's times by the wrong clock of a broker; the fake cluster alone keeps the
+// client's times.
 func (f *faulty) logClock(topic string, off *atomic.Int64) {
 	id := f.TopicInfo(topic).TopicID
 	f.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
@@ -293,8 +294,8 @@ func (f *faulty) logClock(topic string, off *atomic.Int64) {
 	})
 }
 
-// stamp writes a time into a record batch (KIP-98): attributes at 21, first and largest timestamp at 27 and 35, and
-// the checksum from 21 on at 17.
+// stamp writes a time into a record batch (KIP-98): attributes at 21, first and largest timestamp
+// at 27 and 35, and at 17 the checksum of all bytes from 21 on.
 func stamp(batch []byte, at time.Time) {
 	const attributes, first, greatest, sum = 21, 27, 35, 17
 	if len(batch) < greatest+8 {
@@ -323,7 +324,7 @@ func TestInvariant9RetentionAlarm(t *testing.T) {
 				}
 				q := v.open(nil)
 				ds := take(t, q, 5)
-				deadline := time.Now().Add(75 * time.Second) // every 30 s
+				deadline := time.Now().Add(75 * time.Second) // checked every 30 s
 				for q.Stats().RetentionAlarm == "" {
 					if time.Now().After(deadline) {
 						t.Fatal("a record that is not settled has one minute to live, and there is no alarm")

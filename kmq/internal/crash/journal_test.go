@@ -17,7 +17,7 @@ import (
 // Lines of a journal: time in ns, process, kind, and further fields.
 const (
 	lineOpened    = "opened"
-	lineClosing   = "closing" // it gives records back
+	lineClosing   = "closing" // records are given back
 	lineClosed    = "closed"
 	lineEnded     = "ended"     // text: the error that ended a queue
 	lineDelivered = "delivered" // number partition offset attempt deadline(ns) at-offset

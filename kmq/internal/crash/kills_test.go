@@ -35,7 +35,7 @@ var ways = []struct {
 	}},
 }
 
-// The first kill is of the only member, the others of one beside a member that takes over.
+// The first kill hits the only member, the others a member beside one that takes over.
 const killsAStep = 3
 
 // The ways run one after another, since the hook of the steps is global.
@@ -198,9 +198,10 @@ func (b *book) handedOn(killed childSpec) (n int) {
 	return n
 }
 
-// keep starts or ends a process whose session is longer than those of the killed, and theirs grow, so that a dead
-// member is removed before any member that waits for it. In virtual time, sessions that begin together would also end
-// together; then kfake ends the session of a member that waits in JoinGroup or SyncGroup, and never answers it.
+// keep starts or ends a process. Its session is longer than those of the killed processes, whose
+// sessions grow, so that a dead member is removed before any member that waits for it. In virtual
+// time, sessions that begin together would also end together; then kfake ends the session of a
+// member that waits in JoinGroup or SyncGroup, and never answers it.
 func (c *crew) keep(p *worker, role string, run bool) {
 	v := c.world
 	switch {

@@ -144,8 +144,9 @@ func (v *world) probeShare(ctx context.Context) error {
 	return nil
 }
 
-// A commit of the queue's group passes only records with a start marker or, unless starts come first, done ones. A
-// commit of the tracker's group passes no start without an end, and each end has its reason.
+// A commit of the queue's group passes only records that have a start marker or, unless starts come
+// first, are done. A commit of the tracker's group passes no start without an end, and each end has
+// its reason.
 func (v *world) probeMarkers(ctx context.Context) error {
 	if v.markers == nil {
 		v.markers, v.probes.ends = v.follow(v.spec.Topic+"-markers"), make(map[int32]int)
@@ -181,8 +182,9 @@ func (v *world) probeMarkers(ctx context.Context) error {
 	return nil
 }
 
-// awaitMarkers waits until every record below the queue's commit has a start or is done, and every start below the
-// tracker's has an end: an abandoned transaction may hide them until it times out.
+// awaitMarkers waits until every record below the queue's commit has a start or is done, and every
+// start below the tracker's commit has an end: an abandoned transaction may hide markers until it
+// times out.
 func (v *world) awaitMarkers(ctx context.Context, p int32, queue, tracker int64, dead map[int]int, copies map[kmq.ID]int64) error {
 	for over := time.Now().Add(25 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		log, err := readMarkers(v.markers.records[p])
@@ -244,7 +246,7 @@ func (v *world) unstarted(p int32, below int64, log []logged, dead map[int]int, 
 	return nil
 }
 
-// unended describes a start below an offset without an end; empty: none.
+// unended describes a start that is below an offset and has no end; empty: none.
 func (v *world) unended(p int32, below int64, log []logged) string {
 	last := make(map[int64]logged)
 	for _, m := range log {
@@ -318,8 +320,8 @@ func (v *world) nothingHidden() {
 // The log's time has truncated milliseconds.
 const clockGrain = 2 * time.Millisecond
 
-// meanwhile is how long a tracker may take from reading that a record is due to the end after its copy. A member that
-// locks the record in between is too late.
+// meanwhile is how long a tracker may take from the read by which a record is due until the end is
+// written after the copy. A member that locks the record in between is too late.
 const meanwhile = time.Second
 
 // A redelivered record was released, or its lock had expired by the log's time.
@@ -361,7 +363,7 @@ func inTime(said []logged) []logged {
 	return said
 }
 
-// lockEnd returns the later of two holders' deadlines, unless the last holder changed it.
+// lockEnd returns the later of two holders' deadlines, unless the last holder changed its deadline.
 func lockEnd(said []logged) time.Time {
 	var until time.Time
 	var holder uint32

@@ -30,7 +30,7 @@ type worker interface {
 // called at each step; or nil
 var atStep atomic.Pointer[func(step.Step)]
 
-// Stacks show the labels of their goroutine.
+// showLabels makes stacks show the labels of their goroutine.
 func showLabels() error { return os.Setenv("GODEBUG", os.Getenv("GODEBUG")+",tracebacklabels=1") }
 
 // puppet is a worker in this process. It dies by losing its network and its journal.
@@ -40,7 +40,7 @@ type puppet struct {
 	wire    *cutWire
 	finish  context.CancelFunc
 	perish  context.CancelFunc
-	death   chan struct{} // at its step
+	death   chan struct{} // closed at its step
 	once    sync.Once
 	done    chan struct{}
 	failed  error
@@ -91,8 +91,8 @@ func (p *puppet) dieAt(at step.Step, n int64) {
 	}))
 }
 
-// here reports whether a goroutine of the puppet calls it. Goroutines inherit the label of the one that started them;
-// see showLabels.
+// here reports whether a goroutine of the puppet calls it. Goroutines inherit the label of the
+// goroutine that started them; see showLabels.
 func (p *puppet) here() bool {
 	var stack [256]byte
 	goroutine, _, _ := bytes.Cut(stack[:runtime.Stack(stack[:], false)], []byte("\n"))

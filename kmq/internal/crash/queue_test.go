@@ -21,7 +21,7 @@ func soon(t testing.TB) context.Context {
 	return ctx
 }
 
-// change may set fields.
+// change may set fields; or nil.
 func (v *world) open(change func(*kmq.Config)) *kmq.Queue {
 	v.t.Helper()
 	cfg := v.spec.config(nil)

@@ -16,7 +16,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// tuned Kafka removes members, ends locks and declares brokers dead as fast as the fake cluster.
+// tuned makes Kafka remove members, end locks and declare brokers dead as fast as the fake cluster.
 var tuned = map[string]string{
 	"group.min.session.timeout.ms":            "500",
 	"group.share.min.session.timeout.ms":      "1000",

@@ -29,7 +29,7 @@ func numbered(topic string, partitions int32, born time.Time, n int) *kgo.Record
 	return r
 }
 
-// numberOf returns -1 without a number.
+// numberOf returns -1 if the value has no number.
 func numberOf(value []byte) int {
 	digits, _, _ := bytes.Cut(value, []byte(" "))
 	n, err := strconv.Atoi(string(digits))

@@ -125,7 +125,7 @@ func (v *world) produce(ctx context.Context, n int) error {
 	return nil
 }
 
-// feed produces at most ahead records beyond the processed ones, until stop is called.
+// feed produces records until stop is called; the parameter ahead bounds the unprocessed ones.
 func (v *world) feed(ahead int) (stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup

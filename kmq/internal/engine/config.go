@@ -35,7 +35,8 @@ type Config struct {
 
 const (
 	quickMetadata = 250 * time.Millisecond
-	// fetchWait is how long a broker without data holds a fetch, for which an assigned or resumed partition waits.
+	// fetchWait is how long a broker without data holds a fetch. An assigned or resumed partition
+	// waits until that fetch ends.
 	fetchWait = 500 * time.Millisecond
 )
 
@@ -48,8 +49,9 @@ func (c *Config) ClientOptions(more ...kgo.Opt) []kgo.Opt {
 	return append(opts, more...)
 }
 
-// ProducerOptions returns the options of a client that writes markers or copies. It sends each record at once to the
-// partition that the record names, until it is written. The producer is idempotent unless AcksLeader is set.
+// ProducerOptions returns the options of a client that writes markers or copies. The client sends
+// each record at once to the partition that the record names, and retries until it is written. The
+// producer is idempotent unless AcksLeader is set.
 func (c *Config) ProducerOptions() []kgo.Opt {
 	opts := []kgo.Opt{
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),

@@ -20,15 +20,16 @@ var refused = []error{
 	kerr.PolicyViolation, kerr.UnsupportedForMessageFormat,
 }
 
-// Refused reports whether an error concerns only the record, not the topic or the producer. Set it aside and write the
-// others. Such an error is [Fatal] too.
+// Refused reports whether an error concerns only the record, not the topic or the producer. The
+// caller sets the record aside and writes the others. Such an error is [Fatal] too.
 func Refused(err error) bool {
 	return slices.ContainsFunc(refused, func(r error) bool { return errors.Is(err, r) })
 }
 
-// Copier writes copies of records. Brokers limit compressed batches, but the client limits uncompressed ones, so a
-// larger copy gets a batch of its own, compressed with the original's codec or with zstd, whichever is shorter. Its
-// methods are safe for concurrent use.
+// Copier writes copies of records. Brokers limit compressed batches, but the client limits
+// uncompressed ones. So a copy above the client's limit gets a batch of its own, compressed with
+// the original's codec or with zstd, whichever is shorter. A Copier's methods are safe for
+// concurrent use.
 type Copier struct {
 	cfg    *Config
 	client *kgo.Client
@@ -42,8 +43,8 @@ type Copier struct {
 	missing Missing // of the dead-letter topic
 }
 
-// NewCopier returns a Copier that writes with a client with cfg.ProducerOptions, and does not close
-// it.
+// NewCopier returns a Copier that writes with client, which has cfg.ProducerOptions, and does not
+// close it.
 func NewCopier(cfg *Config, client *kgo.Client) *Copier {
 	return &Copier{cfg: cfg, client: client, codec: newLeastOf(), turn: make(chan struct{}, 1)}
 }
@@ -62,7 +63,7 @@ func (c *Copier) Write(ctx context.Context, records ...*kgo.Record) []error {
 }
 
 // Bury writes a dead letter and retries with backoff. It returns a [Fatal] error, ctx's error, or
-// that of a topic that has been [Missing] for too long.
+// the error of a topic that has been [Missing] for too long.
 func (c *Copier) Bury(ctx context.Context, dead *kgo.Record) error {
 	var refused error
 	err := Persist(ctx, c.cfg.Log, "copy to the dead-letter topic", func(ctx context.Context) error {
@@ -88,7 +89,7 @@ func (c *Copier) together(ctx context.Context, records []*kgo.Record) []error {
 	}
 	written := make(chan outcome, len(records)) // so that no late result blocks
 	for i, r := range records {
-		to := *r // the client owns it, and r may be retried
+		to := *r // a copy, which the client then owns: r may be retried
 		c.client.Produce(ctx, &to, func(_ *kgo.Record, err error) { written <- outcome{i, err} })
 	}
 	errs, known := make([]error, len(records)), make([]bool, len(records))

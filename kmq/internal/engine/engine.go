@@ -12,10 +12,11 @@ import (
 
 // Engine delivers records and settles them. Its methods are safe for concurrent use.
 type Engine interface {
-	// Receive waits for at least one record or for the end of ctx, and returns at most max. It acknowledges nothing.
+	// Receive waits for at least one record or for the end of ctx, and returns at most max records. It
+	// acknowledges nothing.
 	Receive(ctx context.Context, max int) ([]*lease.Lease, error)
 
-	// Ack marks a record as processed. That is durable after Flush.
+	// Ack marks a record as processed. The mark is durable after Flush.
 	Ack(ctx context.Context, l *lease.Lease) error
 	// Nack releases a record for another delivery after a delay; 0 means at once.
 	Nack(ctx context.Context, l *lease.Lease, delay time.Duration) error
@@ -41,9 +42,9 @@ type Unhander interface {
 
 // AllExtender is an Engine that can extend many leases in one step.
 type AllExtender interface {
-	// ExtendAll sets locks to expire at most d from now. It skips leases that have ended or cannot be extended, and
-	// returns the first error of the latter. It returns when ctx ends at the latest. Until then it owns the slice, and
-	// nothing else may settle or extend the leases.
+	// ExtendAll sets locks to expire at most d from now. It skips leases that have ended or cannot be
+	// extended, and returns the first error of one that cannot. It returns when ctx ends at the
+	// latest. Until it returns, it owns the slice, and nothing else may settle or extend the leases.
 	ExtendAll(ctx context.Context, leases []*lease.Lease, d time.Duration) error
 }
 
@@ -63,10 +64,10 @@ type Counts struct {
 	Unreadable   int64 // markers that this process's tracker could not read
 
 	InFlight      int       // delivered or ready, and not settled
-	OldestUnacked time.Time // of these; or zero
+	OldestUnacked time.Time // of the records in flight; or zero
 	Paused        []int32   // not fetched: a limit is reached
 	CommitBehind  int64     // over all partitions
-	// Lateness is the time of redeliveries after the deadline.
+	// Lateness is the time from a deadline to the redelivery.
 	Lateness Histogram
 	// RetentionAlarm names the records that retention may delete before they are settled; empty: none. It is updated
 	// every 30 s; share has none.

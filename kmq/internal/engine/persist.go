@@ -41,8 +41,8 @@ func NotThere(err error) bool {
 	return errors.Is(err, kerr.UnknownTopicOrPartition) || errors.Is(err, kerr.UnknownTopicID)
 }
 
-// Missing records since when a topic is missing. Its zero value is an existing topic. It is not
-// safe for concurrent use.
+// Missing remembers since when a topic is missing. Its zero value means that the topic exists. It
+// is not safe for concurrent use.
 type Missing struct{ since time.Time }
 
 const missingFor = 2 * time.Second
@@ -72,7 +72,7 @@ const (
 // NewWait returns a Wait at its first delay.
 func NewWait() *Wait { return &Wait{next: firstWait} }
 
-// Sleep waits for the next delay or until ctx ends, and then returns ctx's error.
+// Sleep waits for the next delay. If ctx ends first, it returns ctx's error.
 func (w *Wait) Sleep(ctx context.Context) error {
 	d := w.next/2 + rand.N(w.next/2+1)
 	w.next = min(2*w.next, longestWait)
@@ -106,7 +106,7 @@ func (c *Complaint) About(what string, err error) {
 }
 
 // Persist retries f with backoff until it succeeds, and logs once a minute. It returns a [Fatal]
-// error, or ctx's error joined with the last one.
+// error, or ctx's error, joined with f's if ctx ended during f.
 func Persist(ctx context.Context, log *slog.Logger, what string, f func(context.Context) error) error {
 	wait, complaint := NewWait(), NewComplaint(log)
 	for {

@@ -96,9 +96,9 @@ const (
 	headerRoom = 4096
 )
 
-// EnsureTopic creates a topic like another one unless it exists. It copies min.insync.replicas, retention and
-// max.message.bytes, which configs override. If the cluster permits, its partitions are on the same brokers. It
-// returns the actual shape.
+// EnsureTopic creates a missing topic like another one. It copies min.insync.replicas, retention
+// and max.message.bytes unless configs override them. If the cluster permits, the partitions of
+// both topics are on the same brokers. It returns the actual shape.
 func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want Topics, configs map[string]*string) (Topics, error) {
 	is, err := shape(ctx, cl, name)
 	if err != nil || is.Partitions > 0 {
@@ -123,7 +123,7 @@ func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want To
 		all[k] = v
 	}
 	err = createBeside(ctx, cl, name, like, want.Partitions, all)
-	if err != nil && !errors.Is(err, kerr.TopicAlreadyExists) { // a broker is gone, or the cluster places replicas
+	if err != nil && !errors.Is(err, kerr.TopicAlreadyExists) { // a broker is gone, or the cluster itself places replicas
 		_, err = kadm.NewClient(cl).CreateTopic(ctx, int32(want.Partitions), int16(want.Replication), all, name)
 	}
 	switch {
@@ -135,7 +135,8 @@ func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want To
 	return awaitShape(ctx, cl, name, createdFor)
 }
 
-// createBeside gives partitions the brokers and leaders of another topic's, so that work on both needs one request.
+// createBeside gives partitions the same brokers and leaders as another topic's, so that one
+// request can serve both topics.
 func createBeside(ctx context.Context, cl *kgo.Client, name, other string, partitions int, configs map[string]*string) error {
 	all, err := kadm.NewClient(cl).ListTopics(ctx, other)
 	if err != nil {
@@ -168,9 +169,10 @@ func createBeside(ctx context.Context, cl *kgo.Client, name, other string, parti
 	return kerr.ErrorForCode(resp.Topics[0].ErrorCode)
 }
 
-// Weaker lists in which respects a topic keeps records less well than another: replication, min.insync.replicas,
-// retention, max.message.bytes, and compaction of only the first. Without permission to read the configuration it
-// compares only the replication; is and want are the shapes.
+// Weaker lists in which respects a topic keeps records less well than another: replication,
+// min.insync.replicas, retention, max.message.bytes, and compaction of only the first. Without
+// permission to read the configuration it compares only the replication; the parameters is and want
+// are the two shapes.
 func Weaker(ctx context.Context, cl *kgo.Client, name, than string, is, want Topics) ([]string, error) {
 	var all []string
 	if is.Replication < want.Replication {
@@ -270,7 +272,7 @@ func shape(ctx context.Context, cl *kgo.Client, topic string) (Topics, error) {
 	return Topics{Partitions: len(detail.Partitions), Replication: detail.Partitions.NumReplicas()}, nil
 }
 
-// createdFor is longer: on busy brokers, 192 replicas took more than 3 s.
+// createdFor is longer: on busy brokers, the creation of 192 replicas took more than 3 s.
 const (
 	unseenFor  = 3 * time.Second
 	createdFor = 30 * time.Second
@@ -278,7 +280,7 @@ const (
 
 var errUnseen = errors.New("brokers do not know the topic")
 
-// awaitShape returns errUnseen if that takes too long.
+// awaitShape waits until the topic exists, and returns errUnseen if that takes too long.
 func awaitShape(ctx context.Context, cl *kgo.Client, topic string, within time.Duration) (Topics, error) {
 	wait, until := NewWait(), time.Now().Add(within)
 	for {

@@ -37,7 +37,8 @@ const Unsaid = ""
 
 const unknown = -1
 
-// readAtMost bounds the unsettled records of a partition that are read. Of more, only the first is read.
+// readAtMost bounds the unsettled records of a partition that are read. If there are more, only the
+// first is read.
 const readAtMost = 100_000
 
 // Partition is the state of one partition; -1 means unknown.
@@ -62,7 +63,8 @@ type Result struct {
 	DeadLetters   int64 // -1: no topic is given
 }
 
-// Group inspects a group. It finds out an empty cfg.Topic or kind, and then refuses an unknown group.
+// Group inspects a group. If cfg.Topic or kind is empty, it finds out the missing one and refuses
+// an unknown group.
 func Group(ctx context.Context, cfg engine.Config, kind string) (Result, error) {
 	client, err := kgo.NewClient(cfg.ClientOptions()...)
 	if err != nil {
@@ -338,7 +340,7 @@ func (i *inspector) offsetMap() error {
 	return nil
 }
 
-// In partitions committed up to the end, settled leaves nothing in flight.
+// settled counts nothing in flight in partitions that are committed up to the end.
 func (i *inspector) settled() {
 	for _, p := range i.parts {
 		if p.Waiting == 0 {

@@ -177,8 +177,8 @@ func (i *inspector) spans(ctx context.Context, topic string) (map[int32]window.R
 	return spans, nil
 }
 
-// read reads in offset order. A range must not end beyond the last stable offset, because later records do not come
-// yet.
+// read reads in offset order. A range must not end beyond the last stable offset, because brokers
+// hold back later records.
 func (i *inspector) read(ctx context.Context, topic string, spans map[int32]window.Range, f func(*kgo.Record)) error {
 	from := make(map[int32]kgo.Offset)
 	for id, s := range spans {

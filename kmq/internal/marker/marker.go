@@ -70,8 +70,8 @@ type Marker struct {
 
 	Count    int32         // Start, End, Extend, Release: from 1 to MaxCount
 	Duration time.Duration // Start, Extend, Release: whole milliseconds, from 0 to MaxDuration
-	// Holder distinguishes members that deliver the same record, if one does not know that it lost its partition. An
-	// Extend or a Release applies to the Start of the same Holder.
+	// Holder distinguishes members that deliver the same record, if one of them does not know that it
+	// lost its partition. An Extend or a Release applies to the Start of the same Holder.
 	Holder uint32 // Start, Extend, Release
 	Reason Reason // End
 	// Undelivered: no application had the record, and the delivery does not count.
@@ -101,7 +101,7 @@ var (
 // begin each value with the version, the type and the group, also for ticks. A new type needs a new major version.
 const (
 	major    = 1
-	minor    = 1 // first with groups
+	minor    = 1 // the first version with groups
 	keyBytes = 12
 
 	undelivered = 1
@@ -118,7 +118,8 @@ func Of(group string) uint32 {
 	return max(1, h.Sum32())
 }
 
-// Append appends the marker's key and value to b, and returns all and both, which share memory.
+// Append appends the marker's key and value to b, and returns the whole, the key and the value,
+// which share memory.
 func Append(b []byte, m Marker) (all, key, value []byte) {
 	from := len(b)
 	b = binary.BigEndian.AppendUint32(b, uint32(m.Partition))
@@ -234,7 +235,7 @@ type reader struct {
 	bad bool
 }
 
-// uvarint accepts a number up to most, only in its shortest encoding.
+// uvarint accepts a number only up to the bound, and only in its shortest encoding.
 func (r *reader) uvarint(most uint64) uint64 {
 	v, n := binary.Uvarint(r.b)
 	if n <= 0 || v > most || (n > 1 && r.b[n-1] == 0) {

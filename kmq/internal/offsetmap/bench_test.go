@@ -142,7 +142,7 @@ func BenchmarkBesidePlain(b *testing.B) {
 	}
 }
 
-// take acknowledges at least records and returns their number.
+// take acknowledges at least the given number of records and returns how many.
 func take(b *testing.B, e engine.Engine, records int64) int64 {
 	var acked atomic.Int64
 	var workers sync.WaitGroup

@@ -57,8 +57,8 @@ type delivered struct {
 	times  int
 }
 
-// progress is the content of a commit's metadata: what is done beyond its offset, in rising order with gaps between,
-// and the deliveries of pending records.
+// progress is the content of a commit's metadata: the ranges that are done beyond the committed
+// offset, in rising order with gaps between, and the deliveries of pending records.
 type progress struct {
 	done      []window.Range
 	delivered []delivered
@@ -72,7 +72,7 @@ type coder struct {
 	sum                []byte
 }
 
-// encode returns the metadata of a commit at floor; empty if there is none.
+// encode returns the metadata of a commit at floor; empty if there is nothing to store.
 func (c *coder) encode(floor int64, p progress) string {
 	if len(p.done) == 0 && len(p.delivered) == 0 {
 		return ""
@@ -98,8 +98,8 @@ func (c *coder) encode(floor int64, p progress) string {
 	return base64.RawStdEncoding.EncodeToString(out)
 }
 
-// fit encodes within a limit in characters. It drops deliveries of the newest records, but never the map: it returns
-// false if that is too long.
+// fit encodes within a limit in characters. It drops deliveries of the newest records, but never
+// the map: it returns false if the map alone is too long.
 func (c *coder) fit(floor int64, p progress, limit int) (string, bool) {
 	for {
 		out := c.encode(floor, p)
@@ -361,9 +361,10 @@ func (b *varints) delivered(floor int64, done []window.Range) []delivered {
 	return out
 }
 
-// worstFits reports whether every map of a window fits limit characters, whatever is done in whatever order. The
-// pending offsets form at most groups groups, and span is the distance from the committed offset to the last offset
-// that may be done. It ignores deliveries, which fit drops.
+// worstFits reports whether every map of a window fits limit characters, in whatever order records
+// are done. The parameter groups bounds the groups of pending offsets, and span is the distance
+// from the committed offset to the last offset that may be done. worstFits ignores deliveries,
+// because fit drops them.
 func worstFits(span int64, groups, limit int) bool {
 	// The smaller form is written. Three bytes take four characters.
 	room := int64(limit)*3/4 - headerBytes
@@ -375,7 +376,7 @@ func worstBitset(span int64) int64 {
 	return uvarintBytes(n) + n
 }
 
-// worstRuns bounds two numbers for each group, whose sum is at most span.
+// worstRuns bounds the bytes of two numbers for each group; the sum of all numbers is at most span.
 func worstRuns(span int64, groups int) int64 {
 	numbers := 2 * int64(groups)
 	n := uvarintBytes(int64(groups)) + numbers

@@ -44,7 +44,7 @@ func TestCrashes(t *testing.T) {
 			"revoke": func(t *rapid.T) {
 				c.tellKept()
 				c.keeping(false)
-				c.moveBatch(ctx) // Flush would wait for it
+				c.moveBatch(ctx) // Flush would wait for the moves
 				p := rapid.Int32Range(0, 1).Draw(t, "partition")
 				c.revoke(p)
 				c.nowDurable(p)

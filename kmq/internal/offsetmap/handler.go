@@ -30,8 +30,8 @@ func (h handler) Assigned(_ context.Context, id int32, committed member.Offset) 
 	return committed.At, nil
 }
 
-// stretch is the number of records that Begin processes under one lock: acknowledgements wait, and more leases would
-// exceed the CPU caches.
+// stretch is the number of records that Begin processes without releasing the lock:
+// acknowledgements wait for it, and more leases would exceed the CPU caches.
 const stretch = 256
 
 // Begin takes the records of a poll that are not done. It adds leases to the outlet under the lock, so that held
@@ -144,8 +144,9 @@ func (e *Engine) hold(p *partition, l *lease.Lease) {
 	}
 }
 
-// In take, handOut is false after too many deliveries from this offset. A copy with more deliveries than this queue
-// allows is delivered once, because another group or other settings made it.
+// In take, handOut is false after too many deliveries from this offset. A copy with more deliveries
+// than this queue allows is delivered once, because another group, or a queue with other settings,
+// made it.
 func (e *Engine) take(s *slot) (taken, handOut bool) {
 	taken, missing := s.run.of.take(s)
 	e.counts.Missing += int64(missing)
@@ -156,7 +157,7 @@ func (e *Engine) take(s *slot) (taken, handOut bool) {
 	return taken, taken
 }
 
-// Committable returns partitions' commits with their maps; nil means all.
+// Committable returns the commits of partitions with their maps; nil means all partitions.
 func (h handler) Committable(partitions []int32) map[int32]member.Offset {
 	h.mu.Lock()
 	if partitions == nil {
@@ -176,7 +177,7 @@ func (h handler) Committable(partitions []int32) map[int32]member.Offset {
 	return out
 }
 
-// commitOf encodes the map without the lock, for which acknowledgements wait.
+// commitOf encodes the map without holding e.mu, because acknowledgements wait for that lock.
 func (e *Engine) commitOf(id int32) (member.Offset, bool) {
 	e.mu.Lock()
 	p := e.partitions[id]

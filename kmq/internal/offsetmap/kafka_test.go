@@ -108,7 +108,7 @@ func open(t testing.TB, c cluster.Cluster, cfg engine.Config) (*Engine, *line) {
 	return e.(*Engine), l
 }
 
-// drain acknowledges until n offsets below n are done, and counts deliveries.
+// drain acknowledges until all n offsets below n are done, and counts deliveries.
 func drain(t testing.TB, e *Engine, n int, times map[int64]int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)

@@ -69,7 +69,8 @@ func readLimit(ctx context.Context, cl *kgo.Client) (int, error) {
 	return limit, nil
 }
 
-// learnEvery is the interval of the engine's own commits: the member's are retried unchanged.
+// learnEvery is the interval of the engine's own commits: the member's commits are retried
+// unchanged.
 const learnEvery = 10 * time.Second
 
 func (e *Engine) learnLimit(ctx context.Context) {
@@ -97,8 +98,8 @@ func (e *Engine) commitOnce(ctx context.Context) error {
 	return err
 }
 
-// lower reduces the limit by a quarter. Until a partition's map fits, it takes no new record, and its last commit
-// stays.
+// lower reduces the limit by a quarter. A partition whose map does not fit takes no new record, and
+// its last commit stays.
 func (e *Engine) lower() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -90,7 +90,8 @@ func refuseLonger(fake *kfake.Cluster, limit int) {
 	})
 }
 
-// The limit is lowered until the coordinator accepts, and Flush fails until then; no map is lost. Invariants 4 and 7.
+// The limit is lowered until the coordinator accepts the map, and Flush fails until then; no map is
+// lost. Invariants 4 and 7.
 func TestBrokerRefusesMaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit, records = shortMetadata, 3000
@@ -159,7 +160,8 @@ func TestLimitOfABroker(t *testing.T) {
 	})
 }
 
-// The engine pauses before a very low limit: after a crash, nothing flushed is redelivered. Invariants 1, 4 and 7.
+// The engine pauses before it reaches a very low limit: after a crash, nothing flushed is
+// redelivered. Invariants 1, 4 and 7.
 func stopsAtTheLimit(t *testing.T, c cluster.Cluster) {
 	const limit, records = shortMetadata, 2000
 	cl := prepare(t, c, "short", 1, records)

@@ -35,7 +35,8 @@ type copier interface {
 	Write(ctx context.Context, records ...*kgo.Record) []error
 }
 
-// A queued slot's lease keeps its place until the copy is durable, so that MaxInFlight bounds the queue.
+// A queued slot's lease keeps its place until the copy is durable, so that MaxInFlight bounds the
+// queued copies.
 func (e *Engine) enqueue(s *slot, m move) {
 	m.of, m.lease = s, s.lease
 	s.phase, s.move = moving, &m
@@ -84,7 +85,7 @@ func (e *Engine) moveBatch(ctx context.Context) {
 	}
 }
 
-// A Reject's context ends with its lock.
+// The context of a Reject's copy ends with the record's lock.
 func (e *Engine) during(ctx context.Context, m *move) context.Context {
 	if !m.rejected {
 		return ctx
@@ -139,8 +140,9 @@ func (e *Engine) moved(ctx context.Context, m *move, err error) {
 	}
 }
 
-// settleMove reports whether to log an error that is retried. Unless the engine has halted, a canceled context belongs
-// to another move: the client gives up a whole batch with its first record.
+// settleMove reports whether the move is tried again and its error logged. Unless the engine has
+// halted, a canceled context belongs to another move: the client gives up a whole batch with its
+// first record.
 func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 	s := m.of
 	s.run.of.moving--
@@ -181,8 +183,8 @@ func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 		e.wakeMover()
 		return true
 	case m.dead:
-		// Retry after the time of a lock, then after longer times. At the end of its deliveries the record becomes a
-		// dead letter again; a rejected record is delivered once more.
+		// Retry after the time of a lock, then after longer times. A record without deliveries left is
+		// then copied again; a rejected record is delivered once more.
 		e.tell(m, err)
 		e.counts.Retried++
 		s.phase, s.lease.Attempt = waiting, s.lease.Attempt-1
@@ -190,8 +192,8 @@ func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 		s.aside = min(s.aside+1, mostRefused)
 		return true
 	default:
-		// Too large with its headers, or not permitted. It is delivered from its offset, twice as often as before
-		// until the next copy.
+		// The copy is too large with its headers, or not permitted. The record is delivered from its
+		// offset; the deliveries until the next copy double.
 		e.counts.Retried++
 		s.refused = min(s.refused+1, mostRefused)
 		s.phase, s.run.of.changed = live, true
@@ -209,8 +211,8 @@ func (m *move) end() {
 	}
 }
 
-// After its last delivery, or during a revocation, the record waits for the copy. Otherwise the copy may still be
-// written too.
+// After its last delivery, or during a revocation, the record waits for the copy. Otherwise it is
+// delivered again, although the copy may still be written.
 func (e *Engine) overdue(s *slot, l *lease.Lease) {
 	m, next := s.move, l.Again()
 	next.Attempt = l.Attempt
@@ -228,7 +230,7 @@ func (e *Engine) overdue(s *slot, l *lease.Lease) {
 	e.again(s, next, l.Deadline())
 }
 
-// The delay between copies is at most 2^6 locks, and one hour unless a lock is longer.
+// The delay between copies is at most 2^6 locks, and at most one hour unless a lock is longer.
 const (
 	mostRefused = 6
 	mostAside   = time.Hour

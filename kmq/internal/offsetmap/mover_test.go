@@ -141,7 +141,7 @@ func TestRefusedCopies(t *testing.T) {
 		if refusals != 6 {
 			t.Fatalf("refused %d times, want 5 times for a while and once for good", refusals)
 		}
-		// It cannot be copied and stays, and cannot become a dead letter.
+		// The record cannot be copied, so it stays, and it cannot become a dead letter.
 		if err := w.Nack(ctx, w.one(t, "0/0", 2), 0); err != nil {
 			t.Fatal(err)
 		}

@@ -1,11 +1,11 @@
 // Package offsetmap is the engine that keeps acknowledged offsets beyond the committed one in the
 // metadata of the commit.
 //
-// A partition's commit is the offset of its oldest record that is not done. Its metadata is a map
-// of what is done beyond that; [coder] defines the format. The engine needs no other topic and
-// writes nothing for a single record. Brokers bound the metadata. So a partition takes a new record
-// only if the map fits for any later acknowledgements, and is paused otherwise. The map is never
-// cut.
+// A partition's commit is the offset of its oldest record that is not done. The commit's metadata
+// is a map of what is done beyond that offset; [coder] defines the format. The engine needs no
+// other topic and writes nothing for a single record. Brokers bound the metadata. So a partition
+// takes a new record only if the map will fit after any later acknowledgements; otherwise it is
+// paused. The map is never cut.
 //
 // A record whose lock expires, or that is released, is delivered again from memory. After some
 // deliveries it is copied to the end of its partition, and its original is done. So no record holds
@@ -64,7 +64,7 @@ type Engine struct {
 	held       int
 	counts     engine.Counts
 
-	begun []*lease.Lease // by Begin, which runs one call at a time
+	begun []*lease.Lease // Begin's buffer: only one call of Begin runs at a time
 
 	coding sync.Mutex // guards coder and tight
 	coder  coder
@@ -119,7 +119,7 @@ func newEngine(cfg engine.Config, limit, deadPartitions int) *Engine {
 	return e
 }
 
-// Partitions may be assigned before start, but records wait.
+// Partitions may be assigned before start, but their records wait for it.
 func (e *Engine) start(out outlet, p producer, c copier) {
 	ctx, stop := context.WithCancel(context.Background())
 	e.out, e.producer, e.copier, e.stop = out, p, c, stop
@@ -180,7 +180,8 @@ func (e *Engine) Nack(_ context.Context, l *lease.Lease, delay time.Duration) er
 	defer e.mu.Unlock()
 	s, next := l.Private.(*slot), l.Again()
 	if delay > 0 && !e.spent(l) {
-		// A delayed record keeps its place, with the delay as its deadline and the attempt that has ended.
+		// A delayed record keeps its place, with the end of the delay as its deadline and the number of
+		// the ended attempt.
 		next.Attempt = l.Attempt
 		if err := e.set.Swap(l, lease.Released, next, time.Now().Add(delay)); err != nil {
 			return err
@@ -196,7 +197,8 @@ func (e *Engine) Nack(_ context.Context, l *lease.Lease, delay time.Duration) er
 	return nil
 }
 
-// Unhand gives back a record that no handler began. Without a deadline commits do not count the delivery.
+// Unhand gives back a record that no handler began. Its lease then has no deadline, so commits do
+// not count the delivery.
 func (e *Engine) Unhand(_ context.Context, l *lease.Lease) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -214,8 +216,8 @@ func (e *Engine) spent(l *lease.Lease) bool {
 	return e.cfg.MaxDeliveries > 0 && l.Attempt >= e.cfg.MaxDeliveries
 }
 
-// In again, next is the lease of the next attempt, in the set without a deadline. due is the end of the lock; zero:
-// lateness is not measured.
+// In again, next is the lease of the next attempt, which is in the set without a deadline. due is
+// the end of the lock; zero: lateness is not measured.
 func (e *Engine) again(s *slot, next *lease.Lease, due time.Time) {
 	s.lease = next
 	switch deliveries := next.Attempt - 1; {
@@ -265,9 +267,10 @@ func (e *Engine) ExtendAll(_ context.Context, leases []*lease.Lease, d time.Dura
 	return nil
 }
 
-// Reject gives a record up. If ctx ends first, the copy is still written. If the lock expires, Reject returns that
-// error and the record is delivered again. If the dead-letter topic refuses the copy or is missing, Reject returns
-// that error and the record is delivered again later.
+// Reject gives a record up. If ctx ends first, the copy is still written. If the lock expires,
+// Reject returns lease.ErrExpired and the record is delivered again. If the dead-letter topic
+// refuses the copy or is missing, Reject returns the topic's error and the record is delivered
+// again later.
 func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) error {
 	if e.cfg.DeadLetterTopic == "" {
 		return fmt.Errorf("%w: Reject needs Config.DeadLetterTopic; Ack a record to drop it", lease.ErrUnsupported)

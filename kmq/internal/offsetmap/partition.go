@@ -26,7 +26,8 @@ type slot struct {
 	move  *move
 	base  int32 // first attempt from this offset
 	phase phase
-	// Permanent refusals of its copies: to its partition, as a dead letter.
+	// How often its copies were refused permanently: refused, copies to its partition; aside, dead
+	// letters.
 	refused, aside uint8
 }
 
@@ -59,7 +60,7 @@ func (q *pool) get(p *partition, n int) *run {
 	return r
 }
 
-// Only settled leases refer to slots of free runs, and those are checked before their slots.
+// Only settled leases refer to slots of free runs, and a lease is checked before its slot is used.
 func (q *pool) put(r *run) {
 	if cap(r.slots) == runSlots && !r.void && len(q.free) < q.most {
 		r.of = nil
@@ -75,7 +76,7 @@ func (s *slot) times() int {
 	return n
 }
 
-// While moving, the deadline is an earlier delivery's.
+// While a record is moving, the deadline is an earlier delivery's.
 func (s *slot) lent() bool { return s.phase != moving && !s.lease.Deadline().IsZero() }
 
 type partition struct {
@@ -89,9 +90,9 @@ type partition struct {
 	held   []*lease.Lease
 	paused bool
 	moving int
-	read   int64 // after the last fetched record
+	read   int64 // the offset after the last fetched record
 
-	begun   bool // a commit or a record
+	begun   bool // it has a commit, or a record was taken
 	leaving bool
 	gone    bool
 
@@ -100,8 +101,8 @@ type partition struct {
 	tight   bool // the map was too long
 }
 
-// restore returns a partition from its commit. If the metadata is unreadable, which err explains, it begins at the
-// committed offset.
+// restore returns a partition from its commit. If the metadata is unreadable, the partition begins
+// at the committed offset, and the error says why.
 func restore(id int32, committed member.Offset, c *coder, runs *pool) (*partition, error) {
 	p := &partition{id: id, pool: runs, begun: committed.At >= 0, changed: true, read: committed.At}
 	if !p.begun {
@@ -135,8 +136,8 @@ func (p *partition) cut(offset int64) {
 	p.read, p.changed = offset, true
 }
 
-// fits reports whether a record may be taken: the map must fit for any later acknowledgements. A single open record
-// always fits: it is the committed offset.
+// fits reports whether a record may be taken: the map must fit after any later acknowledgements. A
+// single open record always fits: its offset is the committed one.
 func (p *partition) fits(offset int64, limit int) bool {
 	return p.window.Open() == 0 || p.fit(offset, 1, limit)
 }
@@ -147,7 +148,7 @@ func (p *partition) fit(offset int64, n, limit int) bool {
 	return worstFits(max(w.End(), offset+1)-w.Committable(), w.Open()+n+w.Ahead(), limit)
 }
 
-// newRun keeps the run until filled is called.
+// newRun returns a run that is not dropped before filled is called.
 func (p *partition) newRun(n int) *run {
 	r := p.pool.get(p, n)
 	r.open = 1
@@ -160,7 +161,7 @@ func (p *partition) filled(r *run) { p.less(r) }
 func (r *run) fetched(i int, l *lease.Lease) *slot {
 	s := &r.slots[i]
 	s.lease, s.phase = l, held
-	s.refused, s.aside = 0, 0 // of the earlier record
+	s.refused, s.aside = 0, 0 // from an earlier record in this slot
 	if s.run == nil {
 		s.run = r
 	}
@@ -231,8 +232,8 @@ func (p *partition) shrink() {
 	}
 }
 
-// progress returns the committable offset, or -1, and the commit's progress. The partition does not see deliveries, so
-// it counts as changed while a record is ready.
+// progress returns the committable offset, or -1, and the commit's progress. The partition does not
+// see deliveries, so it counts as changed while a record is ready for delivery.
 func (p *partition) progress() (int64, progress) {
 	p.changed = false
 	if !p.begun {

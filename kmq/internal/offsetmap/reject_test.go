@@ -113,7 +113,8 @@ func TestClientGivesUpBatch(t *testing.T) {
 	})
 }
 
-// The wait for a copy is bounded. If it fails, Reject returns ErrLost, or ErrExpired if the lock expired before.
+// The wait for a copy is bounded. If the copy fails, Reject returns ErrLost, or ErrExpired if the
+// lock expired before.
 func TestRevokedBesideReject(t *testing.T) {
 	for visibility, want := range map[time.Duration]error{10 * time.Second: lease.ErrExpired, time.Minute: lease.ErrLost} {
 		synctest.Test(t, func(t *testing.T) {

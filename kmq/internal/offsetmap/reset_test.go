@@ -16,7 +16,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/member"
 )
 
-// Deleted records that were not done are missing and logged. Invariants 6 and 9.
+// Deleted records that were not done count as missing and are logged. Invariants 6 and 9.
 func TestDeleted(t *testing.T) {
 	w := filled(testConfig(), 4096, 50)
 	defer w.halt()
@@ -175,7 +175,7 @@ func TestCutWhileCopied(t *testing.T) {
 	})
 }
 
-// The record waits for ever longer times; others continue.
+// Each wait of the record is longer than the one before; other records continue.
 func TestRefusedAside(t *testing.T) {
 	for _, why := range []error{kerr.MessageTooLarge, kerr.InvalidTimestamp, kerr.TopicAuthorizationFailed} {
 		t.Run(why.Error(), func(t *testing.T) {
@@ -266,7 +266,7 @@ func TestLarge(t *testing.T) {
 	})
 }
 
-// It is in the next commit, even if nothing else changed.
+// A delivery is in the next commit, even if nothing else changed.
 func TestHandedOutIsCommitted(t *testing.T) {
 	w := filled(testConfig(), 4096, 1)
 	defer w.halt()

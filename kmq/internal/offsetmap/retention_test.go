@@ -14,7 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// fill adds n records to each of two partitions that are an hour old.
+// fill adds n records that are an hour old to each of two partitions.
 func aging(t *testing.T) (fake *virtual.Cluster, fill func(n int), retention func(string)) {
 	t.Helper()
 	fake = startFake(t)

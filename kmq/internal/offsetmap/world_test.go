@@ -33,7 +33,7 @@ type world struct {
 	read      map[int32]int64
 	committed map[int32]member.Offset
 
-	gap     int64 // before each record, without a record
+	gap     int64 // offsets without a record, before each record
 	lowered bool  // a map need not fit
 
 	refuse func(*kgo.Record) error
@@ -144,7 +144,7 @@ func (w *world) refusing(f func(*kgo.Record) error) {
 	w.refuse = f
 }
 
-// keeping delays results until tellKept.
+// keeping delays the results of copies until tellKept.
 func (w *world) keeping(keep bool) {
 	w.writing.Lock()
 	defer w.writing.Unlock()

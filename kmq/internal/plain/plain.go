@@ -1,5 +1,5 @@
-// Package plain is the engine of an ordinary consumer group, with which the others are compared. It
-// commits up to the first record that is not acknowledged.
+// Package plain is the engine of an ordinary consumer group, with which the other engines are
+// compared. It commits up to the first record that is not acknowledged.
 //
 // Files to know: plain.go.
 package plain
@@ -44,7 +44,7 @@ type Engine struct {
 
 type partition struct {
 	*window.Window
-	begun bool // a commit or a record
+	begun bool // it has a commit, or a record was taken
 }
 
 // New opens the engine.
@@ -225,7 +225,7 @@ type handler Engine
 func (h *handler) Assigned(_ context.Context, id int32, committed member.Offset) (int64, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.abandon([]int32{id}) // of a session that ended without a revocation
+	h.abandon([]int32{id}) // leases of a session that ended without a revocation
 	h.partitions[id] = &partition{Window: window.New(committed.At), begun: committed.At >= 0}
 	return committed.At, nil
 }
@@ -302,7 +302,7 @@ func (h *handler) abandon(partitions []int32) {
 	h.lose(partitions)
 }
 
-// lose leaves leases that a Reject has claimed; the caller holds h.mu.
+// lose skips leases that a Reject has claimed; the caller holds h.mu.
 func (h *handler) lose(partitions []int32) {
 	n := h.set.LoseAll(func(l *lease.Lease) bool {
 		return h.rejecting[l] == nil && slices.Contains(partitions, l.At.Partition)

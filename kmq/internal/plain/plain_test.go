@@ -87,7 +87,7 @@ func (p *place) deadLetters() int64 {
 	return n
 }
 
-// Records deleted before they are read are counted; earlier ones are not.
+// Records that are deleted before they are read count as missing; others do not.
 func TestWhatWasDeletedIsMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlace(t)
@@ -121,7 +121,7 @@ func TestWhatWasDeletedIsMissing(t *testing.T) {
 			t.Errorf("%d are missing after what was read is deleted too", n)
 		}
 
-		// Without commits it begins at the start of the log.
+		// Without commits the engine begins at the start of the log.
 		p.cfg.Group = "new"
 		e = p.open()
 		p.take(e, 1)

@@ -17,8 +17,8 @@ type place struct {
 
 // barren is a range of offsets without readable records; record reports whether a record follows it.
 //
-// The marker that ends a transaction takes an offset but is no record. A group that has read everything stays before
-// it, and its age must not cause an alarm.
+// The marker that ends a transaction takes an offset but is no record. A group that has read
+// everything stays before this offset, whose age must not cause an alarm.
 type barren struct {
 	from, to int64
 	record   bool

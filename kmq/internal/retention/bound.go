@@ -29,11 +29,11 @@ type bound struct {
 	topic             string
 	start, end, young kadm.ListedOffsets
 	retention         time.Duration // 0: unlimited
-	most              int64         // of a partition; 0: unlimited
+	most              int64         // bytes of a partition; 0: unlimited
 	bytes             map[int32]int64
 }
 
-// threat is a deletion of needed records; about does not change while it lasts.
+// threat is a deletion of needed records; about does not change while the threat lasts.
 type threat struct{ about, text string }
 
 func (w *Watch) bound(ctx context.Context, adm *kadm.Client, topic string) (*bound, error) {
@@ -82,7 +82,8 @@ func (b *bound) configure(configs map[string]string) {
 	}
 }
 
-// sizes matter with retention.bytes. Without the permission only ages are compared.
+// sizes reads the partitions' sizes, which matter with retention.bytes. Without the permission only
+// ages are compared.
 func (w *Watch) sizes(ctx context.Context, adm *kadm.Client, b *bound, needs []Need) {
 	var asked kadm.TopicsSet
 	for _, n := range needs {

@@ -31,7 +31,7 @@ type Need struct {
 	Topic     string
 	Partition int32
 	From      int64 // or Start
-	// Record: a record is at From, which else is only the next offset to read.
+	// Record: a record is at From. Otherwise From is only the next offset to read.
 	Record bool
 }
 
@@ -59,8 +59,8 @@ type Watch struct {
 	done chan struct{}
 }
 
-// New begins to watch topics. needed returns what is needed of them; its error is logged, and the next check calls it
-// again. The client must outlive the watch.
+// New begins to watch topics. needed returns which offsets are needed; an error of needed is
+// logged, and the next check calls it again. The client must outlive the watch.
 func New(cl *kgo.Client, log *slog.Logger, needed func(context.Context) ([]Need, error), topics ...string) *Watch {
 	w := &Watch{
 		cl: cl, log: log, topics: topics, needed: needed,
@@ -122,7 +122,8 @@ func (w *Watch) run(ctx context.Context) {
 	}
 }
 
-// trouble logs failed checks, of retriable ones from the second in a row: a new cluster has no coordinator at first.
+// trouble logs failed checks, but not a first retriable failure in a row: a new cluster has no
+// coordinator at first.
 type trouble struct {
 	complaint *engine.Complaint
 	failed    int
@@ -151,7 +152,7 @@ func (w *Watch) Look(ctx context.Context) error {
 		}
 		bounds[topic] = b
 	}
-	// Last, so that settled and then deleted records are no longer needed.
+	// Last, so that records that were settled and then deleted are no longer needed.
 	needs, err := w.needed(ctx)
 	if err != nil {
 		return err

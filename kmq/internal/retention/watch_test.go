@@ -96,7 +96,7 @@ func (w *world) has(want string) {
 	}
 }
 
-// A transaction's end takes another offset.
+// The end of a transaction takes one more offset.
 func (w *world) write(partition int32, n int, age time.Duration, end kgo.TransactionEndTry) {
 	w.Helper()
 	w.begin(partition, n, age)
@@ -182,7 +182,7 @@ func TestSize(t *testing.T) {
 	})
 }
 
-// An offset without a record causes no alarm, old or deleted.
+// An offset without a record causes no alarm, even if it is old or deleted.
 func TestNoRecordIsNeeded(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.write(0, 2, 0, kgo.TryCommit) // the end is at 2
@@ -212,7 +212,8 @@ func TestNoRecordIsNeeded(t *testing.T) {
 	})
 }
 
-// Without the configuration only deletions are alarms; without the size, also ages. Either is logged once.
+// Without the configuration only deletions are alarms; without the size, also ages. Each missing
+// permission is logged once.
 func TestWithoutPermission(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.write(0, 10, time.Hour, kgo.TryCommit)

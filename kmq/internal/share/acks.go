@@ -20,7 +20,7 @@ const (
 	sendAgain     = time.Second
 
 	answerWithin = 10 * time.Second
-	// quietFor bounds how long a flush delays others.
+	// quietFor bounds how long a flush delays other acknowledgements.
 	quietFor = time.Second
 )
 
@@ -151,7 +151,7 @@ func (m *member) answered(_ *kgo.Client, results kgo.ShareAckResults) {
 	}
 }
 
-// flush is for all callers that ask while an earlier one runs.
+// flush serves all callers that ask while an earlier flush runs.
 type flush struct {
 	done chan struct{}
 	err  error
@@ -176,7 +176,8 @@ func (m *member) flush(ctx context.Context) error {
 	return m.refusedSince(told)
 }
 
-// alreadyTold returns reported refusals by partition. Concurrent flushes all report a refusal.
+// alreadyTold returns how many refusals were reported, by partition. Concurrent flushes all report
+// the same refusal.
 func (m *member) alreadyTold() map[int32]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -204,8 +205,8 @@ func (m *member) refusedSince(told map[int32]int) error {
 		"and their records may be delivered again; of partition %d: %w", lease.ErrLost, partitions, one, last)
 }
 
-// sendAll waits for the answers; nothing may settle meanwhile. It resends what a broker asks for, and leaves half of
-// the time for the rest of Close.
+// sendAll waits for the answers; no record may be settled meanwhile. It resends what a broker asks
+// for, and leaves half of the time for the rest of Close.
 func (m *member) sendAll(ctx context.Context) error {
 	most := answerWithin
 	if end, ok := ctx.Deadline(); ok {
@@ -239,8 +240,8 @@ func (m *member) join() *flush {
 	return m.next
 }
 
-// The client reports only when no acknowledgement is outstanding, which never happens on a busy queue. So
-// acknowledgements during a flush wait for its end.
+// FlushAcks returns only when no acknowledgement is outstanding, which never happens on a busy
+// queue. So acknowledgements that come during a flush wait for its end.
 func (m *member) flushes() {
 	for {
 		m.mu.Lock()

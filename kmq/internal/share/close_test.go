@@ -78,7 +78,7 @@ func TestEarlierRefusalsAreToldOnce(t *testing.T) {
 	}
 }
 
-// A renewal makes the client send them at once.
+// A renewal makes the client send the acknowledgements at once.
 func (w *world) refused(e *Engine, all []*lease.Lease) {
 	w.t.Helper()
 	synctest.Wait() // an idle fetch carries no acknowledgement

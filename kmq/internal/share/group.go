@@ -98,7 +98,7 @@ func tryPrepareGroup(ctx context.Context, client *kgo.Client, cfg engine.Config)
 			"(Kafka 4.2 can): set a shorter Visibility, or %s of group %s",
 			lease.ErrConfig, cfg.Visibility, lock, lockOfGroup.name, cfg.Group)
 	}
-	// Half is reserved for deliveries that end with their process.
+	// Half of the limit is reserved for deliveries that end with their process.
 	f.moveAt = limit/2 + 1
 	return f, nil
 }
@@ -212,8 +212,8 @@ func prepareSettings(ctx context.Context, client *kgo.Client, cfg engine.Config)
 	return deliveryLimit(ctx, client, cfg, group, broker), lock, nil
 }
 
-// deliveryLimit returns the deliveries after which the broker archives a record. It raises the group's setting to the
-// broker's maximum, unless it was set before.
+// deliveryLimit returns the deliveries after which the broker archives a record. It raises the
+// group's setting to the broker's maximum, unless the group has one already.
 func deliveryLimit(ctx context.Context, client *kgo.Client, cfg engine.Config, group, broker settings) int {
 	limit := broker.number("group."+limitSetting, defaultLimit)
 	if _, known := group.value[limitSetting]; !known {
@@ -240,8 +240,8 @@ func (d groupDuration) inForce(group, broker settings) time.Duration {
 	return group.duration(d.name, broker.duration("group."+d.name, d.usual))
 }
 
-// setDurations sets durations in one request, because brokers refuse a session that is not longer than the heartbeat.
-// It reports whether all have these values now.
+// setDurations sets durations in one request, because brokers refuse a session that is not longer
+// than the heartbeat. It reports whether all settings have these values now.
 func setDurations(ctx context.Context, client *kgo.Client, cfg engine.Config, group, broker settings,
 	wanted map[groupDuration]time.Duration,
 ) bool {

@@ -121,7 +121,7 @@ func TestOnKafka(t *testing.T) {
 		_, cfg := open(t, of+"session", 1, func(c *engine.Config) {
 			before := map[string]string{sessionOfGroup.name: "45000", beatOfGroup.name: "5000"}
 			must(t, alter(t.Context(), client, c.Group, before))
-			for { // brokers learn it from the controller after a moment
+			for { // brokers learn the settings from the controller after a moment
 				group, err := describe(t.Context(), client, kmsg.ConfigResourceTypeGroupConfig, c.Group)
 				must(t, err)
 				if group.value[sessionOfGroup.name] == "45000" && group.value[beatOfGroup.name] == "5000" {

@@ -138,9 +138,9 @@ func (m *member) renew(ctx context.Context, partition int32, leases []*lease.Lea
 	return err
 }
 
-// ask sends renewals twice and waits for an answer to each. Answers name only the partition, so the first may belong
-// to an earlier request; the second cannot, because a client sends one request at a time. If none is outstanding after
-// the first, one is enough.
+// ask sends renewals twice and waits for an answer to each. Answers name only the partition, so the
+// first answer may belong to an earlier request; the second cannot, because a client sends one
+// request at a time. If nothing is outstanding after the first renewal, one is enough.
 func (m *member) ask(ctx context.Context, partition int32, leases []*lease.Lease) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -15,7 +15,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// fetchWait is how long a broker without records holds a fetch; meanwhile it gets no other request.
+// fetchWait is how long a broker without records holds a fetch; meanwhile the broker gets no other
+// request.
 const fetchWait = 100 * time.Millisecond
 
 const complaints = time.Minute
@@ -33,7 +34,7 @@ type member struct {
 	mu      sync.Mutex
 	held    []*lease.Lease // each at its lent.place
 	lookAt  time.Time
-	sendAt  time.Time // zero: none wait
+	sendAt  time.Time // zero: no acknowledgement waits
 	lastAck time.Time
 	answers map[int32]*answers
 	told    time.Time
@@ -57,7 +58,7 @@ type lent struct {
 	until    time.Time
 	end      time.Time // end of the broker's lock, minus the time of a request
 	renewing bool
-	refused  bool // so the lock will expire
+	refused  bool // a renewal was refused, so the lock will expire
 }
 
 func (l *lent) give(from time.Time, lock time.Duration) {
@@ -71,7 +72,7 @@ func newMember(e *Engine, of shape) (*member, error) {
 		room: make(chan struct{}, 1), nudge: make(chan struct{}, 1),
 		answers: make(map[int32]*answers),
 	}
-	fetches := 0 // only during a poll
+	fetches := 0 // the client fetches only during a poll
 	if of.ahead {
 		fetches = of.sources
 	}
@@ -84,7 +85,8 @@ func newMember(e *Engine, of shape) (*member, error) {
 		kgo.FetchMaxWait(fetchWait),
 		kgo.ShareAckCallback(m.answered),
 		kgo.WithHooks(veiling{&m.lockFor}),
-		// A broker ends a member's locks with its connection, which it closes itself after 10 idle min.
+		// A broker ends a member's locks when their connection ends; after 10 idle min the broker itself
+		// closes it.
 		kgo.ConnIdleTimeout(10*time.Minute),
 	)...)
 	if err != nil {
@@ -106,8 +108,8 @@ func (m *member) fetch() {
 			m.client.ResumeFetchTopics(topic) // records in a paused client would be released
 			paused = false
 		}
-		// With the veil this finds no record. Another version of franz-go would release records instead of accepting
-		// and so losing them.
+		// With the veil this finds no record. If the veil fails with another version of franz-go, the
+		// poll then releases records instead of accepting and so losing them.
 		m.client.MarkAcks(kgo.AckRelease)
 		fetches := m.client.PollRecords(ctx, n)
 		if last {
@@ -118,7 +120,7 @@ func (m *member) fetch() {
 		unveil(records)
 		if m.client.BufferedFetchRecords() == 0 {
 			since = time.Now()
-		} else if n := len(records); n > 0 { // fetched no earlier than the last record
+		} else if n := len(records); n > 0 { // the rest was fetched no earlier than the last record
 			fetched := records[n-1].AcquisitionDeadline().Add(-2 * m.halfALock())
 			if fetched.After(since) {
 				since = fetched
@@ -213,7 +215,7 @@ func (m *member) begin(records []*kgo.Record) {
 	if len(fresh) == 0 {
 		return
 	}
-	// The application's changes must not affect acknowledgements.
+	// The application gets copies: its changes must not affect acknowledgements.
 	own := make([]kgo.Record, len(fresh))
 	theirs := make([]*kgo.Record, len(fresh))
 	for i, r := range fresh {
@@ -312,7 +314,7 @@ func (m *member) giveBack() {
 	if m.client.BufferedFetchRecords() > 0 {
 		m.client.ResumeFetchTopics(m.e.cfg.Topic) // a poll would drop paused records
 		given = m.client.PollRecords(ended(), m.of.poll()).Records()
-		m.client.PauseFetchTopics(m.e.cfg.Topic) // the session's end gives later ones back
+		m.client.PauseFetchTopics(m.e.cfg.Topic) // the session's end gives later records back
 		unveil(given)
 	}
 	now := time.Now()

@@ -28,7 +28,7 @@ func TestWhatIsOpenSurvivesPolls(t *testing.T) {
 				cfg := w.config()
 				cfg.MaxInFlight = 24
 				e := w.open(cfg)
-				slow := w.receive(e, 6) // more than two broker locks
+				slow := w.receive(e, 6) // open for longer than two broker locks
 				for range 100 {
 					must(t, e.Ack(t.Context(), w.receive(e, 1)[0]))
 					time.Sleep(60 * time.Millisecond)
@@ -270,7 +270,7 @@ func TestLittleRoom(t *testing.T) {
 	})
 }
 
-// Others get records of the client and the reserved room at once.
+// Other members get the records in the client and in the reserved room at once.
 func TestCloseGivesBackWhatNobodySaw(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -342,7 +342,7 @@ func TestWhatWaitsForRoom(t *testing.T) {
 		rest := w.open(w.config())
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		for { // sent with a stale one, acknowledgements may cause redeliveries
+		for { // acknowledgements that are sent with a stale one may cause redeliveries
 			got, err := rest.Receive(ctx, 10)
 			if err != nil {
 				return

@@ -23,8 +23,8 @@ func (e *Engine) Ack(_ context.Context, l *lease.Lease) error {
 	return nil
 }
 
-// Nack releases a record. For a delay, which the protocol lacks, this process keeps the record and renews its lock. It
-// counts against MaxInFlight; it is released if this process ends.
+// Nack releases a record. For a delay, which the protocol lacks, this process keeps the record and
+// renews its lock. The record counts against MaxInFlight, and is released if this process ends.
 func (e *Engine) Nack(_ context.Context, l *lease.Lease, delay time.Duration) error {
 	if delay <= 0 {
 		if err := e.set.Settle(l, lease.Released); err != nil {
@@ -87,7 +87,7 @@ func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) erro
 	}
 	e.counts.rejected.Add(1)
 	if err := e.set.Settle(kept, lease.Rejected); err != nil {
-		return nil // lost meanwhile: it is delivered again too
+		return nil // lost meanwhile: the record is also delivered again
 	}
 	e.member.settle(kept, kgo.AckReject)
 	step.At(step.CopyEnded)
@@ -147,12 +147,12 @@ type copied struct {
 	l  *lease.Lease
 	to *kgo.Record
 	as kgo.AckStatus
-	// if the copy is refused; nil: deliver the record
+	// orElse follows if the copy is refused; nil: deliver the record
 	orElse *copied
 }
 
-// instead returns the copy of a record that was delivered MaxDeliveries times or comes near the broker's limit; nil:
-// deliver it.
+// instead returns the copy of a record that was delivered MaxDeliveries times or comes near the
+// broker's limit; nil: deliver the record.
 func (e *Engine) instead(l *lease.Lease, count, before int) *copied {
 	done := l.Attempt - 1
 	var tail *copied

@@ -83,8 +83,9 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	return e, nil
 }
 
-// shape divides a bound of records in flight: polls stop at open records, and a fetch brings each records from one of
-// sources brokers. With ahead, all brokers are fetched from at once, before the polls.
+// shape divides a bound of records in flight: open is the number of open records at which polls
+// stop, each the number of records in a fetch, and sources the number of brokers. With ahead, the
+// client fetches from all brokers at once, before the polls.
 type shape struct {
 	open, each, sources int
 	ahead               bool
@@ -100,9 +101,9 @@ func (s shape) least() int {
 	return s.each
 }
 
-// Without fetching ahead, franz-go asks one broker at a time, so with several brokers records would wait. So divide
-// then fetches ahead and reserves a third of the bound: for one fetch from each broker in the client, and one that was
-// taken before its locks expired.
+// Without fetching ahead, franz-go asks one broker at a time, so with several brokers records would
+// wait. Then divide sets ahead and reserves a third of the bound: for one fetch from each broker
+// that waits in the client, and for another that was taken before its locks expired.
 func divide(bound, brokers int) shape {
 	if each := min(mostEach, bound/(6*brokers)); brokers > 1 && each > 0 {
 		return shape{open: bound - 2*each*brokers, each: each, sources: brokers, ahead: true}
@@ -145,7 +146,7 @@ func (e *Engine) lend(taken []*lease.Lease) []*lease.Lease {
 		return e.set.Lend(taken, deadline)
 	}
 	kept := taken[:0]
-	for _, l := range taken { // until the end of its own lock
+	for _, l := range taken { // each until the end of its own lock
 		end := e.member.lockOf(l)
 		if e.cfg.Visibility > 0 && deadline.Before(end) {
 			end = deadline

@@ -139,7 +139,7 @@ func values(all []*lease.Lease) map[string]int {
 	return seen
 }
 
-// franz-go accepts records at the next poll.
+// franz-go would accept the records at the next poll.
 func TestWhatRunsOutIsDeliveredAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, 2)

@@ -8,19 +8,20 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// veil hides a value that franz-go keeps in the context of a fetched record: its lock (ADR 0030).
+// veil hides the lock that franz-go keeps in the context of a fetched record (ADR 0030).
 //
-// At each poll franz-go accepts every record of the previous poll that is not acknowledged. It finds them by the locks
-// in their contexts, so a hidden lock keeps a record open. HookFetchRecordBuffered may change a record before the
-// poll. This is an internal of franz-go; TestWhatIsOpenSurvivesPolls fails when that changes.
+// At each poll franz-go accepts every record of the previous poll that is not acknowledged. It
+// finds these records by the locks in their contexts, so a hidden lock keeps a record open.
+// HookFetchRecordBuffered may change a record before the poll. The lock's place is an internal of
+// franz-go; TestWhatIsOpenSurvivesPolls fails when it changes.
 type veil struct {
 	context.Context
-	lifted bool // before another goroutine has the record
+	lifted bool // set before another goroutine has the record
 }
 
 type veilKey struct{}
 
-// Value hides values with franz-go's type of key, and returns the application's.
+// Value hides values whose key has franz-go's type, and returns the application's values.
 func (v *veil) Value(key any) any {
 	switch key.(type) {
 	case veilKey:

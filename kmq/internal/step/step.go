@@ -15,8 +15,8 @@ const (
 	Handed     Step = "handed"      // delivered to the application
 	Acked      Step = "acked"       // nothing is written about that
 	Ended      Step = "ended"       // its end marker is durable
-	BeforeCopy Step = "before copy" // of a copy to the end of the partition or the dead-letter topic
-	Copied     Step = "copied"      // the copy is durable and its end is not written
+	BeforeCopy Step = "before copy" // before a copy to the end of the partition or to the dead-letter topic
+	Copied     Step = "copied"      // the copy is durable, and the record's end is not written
 	CopyEnded  Step = "copy ended"  // the end of the copied record is durable
 	Revoking   Step = "revoking"    // nothing is flushed
 	Flushed    Step = "flushed"     // flushed on revocation, not committed

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// span is a range of records with one lock; every open record is in one.
+// span is a range of records with one lock; every open record is in a span.
 type span struct {
 	from, to int64
 	src      *source
@@ -185,7 +185,7 @@ type sources struct{ head, tail *source }
 
 func (l *sources) first() *source { return l.head }
 
-// The caller must drop the one use.
+// The caller of add must drop the use that add counts.
 func (l *sources) add(offset int64, appended time.Time) *source {
 	src := &source{offset: offset, appended: appended, uses: 1, prev: l.tail}
 	if l.tail == nil {

@@ -6,8 +6,9 @@
 // reader is. In an idle partition a Tick moves the time forward.
 //
 // Brokers' clocks can be set, and leaders change. So the tracker adds up the time between markers.
-// A marker that was read as it was appended has a second bound: its records are not due before the
-// same time has passed on the reader's clock. So a clock set forward makes nothing early.
+// A marker that was read at the time of its append has a second bound: its records are not due
+// before the same time has passed on the reader's clock. So a clock set forward makes nothing
+// early.
 //
 // Markers that were read later have no such bound. But a tracker writes ticks as soon as a record
 // is due. If the log's time jumps far past a deadline, either no tracker ran or a clock was set. To
@@ -27,8 +28,8 @@ import (
 // State holds the locked records of one partition. Its memory grows with the locked ranges. It is not safe for
 // concurrent use.
 type State struct {
-	// Late, unless nil, is called when the end of records that Due returned is read: their number, and the time from
-	// their deadline to the end's append.
+	// Late, unless nil, is called when the end of records that Due returned is read. It gets their
+	// number and the time from their deadline to the end's append.
 	Late func(records int64, by time.Duration)
 
 	spans   spans
@@ -47,10 +48,10 @@ func New(next int64) *State { return &State{next: next, refused: -1} }
 
 // Seen says when a marker was read.
 type Seen struct {
-	// At is on a monotonic clock.
+	// At is the time of the read on a monotonic clock.
 	At time.Duration
-	// Live: the marker was read as it was appended, so its records are not due before their time has passed on the
-	// clock of At too.
+	// Live: the marker was read at the time of its append, so its records are not due before their
+	// time has also passed on the clock of At.
 	Live bool
 }
 
@@ -73,7 +74,8 @@ func (s *State) Apply(offset int64, appended time.Time, seen Seen, m marker.Mark
 	}
 }
 
-// Refuse processes an unreadable marker. Committable stays at or below it for a later version.
+// Refuse processes an unreadable marker. Committable stays at or below it, so that a later version
+// can read the marker.
 func (s *State) Refuse(offset int64, appended time.Time, seen Seen) {
 	s.pass(offset, appended, seen)
 	if s.refused < 0 {
@@ -91,8 +93,8 @@ func (s *State) pass(offset int64, appended time.Time, seen Seen) {
 	s.clock.read(log, seen.At)
 }
 
-// untendedFor is how long a partition may have no tracker: until the group notices a killed one (45 s by default), and
-// for a retry of a failed delivery (within a minute).
+// untendedFor is how long a partition may have no tracker. It covers the time until the group
+// notices a killed tracker (45 s by default) and a retry of a failed delivery (within a minute).
 const untendedFor = 120_000 // ms
 
 func (s *State) untended(gap int64) bool {
@@ -100,7 +102,8 @@ func (s *State) untended(gap int64) bool {
 	return first != nil && gap-max(0, first.deadline-s.clock.now) > untendedFor
 }
 
-// Records whose markers were not read live wait for the rest of their time on the reader's clock.
+// bound makes records whose markers were not read live wait for the rest of their time on the
+// reader's clock.
 func (s *State) bound() {
 	for _, sp := range s.due.heap {
 		if sp.notBefore == 0 {
@@ -115,7 +118,7 @@ type loan struct {
 	holder    uint32
 }
 
-// Log times are in whole milliseconds, so it adds one.
+// Log times are in whole milliseconds, so deadline adds one.
 func (s *State) deadline(m marker.Marker, seen Seen) loan {
 	l := loan{deadline: s.clock.now + m.Duration.Milliseconds() + 1, holder: m.Holder}
 	if seen.Live {
@@ -124,8 +127,9 @@ func (s *State) deadline(m marker.Marker, seen Seen) loan {
 	return l
 }
 
-// start locks [from, to). Records may already be locked, if a member crashed or was removed, and another delivers them
-// too. Then the newest start names the holder, and the later deadline applies.
+// start locks [from, to). Records may already be locked if a member crashed or was removed, and
+// another member delivers them too. Then the newest start names the holder, and the later deadline
+// applies.
 func (s *State) start(from, to int64, src *source, l loan) {
 	if s.spans.endsBefore(from) {
 		s.add(&span{from: from, to: to, src: src, loan: l})
@@ -197,8 +201,9 @@ func (s *State) ended(sp *span, records int64, why marker.Reason) {
 	}
 }
 
-// Ended removes records that Due returned and whose end is durable, before the end is read. A record that was locked
-// again since then stays open: its start may be behind the end. local is a reading of the clock of [Seen].
+// Ended removes records that Due returned and whose end is durable, before the end is read. A
+// record that was locked again since Due returned it stays open: its new start may be behind the
+// end. local is a reading of the clock of [Seen].
 func (s *State) Ended(m marker.Marker, local time.Duration) {
 	now := s.clock.now
 	s.clock.now += max(0, (local-s.clock.local).Milliseconds()-s.clock.behind)
@@ -275,11 +280,11 @@ type Due struct {
 	Undelivered bool // given back without a delivery
 }
 
-// Due returns up to most due records, the most overdue first, each only once. They stay open until their end is read;
-// check [State.Taken] before redelivering one.
+// Due returns due records, the most overdue first, each only once; the parameter most bounds their
+// number. They stay open until their end is read; check [State.Taken] before redelivering one.
 //
-// A record that waits for the reader's clock also waits for a later marker: with a clock set forward it could be due
-// before its holder's earlier markers are read.
+// A record that waits for the reader's clock also waits for a later marker. Otherwise, if a clock
+// was set forward, the record could be due before its holder's earlier markers are read.
 func (s *State) Due(most int64) []Due {
 	var out []Due
 	for most > 0 {
@@ -300,8 +305,8 @@ func (s *State) Due(most int64) []Due {
 	return out
 }
 
-// Postpone makes records of [from, to) that Due returned due again later. The delay doubles each time from first up to
-// most. local is on the clock of [Seen].
+// Postpone makes records of [from, to) that Due returned due again later. The delay doubles each
+// time, from the parameter first up to most. local is on the clock of [Seen].
 func (s *State) Postpone(from, to int64, first, most, local time.Duration) {
 	s.split(from)
 	s.split(to)
@@ -390,10 +395,10 @@ const jitter = 2000 // ms
 
 type clock struct {
 	began  bool
-	now    int64         // ms since the first
-	log    int64         // at now, ms
-	behind int64         // ms from the newest marker
-	local  time.Duration // at the newest marker
+	now    int64         // ms since the first marker
+	log    int64         // the log's time at now, ms
+	behind int64         // ms from the newest marker's time to log
+	local  time.Duration // the reader's time at the newest marker
 }
 
 func (c *clock) gap(log int64) int64 {

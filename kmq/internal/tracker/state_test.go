@@ -39,7 +39,7 @@ func newModel() *model {
 	return &model{open: map[int64]*entry{}, refused: -1, late: map[int64]int64{}}
 }
 
-// skip is a gap of more than two minutes in which a record was due.
+// skip handles a gap of more than two minutes in which a record was due.
 func (m *model) skip(log int64, local time.Duration) {
 	_, first := m.earliest()
 	if !m.began || first == nil || log-m.log-max(0, first.deadline-m.now) <= 120_000 {
@@ -300,8 +300,8 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// left lists open records and, if exact, their remaining times and holders. A rebuilt state differs in these after Due
-// returned some, or after the log's time fell back or was ignored.
+// left lists open records and, if exact, their remaining times and holders. A rebuilt state differs
+// in these after Due returned records, or after the log's time fell back or was ignored.
 func left(m *model, exact bool) string {
 	var all []int64
 	for r := range m.open {
@@ -392,7 +392,7 @@ func TestTakeoverAcrossAStep(t *testing.T) {
 	const hour = 3_600_000
 	for name, after := range map[string]struct {
 		seen tracker.Seen
-		due  int64 // ms on the tracker's clock, which read the start at 2,000
+		due  int64 // ms on the clock of the tracker, which read the start at 2,000
 	}{
 		"both are read after the fact":       {replayed(2000), 32_001},
 		"the step is seen":                   {live(3000), 32_001},

@@ -1,9 +1,9 @@
 // Package window records which offsets of a partition are done. It is pure.
 //
 // Records are taken in offset order and finished in any order. A window keeps the open records:
-// taken and not done. Everything below the first open one may be committed; what is above it and
-// not open is done beyond the commit. Offsets without a record (transaction markers, compaction)
-// count as done.
+// taken and not done. Everything below the first open record may be committed; taken records above
+// it that are not open are done beyond the commit. Offsets without a record (transaction markers,
+// compaction) count as done.
 //
 // Open records are bits in blocks of 64 offsets, and only blocks with an open record are kept. So
 // memory depends on the number of open records, not on the age of the first. A Window is not safe
@@ -35,9 +35,9 @@ type Window struct {
 	next   int64   // everything below is taken, done, or no record
 	blocks []block // rising; the first has an open record
 	head   int
-	empty  int // of blocks[head:]
+	empty  int // how many of blocks[head:] are empty
 	open   int
-	ahead  []Range // done by an earlier owner above next, rising, with gaps between
+	ahead  []Range // above next, finished by an earlier owner; rising, with gaps between
 }
 
 // New returns the window of a partition that is read from the committed offset. A negative offset (no commit)
@@ -88,8 +88,8 @@ func (w *Window) absorb() {
 	}
 }
 
-// Take opens the record at offset. Offsets must rise; skipped ones are no records and count as done. It returns
-// false if the offset is below Next or already done.
+// Take opens the record at offset. Offsets must rise; skipped ones have no record and count as
+// done. It returns false if the offset is below Next or already done.
 func (w *Window) Take(offset int64) bool {
 	if offset < w.next {
 		return false
@@ -113,7 +113,7 @@ func (w *Window) Take(offset int64) bool {
 	return true
 }
 
-// Pass moves Next to the fetch position: offsets below it that were not taken are no records.
+// Pass moves Next to the fetch position: offsets below it that were not taken have no record.
 func (w *Window) Pass(next int64) {
 	if next > w.next {
 		w.next = next
@@ -121,8 +121,8 @@ func (w *Window) Pass(next int64) {
 	}
 }
 
-// Cut forgets everything from offset on, where the log now holds other records. It moves [Window.Committable] and
-// [Window.Next] back to offset at most.
+// Cut forgets everything from offset on, where the log now holds other records. Afterwards
+// [Window.Committable] and [Window.Next] are at most offset.
 func (w *Window) Cut(offset int64) {
 	for n := len(w.ahead); n > 0 && w.ahead[n-1].To > offset; n = len(w.ahead) {
 		w.ahead[n-1].To = offset
@@ -201,7 +201,8 @@ func (w *Window) find(base int64) (int, bool) {
 	return w.head + low, low < len(blocks) && blocks[low].base == base
 }
 
-// shrink drops other blocks only when they are the majority, so that a block moves O(1) times on average.
+// shrink skips empty first blocks at once. It removes empty blocks only when they are the majority,
+// so that a block moves O(1) times on average.
 func (w *Window) shrink() {
 	for w.head < len(w.blocks) && w.blocks[w.head].open == 0 {
 		w.head++
@@ -246,7 +247,8 @@ func (w *Window) Committable() int64 {
 	return w.next
 }
 
-// Next returns the offset from which records are taken; everything below is taken, done, or no record.
+// Next returns the offset from which records are taken; everything below is taken or done, or has
+// no record.
 func (w *Window) Next() int64 { return w.next }
 
 // End returns the offset above which nothing is known: Next, or the end of what an earlier owner
@@ -284,7 +286,7 @@ func (w *Window) Opens(f func(offset int64) bool) {
 	}
 }
 
-// Beyond returns what is done above Committable, in rising order with gaps between.
+// Beyond returns the ranges that are done above Committable, in rising order with gaps between.
 func (w *Window) Beyond() []Range { return w.AppendBeyond(nil) }
 
 // AppendBeyond appends the result of [Window.Beyond] to ranges.

@@ -192,7 +192,7 @@ func agrees(t *rapid.T) {
 			}
 		},
 		"restore": func(t *rapid.T) {
-			// Only the open records are lost.
+			// A restored window loses only the open records.
 			w2 := Restore(w.Committable(), w.Beyond())
 			for offset := w.Committable(); offset < modelEnd; offset++ {
 				if got, want := w2.IsDone(offset), w.IsDone(offset); got != want {
