@@ -1,5 +1,5 @@
 // Makes the tests' data in build/ui: a library of all runs of results/, with some that are killed,
-// broken, imported or old; pages of them; and the export of the library.
+// broken, imported or old; pages of these runs; and the export of the library.
 
 import fs from "node:fs";
 import path from "node:path";

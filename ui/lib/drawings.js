@@ -81,7 +81,8 @@ export function span(axis) {
   return [Math.min(...ends), Math.max(...ends)];
 }
 
-// heights returns the lowest and the highest y of lines between two x; null if they have none.
+// heights returns the lowest and the highest y of lines between two x; null if the lines have no
+// point there.
 export function heights(lines, from, to) {
   let low = Infinity;
   let high = -Infinity;

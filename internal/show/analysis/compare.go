@@ -31,9 +31,10 @@ type CompareOptions struct {
 	// run has a queue.
 	Figures []figure.Figure
 	// Alpha, in (0, 1), is the chance that the primary figure is called different although nothing
-	// differs. All other figures share the same chance once more. 0 means DefaultAlpha.
+	// differs. All other figures share another chance of the same size. 0 means DefaultAlpha.
 	Alpha float64
-	// Primary is tested at the whole of Alpha. Without a name, it is PrimaryOf Figures.
+	// Primary is tested at the whole of Alpha. If it has no name, PrimaryOf chooses it from
+	// Figures.
 	Primary figure.Figure
 	// FailIf are conditions under which a comparison fails. They share another Alpha, whatever
 	// Figures are shown.
@@ -42,10 +43,10 @@ type CompareOptions struct {
 
 // Comparison is what sets of runs show, each against the first.
 type Comparison struct {
-	// Alpha is the chance of a false alarm of the primary figure, and the chance of
-	// one of all other figures together. FiguresTested is the number of tests,
-	// including those of the primary figure. It excludes a figure with the same
-	// value in all runs of both sets, which cannot raise an alarm.
+	// Alpha is the chance of a false alarm of the primary figure, and also the chance of a false
+	// alarm of all other figures together. FiguresTested is the number of tests, including those of
+	// the primary figure. It excludes a figure with the same value in all runs of both sets, which
+	// cannot raise an alarm.
 	Alpha         float64       `json:"alpha"`
 	Primary       string        `json:"primary"` // "" if no figure of both sets has a good side
 	FiguresTested int           `json:"figures_tested"`
@@ -147,7 +148,7 @@ const (
 // runs if a set has no valid one. A run counts once in its set; a run in two sets is an error.
 //
 // Each figure is tested by ranks (stats.Compare). The primary figure has the whole of Alpha, and
-// the tests of all others share another (see decide).
+// the tests of all others share a second Alpha (see decide).
 func Compare(sets []Set, o CompareOptions) (*Comparison, error) {
 	if len(sets) < 2 {
 		return nil, errors.New("a comparison needs two sets of runs at least")
@@ -197,8 +198,9 @@ func Compare(sets []Set, o CompareOptions) (*Comparison, error) {
 // PrimaryName is the figure closest to what users experience.
 const PrimaryName = "e2e_response_time_p99"
 
-// PrimaryOf returns the default figure by which runs are judged: the e2e response time p99 if has
-// accepts it, or else the first accepted figure with a good side. Without one, its Name is "".
+// PrimaryOf returns the default figure by which runs are judged: the e2e response time p99, or else
+// the first figure with a good side. It must be in figures, and has must be true for it. The Name
+// is "" if there is none.
 func PrimaryOf(figures []figure.Figure, has func(figure.Figure) bool) (primary figure.Figure) {
 	for _, f := range figures {
 		if f.Better == figure.Neither || !has(f) {
@@ -276,7 +278,7 @@ func notNil(d []Difference) []Difference {
 }
 
 // decideAll sets the word of every figure of every set, and returns the numbers of tests. The tests
-// of the primary figure share alpha, and the tests of all others share another.
+// of the primary figure share alpha, and the tests of all others share a second alpha.
 func decideAll(all []Against, alpha float64, primary figure.Figure) (ofPrimary, ofOthers int) {
 	family := func(of bool) (n int) {
 		var figures []*ComparedFigure

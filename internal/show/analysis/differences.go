@@ -57,8 +57,8 @@ func (a Attributes) Mixed() (names []string) {
 	return names
 }
 
-// ScenarioSettings returns the settings of the runs' scenarios, and their agents. A scenario older
-// than a key has the key's default; a key that only some runs set is mixed.
+// ScenarioSettings returns the settings of the runs' scenarios, and the runs' agents. A scenario
+// older than a key has the key's default; a key that only some runs set is mixed.
 func ScenarioSettings(runs []*result.Recorded) Attributes {
 	var each []map[string]string
 	all := Attributes{}

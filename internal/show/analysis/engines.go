@@ -34,7 +34,8 @@ func HeadlineOf(runs []*result.Recorded) []figure.Figure {
 	return figures
 }
 
-// comparedQueues are few enough that five runs of each can show a difference.
+// comparedQueues are the figures of compared queues: few enough that five runs of each queue can
+// show a difference.
 var comparedQueues = []string{
 	"queue_acked_per_s", "e2e_response_time_p50", "e2e_response_time_p99", "redelivery_lateness_p99",
 	"broker_requests_per_record", "cpu_cores", "queue_lost",
@@ -67,11 +68,12 @@ func (d *Cell) EngineSaid() string {
 
 func (d *Cell) startsFirst() bool { return d.Setting(startFirst) == "true" }
 
-// startFirst is the setting for which the markers engine writes starts first.
+// startFirst is the setting with which the markers engine writes a record's start before its
+// delivery.
 const startFirst = "consume.queue.start_first"
 
-// StartsLate returns the valid cell that differs from a cell with starts first only in that; nil if
-// there is none.
+// StartsLate returns, for a cell with starts first, the valid cell that differs from it only in
+// this setting; nil if there is none.
 func (d *Study) StartsLate(c *Cell) *Cell {
 	if !c.startsFirst() {
 		return nil

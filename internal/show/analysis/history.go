@@ -71,7 +71,7 @@ type LevelChange struct {
 	Change stats.Change `json:"-"`
 }
 
-// OtherConfig is runs of the same name with another configuration.
+// OtherConfig describes runs of the same name with another configuration.
 type OtherConfig struct {
 	Configuration string       `json:"configuration"`
 	Runs          int          `json:"runs"`
@@ -84,8 +84,8 @@ type HistoryOptions struct {
 	// Figures are shown. None means the e2e response time p99, or the first
 	// headline figure that the runs have.
 	Figures []figure.Figure
-	// Configuration is the beginning of the hash of the one to show; "" means that
-	// of the latest run.
+	// Configuration is the beginning of the hash of the configuration to show; "" means the
+	// configuration of the latest run.
 	Configuration string
 	// MinChange removes smaller changes, relative to the level before: 0.05 keeps those of at least
 	// 5 %. From a level of 0, every change is kept.

@@ -53,8 +53,8 @@ func TestDecideLaws(t *testing.T) {
 	})
 }
 
-// Two of the nine cells are tied and the others far off, so any best is false: at most 5 %, plus
-// two standard errors.
+// Two of the nine cells are tied and the others far off, so calling a cell best is always false. It
+// may happen in at most 5 % of campaigns, plus two standard errors.
 func TestFalseBest(t *testing.T) {
 	campaigns := 4000
 	if testing.Short() {

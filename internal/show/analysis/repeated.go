@@ -32,8 +32,8 @@ type Repeated struct {
 	// AtLeast is a lower bound of the median, if the median is null because too
 	// many runs have only lower bounds.
 	AtLeast *float64 `json:"median_at_least,omitempty"`
-	// ClockError is the error of the values, up or down, because the clocks of two
-	// machines differ: the largest of any run. Absent if each rests on one clock.
+	// ClockError is the error of the values, up or down, because the clocks of two machines differ:
+	// the largest of any run. Absent if each value rests on one clock.
 	ClockError float64  `json:"clock_error,omitempty"`
 	Mean       *float64 `json:"mean"`
 	Stddev     *float64 `json:"stddev"`
@@ -46,8 +46,8 @@ type Repeated struct {
 // Confidence is the confidence of the interval of a median.
 const Confidence = 0.95
 
-// Fewest is the number of runs below which an interval is only the range of the values: that of
-// five contains the median in 15 of 16 cases.
+// Fewest is the number of runs below which an interval is only the range of the values. The range
+// of five values contains the median in 15 of 16 cases.
 const Fewest = 5
 
 // FromValues returns a figure with one value for each run.

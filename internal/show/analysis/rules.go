@@ -21,7 +21,7 @@ const (
 	Lost           Rule = "load.lost"           // records
 	NotSent        Rule = "load.not_sent"       // share
 	LeftBehind     Rule = "load.left_behind"    // share, in_times
-	TurnedAway     Rule = "load.turned_away"    // shed, of one; by its name and " admitted" the share of each
+	TurnedAway     Rule = "load.turned_away"    // shed, if of one variant; the share NAME + " admitted" of each
 	HeldBack       Rule = "load.held_back"      // share, in_times
 	SentLater      Rule = "load.sent_later"     // records, admitted; and shed if some was
 	BoundKept      Rule = "gate.bound_kept"     // peak, n, of
@@ -29,7 +29,7 @@ const (
 	BoundExceeded  Rule = "gate.bound_exceeded" // peak, n, of; least if it differs
 	TargetKept     Rule = "gate.target_kept"    // n, of
 	TargetMissed   Rule = "gate.target_missed"  // ratio, n, of
-	GatesCompared  Rule = "gate.compared"       // ratio of the first to the second, shown; Names in which they differ
+	GatesCompared  Rule = "gate.compared"       // ratio of the first of Of to the second, shown; Names of differing settings
 	NotSettled     Rule = "gate.not_settled"    // n, of
 	CapacityUnused Rule = "gate.unused"         // share; Said has a cause
 	ConsumersIdle  Rule = "gate.idle"           // share; Said has a cause
@@ -191,8 +191,8 @@ func bound(v Variant) *Finding {
 	return f
 }
 
-// amongGated compares the times of variants under a gate that offered the same to the same
-// consumers, each pair as if only these two were compared.
+// amongGated compares the times of variants under a gate if they offered the same to the same
+// consumers. It tests each pair as if only these two were compared.
 func amongGated(trusted []Variant) (all []Finding) {
 	p99 := FigureCalled(PrimaryName)
 	gated := slices.DeleteFunc(slices.Clone(trusted), func(v Variant) bool { return !v.Held() || v.Figure(p99).N == 0 })
@@ -216,7 +216,7 @@ func amongGated(trusted []Variant) (all []Finding) {
 	return all
 }
 
-// NoClaim replaces a stats.Verdict if there is one run of each.
+// NoClaim replaces a stats.Verdict if each variant has one run.
 const NoClaim stats.Verdict = -1
 
 func shownByRanks(a, b []float64) stats.Verdict {
@@ -284,8 +284,8 @@ func throughput(compared []Variant) []Finding {
 	return []Finding{f}
 }
 
-// starved finds consumers that idled while load was refused: compared with their rate without
-// backpressure, or by their utilisation.
+// starved finds consumers that idled while load was refused. It compares their rate with that
+// without backpressure, or else uses their utilisation.
 func starved(v Variant, ofOff figure.Figure) *Finding {
 	busy, part := v.Of(Utilisation), v.Figure(ofOff)
 	cause := tooSmall(v)

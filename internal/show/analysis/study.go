@@ -112,8 +112,8 @@ type Cell struct {
 type Doubt struct {
 	stats.Warning
 	Of []*result.Recorded
-	// Bounds is the number of Of with only a lower bound. If it is not 0, no warning can be
-	// computed.
+	// Bounds is the number of runs in Of that have only a lower bound. If it is not 0, no warning
+	// can be computed.
 	Bounds int
 }
 
@@ -225,7 +225,7 @@ func CompareAmong(campaigns []*Study) {
 	}
 }
 
-// Among returns the runs of all cells that figures are taken from.
+// Among returns the runs, in all cells, that figures are taken from.
 func (d *Study) Among() (runs []*result.Run) {
 	for _, cell := range d.Cells {
 		runs = append(runs, runsOf(cell.Sample.Taken)...)
@@ -358,8 +358,9 @@ type Ranking struct {
 
 // Rank ranks the cells, and says whether one is shown to be best.
 //
-// It tests the cell with the best median against every other: the comparison with the best of J. C.
-// Hsu, Multiple Comparisons, 1996. Only a cell that is better than all others is called best.
+// It tests the cell with the best median against every other, as in the "comparison with the best"
+// of J. C. Hsu, Multiple Comparisons, 1996. Only a cell that is better than all others is called
+// best.
 func (d *Study) Rank() Ranking {
 	r := Ranking{Status: AnswerNoRanking, Cells: d.Ranked()}
 	if len(r.Cells) < 2 || d.Unranked() {
@@ -436,7 +437,7 @@ func (d *Study) Against(ranked []Cell) (rest []Contender) {
 	return rest
 }
 
-// CellsHead is the head of the column of cells that are named by their values.
+// CellsHead is the head of the column of cells if they are named by their values; else "".
 func CellsHead(d *Study) string {
 	if len(d.Cells) == 0 || d.Cells[0].Label == d.Cells[0].Name {
 		return ""
@@ -460,7 +461,7 @@ func (d *Study) Variants() (all []Variant) {
 // Part is the cells of one variant of a campaign.
 type Part struct {
 	Prefix string
-	Cells  *Study // only these cells, ranked by what they can differ in
+	Cells  *Study // only these cells, ranked by a figure in which they can differ
 }
 
 // ByVariant splits a campaign with variants and another axis. Any other campaign is
@@ -502,7 +503,7 @@ func (d *Study) RankedOtherwise(by string) *Study {
 	return &other
 }
 
-// FigureCalled returns the figure of that name. An unknown one has no value in any run.
+// FigureCalled returns the figure of that name. An unknown figure has no value in any run.
 func FigureCalled(name string) figure.Figure {
 	f, err := figure.Named(name)
 	if err != nil {
@@ -511,7 +512,8 @@ func FigureCalled(name string) figure.Figure {
 	return f
 }
 
-// ThroughputFigure is the rate that a run reached in what it measures.
+// ThroughputFigure is the rate of delivered records if a run measures reading, and else the rate of
+// acked records.
 const ThroughputFigure = "throughput_per_s"
 
 var rankings = map[string]string{

@@ -18,8 +18,8 @@ type Variant struct {
 	Among []*result.Run // the runs of all names, including its own
 }
 
-// VariantNames returns the name of each run's variant: the run's name, with the agents if finished
-// runs of that name had others, or none.
+// VariantNames returns the name of each run's variant: the run's name, with its agents if finished
+// runs of that name had other agents or none.
 func VariantNames(runs []*result.Recorded) []string {
 	fleets := map[string][]result.Fleet{}
 	for _, r := range runs {
@@ -90,7 +90,8 @@ type Spread struct {
 	ClockError       float64 // as in figure.Repeats
 }
 
-// Figure returns a figure over the variant's runs, as comparable with the table's others.
+// Figure returns a figure over the variant's runs, made comparable with the other variants of the
+// table.
 func (v Variant) Figure(f figure.Figure) Spread {
 	f = f.Among(v.Among)
 	s, least := v.Of(f.Ranked), v.Of(f.AtLeast)
@@ -120,7 +121,7 @@ func (v Variant) Of(f Reading) Spread {
 	return Spread{N: n, Low: values[0], Median: (values[(n-1)/2] + values[n/2]) / 2, Top: values[n-1]}
 }
 
-// Where returns the number of runs that have the number and for which so is true.
+// Where returns the number of runs that have the number f and for which the condition so is true.
 func (v Variant) Where(f Reading, so func(float64) bool) (n int) {
 	for _, r := range v.Runs {
 		if x, ok := f(&r.Run); ok && so(x) {
@@ -152,9 +153,9 @@ func (v Variant) Typical(f Reading) *result.Recorded {
 	return best
 }
 
-// TypicalRun returns the run that represents repeats in a picture over time: the one with intervals
-// whose p99, or else throughput, is nearest to the median. Without either it is the first run, and
-// without runs nil.
+// TypicalRun returns the run that represents repeats in a picture over time. Of the runs with
+// intervals, it is the run whose p99, or else throughput, is nearest to the median. Without these
+// figures it is the first run, and without runs nil.
 func TypicalRun(runs []*result.Recorded) *result.Recorded {
 	with := slices.DeleteFunc(slices.Clone(runs), func(r *result.Recorded) bool { return len(r.Intervals) == 0 })
 	if len(with) == 0 {
@@ -171,7 +172,7 @@ func TypicalRun(runs []*result.Recorded) *result.Recorded {
 	return with[0]
 }
 
-// FigureNamed returns the reading of a figure. An unknown one has no value.
+// FigureNamed returns the reading of a figure. An unknown figure has no value.
 func FigureNamed(name string) Reading {
 	f, err := figure.Named(name)
 	if err != nil {

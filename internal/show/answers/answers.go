@@ -1,12 +1,13 @@
-// Package answers has the questions that a suite can ask of its campaign. The answer to each is a
-// table with the columns that its reader needs, and one sentence.
+// Package answers has the questions that a suite can ask of its campaign. Each answer is one
+// sentence, and a table with the columns that its reader needs.
 //
-// With one run of each, the sentence makes no claim, and with several it gives medians with their
-// bounds. Each question has its own file. To add one, write its file and name it in [Questions].
+// With one run of each cell, the sentence makes no claim. With several runs, it gives medians with
+// their bounds. Each question has its own file. To add one, write its file and name it in
+// [Questions].
 //
 // Files to know: answers.go (the questions), columns.go (what tables have in common); then most.go,
 // scaling.go, perconsumer.go, enough.go, knee.go, slope.go, times.go, failover.go, savings.go,
-// payloads.go; and of the engines of a queue engines.go, enginescaling.go, enginetimes.go,
+// payloads.go; and for the engines of a queue: engines.go, enginescaling.go, enginetimes.go,
 // startsfirst.go, redelivery.go, enginefaults.go, decision.go.
 package answers
 
@@ -21,7 +22,8 @@ import (
 
 // Answer is the answer to a question.
 type Answer struct {
-	// Table has a row for each cell, in their order; of a decision, one for each kind of work.
+	// Table has a row for each cell, in the order of the cells. For a decision, it has a row for
+	// each kind of work.
 	layout.Table
 	Notes    []string // what a reader must know about the columns
 	Sentence string
@@ -46,8 +48,9 @@ var Questions = []Question{
 	{"engine-faults", engineFaults}, {"decision", decision},
 }
 
-// Named answers the question of the study's suite. asked is false if there is none, a reader asked
-// for a ranking, or the campaign is a search. The table is empty if no run can be read.
+// Named answers the question of the study's suite. asked is false if the suite has no question, a
+// reader asked for a ranking, or the campaign is a search. The table is empty if no run can be
+// read.
 func Named(d *analysis.Study) (a Answer, asked bool) {
 	i := slices.IndexFunc(Questions, func(q Question) bool { return q.Name == d.Campaign.Answer })
 	if i < 0 || d.ByFrom == analysis.FromReader || d.Search != nil {

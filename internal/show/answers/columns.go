@@ -125,7 +125,8 @@ func quotient(r, base analysis.Repeated) string {
 	return text
 }
 
-// ratio is that of the medians, without bounds, if a value is 0 or only a lower bound.
+// ratio divides the values of r by those of base. If a value is 0 or only a lower bound, it divides
+// the medians and has no bounds.
 func ratio(r, base analysis.Repeated) stats.Estimate {
 	e := stats.Ratio(base.Values, r.Values, analysis.DefaultAlpha)
 	if math.IsNaN(e.Value) {

@@ -32,8 +32,8 @@ func added(r, base analysis.Repeated, f figure.Figure) (text string, shown stats
 	return text, c.Verdict
 }
 
-// unshown is "" if the runs show the difference, and for a single run, which the sentence mentions
-// at its beginning.
+// unshown is "" if the runs show the difference. It is also "" for a single run: the sentence says
+// at its beginning that there is one.
 func unshown(n int, shown stats.Verdict) string {
 	switch {
 	case n > 1 && shown == stats.TooFew:
@@ -63,7 +63,7 @@ func signed(v float64, f figure.Figure) string {
 	return "+" + f.Format(v)
 }
 
-// timeAsked is the time that ranks the suite's cells, or the e2e response time p50.
+// timeAsked is the time that ranks the suite's cells, or else the e2e response time p50.
 func timeAsked(d *analysis.Study) string {
 	if (d.ByFrom == analysis.FromSuite || d.ByFrom == analysis.FromQuestion) && d.By.Kind == figure.Nanoseconds {
 		return d.By.Name

@@ -13,8 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// enough answers the smallest value of the one varied setting from which all cells are near the
-// best.
+// enough finds the smallest value of the one varied setting such that the cells with this value or
+// a higher one are all near the best.
 func enough(d *analysis.Study) Answer {
 	name := cmp.Or(d.By.Name, analysis.ThroughputFigure)
 	ranked := slices.DeleteFunc(d.Ranked(), func(c analysis.Cell) bool { return c.PartlyRead() })

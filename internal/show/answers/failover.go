@@ -79,8 +79,8 @@ func stretched(head string, of func(*result.Availability) *result.Stretch) colum
 	return column{head, func(c *analysis.Cell) string { return stretchP99(c, of) }}
 }
 
-// stretchP99 prints the median over the runs of a part's e2e response time p99, or service time if
-// there is none.
+// stretchP99 prints a part's e2e response time p99, or its service time if it has no response time:
+// the median over the runs.
 func stretchP99(c *analysis.Cell, of func(*result.Availability) *result.Stretch) string {
 	var values []float64
 	for _, r := range c.Sample.Taken {

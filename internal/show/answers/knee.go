@@ -11,9 +11,9 @@ import (
 )
 
 // knee answers at which record size the cost of the bytes equals the fixed cost of a record. It
-// fits seconds for each record = a + b·size, over all valid runs. For a closed loop these are
-// seconds of time. A scheduled load takes the same time at any cost, so CPU seconds count: of the
-// tool, and of the brokers if every run has them.
+// fits seconds for each record = a + b·size, over all valid runs. For a closed loop, the seconds
+// are elapsed time. A scheduled load takes the same time at any cost, so the seconds are CPU time:
+// of the tool, and of the brokers if every run has it.
 func knee(d *analysis.Study) Answer {
 	cost := fitted(d)
 	head, takes := "time for each record", "costs"
@@ -67,8 +67,8 @@ const (
 	toolAndBrokers
 )
 
-// spentBy returns the currency of the campaign. The brokers' CPU counts only if every valid run has
-// it.
+// spentBy returns how the campaign's costs are measured. They include the brokers' CPU only if
+// every valid run has it.
 func spentBy(d *analysis.Study) currency {
 	spent := time
 	for _, cell := range d.ValidCells() {

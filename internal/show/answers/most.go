@@ -14,9 +14,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// most answers which cell reached the most, for each variant if these do different things. It names
-// one cell only if a test distinguishes it from every other. If all cells of a variant have the
-// same load, it compares their times.
+// most answers which cell reached the most, separately for each variant if the variants do
+// different things. It names one cell only if a test distinguishes that cell from every other. If
+// all cells of a variant have the same load, most compares their times.
 func most(d *analysis.Study) Answer {
 	columns := append(throughputColumns(d, "÷ first", cmp.Or(d.By.Name, analysis.ThroughputFigure)),
 		valued("e2e response time p50", "e2e_response_time_p50"), valued("e2e response time p99",

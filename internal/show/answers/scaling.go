@@ -12,11 +12,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// scales are the settings that a campaign may scale. The first in which cells differ is the scaled
-// one.
+// scales are the settings that a campaign may scale. The scaled setting is the first in which cells
+// differ.
 var scales = []string{"consume.consumers", "load.producers", "load.clients", "consume.cpu", "topic.partitions"}
 
-// scaled names the scaled setting, and returns each cell's multiple of the first cell's value; nil
+// scaled names the scaled setting, and returns each cell's value divided by the first cell's; nil
 // if no numeric setting differs.
 func scaled(d *analysis.Study) (what string, by []float64) {
 	for _, path := range scales {

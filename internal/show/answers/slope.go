@@ -111,8 +111,8 @@ type slopeScale struct {
 	print func(float64) string
 }
 
-// perGB is the change for each stored GB, and overAll that over all stored bytes, relative to the
-// mean.
+// perGB is the change for each stored GB. overAll is the change over all stored bytes, relative to
+// the mean throughput.
 var (
 	perGB   = slopeScale{func(s storedSlope) stats.Estimate { return s.times(unitGB) }, signedBytes}
 	overAll = slopeScale{storedSlope.relative, func(v float64) string { return fmt.Sprintf("%+.1f %%", 100*v) }}

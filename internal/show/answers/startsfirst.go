@@ -10,7 +10,7 @@ import (
 )
 
 // pricesOfStarts is a sentence on the cost of writing each record's start before its delivery; ""
-// without such cells. of returns the cost, or "" if it is not known.
+// if no cell does that. of(first, late) returns the cost, or "" if it is not known.
 func pricesOfStarts(d *analysis.Study, cells []*analysis.Cell, of func(first, late *analysis.Cell) string) string {
 	var clauses []string
 	for _, c := range cells {
@@ -39,7 +39,8 @@ func startsCost(d *analysis.Study) func(first, late *analysis.Cell) string {
 	}
 }
 
-// eachTook prints how many times the bytes, requests, CPU and further figures a record took; "" if none is known.
+// eachTook prints the cost of a record with starts first ÷ its cost with late starts: bytes,
+// requests, CPU and further figures. It is "" if no ratio is known.
 func eachTook(first, late *analysis.Cell, further ...string) string {
 	times := func(name string) string { return quotient(first.Of(name), late.Of(name)) }
 	var took []string
@@ -63,7 +64,8 @@ func eachTook(first, late *analysis.Cell, further ...string) string {
 
 const closedTime = "e2e_service_time_p50"
 
-// cpuOfEach is in ns, and takes only the runs with the CPU of both clients and brokers.
+// cpuOfEach is the CPU time of a record in ns, over the runs with the CPU of both clients and
+// brokers.
 func cpuOfEach(c *analysis.Cell) analysis.Repeated {
 	var values []float64
 	for _, r := range c.Sample.Taken {

@@ -15,8 +15,8 @@ import (
 // manyCells is the number of cells from which a sentence names only the lowest and the highest.
 const manyCells = 5
 
-// timesBeside shows a time of the cells side by side: the one that the suite or its question names,
-// or the end-to-end time.
+// timesBeside compares the cells by one time: the time that the suite or its question names, or
+// else the end-to-end time.
 func timesBeside(d *analysis.Study) Answer {
 	metric := "e2e_response_time"
 	if i := slices.IndexFunc(result.TimeMetrics,

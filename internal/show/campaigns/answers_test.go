@@ -192,7 +192,7 @@ func knee(t *testing.T, repeat int) *result.RecordedCampaign {
 	})
 }
 
-// The throughput falls by falls MB/s for each stored GB.
+// stored makes runs whose throughput falls for each stored GB: falls is in MB/s.
 func stored(t *testing.T, repeat int, falls float64) *result.RecordedCampaign {
 	return answered(t, "slope", repeat, []string{"20 GB"}, func(_ int, noise float64, r *result.Recorded) {
 		produces(r, 1e6, 100)
@@ -299,7 +299,7 @@ func TestSlopeAnswer(t *testing.T) {
 	}
 }
 
-// Two runs whose slopes differ in size show none, even if each is sure.
+// Two runs whose slopes differ in size show no slope, even if each run by itself shows one.
 func TestSlopeOfTwoRuns(t *testing.T) {
 	fall := func(falls ...float64) *result.RecordedCampaign {
 		c := stored(t, 1, falls[0])
@@ -552,7 +552,8 @@ func TestPerConsumerAnswer(t *testing.T) {
 	}
 }
 
-// No claim is made about a cell that did not read all records, and none uses it as a base.
+// No claim is made about a cell that did not read all records, and no claim uses such a cell as a
+// base.
 func TestPartlyReadIsNotRanked(t *testing.T) {
 	partly := func(c *result.RecordedCampaign, cells ...int) *result.RecordedCampaign {
 		for i, planned := range c.Campaign.Runs {

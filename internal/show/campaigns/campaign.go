@@ -1,4 +1,4 @@
-// Package campaigns writes what a campaign answers to its question (Write), and what a search found
+// Package campaigns writes a campaign's answer to its question (Write), and what a search found
 // (WriteSearch).
 //
 // Package analysis makes a Study of the runs, and package answers has the sentences of named
@@ -48,7 +48,7 @@ type CampaignDocument struct {
 // AnswerTable is the table of a named answer.
 type AnswerTable struct {
 	Head []string   `json:"head"`
-	Rows [][]string `json:"rows"` // one for each cell, in their order; of a decision, one for each kind of work
+	Rows [][]string `json:"rows"` // a row for each cell, in the order of cells; for a decision, a row for each kind of work
 	// Notes explain the columns.
 	Notes []string `json:"notes,omitempty"`
 }

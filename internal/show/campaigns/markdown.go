@@ -18,7 +18,7 @@ import (
 
 func (d *CampaignDocument) markdown(w io.Writer) error {
 	m := &layout.Markdown{}
-	told := d.Answer.Name != "" // its answer is below its table
+	told := d.Answer.Name != "" // the answer is below the answer's table
 	switch {
 	case told:
 		m.Line("### ", layout.Prose(cmp.Or(d.Campaign.Question, d.Campaign.Name)))

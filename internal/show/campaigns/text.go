@@ -19,8 +19,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// Write writes the report of a campaign in the format of o. Without figures it is reported as far
-// as it got.
+// Write writes the report of a campaign in the format of o. A campaign without figures is reported
+// as far as it got.
 func Write(w io.Writer, c *result.RecordedCampaign, o report.Options) error {
 	d, err := Analyse(c, o.By)
 	if err != nil {
@@ -55,7 +55,7 @@ func (d *CampaignDocument) print(p *layout.Page) {
 	case d.Search != nil:
 		printSearch(p, d.Search)
 		p.Line()
-	case d.Answer.Name != "": // its answer is below its table
+	case d.Answer.Name != "": // the answer is below the answer's table
 	default:
 		p.Styled(layout.Bold, "Answer", d.Answer.Sentence)
 		if by := d.Answer.rankedBy(); by != "" {
@@ -91,7 +91,7 @@ func (d *CampaignDocument) Figures() []figure.Figure {
 const picturedCells = 4
 
 // pictured reports whether the lag of the cells is drawn. A matrix without backpressure seldom
-// varies it.
+// varies the lag.
 func (d *CampaignDocument) pictured() bool {
 	return len(d.Cells) <= picturedCells && d.Search == nil &&
 		(len(d.Axes) == 0 || analysis.UnderBackpressure(d.study.Variants()))

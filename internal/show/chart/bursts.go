@@ -31,8 +31,8 @@ func bursts(in Input) (draw.Spec, error) {
 		fmt.Sprintf("Offered rate, consumer lag and %s p99 of %s over time.", inWords(metric), s.said()))
 }
 
-// burstsOf returns the period and the length of a run's bursts, in ns. A burst ends each period;
-// the first period begins with the measured window.
+// burstsOf returns the period and the length of a run's bursts, in ns. Each period ends with a
+// burst; the first period begins with the measured window.
 func burstsOf(r named) (period, length int64, err error) {
 	const path = "load.arrival."
 	if kind := r.Run.Scenario.Get(path + "process"); kind != "burst" {

@@ -29,7 +29,7 @@ func tellingFigures(study *analysis.Study) []figure.Figure {
 }
 
 // cells draws the runs of each cell as dots, with their median and its bounds. If the cells differ
-// in one number or size, it is their place on the axis.
+// in only one number or size, this value is their place on the axis.
 func cells(in Input) (draw.Spec, error) {
 	study, notValid, err := in.study()
 	if err != nil {
@@ -170,8 +170,8 @@ func size(text string) (float64, error) {
 	return float64(n), err
 }
 
-// repeatNotes prints the first of the figures that the cells have, over all runs of each: a chart
-// over time draws only one.
+// repeatNotes prints a figure over all runs of each cell, as a chart over time draws only one run
+// of each. The figure is the first of names that the cells have.
 func (in Input) repeatNotes(names ...string) ([]string, error) {
 	if in.Campaign == nil {
 		return nil, nil

@@ -119,8 +119,8 @@ func notDrawn(err error) []string {
 	return []string{"Not drawn: " + err.Error() + "."}
 }
 
-// gather applies of to each element. It returns the results, and notes on those that lack data; if
-// all do, the first error.
+// gather applies of to each element. It returns the results, and notes on the elements that lack
+// data; if all lack data, the first error.
 func gather[From, To any](all []From, of func(From) (To, error)) (made []To, notes []string, err error) {
 	for _, from := range all {
 		one, missing := of(from)

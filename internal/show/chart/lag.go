@@ -9,8 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// lag draws the consumer lag, the backlog and a controller's bound, and the rates below; of several
-// runs only the lag and the delivered rate.
+// lag draws the consumer lag, the backlog and a controller's bound, and the rates below. For
+// several runs, it draws only the lag and the delivered rate.
 func lag(in Input) (draw.Spec, error) {
 	s, err := in.over()
 	if err != nil {
@@ -84,7 +84,7 @@ func boundSeries(r named) (draw.Series, bool) {
 	return s, err == nil
 }
 
-// commonBound is the bound in the runs' scenarios, if all that have one have the same.
+// commonBound is the bound in the runs' scenarios, if all runs with a bound have the same one.
 func commonBound(runs []named) (draw.Series, bool) {
 	bound := draw.Series{Name: "max_lag", Figure: "max_lag_records", Kind: draw.Steps}
 	for _, r := range runs {

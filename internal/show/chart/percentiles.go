@@ -19,8 +19,8 @@ type curve struct {
 	whole      bool      // they include records that had not ended
 }
 
-// percentiles draws a panel for each run with OfScheduled: the shares then include records that did
-// not arrive.
+// percentiles draws all runs in one panel. With OfScheduled, each run has its own panel, and the
+// shares include records that did not arrive.
 func percentiles(in Input) (draw.Spec, error) {
 	s, err := in.selected()
 	if err != nil {

@@ -94,8 +94,8 @@ func eachBroker(ids []int32, name string, value func(*result.IntervalBroker, flo
 	return all
 }
 
-// Older runs have the CPU without the brokers' IDs, and only of running ones. If their number
-// changes, the values are not drawn.
+// Older runs have the CPU only of running brokers, without the brokers' IDs. If the number of
+// running brokers changes, the values are not drawn.
 func brokerCPU(r named, ids []int32) (all []call) {
 	if len(ids) > 0 {
 		return eachBroker(ids, "cpu_cores", func(b *result.IntervalBroker, _ float64) float64 { return some(b.CPUCores) })

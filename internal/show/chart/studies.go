@@ -62,8 +62,9 @@ type line struct {
 
 func (l line) said() string { return cmp.Or(l.name, "median") }
 
-// linesOf groups the cells of a study, whose places on the x axis are x. Each engine, driver, and
-// value of a setting in which cells of one place differ has a line.
+// linesOf groups the cells of a study in lines. Cells of a line have the same engine, the same
+// driver, and the same value of each setting in which cells at one place differ. x returns the
+// place of a cell on the x axis.
 func linesOf[X comparable](study *analysis.Study, x func(*analysis.Cell) X) (lines []line) {
 	paths := slices.DeleteFunc(slices.Clone(alsoVaried), func(path string) bool { return !splits(study, path, x) })
 	for i := range study.Cells {
@@ -78,7 +79,8 @@ func linesOf[X comparable](study *analysis.Study, x func(*analysis.Cell) X) (lin
 	return lines
 }
 
-// splits reports whether cells differ in a setting, not only because they differ in x.
+// splits reports whether a setting separates lines: cells at one place differ in it. For the engine
+// and the driver, any difference separates.
 func splits[X comparable](study *analysis.Study, path string, x func(*analysis.Cell) X) bool {
 	for i := range study.Cells {
 		for j := range study.Cells[:i] {

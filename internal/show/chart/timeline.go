@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// timeline draws the rates of a run, and below them the time that users experience; of several runs
-// the acked and delivered rates and the p99.
+// timeline draws the rates of a run, and below them the time that users experience. For several
+// runs, it draws the acked and delivered rates and the p99.
 func timeline(in Input) (draw.Spec, error) {
 	s, err := in.over()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// Clients with other names of settings are compared by Kafka's names.
+// Clients that name settings differently are compared by Kafka's names.
 func TestCompareAcrossClients(t *testing.T) {
 	m := showtest.NewMaker(t, 3)
 	sets := []analysis.Set{{Label: "theirs"}, {Label: "ours"}}

@@ -11,7 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// One process, two agents, and three agents apart in two ways.
+// byAgents returns a run of one process, one of two agents, and two of three agents apart, with one
+// and with two senders.
 func byAgents(t *testing.T) (all []*result.Recorded) {
 	m := showtest.NewMaker(t, 3)
 	for _, change := range []func(*result.Run){

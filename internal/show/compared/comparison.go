@@ -318,7 +318,7 @@ func figuresShown(letter string, figures []*analysis.ComparedFigure, t layout.Ta
 	return b
 }
 
-// plan prints how many runs would show the difference; "" if no figure needs it.
+// plan prints how many more runs would show the difference; "" if no figure needs more.
 func plan(a *analysis.Against) string {
 	var each []string
 	beyond := 0
@@ -583,7 +583,7 @@ func wordOf(f *analysis.ComparedFigure) string {
 const sameInAll = "the same in every run"
 
 // tooFew prints how many additional runs would be enough. Tests that share one chance of a false
-// alarm need more.
+// alarm need more runs.
 func tooFew(more, together int) string {
 	if more == 0 {
 		return analysis.WordTooFew

@@ -108,7 +108,7 @@ func TestCompareOfOne(t *testing.T) {
 
 func TestFailIf(t *testing.T) {
 	sets := threeSets(t)
-	sets[1].Runs = slices.Delete(sets[1].Runs, 3, 4) // the invalid run would leave it undecided
+	sets[1].Runs = slices.Delete(sets[1].Runs, 3, 4) // with the invalid run, conditions would be undecided
 	for _, c := range []struct {
 		a, b      int
 		condition string
@@ -116,10 +116,10 @@ func TestFailIf(t *testing.T) {
 	}{
 		{0, 1, "e2e_response_time_p99 worse by 10%", analysis.CheckFailed},
 		{0, 1, "e2e_response_time_p99 worse by 0%", analysis.CheckFailed},
-		{0, 1, "e2e_response_time_p99 worse by 20%", analysis.CheckPassed}, // shown, and less
+		{0, 1, "e2e_response_time_p99 worse by 20%", analysis.CheckPassed}, // the difference is shown, and less than 20 %
 		{1, 0, "e2e_response_time_p99 worse by 0%", analysis.CheckPassed},  // better
 		{0, 2, "e2e_response_time_p99 worse by 0%", analysis.CheckPassed},  // not shown
-		{0, 1, "lost worse by 0%", analysis.CheckPassed},                   // none, and none
+		{0, 1, "lost worse by 0%", analysis.CheckPassed},                   // no set lost a record
 		{0, 1, "recovery_time worse by 5%", analysis.CheckUndecided},       // not measured
 	} {
 		t.Run(fmt.Sprintf("%d against %d, %s", c.b, c.a, c.condition), func(t *testing.T) {
@@ -159,7 +159,8 @@ func TestCompareOfInvalid(t *testing.T) {
 	}
 }
 
-// quick makes a run fast. Its figures share some noise, as those of one run do.
+// quick makes a run without a simulation, which takes less time. The figures share some noise, as
+// the figures of a real run do.
 func quick(random *rand.Rand, i int) *result.Recorded {
 	shared := 0.03 * random.NormFloat64()
 	noisy := func(v float64) float64 { return v * (1 + shared + 0.02*random.NormFloat64()) }
@@ -235,8 +236,8 @@ func TestPrimaryIsMeasured(t *testing.T) {
 }
 
 // TestAA compares a configuration with itself, ten runs of each, thousands of times. The share of
-// comparisons that call the primary figure different is at most the level, and so is that of any
-// other figure.
+// comparisons that call the primary figure different is at most the level, and so is the share that
+// call any other figure different.
 func TestAA(t *testing.T) {
 	const pairs, alpha = 10, 0.05
 	comparisons := showtest.Trials(2000)
@@ -277,7 +278,7 @@ func TestAA(t *testing.T) {
 	}
 }
 
-// mostOf is exceeded once in a thousand times.
+// mostOf is the number of events in n trials that is exceeded by chance once in a thousand times.
 func mostOf(n int, chance float64) int {
 	mean := float64(n) * chance
 	return int(mean + 3.1*math.Sqrt(mean*(1-chance)))
@@ -328,7 +329,7 @@ func survivors(t *testing.T) []analysis.Set {
 	return sets
 }
 
-// A condition does not pass if runs are left out, but a shown worsening fails.
+// If runs are left out, a condition cannot pass, but a shown worsening still fails it.
 func TestFailIfOfSurvivors(t *testing.T) {
 	sets := survivors(t)
 	c := compare(t, sets, analysis.CompareOptions{FailIf: []figure.Regression{condition(t, "e2e_response_time_p99 worse by 10%")}})

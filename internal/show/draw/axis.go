@@ -36,7 +36,7 @@ func (e *extent) add(values ...float64) {
 	}
 }
 
-// axis is an Axis with its ends, and later with their places.
+// axis is an Axis with its ends as values, and later also in pixels.
 type axis struct {
 	Axis
 	low, high         float64 // the ends, as values
@@ -56,7 +56,7 @@ type tick struct {
 // zeroGap is the distance of 0 from the rest of a logarithmic axis, in pixels.
 const zeroGap = 26
 
-// If round is true, newAxis moves free ends outwards to ticks.
+// newAxis lets free ends move outwards to ticks if round is true.
 func newAxis(a Axis, e extent, round bool) *axis {
 	if n := len(a.Categories); n > 0 {
 		a.Scale = Linear
@@ -136,7 +136,7 @@ func (a *axis) logEnds(e extent, fixedLow, fixedHigh, round bool) {
 	}
 }
 
-// below is the highest of 1, 2 and 5 times a power of ten that is at most v.
+// below is the highest number of the form 1, 2 or 5 times a power of ten that is at most v.
 func below(v float64) float64 {
 	power := int(math.Floor(math.Log10(v)))
 	found := times(1, power-1)
@@ -150,7 +150,7 @@ func below(v float64) float64 {
 	return found
 }
 
-// next expects a result of below, and returns the next one.
+// next takes a number that below returned, and returns the next higher number of this form.
 func next(v float64) float64 {
 	const more = 1 + 1e-9
 	if b := below(v * 2 * more); b > v {
@@ -167,7 +167,7 @@ func times(m float64, power int) float64 {
 	return m * math.Pow10(power)
 }
 
-// forward is NaN if the scale does not have the value.
+// forward is the position of v on the scale; NaN if the scale does not have the value.
 func (a *axis) forward(v float64) float64 {
 	switch a.Scale {
 	case Log:
@@ -184,7 +184,7 @@ func (a *axis) forward(v float64) float64 {
 	return v
 }
 
-// A logarithmic axis with 0 has it at from.
+// place sets the ends in pixels. If a logarithmic axis shows 0, then 0 is at from.
 func (a *axis) place(from, to float64) {
 	a.from, a.to, a.zeroAt = from, to, from
 	if a.zero {
@@ -194,7 +194,7 @@ func (a *axis) place(from, to float64) {
 
 const far = 1e7
 
-// at is in pixels, and may be beyond the ends; NaN if the value is not known.
+// at is the place of v in pixels, which may be beyond the ends; NaN if v is not known.
 func (a *axis) at(v float64) float64 {
 	if !known(v) {
 		return math.NaN()

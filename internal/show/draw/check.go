@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Check returns all mistakes of the spec. Layout draws such a spec as far as possible, and does not
-// panic.
+// Check returns all mistakes of the spec. Layout draws a spec with mistakes as far as possible, and
+// does not panic.
 func (s Spec) Check() error {
 	var faults []error
 	fault := func(format string, values ...any) { faults = append(faults, fmt.Errorf(format, values...)) }
@@ -37,7 +37,7 @@ func (s Series) check(rows bool) error {
 	case Whiskers:
 		needs = []string{"Y", "Low", "High"}
 	case Band:
-		needs = []string{"Low", "High"} // without X1, it joins its points
+		needs = []string{"Low", "High"} // a band without X1 joins its points
 	case Bars:
 		needs = []string{"X1", "Y"}
 		if !rows {

@@ -10,7 +10,7 @@ const (
 	nameLines  = 3
 	longest    = 150.0 // of a slanted name
 	slant      = -45.0
-	leastSlant = 18.0 // from one slanted name to the next
+	leastSlant = 18.0 // the distance between two slanted names
 )
 
 func (l *layout) upright(width float64) bool {

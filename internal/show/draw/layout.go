@@ -9,10 +9,10 @@ const (
 	edge        = 8.0 // free space around the picture
 	leastWidth  = 240.0
 	markerRoom  = 8.0   // from the ends of an axis to the first and last marker
-	plainHeight = 190.0 // of a single panel; below that, of one of several
+	plainHeight = 190.0 // of a single panel; each of several panels has smallHeight
 	smallHeight = 130.0
 	rowHeight   = 24.0
-	laneHeight  = 10.0 // of a series in a row that it shares
+	laneHeight  = 10.0 // of a series in a row with several series
 )
 
 type layout struct {

@@ -9,8 +9,8 @@ import (
 // extremes.
 const crowded = 5
 
-// extremes keeps of each column of pixels the first, the lowest, the highest and the last point, so
-// the line covers the same pixels. Of a crowded column it keeps the lowest and the highest.
+// extremes keeps the first, the lowest, the highest and the last point of each column of pixels, so
+// the line covers the same pixels. In a crowded column it keeps only the lowest and the highest.
 func extremes(line []Point) []Point {
 	var kept []Point
 	for start := 0; start < len(line); {

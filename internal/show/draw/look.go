@@ -77,7 +77,7 @@ func (s style) marker(at Point, data []Datum) Shape {
 	return Shape{Role: Dot, Colour: s.colour, Form: Path, Lines: [][]Point{line}, Closed: true, Data: data}
 }
 
-// hatches are the direction of the lines (pixels right and down) and their distance.
+// hatches have the direction of the lines (pixels right and down) and their distance in pixels.
 var hatches = [...]struct{ right, down, apart float64 }{
 	{}, {1, -1, 6}, {1, 0, 4}, {1, 1, 6}, {0, 1, 4}, {1, -1, 3.5}, {1, 0, 7},
 }
@@ -140,7 +140,7 @@ func (s style) hatchShape(area Shape) []Shape {
 	return []Shape{path(Hatch, 0, lines...)}
 }
 
-// mostMarked is the maximum number of points of a line that marks each.
+// mostMarked is the maximum number of points of a line that has a marker at each point.
 const mostMarked = 24
 
 func (s Series) marked() bool { return s.Kind == Line && len(s.X0) <= mostMarked }

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Up to 35 series differ in colour, dash, marker and hatch together.
+// Of 35 series, two with the same colour differ in dash, marker and hatch. The first seven all
+// differ in these three.
 func TestNoTwoSeriesLookAlike(t *testing.T) {
 	all := newStyles().of(make([]Series, 35))
 	for i, a := range all {

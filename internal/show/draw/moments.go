@@ -13,7 +13,8 @@ func (s Series) stretched() bool {
 	return (s.Kind == Steps || s.Kind == Band) && len(s.X1) == len(s.X0)
 }
 
-// period is the length of most steps of a series; 0 if it has none, as samples.
+// period is the length that more than half of the steps of a series have; 0 if there is no such
+// length, as for samples.
 func (s Series) period() float64 {
 	most, votes, count := 0.0, 0, 0 // the majority vote of Boyer and Moore
 	for i, end := range s.X1 {
@@ -37,8 +38,9 @@ func (s Series) period() float64 {
 	return 0
 }
 
-// Moments returns the moments that a text describes, in their order: the steps with the longest
-// period; without a period all steps, and without steps the places of lines and points.
+// Moments returns the moments that a text describes, in ascending order. They are the steps of the
+// series with the longest period. Without a period they are all steps, and without steps the places
+// of lines and points.
 func (s Spec) Moments() []Moment {
 	period, stretches := 0.0, false
 	each := func(do func(Series)) {
@@ -60,7 +62,7 @@ func (s Spec) Moments() []Moment {
 			return
 		}
 		if slices.Equal(one.X0, last.X0) && slices.Equal(one.X1, last.X1) {
-			return // it has the same moments
+			return // the series has the same moments as the last one
 		}
 		last = one
 		for i, x := range one.X0 {
@@ -101,7 +103,7 @@ func (s Series) Within(m Moment) (low, high float64, some bool) {
 	return low, high, some
 }
 
-// Between formats the range of two values, or one if both have the same text.
+// Between formats the range of two values, or one value if both have the same text.
 func (a Axis) Between(low, high float64) string {
 	to := a.write(high)
 	if low == high {

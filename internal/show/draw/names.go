@@ -21,7 +21,7 @@ func (p *panel) nameWidth() float64 {
 	return width
 }
 
-// The name is not drawn if it equals a row's name or the axis label.
+// isNamed is false for a name that equals a row's name or the axis label, which are drawn anyway.
 func (p *panel) isNamed(s Series) bool {
 	said := p.rows && (s.Name == p.Y.Label || slices.Contains(p.Y.Categories, s.Name))
 	return s.Name != "" && !said
@@ -69,8 +69,8 @@ func (l *layout) legend(p *panel) {
 	l.y += 2
 }
 
-// spread moves sorted places as little as possible, so that they are gap apart and within two
-// bounds. A moved group keeps its mean.
+// spread moves sorted places as little as possible, so that they have at least the distance gap and
+// are from low to high. A moved group keeps its mean.
 func spread(wanted []float64, gap, low, high float64) []float64 {
 	type group struct {
 		mean float64 // of the middle

@@ -80,8 +80,8 @@ const (
 	Dark
 )
 
-// seriesInks have a contrast of at least 3:1 with the background, and of otherInks those of text
-// 4.5:1.
+// seriesInks have a contrast of at least 3:1 with the background. The text colours of otherInks
+// have at least 4.5:1.
 var (
 	seriesInks = [2][Colours]string{
 		{"#3C3C87", "#009696", "#2D001E", "#B4870F", "#781E0F"},

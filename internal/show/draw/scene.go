@@ -8,17 +8,17 @@ type Scene struct {
 	Groups        []Group
 }
 
-// Group is the shapes of one panel, or of all.
+// Group is the shapes of one panel, or the marks or words of all panels.
 type Group struct {
-	// Class is "panel", "marks" or "words". A panel's data locate its values: the scale, the ends
-	// as raw values and in pixels, and the place of 0 on a logarithmic axis. In categories, the
-	// markers of several series are side by side.
+	// Class is "panel", "marks" or "words". A panel's Data are the scale of each axis, its ends as
+	// raw values and in pixels, and the place of 0 on a logarithmic axis. They locate values,
+	// except that several series in one category have their markers side by side.
 	Class  string
 	Data   []Datum
 	Shapes []Shape
 }
 
-// Datum is an attribute data-Name of a shape, with what the shape represents.
+// Datum is an attribute data-Name of a shape or group, and its value.
 type Datum struct{ Name, Value string }
 
 // Point is a place in the picture, in CSS pixels.

@@ -179,7 +179,7 @@ func (p *panel) points(l *layout, i int) {
 	p.markers(l, i, offset)
 }
 
-// place moves a value aside pixels from its category.
+// place is the point of a value, moved away from its category by aside, in pixels.
 func (p *panel) place(l *layout, s Series, k int, aside float64) (Point, bool) {
 	place := Point{l.x.at(s.X0[k]), p.y.at(at(s.Y, k))}
 	if p.rows {
@@ -190,7 +190,7 @@ func (p *panel) place(l *layout, s Series, k int, aside float64) (Point, bool) {
 	return place, !math.IsNaN(place.X + place.Y)
 }
 
-// If count is set, inPlot counts values beyond an end.
+// inPlot also counts a value beyond an end of the axis if count is true.
 func (p *panel) inPlot(l *layout, place Point, count bool) bool {
 	inX := place.X >= l.left-0.005 && place.X <= l.right+0.005
 	inY := place.Y >= p.top-0.005 && place.Y <= p.bottom+0.005
@@ -205,7 +205,7 @@ func (p *panel) markers(l *layout, i int, aside float64) {
 	for k := range s.X0 {
 		place, has := p.place(l, s, k, aside)
 		if !has || !p.inPlot(l, place, s.Kind != Line) {
-			continue // they were counted with the line
+			continue // values of a line were counted with the line
 		}
 		p.endsAt(i, place)
 		where, value := s.X0[k], s.Y[k]
@@ -260,7 +260,7 @@ func (p *panel) whiskers(l *layout, i int, aside float64) {
 
 func (p *panel) bars(l *layout, i int) {
 	if !p.rows {
-		return // Check refuses them
+		return // Check refuses such bars
 	}
 	s, look := p.Series[i], p.styles[i]
 	lanes, lane := p.barLanes(i)

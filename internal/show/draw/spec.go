@@ -47,8 +47,8 @@ type Axis struct {
 	// Min and Max fix an end; NaN takes it from the values. A linear axis contains
 	// 0 unless Min excludes it.
 	Min, Max float64
-	// Second is the length of a second in the axis' values, such as 1e9 for ns; 0 if they are no
-	// times. Ticks over more than two minutes are multiples of 15 s, a minute or an hour.
+	// Second is the length of a second in the axis' values, such as 1e9 for ns; 0 if the values are
+	// not times. Ticks over more than two minutes are multiples of 15 s, a minute or an hour.
 	Second float64
 	// Format formats a value with its unit; nil only for an axis of categories.
 	Format func(v float64) string
@@ -85,8 +85,8 @@ const (
 // not drawn.
 type Series struct {
 	Name string
-	// Figure is the name of the values in run.json or intervals.ndjson, and the attribute
-	// data-figure.
+	// Figure is the name of the values in run.json or intervals.ndjson. It is also the value of the
+	// attribute data-figure.
 	Figure    string
 	Kind      Kind
 	X0, X1, Y []float64

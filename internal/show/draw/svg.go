@@ -202,7 +202,7 @@ func exact(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// escape is for a text or an attribute of XML, and omits characters that XML forbids.
+// escape makes words safe as a text or an attribute of XML, and omits characters that XML forbids.
 func escape(words string) string {
 	var b strings.Builder
 	for _, r := range words {

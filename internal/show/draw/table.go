@@ -67,7 +67,7 @@ func (s Spec) Table(rows int) [][]string {
 	return all
 }
 
-// each calls do with all values of all series, and with the keys of their rows.
+// each calls the function do for every value of every series, with the key of its row.
 func (s Spec) each(moments []Moment, byRow bool, do func(key float64, c said)) {
 	column := 0
 	for k := range s.Panels {
@@ -101,7 +101,7 @@ func heading(p Panel, s Series, several bool) string {
 	return s.Name
 }
 
-// said is a series in a row: its i-th value, or its values of a moment.
+// said is what a row has of a series: its i-th value, or its values within a moment.
 type said struct {
 	column int
 	panel  *Panel

@@ -9,8 +9,8 @@ import (
 // upper are the characters of Windows-1252 from 0x80 to 0x9F; a space means none.
 const upper = "€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ"
 
-// Windows1252 returns the byte of a character in Windows-1252. has is false if it
-// has none, as control characters.
+// Windows1252 returns the byte of a character in Windows-1252. has is false for a control
+// character, and for a character that is not in Windows-1252.
 func Windows1252(r rune) (code byte, has bool) {
 	switch {
 	case r >= ' ' && r <= '~' || r >= 0xA0 && r <= 0xFF:
@@ -61,7 +61,7 @@ func isClean(words string) bool {
 	return last != ' '
 }
 
-// textWidth is for clean words, without kerning, in the unit of size.
+// textWidth is the width of clean words without kerning, in the unit of size.
 func textWidth(words string, size float64) float64 {
 	sum := 0
 	for _, r := range words {
@@ -84,8 +84,8 @@ func cut(words string, size, width float64) string {
 	return strings.TrimRight(words, " ") + ellipsis
 }
 
-// wrap breaks words into at most that many lines, at spaces and after joining punctuation. It cuts
-// the last line, and parts without a place to break.
+// wrap breaks words at spaces and after joining punctuation. The maximum number of lines is most.
+// It cuts the last line, and parts without a place to break, if they are too wide.
 func wrap(words string, size, width float64, most int) []string {
 	var lines []string
 	line := ""
@@ -109,7 +109,7 @@ func wrap(words string, size, width float64, most int) []string {
 	return lines
 }
 
-// breakable does not split within a number.
+// breakable splits words where lines may break, but not within a number.
 func breakable(words string) []string {
 	var parts []string
 	start := 0

@@ -94,7 +94,7 @@ func (a *axis) linearCandidates(yield func(ticking) bool) bool {
 	return true
 }
 
-// step is m·10^power in seconds of the axis, or in its values.
+// step is m·10^power, in seconds on an axis of times, and else in the axis' values.
 type step struct {
 	m      float64
 	power  int
@@ -104,7 +104,8 @@ type step struct {
 func (s step) size() float64           { return times(s.m, s.power) * s.second }
 func (s step) value(i float64) float64 { return times(i*s.m, s.power) * s.second }
 
-// index rounds only if v is not at a tick, to the precision of the values.
+// index is v in steps, as a whole number. It rounds only if v is not at a tick, within the
+// precision of the values.
 func (s step) index(v float64, round func(float64) float64) float64 {
 	i := v / s.size()
 	if near := math.Round(i); math.Abs(i-near) < 1e-6 {
@@ -174,15 +175,15 @@ func (a *axis) logCandidates(yield func(ticking) bool) bool {
 	return true
 }
 
-// linearWithinLog is for an axis that contains fewer than two of 1, 2 and 5.
+// linearWithinLog is for a logarithmic axis with fewer than two ticks at 1, 2 and 5 of each decade.
 func (a *axis) linearWithinLog(yield func(ticking) bool) bool {
 	fixed := *a
 	fixed.freeLow, fixed.freeHigh = false, false
 	return fixed.linearCandidates(yield)
 }
 
-// percentileCandidates are 0, 50, 90, 99, 99.9 % and so on, then without 50 %, then every second
-// nine.
+// percentileCandidates are 0, 50, 90, 99, 99.9 % and so on; then the same without 50 %; then with
+// every second number of nines: 0, 99, 99.99 %; and so on.
 func (a *axis) percentileCandidates(yield func(ticking) bool) bool {
 	for try := range 16 {
 		every := max(1, try)

@@ -21,7 +21,7 @@ import (
 
 const pixel = vg.Inch / 96
 
-// PDF writes the scene as a page of its size.
+// PDF writes the scene as one page that has the size of the scene.
 func PDF(w io.Writer, s draw.Scene, scheme draw.Scheme) error {
 	face, err := sans()
 	if err != nil {

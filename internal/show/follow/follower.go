@@ -38,7 +38,7 @@ type Change struct {
 	// for them.
 	Histograms []latency.LogEntry
 	// WrittenAt is when the run last wrote a line, by the file system's clock, or its start. A run
-	// writes at the end of each interval, so the age shows whether it was killed.
+	// writes at the end of each interval, so the age of WrittenAt shows whether the run was killed.
 	WrittenAt time.Time
 	// Ended reports whether the run has finished and this is the last change.
 	Ended bool

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// maxLine bounds a line, in bytes. That of a topic with thousands of partitions is below a
+// maxLine bounds a line, in bytes. A line for a topic with thousands of partitions is below a
 // megabyte.
 const maxLine = 64 << 20
 

@@ -57,8 +57,8 @@ type Mark struct {
 	Text string
 }
 
-// NewChart returns a chart for values up to highest, from startNs to endNs. Of marks that are too
-// close, it shows the first.
+// NewChart returns a chart for values up to highest, from startNs to endNs. If marks are too close,
+// it shows the first of them.
 func NewChart(highest, startNs, endNs int64, marks ...Mark) Chart {
 	f := Chart{tick: roundTick(highest), each: 2, start: startNs, end: endNs, marks: marks}
 	ticks := (highest-1)/f.tick + 1
@@ -69,7 +69,8 @@ func NewChart(highest, startNs, endNs int64, marks ...Mark) Chart {
 	return f
 }
 
-// roundTick is the smallest of 1, 2 and 5 times a power of ten of which four reach n.
+// roundTick is the smallest number of the form 1, 2 or 5 times a power of ten such that four ticks
+// reach n.
 func roundTick(n int64) int64 {
 	const ticks = 4
 	for power := int64(1); ; power *= 10 {
@@ -135,7 +136,7 @@ func (f Chart) cell(height, line int64, row int) rune {
 
 func (f Chart) all() int { return int(f.top/f.tick) * f.each }
 
-// rows ends at the tick above the peak, as higher rows would be blank.
+// rows is the number of rows up to the tick above the peak: higher rows would be blank.
 func (f Chart) rows(peak int64) int {
 	return (int(max(peak-1, 0)/f.tick) + 1) * f.each
 }

@@ -138,7 +138,7 @@ func (p *Page) Styled(style, label, text string) {
 	}
 }
 
-// Table prints t, split if it is too wide; the first heads lines are bold.
+// Table prints t, split if it is too wide. Lines of the head are bold: their number is heads.
 func (p *Page) Table(t Table, heads int) { p.TableOf(t, heads, nil) }
 
 // TableOf is Table with the values of cells.

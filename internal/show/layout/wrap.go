@@ -1,5 +1,5 @@
 // Package layout lays out what people read: text of a certain width, Markdown, tables and charts of
-// characters. It knows nothing of what it lays out.
+// characters. It knows nothing of the content.
 //
 // Table is the only table of the project, for all formats. Page is a text for a terminal, and
 // Markdown a page for a pull request.
@@ -33,8 +33,8 @@ func PadLeft(s string, width int) string {
 
 const separator = " · "
 
-// Wrap breaks text into lines of at most width columns, between the parts of a list, and a longer
-// part at its spaces. A longer word has its own line.
+// Wrap breaks text into lines of at most width columns, between the parts of a list. It breaks a
+// longer part at its spaces. A longer word has its own line.
 func Wrap(text string, width int) []string {
 	var lines []string
 	line := ""
@@ -118,7 +118,7 @@ func At(ns int64) string {
 	return unit.Nanos(ns)
 }
 
-// Moment formats a time in UTC, or the mark of an absent value.
+// Moment formats a time in UTC. For the zero time, it returns the mark of an absent value.
 func Moment(t time.Time, format string) string {
 	if t.IsZero() {
 		return unit.Absent

@@ -47,7 +47,8 @@ func (g grid) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{"first": first, "step": step, "count": len(g.X), "labels": g.Labels})
 }
 
-// coded has in At an index into Words for each moment, with Digits digits each.
+// coded is a series as text: At has, for each moment, an index into Words. Each index has Digits
+// digits.
 type coded struct {
 	Name string `json:"name"`
 	At   string `json:"at"`

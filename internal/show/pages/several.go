@@ -12,8 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// Runs returns the page of several runs side by side, without a test; for one run, it is Run. A run
-// named twice appears once.
+// Runs returns the page of several runs side by side, without a test; for one run, it returns the
+// page of Run. A run named twice appears once.
 func Runs(all []*result.Recorded) *Page {
 	runs, twice := result.Distinct(all)
 	p := besideEachOther(runs)

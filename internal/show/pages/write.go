@@ -37,7 +37,7 @@ type Options struct {
 	// no run has a page.
 	Href func(dir string) string
 	// Assets begins the addresses of page.css and of Scripts, for a server that sends the policy
-	// itself. "" includes them in the page.
+	// itself. "" makes the page contain them.
 	Assets string
 	// Modules are further scripts of the server, by file name.
 	Modules []string

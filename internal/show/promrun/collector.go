@@ -1,12 +1,12 @@
-// Package promrun exports a run that is followed to Prometheus: counts, lag, the gate, a queue,
-// resources, and the histograms of its times.
+// Package promrun exports a followed run to Prometheus: counts, lag, the gate, a queue, resources,
+// and the histograms of its times.
 //
-// A [Collector] takes the changes of a follow.Follower. It exports only the present run. Gauges are
-// those of the latest interval. Counters and histograms cover the whole run, warm-up included, and
-// at the end equal the sum of warm-up and measured window in run.json. What the run does not
-// measure is not exported.
+// A [Collector] takes the changes of a follow.Follower. It exports only the present run. Gauges
+// have the values of the latest interval. Counters and histograms cover the whole run, warm-up
+// included. At the end, they equal the sum of warm-up and measured window in run.json. What the run
+// does not measure is not exported.
 //
-// Files to know: collector.go, metrics.go (the table of all), times.go (histograms).
+// Files to know: collector.go, metrics.go (the table of all metrics), times.go (histograms).
 package promrun
 
 import (
@@ -75,7 +75,7 @@ func labelled(all prometheus.Labels) *Collector {
 	for _, r := range brokers() {
 		c.brokers = append(c.brokers, brokerMetric{r, describe(r.name, r.help, "broker")})
 	}
-	if all == nil { // an agent does not know the others
+	if all == nil { // an agent does not know the other agents
 		for _, r := range agents() {
 			c.agents = append(c.agents, agentMetric{r, describe(r.name, r.help, "agent", "host")})
 		}
@@ -86,7 +86,7 @@ func labelled(all prometheus.Labels) *Collector {
 	return c
 }
 
-// Take adds a change of a run. The first change of another run replaces it.
+// Take adds a change of a run. The first change of another run replaces the run.
 func (c *Collector) Take(change follow.Change) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -219,7 +219,8 @@ func (c *Collector) collectAgents(send sender) {
 	}
 }
 
-// collectLag exports the lag of each group, of a single group by partition if that is known.
+// collectLag exports the lag of each group. For a single group, it exports the lag of each
+// partition if that is known.
 func (c *Collector) collectLag(send sender, i *result.Interval) {
 	switch parts := i.LagPartitions; {
 	case len(i.Groups) > 0:

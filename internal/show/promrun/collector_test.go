@@ -160,7 +160,8 @@ func TestAgentsOfARun(t *testing.T) {
 	}
 }
 
-// Prometheus can add up what agents and their coordinator export of one run, or tell it apart.
+// Prometheus can add up the series of one run from agents and their coordinator, or distinguish
+// them.
 func TestSeriesOfAnAgent(t *testing.T) {
 	of := func(c *Collector) string {
 		c.Take(follow.Change{Run: headOf("a1"), Intervals: twoIntervals()})

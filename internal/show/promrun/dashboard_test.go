@@ -64,7 +64,8 @@ func TestDashboardAsksForWhatIsExported(t *testing.T) {
 	}
 }
 
-// If agents are scraped beside their coordinator, each query is of one of them.
+// If agents are scraped as well as their coordinator, each query asks for the series of only one of
+// them.
 func TestDashboardCountsNoRecordTwice(t *testing.T) {
 	d := readDashboard(t)
 	for _, q := range d.queries() {

@@ -59,7 +59,7 @@ func TestPromtool(t *testing.T) {
 	}
 }
 
-// scraped continues by an interval with each scrape.
+// scraped continues the run by one interval with each scrape.
 type scraped struct {
 	run     *replay
 	metrics http.Handler
@@ -148,7 +148,7 @@ func wantTotals(t *testing.T, server *prometheusServer, intervals []result.Inter
 type prometheusServer struct {
 	url  string
 	gone chan error
-	log  *bytes.Buffer // read it when gone
+	log  *bytes.Buffer // read it only after gone has a value
 }
 
 var listening = regexp.MustCompile(`msg="Listening on" address=(\S+)`)

@@ -125,7 +125,7 @@ func (s sender) time(desc *prometheus.Desc, h *latency.Histogram, began time.Tim
 	s.metrics <- timeMetric{Metric: metric, buckets: classic}
 }
 
-// nativeBucket is for a positive time. Bucket 0 ends at a second.
+// nativeBucket is the bucket of a positive time. Bucket 0 ends at a second.
 func nativeBucket(ns int64) int {
 	return int(math.Ceil(perDoubling * math.Log2(float64(ns)/1e9)))
 }

@@ -11,12 +11,12 @@ import (
 
 // Account holds the parts of Text's report, for a page that lays them out itself.
 type Account struct {
-	// Standing is in a word or two, and Style is its style.
+	// Standing is what the function Standing returns, and Style is its style.
 	Standing, Style string
 	// System is the outcome of the measured system; nil if the run did not finish.
 	System              *result.System
 	SystemStyle, Fared  string
-	Reasons, Warnings   []string // why the run is invalid; other caveats, also of its files
+	Reasons, Warnings   []string // why the run is invalid; other caveats, also about its files
 	Offer, Made, Client string   // the load, what made it, and the client's settings
 	Found               []string
 	Sections            []layout.Section

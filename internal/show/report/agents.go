@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// A text lists up to mostAgents agents, or else the worstAgents worst.
+	// A text lists all of up to mostAgents agents, or else only the worstAgents worst ones.
 	mostAgents  = 12
 	worstAgents = 5
 )

@@ -129,7 +129,6 @@ func gapOf(g result.AckGap) string {
 		seconds(g.FromNs), seconds(g.ToNs))
 }
 
-// The controller notices a killed broker only when its session expires.
 func replicasOf(r *result.Run) string {
 	a, changes := r.Availability, ""
 	if a.LeaderChanges != nil {
@@ -143,7 +142,7 @@ func replicasOf(r *result.Run) string {
 		forSoLong("without a leader", a.LeaderlessS, open), changes, late, brokersGone(r))
 }
 
-// brokersGone is from the run's own faults, which last longer than the controller reports.
+// brokersGone uses the run's own faults: a broker is gone for longer than the controller reports.
 func brokersGone(r *result.Run) string {
 	var each []string
 	for _, f := range r.Faults {

@@ -158,7 +158,7 @@ func apart(r *result.Recorded, least int64) *result.Recorded {
 	return r
 }
 
-// The bound is undecided only within the peak's range.
+// Whether the bound was kept is undecided only if the bound is within the range of the peak.
 func TestTextOfApart(t *testing.T) {
 	s := showtest.NewStudy(t, 5)
 	for _, c := range []struct {
@@ -179,8 +179,8 @@ func TestTextOfApart(t *testing.T) {
 	}
 }
 
-// A backlog shrinks below the offered load only if not all is admitted. A settling time is not
-// printed more precisely than it was measured.
+// If more is offered than delivered, the report says that only a part was admitted. A settling time
+// is not printed more precisely than it was measured.
 func TestTextOfChanges(t *testing.T) {
 	s := showtest.NewStudy(t, 6)
 	r := s.Credit()

@@ -81,7 +81,7 @@ type equation struct {
 	terms []term
 }
 
-// String appends its error to a wrong sum.
+// String returns the equation, and says by how much a wrong sum is out.
 func (e equation) String() string {
 	text, sum := unit.Count(e.total), int64(0)
 	for i, t := range e.terms {

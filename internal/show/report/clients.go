@@ -12,14 +12,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// The text reports only the least and the most; the tables list each.
+// The text reports only the least and the most. The tables have a row for each client, member or
+// partition.
 
 const rowsShown = 100
 
 // even is the smallest ratio of least to most that counts as an even division.
 const even = 0.9
 
-// unevenly is "" if the clients had about the same.
+// unevenly is "" if the clients had about the same number of records.
 func unevenly(shares []result.Share) string {
 	if len(shares) < 2 {
 		return ""
@@ -98,8 +99,8 @@ func membersAtEnd(g result.GroupAtEnd) string {
 		unit.Count(*behind.Lag), who)
 }
 
-// topicAtEnd is "" for one complete broker. lacking reports whether a partition lacks its leader or
-// a replica.
+// topicAtEnd is "" for a topic on one broker if nothing is lacking. lacking reports whether a
+// partition lacks its leader or a replica.
 func topicAtEnd(partitions []result.TopicPartition) (text string, lacking bool) {
 	leads, brokers := map[int32]int64{}, map[int32]bool{}
 	var leaderless, under int64

@@ -20,9 +20,9 @@ func printFiles(p *layout.Page, r *result.Recorded) {
 		case name == result.AgentsFile:
 			name = fmt.Sprintf("%s (%s)", name, unit.Things(int64(len(r.Agents)), "line"))
 		case name == result.CurvesFile:
-			continue // it repeats the histograms, for programs
+			continue // the file repeats the histograms, for programs
 		case name == result.HistogramsFile && i != nil && i.Format != "hlog":
-			continue // such a file seldom holds another tool's values
+			continue // the file of an imported run seldom has the values of the other tool
 		}
 		files = append(files, name)
 	}
@@ -40,7 +40,6 @@ func collecting(r *result.Run) string {
 	return "kafka-bench collect --session " + r.Run.Session
 }
 
-// The sums include the warm-up, and no books were closed over them.
 func printUnfinished(p *layout.Page, r *result.Recorded) {
 	p.Heading("Until it stopped", ", warm-up included; no books were closed over these")
 	if command := collecting(&r.Run); command != "" {

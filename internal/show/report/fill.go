@@ -45,7 +45,8 @@ func printFillers(p *layout.Page, all []result.FillProducer) {
 		"in "+unit.Seconds(slices.Min(times))+" to "+unit.Seconds(slices.Max(times))))
 }
 
-// printBounded takes as keys the settings that may have asked for more.
+// printBounded prints how much was stored if the disk was too small. keys are the settings that may
+// have asked for more.
 func printBounded(p *layout.Page, label string, bytes, records int64, r *result.Run, keys ...string) {
 	var asked string
 	for _, key := range keys {

@@ -101,8 +101,8 @@ func readHistograms(r *result.Recorded) (*RunHistograms, error) {
 	return h, nil
 }
 
-// All tags of a book get the same start and end: the interval of a tag's first value is no start of
-// the tag.
+// All tags of a book get the same start and end: the interval of a tag's first value is not the
+// start of the tag.
 func (h *RunHistograms) bound() {
 	for _, warmup := range []bool{false, true} {
 		var tags []*TagValues
@@ -188,7 +188,6 @@ func supportedTime(t result.Time, independent int64) SupportedTime {
 // resolution is the width of a histogram's slot, relative to its values.
 const resolution = 1.0 / 1024
 
-// The log's format cannot hold a negative minimum, so that counts as 0.
 func (h *RunHistograms) disagreements() []string {
 	found := []string{}
 	if !h.run.Run.Finished() {
@@ -213,7 +212,8 @@ func (h *RunHistograms) disagreements() []string {
 }
 
 // disagreement describes the first figure that differs. Unlike run.json, the log does not count
-// values that had not ended.
+// values that had not ended. A negative minimum in run.json counts as 0, because the log's format
+// cannot hold one.
 func disagreement(log *TagValues, run result.Time) string {
 	if log.values.Count != run.Count {
 		return fmt.Sprintf("the log has %s values, run.json %s", unit.Count(log.values.Count), unit.Count(run.Count))

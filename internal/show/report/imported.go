@@ -95,8 +95,8 @@ type Imported struct {
 	Run *result.Run
 }
 
-// Imports writes a line for each imported run, then the common warnings of each format's runs, and
-// what they cannot say.
+// Imports writes a line for each imported run, then for each format the common warnings of its
+// runs, and what these runs cannot say.
 func Imports(w io.Writer, all []Imported, o Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
 	for _, i := range all {

@@ -32,7 +32,7 @@ func printLag(p *layout.Page, recorded *result.Recorded) {
 		p.Labelled("", worst)
 	}
 	switch {
-	case reads(r): // the section of what was read has it
+	case reads(r): // the section on the records read has the backlog
 	case r.Says("lag.backlog_peak_records"):
 		p.Labelled("backlog", "peak "+unit.Things(l.BacklogPeakRecords, "record")+" (acked − delivered)")
 	}
@@ -58,8 +58,8 @@ func printLag(p *layout.Page, recorded *result.Recorded) {
 	}
 }
 
-// The age is read only at the ends of intervals. If no reading found a waiting record, timeLag
-// prints no age of zero.
+// timeLag prints no age of zero if no reading found a waiting record: the age is read only at the
+// ends of intervals.
 func timeLag(r *result.Run) string {
 	if !timeLagSeen(r) {
 		return unit.Absent + " (looked at once an interval: no look found an undelivered record)"
@@ -71,7 +71,8 @@ func timeLag(r *result.Run) string {
 // that no reading saw a waiting record.
 func timeLagSeen(r *result.Run) bool { return r.Lag.TimeLagPeakNs > 0 || r.Load.Acked == 0 }
 
-// If more is offered than delivered, a backlog shrinks only if not all of it is admitted.
+// printRecovery says so if only a part of the load was admitted: else a backlog could not shrink
+// while more is offered than delivered.
 func printRecovery(p *layout.Page, r *result.Run, c result.Change) {
 	at := "at " + unit.Seconds(float64(c.AtNs)/1e9) + " " + c.What + ": "
 	meanwhile := " came in"

@@ -34,7 +34,7 @@ type Live struct {
 	w      io.Writer
 	err    error
 	phase  result.Phase
-	ended  result.Phase // the phase before
+	ended  result.Phase // the previous phase
 	status string
 	last   *result.Interval
 	event  string
@@ -114,8 +114,8 @@ func (l *Live) Interval(i result.Interval) {
 	l.write(l.log(i))
 }
 
-// Pulse shows what the agents have done since the last pulse. Their times are known only after they
-// have sent their results.
+// Pulse shows what the agents have done since the last pulse. The times that agents measure are
+// known only after the agents have sent their results.
 func (l *Live) Pulse(p result.Pulse) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -217,8 +217,8 @@ func (l *Live) redraw() {
 
 const logEvery = 20
 
-// logFormat has 100 columns. logTitle is the line above them: the unit of the rates, and the metric
-// of the two quantiles.
+// logFormat has 100 columns. logTitle is the line above the heads: the unit of the rates, and the
+// metric of the two quantiles.
 const (
 	logFormat = "%6s %-7s %8s %8s %9s %8s %7s %7s %7s %8s %8s %s\n"
 	logTitle  = "%42s %24s\n"

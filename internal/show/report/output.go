@@ -98,7 +98,8 @@ func (f Forms) Write(w io.Writer, o Options) error {
 	}
 }
 
-// forPeople returns the writer's error err first. A CSV has no such note.
+// forPeople writes a note on runs that were named twice, unless writing the report failed with err.
+// A CSV has no such note.
 func (h *Head) forPeople(w io.Writer, err error) error {
 	if err != nil || h.NamedTwice == 0 {
 		return err

@@ -16,8 +16,9 @@ type picture struct {
 	bound []layout.Level // none if the controller has none
 }
 
-// PrintPictures draws each variant's lag over time, with the same scales; of repeats, the run with
-// the median peak. If the lag without backpressure dwarfs the others, it has its own scale.
+// PrintPictures draws each variant's lag over time, with the same scales. For repeats, it draws the
+// run with the median peak. If the lag without backpressure dwarfs the others, that lag has its own
+// scale.
 func PrintPictures(p *layout.Page, compared []analysis.Variant) {
 	var drawn []picture
 	title := ", in records, over time"
@@ -67,7 +68,8 @@ func pictureOfVariant(v analysis.Variant, r *result.Recorded) (d picture, sample
 	return picture{r, r.Run.Run.Name + ", " + what, lag, bounds(r)}, sampled
 }
 
-// printPictureOf draws the backlog if the controller bounds its own estimate of it.
+// printPictureOf draws the lag, or the backlog if the controller bounds its own estimate of the
+// backlog.
 func printPictureOf(p *layout.Page, r *result.Recorded) {
 	lag, _ := levels(r.Intervals)
 	title, d := "consumer lag, in records, over time", picture{run: r, lag: lag, bound: bounds(r)}
@@ -112,7 +114,7 @@ func boundMark(drawn []picture) string {
 	return ""
 }
 
-// bounds are none for those of one partition or of an estimated backlog, which do not fit the
+// bounds returns no bounds of one partition or of an estimated backlog: these do not fit the
 // topic's lag.
 func bounds(r *result.Recorded) []layout.Level {
 	if b := r.Run.Backpressure; b == nil || b.Per == "partition" || analysis.Estimates(b) {
@@ -171,8 +173,8 @@ func highestOf(lag []layout.Level) (highest int64) {
 	return highest
 }
 
-// chartFor draws the pictures in scale with one scale of values, and all with one time axis. It
-// omits a bound far above the lag, which would make the lag flat.
+// chartFor returns the common chart of the pictures in scale. The time axis covers all pictures.
+// The scale of values ignores a bound far above the lag, which would make the lag flat.
 func chartFor(scale, all []picture) layout.Chart {
 	var start, end, measured int64
 	for _, d := range all {

@@ -37,8 +37,8 @@ type RunDocument struct {
 	// if too few records had ended; AtLeast then has its lower bound.
 	Figures map[string]*float64 `json:"figures"`
 	AtLeast map[string]float64  `json:"at_least,omitempty"`
-	// ClockErrors are the errors of figures, up or down, because the clocks of two
-	// machines differ. A figure that is not above its error says no more than that.
+	// ClockErrors are the errors of figures, up or down, because the clocks of two machines differ.
+	// A figure that is not above its error only shows that it is at most that error.
 	ClockErrors map[string]float64 `json:"clock_errors,omitempty"`
 	// Series is the content of the run's files, if it was asked for.
 	Series *Series `json:"series,omitempty"`

@@ -25,7 +25,7 @@ func TestRunsInEveryFormat(t *testing.T) {
 	showtest.Golden(t, "run.json", showtest.Written(t, one, report.Options{Format: report.AsJSON}))
 	showtest.Golden(t, "run-80", showtest.Written(t, one, report.Options{Width: 80}))
 	flood := closedLoop(t)
-	flood.Run.Run.StartedAt = resulttest.StartedAt.Add(time.Hour) // to differ from broken, which has its ID
+	flood.Run.Run.StartedAt = resulttest.StartedAt.Add(time.Hour) // to differ from broken, which has the same ID
 	all := reporting(showtest.Simulate(t, resulttest.Overload()), showtest.Simulate(t, resulttest.OverloadTight()),
 		broken(t), killed(t), flood)
 	showtest.Golden(t, "runs.md", showtest.Written(t, all, report.Options{Format: report.AsMarkdown}))

@@ -49,8 +49,8 @@ func shiftedIn(runs []*result.Recorded) bool {
 }
 
 // A percentile is empty if the count does not support it; a column names the highest supported one.
-// A lower bound is also empty, and the last column has it with its name, such as p99_ns
-// 19500000000.
+// A column with only a lower bound is also empty: the last column has the bound with its name, such
+// as p99_ns 19500000000.
 func timeSheet(runs []*result.Recorded) layout.Table {
 	s := layout.Table{Rows: [][]string{append(slices.Clone(ofRun), "metric", "count", "highest_supported_percentile")}}
 	for _, statistic := range statistics {
@@ -85,7 +85,7 @@ func timeSheet(runs []*result.Recorded) layout.Table {
 	return s
 }
 
-// The column's path in run.json says whether an imported run has it.
+// path is a path in run.json: an imported run that lacks the path has an empty cell.
 type column struct {
 	name string
 	path string

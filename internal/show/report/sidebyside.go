@@ -306,7 +306,7 @@ func cells(s analysis.Spread, format func(float64) string) (median, extent strin
 	if low == top {
 		return median, ""
 	}
-	// If both have the same unit, only the second has it.
+	// If both have the same unit, only the second shows it.
 	if number, suffix, found := strings.Cut(low, " "); found && strings.HasSuffix(top, " "+suffix) {
 		low = number
 	}
@@ -413,7 +413,8 @@ func referenceNotes(compared []analysis.Variant) (notes []string) {
 	return notes
 }
 
-// called returns the variant of runs of a name that the agents of v made too.
+// called returns the name of the variant whose runs have the given name and were made by the same
+// number and placement of agents as those of v.
 func called(compared []analysis.Variant, v analysis.Variant, name string) string {
 	for _, other := range compared {
 		if len(other.Runs) > 0 && other.Runs[0].Run.Run.Name == name && other.Runs[0].Run.Fleet() == v.Runs[0].Run.Fleet() {

@@ -55,7 +55,7 @@ func TestSideBySideOfNothing(t *testing.T) {
 	}
 }
 
-// Only equal throughput with and without a gate is called the same.
+// Throughputs with and without a gate are called the same only if they are about equal.
 func TestFindingsFollowTheFigures(t *testing.T) {
 	const same = "All deliver about the same"
 	off, tight := showtest.Simulate(t, resulttest.Overload()), showtest.Simulate(t, resulttest.OverloadTight())

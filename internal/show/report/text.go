@@ -33,7 +33,7 @@ type Options struct {
 	// Table is the name of the table to write as CSV; "" means the report's own
 	// choice.
 	Table string
-	// By is the name of the figure that ranks a campaign's cells. "" means the one that its
+	// By is the name of the figure that ranks a campaign's cells. "" means the figure that its
 	// question names, or the e2e response time p99.
 	By string
 	// Series asks for the content of all files in the JSON of runs.

@@ -57,7 +57,7 @@ func cores(mean float64, most *float64) string {
 	return text
 }
 
-// waited is the share of its runnable time that a process waited for a core.
+// waited prints the share of the runnable time of a process in which it waited for a core.
 func waited(ratio *float64) string {
 	if ratio == nil {
 		return ""
@@ -126,7 +126,7 @@ func printCompression(p *layout.Page, r *result.Run) {
 	of := fmt.Sprintf(" of %s of this run, %s each", batches(int64(codecs[0].Batches)),
 		unit.Bytes(codecs[0].BatchBytes))
 	if r.Run.Imported != nil {
-		of = " as the other tool tried it" // a warning says on what
+		of = " as the other tool tried it" // a warning names the data
 	}
 	p.Heading("Compression", of+"; > is what the run used")
 	names, ratios, compress, decompress := []string{""}, []string{"  ratio"}, []string{"  compress"}, []string{"  decompress"}

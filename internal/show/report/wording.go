@@ -103,8 +103,8 @@ func Findings(compared []analysis.Variant) []string {
 	return []string{"Nothing stands out beyond the figures above."}
 }
 
-// Held returns sentences on what backpressure kept and cost, and apart from them
-// the other findings.
+// Held returns sentences on what backpressure achieved and cost, and as rest the sentences on the
+// other findings.
 func Held(compared []analysis.Variant) (held, rest []string) {
 	return said(compared, analysis.Finding.OfBackpressure),
 		said(compared, func(f analysis.Finding) bool { return !f.OfBackpressure() })

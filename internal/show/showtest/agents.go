@@ -47,7 +47,8 @@ func Agents(t *testing.T, n int64) *result.Recorded {
 	return r
 }
 
-// MadeBy makes a run one of agents, of which only the first senders send if they are apart.
+// MadeBy returns a change that makes a run one of agents. With the placement apart, only the first
+// agents send: their number is senders.
 func MadeBy(agents, senders int, placement string) func(*result.Run) {
 	return func(r *result.Run) {
 		r.Run.Placement = placement

@@ -67,13 +67,13 @@ func (s Study) bounded(controller string, bound func(i int) int64, peak int64, p
 	}
 }
 
-// Credit returns a run that keeps 5,000 records and all consumers busy.
+// Credit returns a run that keeps a bound of 5,000 records, and keeps all consumers busy.
 func (s Study) Credit() *result.Recorded {
 	return s.Variant("credit", resulttest.OverloadTight(), s.bounded("credit", func(int) int64 { return 5000 }, 4931, 2640, 0.9975))
 }
 
-// Latency returns a run that holds 250 ms, commits ten times as often, and leaves some capacity
-// unused.
+// Latency returns a run with a target of 250 ms that commits ten times as often as Credit, and
+// leaves some capacity unused.
 func (s Study) Latency() *result.Recorded {
 	return s.Variant("latency", resulttest.OverloadTight(), func(r *result.Recorded) {
 		s.bounded("latency", func(i int) int64 { return 640 + 30*int64(i%4) }, 720, 2561, 0.9701)(r)

@@ -35,8 +35,8 @@ func TakesFrom(r *result.Recorded, engine string, perS float64, settings map[str
 	return q
 }
 
-// Drops makes a queue drop a share of its deliveries, and deliver a record at most most times (0:
-// no limit). Redeliveries are late by lateMs.
+// Drops makes a queue drop a share of its deliveries. The limit of deliveries of a record is most
+// (0: no limit). Redeliveries are late by lateMs.
 func Drops(r *result.Recorded, q *result.Queue, share float64, most int, lateMs float64) {
 	left, records := float64(q.UniqueAcked), q.UniqueAcked
 	q.DeliveriesByAttempt, q.Tail, q.Received = nil, nil, 0

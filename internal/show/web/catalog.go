@@ -10,9 +10,9 @@ import (
 type catalog struct {
 	runs, campaigns []entry           // latest first
 	known           map[string]entry  // of runs, by folder
-	of              map[string]string // the folder of a run's campaign, by that of the run
+	of              map[string]string // the folder of a run's campaign, by the run's folder
 	named           map[string]int    // number of runs, by name
-	category        map[string]string // by the name of runs
+	category        map[string]string // by the run's name
 }
 
 func (l *Library) catalog() (*catalog, error) {
@@ -70,7 +70,7 @@ type card struct {
 	Href            string
 }
 
-// mostCards bounds the categories of a page: those with the most runs.
+// mostCards bounds the categories of a page. It shows the categories with the most runs.
 const mostCards = 24
 
 func (c *catalog) cards(l links) (cards []card, left int) {
@@ -102,7 +102,7 @@ type group struct {
 	runs     []entry // latest first
 }
 
-// groups are ordered by their latest run, or by a campaign's own time if it has none.
+// groups are ordered by the time of their latest run, or of the campaign if it has no run.
 func (c *catalog) groups() []group {
 	var groups []group
 	latest := func(g group) string {

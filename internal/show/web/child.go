@@ -21,8 +21,8 @@ import (
 )
 
 // Serve is the child's side. It reads the run's messages from in, and writes one line to out: where
-// it serves, or why it cannot. It returns after the run has told it to finish and nothing waits for
-// it any more, or when in ends. The error says why it stopped serving.
+// it serves, or why it cannot. It returns when its input ends, or after the run's last message,
+// when neither a tab nor Prometheus waits for the end. The error says why it stopped serving.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	from := json.NewDecoder(in)
 	var s setup
@@ -89,8 +89,8 @@ func messagesOf(ctx context.Context, from *json.Decoder) <-chan message {
 	return messages
 }
 
-// live is a run, or a campaign of runs, that goes on. One goroutine runs conduct. Handlers read
-// only the fields behind the lock.
+// live is the run or the campaign in progress. One goroutine runs conduct. Handlers read only the
+// fields behind the lock.
 type live struct {
 	page      *Door // nil without a page
 	tabs      *tabs
@@ -103,7 +103,7 @@ type live struct {
 	seen     *seen // nil without a run
 	measured bool  // a run has finished, or an agent has measured
 	status   string
-	lost     string // why the present run cannot be followed; "" if it can
+	lost     string // why the present run cannot be followed; else ""
 	progress Progress
 	changes  <-chan followed  // of the present run; nil without one
 	redraw   <-chan time.Time // when to draw the charts again; nil if they are complete
@@ -194,7 +194,7 @@ func (l *live) take(ctx context.Context, m message) {
 	}
 }
 
-// A run of a campaign does not replace the campaign.
+// setSubject keeps a campaign as the subject: a run of the campaign does not replace it.
 func (l *live) setSubject(dir string, campaign bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -343,8 +343,8 @@ func (l *live) finish(ctx context.Context, messages <-chan message) {
 	}
 }
 
-// A run that never began, and a campaign without a run, have removed their folders: then nothing
-// was recorded.
+// end finds out whether anything was recorded: a run that never began, or a campaign without a run,
+// has removed its folder.
 func (l *live) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

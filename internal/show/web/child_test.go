@@ -141,7 +141,7 @@ func mainOf(t *testing.T, page string) string {
 }
 
 // Each interval is on the page before the next one is written. After the run's end, the page is its
-// report, and the child ends when the tab has it.
+// report, and the child ends when the tab has loaded it.
 func TestLivePage(t *testing.T) {
 	f := mustConnect(t, Options{Page: anyPort(t)})
 	if page := fetch(t, f.URL); !strings.Contains(page, "running: no verdict yet") || !strings.Contains(page, `src="/assets/live.js"`) {
@@ -295,7 +295,7 @@ func TestAddressIsLost(t *testing.T) {
 	}
 }
 
-// If nothing was recorded, or it was removed, the page says that the run ended.
+// If nothing was recorded, or the recording was removed, the page says that the run ended.
 func TestNothingRecorded(t *testing.T) {
 	for what, begin := range map[string]func(*family, string){
 		"nothing":    func(*family, string) {},
@@ -453,7 +453,8 @@ func TestFinishWaits(t *testing.T) {
 	}
 }
 
-// The folder of an agent's part never ends.
+// The folder of an agent's part never gets an end, so the part counts as measured from its first
+// interval.
 func TestEndOfAPartIsScraped(t *testing.T) {
 	for _, agent := range []bool{false, true} {
 		l := &live{seen: &seen{}, agent: agent}

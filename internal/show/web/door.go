@@ -23,7 +23,7 @@ type Door struct {
 	port     string // in use
 }
 
-// Open opens an address. One that is not loopback gets a token.
+// Open opens an address. An address that is not loopback gets a token.
 func Open(ctx context.Context, a Address) (*Door, error) {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", a.String())
@@ -61,7 +61,7 @@ func (d *Door) URL() string {
 	return url
 }
 
-// Warning warns of an address that is not loopback; else "".
+// Warning returns a warning of an address that is not loopback; else "".
 func (d *Door) Warning() string {
 	if d.token == "" {
 		return ""
@@ -151,7 +151,7 @@ func protect(h http.Header) {
 func (d *Door) cookie() string { return "kafka_bench_" + d.port }
 
 // The cookie is SameSite=Strict, so a redirect would lose it after a click on another site.
-// Therefore the page itself loads the next one.
+// Therefore admit answers with a page that loads the next page.
 func (d *Door) admit(w http.ResponseWriter, r *http.Request) {
 	if !same(r.URL.Query().Get("token"), d.token) {
 		http.Error(w, "The token is wrong: it is of another run. Open the address that kafka-bench printed last.",

@@ -35,7 +35,7 @@ type listener struct {
 
 func (l listener) Addr() net.Addr { return &net.TCPAddr{IP: net.ParseIP(l.at), Port: 8780} }
 
-// Only the address that a name resolves to decides about the token.
+// Only the address that a name resolves to decides whether a token is needed.
 func TestTokenGoesByWhereNamesLead(t *testing.T) {
 	for _, name := range []string{"localhost", "bench.localhost", "bench.example"} {
 		for at, loopback := range map[string]bool{"127.0.0.1": true, "::1": true, "192.0.2.1": false, "::": false} {

@@ -22,7 +22,7 @@ const mostPages = 1_000_000
 
 // An empty field of a filter selects all.
 type filter struct {
-	Name     string // a part of it
+	Name     string // a part of the run's name
 	Category string
 	Verdict  string
 	From, To string // days, UTC

@@ -32,8 +32,8 @@ type listing struct {
 	Groups   []listedGroup
 	First    int // the number of the first run shown, from 1
 	Last     int
-	Runs     int    // that match; -1 if they were not counted
-	Previous string // the address of the page before; "" if there is none
+	Runs     int    // matching runs; -1 if they were not counted
+	Previous string // the address of the previous page; "" if there is none
 	Next     string
 	Static   bool // in a file, which cannot filter or compare
 }
@@ -45,7 +45,7 @@ type listedGroup struct {
 
 type listedCampaign struct {
 	Name, Href, Kind, Question, Made, At string
-	// Set is the folder if the campaign is one set of runs for a comparison.
+	// Set is the folder if the campaign can be compared as one set of runs; else "".
 	Set   string
 	Error string
 }
@@ -148,7 +148,7 @@ func (s *site) rowOf(e entry, l links) listedRow {
 	return shown
 }
 
-// A run that goes on writes in each interval.
+// silence shows whether the run was killed: until its end, a run writes a line in each interval.
 func (s *site) silence(e entry, l links) string {
 	at := s.lib.lastLine(e)
 	if l.static {

@@ -58,7 +58,7 @@ func (l links) category(name string) string {
 	return l.base + "?" + filter{Category: name}.query(1)
 }
 
-// assets begins the addresses of style and scripts; "" includes them in the page.
+// assets is the beginning of the addresses of style and scripts; "" makes the page contain them.
 func (l links) assets() string {
 	if l.static {
 		return ""
@@ -335,7 +335,7 @@ func assets() map[string]string {
 	return all
 }
 
-// turnstile limits concurrent calls, and bounds the waiting ones.
+// turnstile limits the number of concurrent calls, and of calls that wait.
 type turnstile struct {
 	slots   chan struct{}
 	waiting atomic.Int32

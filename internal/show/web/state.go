@@ -19,15 +19,15 @@ import (
 // A tab needs only the latest state.
 type state struct {
 	Name     string `json:"name"` // of the run, or of the campaign
-	Run      string `json:"run"`  // the present one; "" between runs
+	Run      string `json:"run"`  // the present run; "" between runs
 	Status   string `json:"status"`
 	Progress string `json:"progress"`
-	Done     int    `json:"done"` // finished runs, of Of
-	Of       int    `json:"of"`   // 0 if it is not known
+	Done     int    `json:"done"` // number of finished runs
+	Of       int    `json:"of"`   // number of all runs; 0 if it is not known
 	// EndNs is the end of the latest interval; null before the first.
 	EndNs  *int64             `json:"end_ns"`
 	Values []value            `json:"values"`
-	Charts map[string]drawing `json:"charts"` // by name, of those with data
+	Charts map[string]drawing `json:"charts"` // by name; only charts with data
 	Events []shownEvent       `json:"events"` // latest first
 	Agents [][]string         `json:"agents"` // a row for each agent, with agentColumns
 	Ended  bool               `json:"ended"`
@@ -164,7 +164,8 @@ func (s *seen) fill(to *state) {
 // agentColumns are the columns of the table of agents.
 var agentColumns = []string{"Agent", "Phase", "Offered", "Acked", "Delivered", "Failed", "Deferred", "In flight"}
 
-// agentRows has a row for each agent: its rates since its pulse before, and how many records wait.
+// agentRows has a row for each agent: its rates since its previous pulse, and how many records
+// wait.
 func agentRows(pulses *result.Pulses) [][]string {
 	rows := [][]string{}
 	for a, since := range pulses.Each() {
@@ -202,7 +203,7 @@ func (s *seen) draw() map[string]drawing {
 	return s.charts
 }
 
-// due has a value at the end of the pause; nil if the charts lack no interval.
+// due has a value at the end of the pause; nil if the charts show all intervals.
 func (s *seen) due() <-chan time.Time {
 	if s.drawn == len(s.run.Intervals) {
 		return nil

@@ -114,7 +114,7 @@ func TestChartsRest(t *testing.T) {
 	})
 }
 
-// Agents whose pulses come at different times add up to their rates.
+// The rates of agents add up, even if their pulses come at different times.
 func TestAllAgentsRates(t *testing.T) {
 	var pulses result.Pulses
 	a, b := result.AgentPulse{Index: 0}, result.AgentPulse{Index: 1}
@@ -144,7 +144,8 @@ func TestSilentAgentHasNoRate(t *testing.T) {
 	}
 }
 
-// The table of agents has each agent's rates since its own pulse before, and what waits there now.
+// The table of agents has each agent's rates since its own previous pulse, and the number of
+// records that wait there now.
 func TestAgentRows(t *testing.T) {
 	pulse := func(agents ...result.AgentPulse) result.Pulse { return result.Pulse{Agents: agents} }
 	quiet := result.AgentPulse{Index: 0, HostName: "node-a", Phase: "warm-up"}

@@ -12,13 +12,14 @@ const mostTabs = 16
 // tabTimeout bounds the time to send a state to a tab.
 const tabTimeout = 10 * time.Second
 
-// tabs sends states to open tabs as server-sent events. A slow tab misses some and delays nothing.
+// tabs sends states to open tabs as server-sent events. A slow tab misses some states, and delays
+// nothing.
 type tabs struct {
 	joined chan struct{} // has a value when a tab came
 	left   chan struct{} // has a value when a tab went
 
 	mu   sync.Mutex
-	all  map[chan []byte]struct{} // of one state each
+	all  map[chan []byte]struct{} // each buffers one state
 	last []byte
 }
 

@@ -55,8 +55,8 @@ type Progress struct {
 type Options struct {
 	Page, Metrics *Address // nil is none
 	Token         string   // that a scrape must have; "" is none
-	// Agent is the index of the agent that makes parts of runs, and Host its machine: labels of its
-	// metrics. Agent is "" if this process makes whole runs.
+	// Agent is the index of the agent that makes parts of runs, and Host its machine. Both are
+	// labels of its metrics. Agent is "" if this process makes whole runs.
 	Agent, Host string
 	// Warn is called, from any goroutine, when the child is lost.
 	Warn func(string)
@@ -67,7 +67,7 @@ type Options struct {
 // calls.
 type Pages struct {
 	URL     string // of the page; "" if there is none
-	Warning string // on it; "" if there is none
+	Warning string // about the page; "" if there is none
 	Metrics string // the URL to scrape; "" if there is none
 
 	in       io.WriteCloser
@@ -82,7 +82,7 @@ type Pages struct {
 	ending   chan struct{} // closed after the last message
 }
 
-// In messages. Statuses are dropped first.
+// The bounds of the queue, in messages. Statuses are dropped first.
 const (
 	mostQueued   = 64
 	mostStatuses = 56
@@ -96,7 +96,7 @@ const (
 	endTimeout    = 2 * time.Second
 )
 
-// Connect sets up a child with this standard input and output. The error says why it serves
+// Connect sets up a child with this standard input and output. The error says why the child serves
 // nothing; usually an address is taken.
 func Connect(in io.WriteCloser, out io.Reader, o Options) (*Pages, error) {
 	s := setup{Token: o.Token, Agent: o.Agent, Host: o.Host}
@@ -211,7 +211,7 @@ func (p *Pages) Status(text string) {
 func (p *Pages) Dropped() int64 { return p.dropped.Load() }
 
 // Finish sends the last message, and waits until the child has ended. Before that, open tabs load
-// the page of the finished run, and Prometheus scrapes once more. It does not wait for a lost
+// the page of the finished run, and Prometheus scrapes once more. Finish does not wait for a lost
 // child.
 func (p *Pages) Finish() {
 	p.tell(message{Do: doFinish})

@@ -24,7 +24,7 @@ type shelf struct {
 	run *result.Recorded
 }
 
-// baseline is read only, because it takes long to make.
+// baseline takes long to make, so tests share it and only read it.
 var baseline = sync.OnceValue(func() *result.Recorded { return resulttest.Baseline().Run() })
 
 func newShelf(t testing.TB) *shelf {
@@ -117,7 +117,7 @@ func (o *opens) Open(name string) (fs.File, error) {
 
 func (o *opens) Stat(name string) (fs.FileInfo, error) { return fs.Stat(o.FS, name) }
 
-// A page of 50 of 1,000 runs opens 50 summaries, and none again that did not change. A filter by
+// A page of 50 of 1,000 runs opens 50 summaries. It opens no unchanged summary again. A filter by
 // verdict reads until its page is full.
 func TestListOpensWhatItShows(t *testing.T) {
 	s := newShelf(t)
@@ -143,7 +143,7 @@ func TestListOpensWhatItShows(t *testing.T) {
 		{"", 50, "Runs 1 to 50 of 1,000"},
 		{"", 0, "Runs 1 to 50 of 1,000"},
 		{"?page=20", 50, "Runs 951 to 1,000 of 1,000"},
-		{"?name=Slow+Consumer&page=7", 17, "Runs 301 to 333 of 333"}, // the others were on page 20
+		{"?name=Slow+Consumer&page=7", 17, "Runs 301 to 333 of 333"}, // page 20 of all runs opened the others
 		{"?category=sweep&from=2026-11-22&to=2026-11-22&page=14", 0, "Runs 651 to 667 of 667"},
 		{"?category=sweep&from=2026-11-23", 0, "No run fits."},
 		{"?verdict=invalid&name=payload", 300, "Runs 1 to 3"},

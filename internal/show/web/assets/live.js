@@ -1,5 +1,5 @@
-// Updates the page of a run that goes on. The server sends complete states. When the run has
-// ended, the page of the finished run replaces this one, and needs no server.
+// Updates the page of the run in progress. The server sends complete states. When the run has
+// ended, the page of the finished run replaces this page. It needs no server.
 
 const calmly = matchMedia("(prefers-reduced-motion: reduce)");
 const calmMs = 5000;
@@ -10,7 +10,7 @@ let shownAt = -Infinity;
 let timer = 0;
 let paused = false;
 let over = false;
-let replacement = null; // replaces this page; null before the end, and after
+let replacement = null; // replaces this page; null before the end, and after the replacement
 
 function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
@@ -77,7 +77,7 @@ function show(state) {
   showRows("live-events", state.events.map((event) => [event.at, event.kind, event.what, event.reason]));
 }
 
-// end fetches the page of the finished run, and replaces this one. A paused page fetches it too,
+// end fetches the page of the finished run, and replaces this page. A paused page fetches it too,
 // because the server ends.
 async function end(state) {
   if (over) return;
@@ -117,7 +117,7 @@ function replace() {
   replacement = null;
 }
 
-// turn shows the latest state, unless it must wait.
+// turn shows the latest state, or waits: for reduced motion, or while the page is paused.
 function turn() {
   clearTimeout(timer);
   if (!latest || paused) return;
