@@ -79,7 +79,7 @@ type Info struct {
 	StartedAt time.Time `json:"started_at"` // UTC; start of the measured window
 	// FinishedAt is when the books were closed, UTC; absent if the run did not finish.
 	FinishedAt time.Time `json:"finished_at,omitzero"`
-	// Interrupted is true if a person ended the run early.
+	// Interrupted is true if a person or a lost agent ended the run early.
 	Interrupted bool `json:"interrupted,omitempty"`
 	// InterruptedByUser is set if a run with agents was interrupted by the user. Otherwise it ended
 	// early because an agent was lost.

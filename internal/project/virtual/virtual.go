@@ -34,7 +34,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
-// Options are those of the cluster. Test sets Network.
+// Options are those of the cluster. Start sets Network.
 type Options = cluster.EmbeddedOptions
 
 // Cluster is an embedded cluster that only the test's own process reaches.

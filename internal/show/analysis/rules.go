@@ -23,7 +23,7 @@ const (
 	LeftBehind     Rule = "load.left_behind"    // share, in_times
 	TurnedAway     Rule = "load.turned_away"    // shed, if of one variant; the share NAME + " admitted" of each
 	HeldBack       Rule = "load.held_back"      // share, in_times
-	SentLater      Rule = "load.sent_later"     // records, admitted; and shed if some was
+	SentLater      Rule = "load.sent_later"     // records, admitted; shed, 0 if none was
 	BoundKept      Rule = "gate.bound_kept"     // peak, n, of
 	BoundUndecided Rule = "gate.bound_unclear"  // peak, least, n, of
 	BoundExceeded  Rule = "gate.bound_exceeded" // peak, n, of; least if it differs
