@@ -42,7 +42,7 @@ func (l *leader) lookAtWindow() {
 	}
 	l.atStart = l.machine.Read()
 	l.observer.Go(func(context.Context) { l.brokers.LookAtStart() })
-	if l.brokers != nil { // not earlier: a reading under way would delay the one at the start
+	if l.brokers != nil { // not earlier: a reading under way would delay the reading at the start
 		l.observer.Start(l.brokers)
 	}
 	l.await(l.axis.End)
@@ -50,7 +50,8 @@ func (l *leader) lookAtWindow() {
 	l.atEnd = l.machine.Read()
 }
 
-// await waits for a time of the axis that may move. It reports whether the agents were not done earlier.
+// await waits for a time of the axis, which may move. It returns false if the agents are done
+// earlier.
 func (l *leader) await(at func() int64) bool {
 	for left := at() - l.axis.Now(); left > 0; left = at() - l.axis.Now() {
 		select {
@@ -70,7 +71,7 @@ func (c *conclusion) describeBrokers() {
 		s.DiskBytesPerRecord, s.DiskRatio = nil, nil
 	}
 	c.Machine.Brokers = observe.WithMetrics(observe.BrokersBetween(c.atStart, c.atEnd, c.peaks), c.brokers.Metrics())
-	if c.brokerLog != nil { // the agents share the brokers' machine, but only this process knows their disks
+	if c.brokerLog != nil { // the agents share the brokers' machine, but only this process knows the brokers' disks
 		here := c.machine.Between(c.atStart, c.atEnd, 0, c.peaks)
 		c.Machine.HostUse, c.Machine.Gone = here.HostUse, here.Gone
 	}

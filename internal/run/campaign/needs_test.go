@@ -42,7 +42,7 @@ func TestNeeds(t *testing.T) {
 		"one": {[]scenario.Suite{plain("a")}, 1, false, Needs{
 			Runs: 1, Least: 30 * time.Second, Most: 35 * time.Second, Records: 3000, Bytes: run, Topics: 1, DiskBytes: 3 * run, Clusters: 1,
 		}},
-		// Kafka keeps the data of a deleted topic for a minute, so that of two earlier runs.
+		// Kafka keeps the data of a deleted topic for a minute, so the data of two earlier runs exists too.
 		"many": {[]scenario.Suite{plain("a")}, 10, false, Needs{
 			Runs: 10, Least: 300 * time.Second, Most: 350 * time.Second, Records: 30_000, Bytes: 10 * run, Topics: 10, DiskBytes: 9 * run, Clusters: 1,
 		}},

@@ -227,8 +227,8 @@ func (c SearchConfig) window(step search.Step) time.Duration {
 }
 
 // enough returns the window, in whole seconds, with ten records above the highest expected
-// percentile. A random number of arrivals with mean n is short by more than 4 × √n only once in
-// 30,000.
+// percentile. A random number of arrivals with mean n falls below n − 4 × √n only once in 30,000
+// times.
 func (c SearchConfig) enough(perS float64) time.Duration {
 	const beyond, deviations = 10, 4
 	needed := 0.0
@@ -257,7 +257,7 @@ func percentileOf(f figure.Figure) (metric string, percentile float64) {
 }
 
 const (
-	// A group that keeps up needs some time too.
+	// Even a group that keeps up needs some time to drain.
 	minDrain = unit.Duration(5 * time.Second)
 	// minIntervals is how many intervals the growth of a backlog needs.
 	minIntervals     = 10

@@ -208,7 +208,7 @@ func (f folder) Began(dir string)       { f(dir) }
 func (folder) Interval(result.Interval) {}
 func (folder) Event(result.Event)       {}
 
-// Who follows an agent's folder sees the run that the coordinator makes.
+// An agent's folder has the ID and the name of the run that the coordinator makes.
 func TestPartsHaveTheIDOfTheRun(t *testing.T) {
 	within(t, 2, func(w *world) {
 		w.placed = bench.Any
