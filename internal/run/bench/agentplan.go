@@ -34,7 +34,7 @@ type Plan struct {
 	Warnings  []string
 }
 
-// Placed returns the placement to use if placement is asked for: Own becomes Any for a queue,
+// Placed returns the placement to use if this placement is asked for: Own becomes Any for a queue,
 // because its partitions have no owner.
 func Placed(s scenario.Scenario, placement string) string {
 	if placement == Own && s.Consume.Queue.Used() {
@@ -65,7 +65,8 @@ func (p Plan) Workers(s scenario.Scenario, part int) (producers, members []int) 
 	return nil, remote.Split(s.Consume.Consumers, 0, p.Parts-p.Senders)[part-p.Senders]
 }
 
-// Spending returns the parts that report when they have sent a bounded volume, or have read what the topic holds.
+// Spending returns the parts that report when they have sent a bounded volume, or have read what
+// the topic holds.
 func (p Plan) Spending(s scenario.Scenario) []int {
 	if of := p.senders(s); len(of) > 0 {
 		return of

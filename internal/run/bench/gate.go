@@ -57,7 +57,7 @@ func (r *run) leaveShares() {
 
 // A bounded gate admits nothing before its first reading.
 func (r *run) readFirstLag(ctx context.Context) error {
-	if r.own != nil { // child processes read it themselves
+	if r.own != nil { // child processes read the lag themselves
 		r.own.poll(ctx)
 	}
 	return nil

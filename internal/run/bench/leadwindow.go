@@ -9,7 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// begin starts to observe the brokers of the coming window. After a repeated start it only moves the window.
+// begin starts to observe the brokers of the coming window. After a repeated start it only moves
+// the window.
 func (l *leader) begin(in time.Duration) {
 	l.journal.SetAxis(in, time.Duration(l.cfg.Scenario.Phases.Measure))
 	if l.machine != nil {
@@ -63,7 +64,8 @@ func (l *leader) await(at func() int64) bool {
 	return true
 }
 
-// describeBrokers sets what the coordinator itself knows. It reads the brokers' disks, so it comes before release.
+// describeBrokers sets what the coordinator itself knows. It reads the brokers' disks, so it comes
+// before release.
 func (c *conclusion) describeBrokers() {
 	c.Machine.Compression = c.compression(c.End.Sending)
 	c.Machine.Storage = c.storage(c.Sent.Sent, c.Start.Sending, c.End.Sending, c.Fill)

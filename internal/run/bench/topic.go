@@ -123,7 +123,7 @@ func (r *run) removeTopic() {
 	}
 }
 
-// deleteGroup first puts out members that could not leave. The deletion would wait for their
+// deleteGroup first puts out all members if some could not leave: the deletion would wait for their
 // session timeouts.
 func (b *base) deleteGroup(ctx context.Context, group string) error {
 	if b.couldNotLeave {

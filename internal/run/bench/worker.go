@@ -21,8 +21,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// Worker reads a run's requests from in and writes the responses to out. It returns when in ends.
-// driverNamed opens the client under test.
+// Worker reads a run's requests from in and writes the responses to out. It returns at the end of
+// the input. driverNamed opens the client under test.
 func Worker(ctx context.Context, in io.Reader, out io.WriteCloser,
 	driverNamed func(string) (driver.Driver, error)) error {
 	return WorkerConfig{Driver: driverNamed}.Serve(ctx, "", in, out)

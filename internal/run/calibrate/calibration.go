@@ -64,8 +64,8 @@ type Cost struct {
 	RecordNs    float64 `json:"record_ns"`   // recording the sender's times in histograms
 }
 
-// Step is by what ratio FailedPerS is above HighestPerS: the answer may be too low by that. Known
-// is false if either is null.
+// Step returns by what ratio FailedPerS is above HighestPerS: the answer may be too low by that
+// ratio. Known is false if either rate is null.
 func (o Offer) Step() (ratio float64, known bool) {
 	if o.HighestPerS == nil || o.FailedPerS == nil {
 		return 0, false

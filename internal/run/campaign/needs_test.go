@@ -91,7 +91,8 @@ func TestForecast(t *testing.T) {
 	wantLeft(6, 0)
 }
 
-// All presets that take longer than two minutes have a quick form, no others do, and no quick form takes longer.
+// Presets have a quick form if they take longer than two minutes, and only then. No quick form
+// takes longer.
 func TestPresetsTakeTwoMinutes(t *testing.T) {
 	const most = 2 * time.Minute
 	takes := func(name string, quick bool) (time.Duration, bool) {

@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// Origin is the method, machines, cluster and versions of the campaign's first run. The zero value is the
-// origin of a campaign without runs; every check passes.
+// Origin is the method, machines, cluster and versions of the campaign's first run. The zero value
+// is the origin of a campaign without runs; every check passes.
 type Origin struct {
 	run   *result.Info
 	fleet result.Fleet

@@ -161,7 +161,7 @@ func refusal(req *kmsg.ProduceRequest) kmsg.Response {
 	return resp
 }
 
-// plant makes runs without a Kafka. Up to the rate holds, answers take 5 ms, above it 500 ms. A
+// plant makes runs without a Kafka. Answers take 5 ms up to a rate (holds), and 500 ms above it. A
 // closed loop reaches twice that rate.
 type plant struct {
 	maker

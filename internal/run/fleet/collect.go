@@ -16,7 +16,7 @@ const collector = math.MaxInt32
 
 // Collect reads the parts of a session's last run from its log, and keeps them in folder, for
 // bench.Conclude. It waits for agents that have not handed in, until wait ends or the log is silent
-// for as long as a coordinator waits. tell receives the names of these agents, and may be nil.
+// for as long as a coordinator waits. tell receives which agents these are, and may be nil.
 func Collect(ctx, wait context.Context, s Session, folder string, tell func(string)) (plan bench.Plan, handed bench.Handed, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

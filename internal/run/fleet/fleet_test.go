@@ -141,8 +141,8 @@ func TestAgentsAreOneLoad(t *testing.T) {
 	}
 }
 
-// oneLoad makes the small run with this number of agents, or without agents if it is 1. It also returns
-// the first interval, and how many records were due at each time.
+// oneLoad makes the small run with this number of agents, or without agents if the number is 1. It
+// also returns the first interval, and how many records were due at each time.
 func oneLoad(t *testing.T, agents int) (r result.Run, first result.Interval, due map[int64]int) {
 	within(t, agents, func(w *world) {
 		cfg := w.base()

@@ -25,8 +25,8 @@ func (c *Coordinator) interrupt(ctx context.Context, in time.Duration, interrupt
 	}
 }
 
-// stop ends the load at a future time that all agents know. The measured window begins at began
-// plus in.
+// stop ends the load at a future time that all agents know. The measured window begins at the time
+// began + in.
 func (c *Coordinator) stop(ctx context.Context, began time.Time, in time.Duration) {
 	_ = c.m.writer.Write(ctx, c.run, control.Stop{AtNs: int64(time.Since(began) - in + lead)})
 }
