@@ -14,7 +14,7 @@ type Plan struct {
 	RunID    string
 	Session  string
 	Scenario []byte // resolved, in YAML
-	Asked    []byte // before the disk bounded it
+	Asked    []byte // the scenario before the disk bounded it
 	Driver   string
 
 	Topic      string
@@ -34,8 +34,8 @@ type Plan struct {
 	Warnings  []string
 }
 
-// Placed returns the placement of a scenario on agents asked for one: Own becomes Any for a queue,
-// whose partitions have no owner.
+// Placed returns the placement to use if this placement is asked for: Own becomes Any for a queue,
+// because its partitions have no owner.
 func Placed(s scenario.Scenario, placement string) string {
 	if placement == Own && s.Consume.Queue.Used() {
 		return Any
@@ -65,7 +65,8 @@ func (p Plan) Workers(s scenario.Scenario, part int) (producers, members []int) 
 	return nil, remote.Split(s.Consume.Consumers, 0, p.Parts-p.Senders)[part-p.Senders]
 }
 
-// Spending returns the parts that report when they have sent a bounded volume, or have read what the topic holds.
+// Spending returns the parts that report when they have sent a bounded volume, or have read what
+// the topic holds.
 func (p Plan) Spending(s scenario.Scenario) []int {
 	if of := p.senders(s); len(of) > 0 {
 		return of
@@ -91,7 +92,7 @@ func (p Plan) receivers(s scenario.Scenario) (of []int) {
 	return of
 }
 
-// If no part sends, all fill.
+// If no part sends, all parts fill the topic.
 func (p Plan) fillers(s scenario.Scenario, part int) []int {
 	senders := p.senders(s)
 	if len(senders) == 0 {
@@ -106,7 +107,7 @@ func (p Plan) fillers(s scenario.Scenario, part int) []int {
 
 // portion is what this process does of a run. The zero value is the whole run.
 type portion struct {
-	parts  int // of the run; 0 if it is whole
+	parts  int // the run's number of parts; 0 for the whole run
 	number int
 
 	producers, fillers, members []int // their numbers; nil is all

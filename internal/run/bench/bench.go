@@ -63,7 +63,7 @@ type Config struct {
 	Interrupt <-chan struct{}
 }
 
-// Starting returns a context for the steps before a run, which Interrupt cancels, because there is
+// Starting returns a context for the steps before a run. Interrupt cancels it, because there is
 // nothing to save yet.
 func (c Config) Starting(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -91,7 +91,8 @@ type Outcome struct {
 // ErrNotSaved reports that a run was made but its result could not be written.
 var ErrNotSaved = errors.New("the run's result could not be saved")
 
-// startLead before the warm-up lets every worker sleep until its first due time.
+// Producers start startLead before the warm-up, so that every worker sleeps until its first due
+// time.
 const startLead = 50 * time.Millisecond
 
 // Run makes one run. If the preparation fails, Run removes what it created and returns an error. A
@@ -125,7 +126,8 @@ func (r *run) warmUp(ctx context.Context) {
 	r.startedNs = -int64(warmup)
 	r.journal.KeepFailure(r.writer.Describe(r.info(), r.recorded))
 	r.journal.Event(result.Event{AtNs: r.startedNs, Kind: "phase", What: "warm-up"})
-	// An agent is ready earlier. A closed loop would send at once, and the first rate is of the time since Begin.
+	// An agent is ready earlier than that. A closed loop would send at once, and the first rate counts
+	// from Intervals.Begin.
 	r.sleepUntil(ctx, r.startedNs-int64(startLead))
 	r.observe()
 	r.producers.Start()
@@ -144,8 +146,8 @@ func (r *run) warmUp(ctx context.Context) {
 	}
 }
 
-// letGo lets held consumers fetch. If the measured window begins with it, letGo first reads the
-// members' counts.
+// letGo lets held consumers fetch. If the measured window begins at that moment, letGo first reads
+// the members' counts.
 func (r *run) letGo(withTheWindow bool) {
 	r.noteHeld()
 	if withTheWindow {
@@ -213,16 +215,16 @@ func (r *run) awaitWindow(ctx context.Context) {
 	r.sleepUntil(ctx, r.axis.End())
 }
 
-// A late check of whether the topic is read does not lengthen the window, but each asks every child
-// process.
+// A late check of whether the topic is read does not lengthen the window, but each check asks every
+// child process.
 const readPoll = 100 * time.Millisecond
 
 func (r *run) readToEnd() <-chan struct{} {
 	return r.onceRead(func(last int64) { r.axis.EndAt(last + 1) })
 }
 
-// onceRead closes its channel when consumers have read what the topic held, after it has called then
-// with the last record's time.
+// onceRead returns a channel. When consumers have read what the topic held, it calls its function
+// with the last record's time and closes the channel.
 func (r *run) onceRead(then func(last int64)) <-chan struct{} {
 	read := make(chan struct{})
 	r.observer.Go(func(context.Context) {
@@ -242,7 +244,7 @@ func (r *run) onceRead(then func(last int64)) <-chan struct{} {
 	return read
 }
 
-// sleepUntil returns false if the run was interrupted or abandoned before the time of the axis.
+// sleepUntil returns false if the run was interrupted or abandoned before that time of the axis.
 func (r *run) sleepUntil(ctx context.Context, at int64) bool { return r.sleepUnless(ctx, at, nil) }
 
 func (r *run) sleepUnless(ctx context.Context, at int64, early <-chan struct{}) bool {

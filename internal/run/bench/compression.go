@@ -12,7 +12,7 @@ const (
 	maxSampleBytes   = 4 << 20
 )
 
-// compression tries the codecs on this machine. sending is of all producers.
+// compression tries the codecs on this machine. sending is the traffic of all producers.
 func (r *run) compression(sending snapshot.Traffic) []result.Compression {
 	wire := sending.Wire
 	if !sending.Counted || wire.Batches == 0 {

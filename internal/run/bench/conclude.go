@@ -50,8 +50,8 @@ func Conclude(cfg Config, plan Plan, handed Handed) (_ *Outcome, err error) {
 	return o, err
 }
 
-// Remove deletes the topics and groups on cfg.Cluster of a run whose coordinator is gone. The error
-// names those that remain.
+// Remove deletes from cfg.Cluster the topics and groups of a run whose coordinator is gone. The
+// error names those that remain.
 func Remove(ctx context.Context, cfg Config, plan Plan) (err error) {
 	if cfg.Scenario, err = scenario.Parse("the run's scenario", plan.Scenario); err != nil {
 		return err
@@ -89,7 +89,7 @@ type left struct {
 	index int // of its agent
 	name  string
 	all   iter.Seq2[snapshot.Snapshot, error]
-	ends  []int64 // ascending, without the last
+	ends  []int64 // of its intervals, ascending, without the last
 }
 
 type conclusion struct {
@@ -97,7 +97,7 @@ type conclusion struct {
 	plan   Plan
 	parts  []left
 	peaks  observe.Peaks
-	byUser bool // ended the run early
+	byUser bool // a user ended the run early
 	*judge.Evidence
 }
 
@@ -230,7 +230,7 @@ func (r *run) agentsOf(plan Plan, handed Handed, parts []left) []result.Agent {
 		}
 		a.PacerLatenessP99Ns, a.Process = p.PacerLatenessP99Ns, &p.Machine.Process
 		a.Interrupted = slices.Contains(a.Reasons, result.EndedEarly)
-		if p.Window.Interrupted && !handed.Stopped && !a.Interrupted { // in the drain, by itself
+		if p.Window.Interrupted && !handed.Stopped && !a.Interrupted { // the agent ended early by itself, in the drain
 			a.Interrupted, a.Reasons = true, append(a.Reasons, result.EndedEarly)
 		}
 	}
@@ -262,7 +262,7 @@ func (c *conclusion) receivers(books map[int32]*ledger.Receiver) []*ledger.Recei
 
 func (c *conclusion) takeQueue() {
 	if len(c.Groups) == 0 || c.Groups[0].Standing.Queue == nil {
-		return // no part with consumers handed in
+		return // no part that has consumers was handed in
 	}
 	c.Queue = &judge.Queue{
 		Settled: c.receivers(c.Groups[0].Standing.Queue.Settled),
@@ -301,7 +301,7 @@ func leftBy(handed Handed) (parts []left, missing []string, err error) {
 	return parts, missing, nil
 }
 
-// Each interval ends where all parts ended one; the last ends with the parts.
+// An interval of the run ends where each part ended an interval; the last one ends with the parts.
 func (c *conclusion) takeIntervals() error {
 	handed := &source{}
 	c.collector.AddSource(handed)
@@ -360,8 +360,8 @@ func (c *conclusion) takeIntervals() error {
 	return nil
 }
 
-// lastPulse writes the agents' final counts, so that pulses and metrics end with those of the result.
-// An agent that did not hand in keeps its last pulse.
+// lastPulse writes the agents' final counts, so that pulses and metrics end with the result's
+// counts. An agent that did not hand in keeps its last pulse.
 func (c *conclusion) lastPulse() {
 	last := result.Pulse{RunID: c.runID, Agents: slices.DeleteFunc(slices.Clone(c.pulsed.Agents), func(a result.AgentPulse) bool {
 		return slices.ContainsFunc(c.parts, func(p left) bool { return p.index == a.Index })

@@ -10,12 +10,12 @@ import (
 
 // Consumers read up to a partition's high watermark: what all in-sync replicas have. With acks 0
 // and 1, the leader acknowledges records before its followers fetch them. With acks all, a new
-// leader may know a lower watermark than the old one, and it stands still while a dead follower's
-// session lasts. A drain that trusts the first answer, or any that stands still, would call records
-// lost that the leader has.
+// leader may know a lower watermark than the old leader, and the watermark stands still while a
+// dead follower's session lasts. A drain that trusts the first watermark, or any that stands still,
+// would call lost what the leader has.
 
 const (
-	// Longer than a returning old leader needs to learn of the new one.
+	// Longer than an old leader that returns needs to learn of the new leader.
 	endsPatience = 3 * time.Second
 	endsLooks    = 5
 )
@@ -24,7 +24,7 @@ type seenEnds struct {
 	ends    []int64
 	sinceNs int64
 	looks   int
-	have    []int64 // of the leaders' logs at the read before; nil if unknown
+	have    []int64 // the ends of the leaders' logs at the previous read; nil if unknown
 }
 
 func (s *seenEnds) missed() { *s = seenEnds{} }
@@ -37,9 +37,9 @@ func (s *seenEnds) stand(ends []int64, now int64) bool {
 	return s.looks >= endsLooks && now-s.sinceNs >= int64(endsPatience)
 }
 
-// final reports whether no end will move. Either all acked records lie before the ends (all), or
-// the ends stand still. The ends have also reached the leaders' log ends of this read or the one
-// before, since others may keep writing. If logEnds fails, final returns all.
+// final reports whether no end will move. All acked records must lie before the ends (all), or the
+// ends must stand still. The ends must also have reached the leaders' log ends of this read or,
+// since others may keep writing, of the previous read. If logEnds fails, final returns all.
 func (s *seenEnds) final(ends []int64, now int64, all bool, logEnds func() ([]int64, error)) bool {
 	if stand := s.stand(ends, now); !stand && !all {
 		return false
@@ -57,7 +57,7 @@ func (s *seenEnds) final(ends []int64, now int64, all bool, logEnds func() ([]in
 	return false
 }
 
-// A nil have is unknown.
+// A nil have means unknown.
 func reached(ends, have []int64) bool {
 	for p := range have {
 		if ends[p] < have[p] {
@@ -72,8 +72,8 @@ func (r *run) final(ctx context.Context, ends []int64) bool {
 	return r.seen.final(ends, r.axis.Now(), all, func() ([]int64, error) { return r.lagReader.LogEnds(ctx) })
 }
 
-// acked returns how many acked records, with the fill, the consumers must read in each partition;
-// of all parts, once an agent knows them.
+// acked returns how many acked records, with the fill, the consumers must read in each partition.
+// In an agent they are those of all parts, once it knows them.
 func (r *run) acked() []int64 {
 	if r.ackedByAll != nil {
 		return r.ackedByAll
@@ -81,7 +81,7 @@ func (r *run) acked() []int64 {
 	return r.withFill(r.producers.Snapshot(remote.Want{Fresh: true}).Behind.AckedIn)
 }
 
-// withFill adds a fill that consumers read; nil is zero.
+// withFill adds the fill to ackedIn if consumers read the fill; a nil ackedIn is zero.
 func (r *run) withFill(ackedIn []int64) []int64 {
 	acked := make([]int64, r.topic.Partitions)
 	copy(acked, ackedIn)

@@ -40,8 +40,8 @@ type endsLook struct {
 	settled bool  // all acked records lie before the end
 }
 
-// Ends are final when the leaders' logs end there too, and all acked records are before them or
-// nothing moves.
+// Ends are final when the leaders' logs end there too and either all acked records lie before the
+// ends or nothing moves.
 func TestEndsAreFinal(t *testing.T) {
 	const s = time.Second
 	every := func(step, from, to time.Duration, l endsLook) (all []endsLook) {

@@ -61,7 +61,7 @@ func (fs *faults) stand() fault.Stand {
 	return on
 }
 
-// numbers counts also consumers that faults start.
+// numbers returns how many consumers there can be, including those that faults start.
 func numbers(s scenario.Scenario) int {
 	bound := s.Consume.Consumers
 	for _, f := range s.Faults {
@@ -210,7 +210,7 @@ func (fs *faults) failedAt(ctx context.Context, place int, err error) {
 	fs.seen.Injected[place].Detail = detail
 }
 
-// A start or resume ends the fault that it undoes, a restart itself.
+// A start or resume ends the fault that it undoes; a restart ends itself.
 func (fs *faults) ended(place int, done result.Fault, f fault.Fault, data map[string]any) {
 	ofConsumer := strings.HasPrefix(done.Target, scenario.ConsumerTarget)
 	if done.Detail != "" {

@@ -143,7 +143,7 @@ type aimedFault struct {
 
 func (f aimedFault) Aim(context.Context) (fault.Fault, error) { return f.at, f.err }
 
-// Each is undone after its own time, even after the window.
+// Each fault is undone after its own time, even after the window.
 func TestFaultsOfBrokersOverlap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broker := func(n int) scenario.Target { return scenario.Target{Kind: scenario.BrokerTarget, Number: n} }

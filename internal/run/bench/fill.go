@@ -20,7 +20,7 @@ import (
 // in a closed loop, numbered after the run's own. The run's axis has no zero yet, so the warm-up's
 // book counts the records, and no histogram does.
 
-// Consumers that begin with the fill are held until the measured window.
+// readsFill reports whether consumers read the fill. They are then held until the measured window.
 func readsFill(s scenario.Scenario) bool {
 	return s.Filled() && s.Consume.Consumers > 0 && (s.Load.Producers == 0 || s.Consume.From == "start")
 }
@@ -44,7 +44,7 @@ func (r *run) noteFill() { r.journal.Now("phase", "fill", "") }
 func (r *run) fillShare(ctx context.Context) error {
 	cfg := r.fillConfig()
 	if cfg.Only != nil && len(cfg.Only) == 0 {
-		return nil // other parts have all of them
+		return nil // other parts have all producers that fill
 	}
 	ps, err := send.Open(cfg)
 	if err != nil {
@@ -133,14 +133,14 @@ type fillState int
 
 const (
 	fillMoves   fillState = iota
-	fillRefused           // since the last look, none was acknowledged
+	fillRefused           // since the last look, records failed and none was acknowledged
 	fillStuck             // no record completed for longer than the patience
 )
 
 type fillWatch struct {
 	patience time.Duration
 	before   snapshot.Sent
-	moved    time.Time // last look with newly acked records; zero before
+	moved    time.Time // last look with newly acked records; zero before the first look
 }
 
 func newFillWatch(deliveryTimeout time.Duration) *fillWatch {

@@ -12,7 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// The run's side of its gate; gatekeeper.go runs one.
+// The run's side of its gate; gatekeeper.go runs the gate.
 
 func (r *run) makeGate(ctx context.Context) (err error) {
 	s := r.cfg.Scenario
@@ -57,7 +57,7 @@ func (r *run) leaveShares() {
 
 // A bounded gate admits nothing before its first reading.
 func (r *run) readFirstLag(ctx context.Context) error {
-	if r.own != nil { // child processes do so themselves
+	if r.own != nil { // child processes read the lag themselves
 		r.own.poll(ctx)
 	}
 	return nil
@@ -77,8 +77,8 @@ func (r *run) createShares(ctx context.Context) (name string, err error) {
 	return name, nil
 }
 
-// keepGate runs the gate. Child processes read the lag for theirs themselves; the run then reads it
-// only for its peak, and sends them the delivered positions if they use those.
+// keepGate runs the gate. Child processes have their own gates and read the lag for them; the run
+// then reads the lag only for its peak, and sends the children the delivered positions if needed.
 func (r *run) keepGate(ctx context.Context) {
 	if r.own != nil {
 		r.own.keep(ctx)

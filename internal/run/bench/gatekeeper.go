@@ -121,7 +121,7 @@ func (k *gatekeeper) read(ctx context.Context) (backpressure.Reading, error) {
 	return k.cfg.Read(ctx)
 }
 
-// The mark comes first, so that the reading includes all records that it counts as complete.
+// The mark comes first, so that the reading includes all records that the mark counts as complete.
 func (k *gatekeeper) poll(ctx context.Context) {
 	if k.partitioned != nil {
 		mark := k.partitioned.Mark()
@@ -156,7 +156,7 @@ func (k *gatekeeper) standing() snapshot.Gate {
 	}
 }
 
-// bound is of each partition if each has a gate; nil is unlimited.
+// bound returns the bound of one partition if each partition has a gate; nil is unlimited.
 func (k *gatekeeper) bound() *int64 {
 	bound := k.stats().Bound
 	if bound == backpressure.Unlimited {

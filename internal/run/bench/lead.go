@@ -30,9 +30,9 @@ type Fleet interface {
 
 // FleetWatch follows the agents during a run.
 type FleetWatch struct {
-	// Started reports in what time the measured window begins; again if the start is repeated.
+	// Started reports how long it is until the measured window begins, again if the start is repeated.
 	Started func(in time.Duration)
-	// Ends reports at what time of the run's axis the window ends, if that is early.
+	// Ends reports, if the window ends early, its end on the run's axis.
 	Ends  func(atNs int64)
 	Event func(result.Event)
 	// Filled receives, once the agents have filled the topic, the acked records of each partition.
@@ -46,7 +46,7 @@ type FleetWatch struct {
 
 // Handed is what the agents have handed in.
 type Handed struct {
-	// Parts yields the snapshots of each part in order, on every call: one per interval, then that
+	// Parts yields the snapshots of each part in order, on every call: one per interval, then one
 	// of the end.
 	Parts []iter.Seq2[snapshot.Snapshot, error]
 	// Agents describes all agents, without what is in their snapshots.
@@ -63,12 +63,12 @@ type Agent struct {
 	Name     string // for people
 	Instance uint64
 	HostName string
-	// Partitions is how many its consumers had at the start. ClockErrorNs bounds its clock's error
-	// then; nil is unknown.
+	// Partitions is how many partitions its consumers had at the start. ClockErrorNs bounds its
+	// clock's error at the start; nil is unknown.
 	Partitions   int
 	ClockErrorNs *int64
 	Host         result.Host
-	// Reasons make the run invalid, as far as known without the part.
+	// Reasons say why the run is invalid, as far as known without the part.
 	Reasons []string
 }
 

@@ -9,7 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// begin starts to observe the brokers of the coming window. After a repeated start it only moves the window.
+// begin starts to observe the brokers of the coming window. After a repeated start it only moves
+// the window.
 func (l *leader) begin(in time.Duration) {
 	l.journal.SetAxis(in, time.Duration(l.cfg.Scenario.Phases.Measure))
 	if l.machine != nil {
@@ -42,7 +43,7 @@ func (l *leader) lookAtWindow() {
 	}
 	l.atStart = l.machine.Read()
 	l.observer.Go(func(context.Context) { l.brokers.LookAtStart() })
-	if l.brokers != nil { // not earlier: a reading under way would delay the one at the start
+	if l.brokers != nil { // not earlier: a reading under way would delay the reading at the start
 		l.observer.Start(l.brokers)
 	}
 	l.await(l.axis.End)
@@ -50,7 +51,8 @@ func (l *leader) lookAtWindow() {
 	l.atEnd = l.machine.Read()
 }
 
-// await waits for a time of the axis that may move. It reports whether the agents were not done earlier.
+// await waits for a time of the axis, which may move. It returns false if the agents are done
+// earlier.
 func (l *leader) await(at func() int64) bool {
 	for left := at() - l.axis.Now(); left > 0; left = at() - l.axis.Now() {
 		select {
@@ -62,7 +64,8 @@ func (l *leader) await(at func() int64) bool {
 	return true
 }
 
-// describeBrokers sets what the coordinator itself knows. It reads the brokers' disks, so it comes before release.
+// describeBrokers sets what the coordinator itself knows. It reads the brokers' disks, so it comes
+// before release.
 func (c *conclusion) describeBrokers() {
 	c.Machine.Compression = c.compression(c.End.Sending)
 	c.Machine.Storage = c.storage(c.Sent.Sent, c.Start.Sending, c.End.Sending, c.Fill)
@@ -70,7 +73,7 @@ func (c *conclusion) describeBrokers() {
 		s.DiskBytesPerRecord, s.DiskRatio = nil, nil
 	}
 	c.Machine.Brokers = observe.WithMetrics(observe.BrokersBetween(c.atStart, c.atEnd, c.peaks), c.brokers.Metrics())
-	if c.brokerLog != nil { // the agents share the brokers' machine, but only this process knows their disks
+	if c.brokerLog != nil { // the agents share the brokers' machine, but only this process knows the brokers' disks
 		here := c.machine.Between(c.atStart, c.atEnd, 0, c.peaks)
 		c.Machine.HostUse, c.Machine.Gone = here.HostUse, here.Gone
 	}

@@ -11,7 +11,7 @@ import (
 
 const mendTimeout = 90 * time.Second
 
-// After an interrupt there is no next run on the cluster.
+// After an interrupt, mend does not wait for the cluster to heal: there is no next run on it.
 func (fs *faults) mend(interrupted bool) error {
 	if fs.replicas == nil {
 		return nil

@@ -18,7 +18,7 @@ type Need struct {
 }
 
 // NeedsOf returns what s needs of its client, in the order of the scenario's keys. Without one of
-// them a run would fail or measure something else. What only costs figures is no need.
+// its needs, a run would fail or measure something else. What only costs figures is no need.
 func NeedsOf(s scenario.Scenario) (needs []Need) {
 	add := func(needed bool, n Need) {
 		if needed {
@@ -53,8 +53,8 @@ func NeedsOf(s scenario.Scenario) (needs []Need) {
 	return needs
 }
 
-// CheckClients returns the mistakes in the settings that s gives the client by the client's own
-// names; nil if there are none. It opens no connection.
+// CheckClients returns the mistakes in those client settings of s that have the client's own names;
+// nil if there are none. It opens no connection.
 func CheckClients(s scenario.Scenario, d driver.Driver) error {
 	l, c := s.Load, s.Consume
 	tuner, able := d.(driver.Tuner)
@@ -87,7 +87,7 @@ func CheckClients(s scenario.Scenario, d driver.Driver) error {
 }
 
 // CheckFaults returns why the broker faults of s cannot hit a cluster of this kind
-// (cluster.KindKafka and so on), or one that is kept after the run; nil if they can.
+// (cluster.KindKafka and so on), or a cluster that is kept after the run; nil if they can.
 func CheckFaults(s scenario.Scenario, kind string, kept bool) error {
 	for _, f := range s.Faults {
 		if !fault.OfBrokers(f) {

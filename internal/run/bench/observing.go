@@ -77,7 +77,7 @@ func (r *run) observe() {
 	}
 }
 
-// backlogs counts the records not yet reached, of those acked by now or that the topic held.
+// backlogs counts the records that are acked by now, or that the topic held, and not yet reached.
 func (r *run) backlogs(reached [][]snapshot.Reached) []snapshot.Backlog {
 	return r.backlogsOf(reached, r.ackedNow())
 }

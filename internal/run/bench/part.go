@@ -26,22 +26,23 @@ type Link interface {
 	// Ready reports the partitions of the part's consumers, again after each change until the run
 	// starts.
 	Ready(owned []int32)
-	// Started receives the start of the run; it closes if the run does not start.
+	// Started returns a channel that receives the start of the run, or closes if the run does not
+	// start.
 	Started() <-chan Started
 	// Filled reports the part's acked fill records by partition, and returns the outcome once all
 	// parts have reported.
 	Filled(ctx context.Context, ackedIn []int64) (Filled, error)
-	// Spent reports how the part's load ended, unless own is nil, and returns the sum once all of
-	// parts have reported.
+	// Spent reports how the part's load ended, unless own is nil, and returns the sum once all
+	// listed parts have reported.
 	Spent(ctx context.Context, own *snapshot.Spending, parts []int) (all snapshot.Spending, err error)
 	// Sent reports the part's acked records by partition, after its producers have ended, and
 	// returns the sum once all parts have reported.
 	Sent(ctx context.Context, ackedIn []int64) (all []int64, err error)
-	// HandIn takes a snapshot of the part: one for each interval, then that of the end, whose Told
+	// HandIn takes a snapshot of the part: one for each interval, then one of the end, whose Told
 	// is a judge.Part.
 	HandIn(snapshot.Snapshot) error
-	// Clocks waits for the clocks' errors from the start until now, or until they cannot be found
-	// out.
+	// Clocks returns the clocks' errors from the start until now. It waits until they are known or
+	// cannot become known.
 	Clocks(ctx context.Context) judge.Clocks
 }
 
@@ -49,8 +50,8 @@ type Link interface {
 type Started struct {
 	Zero load.Zero // on the clock of the part's machine
 	Into []int32   // the partitions that its producers send to; nil is all
-	// ShiftsNs has, by part, what to add to a time of that part's axis to get a time of this
-	// part's. Values of parts that send nothing have no meaning.
+	// ShiftsNs has, for each part, what to add to a time of its axis to get the time of this part's
+	// axis. Values of parts that send nothing have no meaning.
 	ShiftsNs []int64
 	// Stop receives a future time on the run's axis at which the load is to end early.
 	Stop <-chan int64
@@ -65,8 +66,8 @@ type Filled struct {
 
 // Interval is the JSON in the Told of an interval's snapshot.
 type Interval struct {
-	Interval *result.Interval // as the part saw it; nil where counting begins
-	Events   []result.Event   // since the snapshot before
+	Interval *result.Interval // as the part saw it; nil in the snapshot with which counting begins
+	Events   []result.Event   // since the previous snapshot
 }
 
 // part is an agent's part of a run.
@@ -115,7 +116,8 @@ func RunPart(ctx context.Context, cfg Config, plan Plan, number int, link Link) 
 	return p.handIn(ctx)
 }
 
-// followClocks applies the clock shifts that awaitStart receives to the other parts' producers.
+// followClocks lets the offsets of the other parts' producers follow the clock shifts that
+// awaitStart receives.
 func (p *part) followClocks() {
 	p.offsets = make(load.Offsets, p.cfg.Scenario.Load.Producers+p.cfg.Scenario.Fillers())
 	p.shifts = make([]*atomic.Int64, p.plan.Parts)

@@ -12,7 +12,7 @@ type plan struct {
 	// ends early, for the reason exhaustedBy.
 	exhausted   func() <-chan struct{}
 	exhaustedBy string
-	// hasRead is nil if having read all records cannot end the window.
+	// hasRead reports whether all records are read; nil if that cannot end the window.
 	hasRead       func() bool
 	awaitDelivery func(ctx context.Context) (drained bool)
 	// mine keeps the ends of the partitions that this process must read, and sets the others to 0;

@@ -27,7 +27,7 @@ import (
 
 type base struct {
 	cfg      Config
-	asked    scenario.Scenario // before the disk bounded it
+	asked    scenario.Scenario // the scenario before the disk bounded it
 	recorded result.Settings
 	axis     *load.Axis
 	writer   *result.Writer
@@ -96,11 +96,11 @@ type run struct {
 	letGoNs               int64                   // when a phase released held consumers; 0 if none did
 	lookedAtEnd           sync.WaitGroup
 	windowEnd             *result.WindowEnd
-	pulsed                result.Pulse // the last of the agents while they ran
+	pulsed                result.Pulse // the agents' last pulse while they ran
 	ackedByAll            []int64      // records of all agents by partition, once known; nil without agents
 	held                  *judge.Held  // when the measured window began; nil if the groups read no earlier records
 	warnings              []string
-	grouped               bool    // may exist on the brokers
+	grouped               bool    // the groups may exist on the brokers
 	leftBehind            []error // what could not be removed
 }
 
@@ -192,7 +192,7 @@ func (b *base) openResult(context.Context) (err error) {
 	return nil
 }
 
-// describeEarly writes what is known before the time axis is set, for a run that does not get so far.
+// describeEarly writes what is known before the time axis is set, for a run that fails before that.
 func (r *run) describeEarly(context.Context) error {
 	info := r.info()
 	info.StartedAt, info.Phases = time.Time{}, nil
@@ -238,12 +238,12 @@ func (r *run) beginReading(ctx context.Context) error {
 	if r.hasQueue() {
 		return nil // a queue begins with the first record of the run's topic
 	}
-	// A commit fixes the start.
+	// The commit fixes where the groups start.
 	r.grouped = !r.manual()
 	return r.denied("the run's group", r.lagReader.Commit(ctx, r.from))
 }
 
-// From the topic's start, a read-only run ends at the present end.
+// A read-only run that reads from the topic's start ends at the topic's present end.
 func (r *run) findBeginning(ctx context.Context) (err error) {
 	if r.from, err = r.lagReader.Ends(ctx); err != nil || r.cfg.Scenario.Consume.From == "end" ||
 		r.cfg.Scenario.Filled() && !readsFill(r.cfg.Scenario) {

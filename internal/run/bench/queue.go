@@ -35,8 +35,8 @@ type queue struct {
 	trackerEnded bool
 
 	empty bool
-	// In a part: the last inspection, and how many in a row found the queue empty. asking guards
-	// them, and empty.
+	// In a part: when the queue was last inspected, and how many inspections in a row found it
+	// empty. asking guards both, and empty.
 	asking  sync.Mutex
 	askedAt time.Time
 	empties int
@@ -58,7 +58,7 @@ const (
 )
 
 // CheckQueue returns why consumers cannot use the queue of s, beyond the scenario's own validation;
-// nil if they can, or without a queue.
+// nil if they can, or if s has no queue.
 func CheckQueue(s scenario.Scenario) error {
 	if s.Consume.Queue.Used() && !stamped(s) {
 		return fmt.Errorf("load.record.size: the books of a queue need records of at least %d bytes, which carry a stamp: make them larger, or leave consume.queue out", payload.StampSize)

@@ -21,7 +21,7 @@ func (q *queue) close(patience time.Duration) {
 	q.closeReader()
 }
 
-// closeReader ends the reading of the dead letters: the books stand still then.
+// closeReader ends the reading of the dead letters. After that the books stand still.
 func (q *queue) closeReader() {
 	if q.reader != nil {
 		q.reader.Close()

@@ -15,7 +15,7 @@ func (r *run) unsettled() int64 {
 	return judge.Undelivered(judge.CloseQueue(r.sentBooks(), r.queue.group.Settled()))
 }
 
-// A look for unsettled records costs more than one at positions.
+// To look for unsettled records costs more than to look at positions.
 const settlePoll = 50 * time.Millisecond
 
 // awaitSettled waits until every acked record is acknowledged or a dead letter, or until the queue
@@ -65,8 +65,8 @@ func (q *queue) readDead(ctx context.Context) bool {
 	return read
 }
 
-// quietFor is how long nothing may happen before the queue is inspected: until every lock has
-// expired, and quietMore.
+// quietFor returns how long nothing must have happened before the queue is inspected: until every
+// lock has expired, and quietMore.
 func (q *queue) quietFor() time.Duration {
 	set := q.cfg.Scenario.Consume.Queue
 	lent := time.Duration(set.Visibility)
@@ -105,7 +105,7 @@ func (q *quiet) look(at time.Time, received snapshot.Received, totals snapshot.Q
 	return true
 }
 
-// isEmpty returns false if it is unknown.
+// isEmpty returns false if the answer is unknown.
 func (q *queue) isEmpty(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, observe.ReadTimeout)
 	defer cancel()

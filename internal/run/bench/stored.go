@@ -12,8 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// framingBytes bounds a record's bytes in the log besides key and value: its framing, and its parts
-// of the batch's and of the index.
+// framingBytes bounds a record's bytes in the log besides key and value: its framing, and its share
+// of the batch's framing and of the index.
 const framingBytes = 20
 
 // leastStored is the least size of a reduced run, in bytes.

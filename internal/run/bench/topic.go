@@ -65,8 +65,8 @@ func (b *base) chosenGroups() []string {
 const createTimeout = 30 * time.Second
 
 // An interrupt does not cancel createTopic, because a topic whose ID is unknown cannot be deleted.
-// Without an answer, it looks for the topic by its name. A name that the scenario chose may be
-// another's topic, so the error only says that it may exist.
+// Without an answer, it looks for the topic by its name. If the scenario chose the name, that topic
+// may be another user's, so the error only says that the topic may exist.
 func (b *base) createTopic(ctx context.Context, name string) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
 	defer cancel()
@@ -116,14 +116,15 @@ func (r *run) removeTopic() {
 	if r.grouped && !r.cfg.KeepTopics {
 		for _, id := range r.groupIDs {
 			err := r.deleteGroup(ctx, id)
-			if err != nil && r.cfg.Scenario.Consume.Group != "" { // it would refuse the scenario's next run
+			if err != nil && r.cfg.Scenario.Consume.Group != "" { // because of it, the scenario's next run would be refused
 				r.leftBehind = append(r.leftBehind, fmt.Errorf("the run's group %s was not deleted: %w", id, err))
 			}
 		}
 	}
 }
 
-// Otherwise the deletion would wait for the session timeouts of members that could not leave.
+// deleteGroup first puts out all members if some could not leave: the deletion would wait for their
+// session timeouts.
 func (b *base) deleteGroup(ctx context.Context, group string) error {
 	if b.couldNotLeave {
 		_ = b.admin.PutOut(ctx, group)

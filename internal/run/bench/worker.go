@@ -21,8 +21,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// Worker answers a run's requests on in with responses on out, and returns when in ends.
-// driverNamed opens the client under test.
+// Worker reads a run's requests from in and writes the responses to out. It returns at the end of
+// the input. driverNamed opens the client under test.
 func Worker(ctx context.Context, in io.Reader, out io.WriteCloser,
 	driverNamed func(string) (driver.Driver, error)) error {
 	return WorkerConfig{Driver: driverNamed}.Serve(ctx, "", in, out)
@@ -50,8 +50,8 @@ type worker struct {
 	ctx     context.Context
 	service *remote.Service
 
-	// mu guards what open makes. It is not held during waits for a broker, because close must not
-	// wait for those.
+	// mu guards what open makes. Nothing that waits for a broker holds mu, because close must not
+	// wait for a broker.
 	mu     sync.Mutex
 	gate   *gatekeeper
 	lag    *workerLag
@@ -143,8 +143,8 @@ func (w *worker) makeGate(s scenario.Scenario, a remote.Assignment, let access.A
 	return gate, w.hold(func() { w.gate = gate })
 }
 
-// hold calls keep. After close has begun it returns an error, and the caller closes what it has
-// made.
+// hold calls keep. After close has begun, hold returns an error instead, and its caller closes what
+// the caller has made.
 func (w *worker) hold(keep func()) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -155,7 +155,7 @@ func (w *worker) hold(keep func()) error {
 	return nil
 }
 
-// The reason must arrive before the run's request times out.
+// The reason why joining failed must arrive before the run's request times out.
 const joinTimeout = remote.OpenTimeout / 2
 
 func (w *worker) joinShares(s scenario.Scenario, a remote.Assignment, let access.Access,
@@ -208,7 +208,7 @@ func (w *worker) keepGate() {
 	}
 }
 
-// After the end of ctx nothing is added any more.
+// After ctx has ended, hold adds nothing any more.
 func (w *worker) close() {
 	w.mu.Lock()
 	gate, lag, share := w.gate, w.lag, w.share

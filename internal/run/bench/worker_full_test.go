@@ -105,7 +105,7 @@ func TestProcessWhoseRunIsGone(t *testing.T) {
 		RunID:    "r", Topic: "t", Partitions: 1, Groups: []string{"g"}, Consumed: true, Shares: "shares",
 		Parts: 3, Workers: []int{0},
 	}}, new(remote.Opened), nil)
-	conn, err := silent.Accept() // from now on it waits
+	conn, err := silent.Accept() // from now on the worker waits
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,8 +64,8 @@ type Cost struct {
 	RecordNs    float64 `json:"record_ns"`   // recording the sender's times in histograms
 }
 
-// Step is by what ratio FailedPerS is above HighestPerS: the answer may be too low by that. Known
-// is false if either is null.
+// Step returns by what ratio FailedPerS is above HighestPerS: the answer may be too low by that
+// ratio. Known is false if either rate is null.
 func (o Offer) Step() (ratio float64, known bool) {
 	if o.HighestPerS == nil || o.FailedPerS == nil {
 		return 0, false
@@ -73,9 +73,9 @@ func (o Offer) Step() (ratio float64, known bool) {
 	return *o.FailedPerS / *o.HighestPerS - 1, true
 }
 
-// HighestPerS returns the rate that the machine can offer of records with this mean size in bytes.
+// HighestPerS returns the rate at which the machine can offer records of this mean size in bytes.
 // Known is false if no rate held. Between two measured sizes, the time per record is linear. Above
-// the largest size, bytes per second stay constant; below the smallest, records per second.
+// the largest size, bytes per second stay constant; below the smallest, records per second do.
 func (c *Calibration) HighestPerS(bytes float64) (perS float64, known bool) {
 	held := c.held()
 	if len(held) == 0 || !(bytes > 0) {
@@ -109,7 +109,7 @@ func (c *Calibration) held() (held []Offer) {
 }
 
 // Quote returns the warning for a run that offered more than this machine can offer. Above is false
-// if it did not, if another machine made the run, or if the calibration has no answer.
+// if the run did not, if another machine made it, or if the calibration has no answer.
 func (c *Calibration) Quote(r *result.Run) (warning string, above bool) {
 	if r.Load.ClosedLoop || r.Load.Acked == 0 || !c.isOf(r.Run.Host) {
 		return "", false
@@ -127,7 +127,7 @@ func (c *Calibration) isOf(h result.Host) bool {
 	return c.Host.OS == h.OS && c.Host.Arch == h.Arch && c.Host.CPUModel == h.CPUModel && c.Host.CPUs == h.CPUs
 }
 
-// Caveats returns Quote's warning as a list; on a nil Calibration nil.
+// Caveats returns Quote's warning as a list. On a nil Calibration it returns nil.
 func (c *Calibration) Caveats(r *result.Run) []string {
 	if c == nil {
 		return nil

@@ -119,7 +119,8 @@ func (c *Calibration) SetDisk(d Disk) {
 	c.Disks = append(slices.DeleteFunc(c.Disks, same), d)
 }
 
-// DiskYardsticks returns the write rate of each named disk in bytes/s; on a nil Calibration nil.
+// DiskYardsticks returns the write rate of each named disk in bytes/s. On a nil Calibration it
+// returns nil.
 func (c *Calibration) DiskYardsticks() map[string]float64 {
 	if c == nil {
 		return nil

@@ -27,7 +27,7 @@ type Plan struct {
 	Micro           time.Duration // for each of the small costs
 }
 
-// In small records the record is the cost, in large ones the bytes are.
+// Small records cost time per record, large records per byte.
 var recordSizes = []int{100, 512, 1 << 10, 10 << 10}
 
 var quickSizes = []int{100, 1 << 10, 10 << 10}
@@ -38,7 +38,7 @@ func Full() Plan {
 		Measure: 1200 * time.Millisecond, Micro: 400 * time.Millisecond}
 }
 
-// Quick returns a plan that takes about a quarter of that and is less certain.
+// Quick returns a plan that takes about a quarter of Full's time and is less certain.
 func Quick() Plan {
 	return Plan{Quick: true, RecordBytes: quickSizes, Halvings: 1, Warmup: 100 * time.Millisecond,
 		Measure: 250 * time.Millisecond, Micro: 100 * time.Millisecond}

@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// On a busy machine nothing may be sent in a fifth of a second; then no rate is tried.
+// A busy machine may send nothing in a fifth of a second; then no rate is tried.
 func TestMeasure(t *testing.T) {
 	var told []string
 	c, err := Measure(context.Background(), Config{

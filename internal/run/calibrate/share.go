@@ -4,8 +4,8 @@ import "math"
 
 var shares = []float64{0.95, 0.85, 0.7, 0.55, 0.4, 0.25, 0.1}
 
-// At this ratio of a share that failed to one that held, the search ends. Closer results of such
-// short runs differ by chance.
+// The search ends when the ratio of a share that failed to a share that held is at most this.
+// Closer results of such short runs differ by chance.
 const fine = 1.1
 
 type found struct {

@@ -41,7 +41,7 @@ func (c *Calibration) Save(dir string) (file string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("the calibration could not be saved: %w", err)
 	}
-	// In one step, because another process may read it.
+	// Replace the file in one step, because another process may read it.
 	fresh := file + ".new"
 	if err := os.WriteFile(fresh, append(text, '\n'), 0o644); err != nil {
 		return "", fmt.Errorf("the calibration could not be saved: %w", err)

@@ -184,7 +184,8 @@ func TestResumedCampaignMakesEveryRunOnce(t *testing.T) {
 	})
 }
 
-// An invalid run does not end a campaign, unless an agent is lost. A run that cannot be started does.
+// An invalid run does not end a campaign, unless an agent is lost. A run that cannot be started
+// does end it.
 func TestHowACampaignEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		ends  []string
@@ -229,7 +230,6 @@ func TestHowACampaignEnds(t *testing.T) {
 	}
 }
 
-// A further run replaces an invalid one, which stays. No valid run is made again.
 // inTurn returns these ends of runs, and then valid ones.
 func inTurn(ends []string) func() string {
 	return func() string {
@@ -242,6 +242,7 @@ func inTurn(ends []string) func() string {
 	}
 }
 
+// A further run replaces an invalid run, which stays. No valid run is made again.
 func TestExtend(t *testing.T) {
 	out := t.TempDir()
 	j := create(t, out, suiteOf("s", 1, "a", "b", "c"))

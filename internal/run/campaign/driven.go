@@ -13,7 +13,7 @@ import (
 const driverAxis = "driver"
 
 // LeaveOut removes the cells of a suite whose driver is not available. missing returns why a driver
-// is missing, or "". The result has one note for each missing driver. If no cell is left, it
+// is missing, or "". The result has one note for each missing driver. If no cell is left, LeaveOut
 // returns an error.
 func LeaveOut(suite scenario.Suite, missing func(driver string) string) (scenario.Suite, []string, error) {
 	gone := map[string]int{}

@@ -13,7 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
-// Source returns the cluster of a run, or why the run can have none. Runs that ask for the same cluster get the same.
+// Source returns the cluster of a run, or why the run can have none. Runs that ask for the same
+// cluster share it.
 type Source interface {
 	For(ctx context.Context, s scenario.Scenario) (cluster.Cluster, error)
 }
@@ -100,7 +101,8 @@ func (w watcher) Pulse(p result.Pulse) {
 // refusedSession is Kafka's error for a session timeout that a broker does not allow.
 const refusedSession = "INVALID_SESSION_TIMEOUT"
 
-// Failure wraps an error of a run with its scenario, and with the key that a broker refused.
+// Failure wraps an error of a run with the name of its scenario, and with the key whose value a
+// broker refused.
 func Failure(s scenario.Scenario, err error) error {
 	if strings.Contains(err.Error(), refusedSession) {
 		return fmt.Errorf("scenario %s: consume.session_timeout %s: %w", s.Name, s.Consume.SessionTimeout, err)

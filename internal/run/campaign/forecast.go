@@ -4,8 +4,9 @@ import "time"
 
 const firstGuess = 3 * time.Second
 
-// Forecast estimates by the mean time of each cell's runs. A cell without runs has the time of its
-// scenario plus what other runs took beyond theirs.
+// Forecast estimates how long runs take: the mean time of their cell's earlier runs. For a cell
+// without runs it is a guess from the scenario, plus the mean time by which other runs exceeded
+// their guesses.
 type Forecast struct {
 	plan Plan
 	took map[int]time.Duration

@@ -9,7 +9,8 @@ import (
 
 // These constants assume a small machine: too long a guess is better than one that is too short.
 const (
-	// A client as fast as it can, with brokers on the same two cores, and how much faster it reads.
+	// What a client writes at most, with brokers on the same two cores, and how many times faster
+	// it reads.
 	writtenRecordsPerS         = 400_000
 	writtenBytesPerS           = 100e6
 	readsFaster                = 3

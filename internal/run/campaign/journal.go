@@ -29,8 +29,8 @@ func Create(out string, c result.Campaign) (*Journal, error) {
 	return &Journal{writer: w, c: c}, nil
 }
 
-// Resume opens the campaign in dir to continue it. A finished run that the campaign did not record
-// is taken as it is. If another process runs the campaign, the error wraps result.ErrCampaignBusy.
+// Resume opens the campaign in dir to continue it. It adopts a finished run whose end the campaign
+// did not record. If another process runs the campaign, the error wraps result.ErrCampaignBusy.
 func Resume(dir string) (*Journal, error) {
 	w, c, err := result.OpenCampaign(dir)
 	if err != nil {
@@ -101,10 +101,10 @@ func (j *Journal) Add(cell int) int {
 	return len(j.c.Runs) - 1
 }
 
-// Extend plans further runs until each cell has n runs that are valid or still to be made. They can
-// then be made by resuming the campaign.
+// Extend plans further runs until each cell has n runs that are valid or still to be made. Resuming
+// the campaign makes them.
 func (j *Journal) Extend(n int) error {
-	for more := true; more; { // in turns, as the plan was
+	for more := true; more; { // the cells take turns, as in the plan
 		more = false
 		for cell := range j.c.Cells {
 			if j.usable(cell) < n {

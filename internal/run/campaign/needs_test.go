@@ -42,7 +42,7 @@ func TestNeeds(t *testing.T) {
 		"one": {[]scenario.Suite{plain("a")}, 1, false, Needs{
 			Runs: 1, Least: 30 * time.Second, Most: 35 * time.Second, Records: 3000, Bytes: run, Topics: 1, DiskBytes: 3 * run, Clusters: 1,
 		}},
-		// Kafka keeps the data of a deleted topic for a minute, so that of two earlier runs.
+		// Kafka keeps the data of a deleted topic for a minute, so the data of two earlier runs exists too.
 		"many": {[]scenario.Suite{plain("a")}, 10, false, Needs{
 			Runs: 10, Least: 300 * time.Second, Most: 350 * time.Second, Records: 30_000, Bytes: 10 * run, Topics: 10, DiskBytes: 9 * run, Clusters: 1,
 		}},
@@ -91,7 +91,8 @@ func TestForecast(t *testing.T) {
 	wantLeft(6, 0)
 }
 
-// All presets that take longer than two minutes have a quick form, no others do, and no quick form takes longer.
+// Presets have a quick form if they take longer than two minutes, and only then. No quick form
+// takes longer.
 func TestPresetsTakeTwoMinutes(t *testing.T) {
 	const most = 2 * time.Minute
 	takes := func(name string, quick bool) (time.Duration, bool) {

@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// Origin is the method, machines, cluster and versions of the campaign's first run. The zero value is the
-// origin of a campaign without runs; every check passes.
+// Origin is the method, machines, cluster and versions of the campaign's first run. The zero value
+// is the origin of a campaign without runs; every check passes.
 type Origin struct {
 	run   *result.Info
 	fleet result.Fleet
@@ -26,7 +26,7 @@ type Makers struct {
 }
 
 // OriginOf returns the campaign's origin. The run that recorded it need not have finished, unless
-// agents made it: how many there were is recorded at the end.
+// agents made the run: their number is recorded at the end.
 func OriginOf(c *result.RecordedCampaign) Origin {
 	for _, recorded := range c.Runs {
 		if recorded == nil || recorded.Run.Run.Cluster.Kind == "" {
@@ -56,8 +56,8 @@ func (o Origin) CheckMethod() error {
 }
 
 // CheckMakers returns an error if the campaign's runs were made by another number or placement of
-// agents, by other senders, or without agents on a machine with another CPU model, number of CPUs or kernel. The error
-// wraps ErrOtherOrigin.
+// agents, by another number of senders, or, without agents, on a machine with another CPU model,
+// number of CPUs or kernel. The error wraps ErrOtherOrigin.
 func (o Origin) CheckMakers(now Makers) error {
 	if o.run == nil {
 		return nil
@@ -85,8 +85,8 @@ func (m Makers) machine() string {
 }
 
 // CheckCluster returns an error if the cluster has another kind than the campaign's, or is another
-// existing cluster. The engine may start it. The error wraps ErrOtherOrigin, or says why there is
-// no cluster.
+// existing cluster. The engine may start the cluster. The error wraps ErrOtherOrigin, or says why
+// there is no cluster.
 func (o Origin) CheckCluster(ctx context.Context, e Engine, s scenario.Scenario) error {
 	if o.run == nil {
 		return nil

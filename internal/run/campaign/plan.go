@@ -55,9 +55,9 @@ type PlanOptions struct {
 }
 
 // NewPlan plans the runs of all cells of the suites together. Interleaved runs come in rounds, each
-// with one run of every cell that has runs left. Blocked, all runs of a cell follow each other.
-// Several suites are interleaved by default. A seed shuffles each round, or the blocks,
-// reproducibly. Of several suites, the first seed counts.
+// with one run of every cell that has runs left. Blocked runs come cell by cell. Several suites are
+// interleaved by default. A seed shuffles each round, or the blocks, reproducibly. Of several
+// suites, the first seed counts.
 //
 // The same scenario named twice is one cell with the runs of both. Two different scenarios with one
 // name are an error.
@@ -220,7 +220,7 @@ func (p Plan) Campaign(tool result.Tool) (result.Campaign, error) {
 	return c, nil
 }
 
-// Saved returns the plan of a campaign that was read, with the scenarios as resolved at its begin.
+// Saved returns the plan of a campaign that was read, with the scenarios as resolved at its start.
 func Saved(c *result.Campaign) (Plan, error) {
 	if c.Campaign.Kind != result.KindRuns {
 		return Plan{}, fmt.Errorf("campaign %s is a %s, which cannot be resumed; start a new one",

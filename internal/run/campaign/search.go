@@ -20,8 +20,8 @@ import (
 // SearchConfig says what to search, and with which runs.
 type SearchConfig struct {
 	Maker Maker
-	// Scenario is that of every probe, except the rate and the lengths of the phases. A volume, a
-	// number of records and rounds are ignored.
+	// Scenario is the scenario of every probe, except the rate and the lengths of the phases. A
+	// volume, a number of records and rounds are ignored.
 	Scenario scenario.Scenario
 	// Expect is what a rate must meet to pass. Its run must also be valid and keep up.
 	Expect  []figure.Expectation
@@ -39,8 +39,8 @@ type SearchConfig struct {
 	Ended func(result.Probe)
 }
 
-// DefaultExpectations are those of a search without --expect: times that users call fast, and no
-// record refused or left behind.
+// DefaultExpectations are the expectations of a search without --expect: times that users call
+// fast, and no record refused or left behind.
 func DefaultExpectations(s scenario.Scenario) []string {
 	if s.Consume.Consumers == 0 {
 		return []string{"send_response_time_p99 <= 50ms", "acked_ratio >= 0.999"}
@@ -118,8 +118,8 @@ func (c SearchConfig) begin() *result.Search {
 }
 
 // Search makes the probes of a search as runs of the journal, and saves the finding after each. The
-// error is that of a run that could not be made, ErrInterrupted or ErrAgentLost; the finding so far
-// is returned with it.
+// error says why a run could not be made, or is ErrInterrupted or ErrAgentLost; the finding so far
+// is returned with the error.
 func Search(ctx context.Context, j *Journal, cfg SearchConfig) (result.Search, error) {
 	p := &prober{journal: j, cfg: cfg, found: cfg.begin(), cells: make(map[string]int)}
 	var finding search.Finding
@@ -227,8 +227,8 @@ func (c SearchConfig) window(step search.Step) time.Duration {
 }
 
 // enough returns the window, in whole seconds, with ten records above the highest expected
-// percentile. A random number of arrivals with mean n is short by more than 4 × √n only once in
-// 30,000.
+// percentile. A random number of arrivals with mean n falls below n − 4 × √n only once in 30,000
+// times.
 func (c SearchConfig) enough(perS float64) time.Duration {
 	const beyond, deviations = 10, 4
 	needed := 0.0
@@ -257,7 +257,7 @@ func percentileOf(f figure.Figure) (metric string, percentile float64) {
 }
 
 const (
-	// A group that keeps up needs some time too.
+	// Even a group that keeps up needs some time to drain.
 	minDrain = unit.Duration(5 * time.Second)
 	// minIntervals is how many intervals the growth of a backlog needs.
 	minIntervals     = 10

@@ -88,8 +88,8 @@ func told(s result.Search) string {
 // records/s
 const capacity = 2000
 
-// At a ratio x above the capacity, the last record of three quarters of a probe waits 0.75·x of its
-// length: 30 ms of two seconds at 2 %.
+// If a rate exceeds the capacity by the ratio x, the record at three quarters of a probe waits for
+// 0.75·x of the probe's length: 30 ms of two seconds at 2 %.
 func TestSearchFindsTheCapacity(t *testing.T) {
 	virtual.Test(t, virtual.Options{ProducePerSecond: capacity}, func(t *testing.T, c *virtual.Cluster) {
 		engine := engineOn(t, c)
@@ -161,8 +161,8 @@ func refusal(req *kmsg.ProduceRequest) kmsg.Response {
 	return resp
 }
 
-// plant makes runs without a Kafka: up to holds, answers take 5 ms, above it 500 ms, and a closed
-// loop reaches twice as much.
+// plant makes runs without a Kafka. Answers take 5 ms up to a rate (holds), and 500 ms above it. A
+// closed loop reaches twice that rate.
 type plant struct {
 	maker
 	holds float64
@@ -378,7 +378,7 @@ func TestSearchInterrupted(t *testing.T) {
 	}
 }
 
-// A lost agent says nothing about a rate, and ends the search wherever it is.
+// A run that lost an agent says nothing about its rate, and ends the search at any step.
 func TestSearchLosesAnAgent(t *testing.T) {
 	const agent = "an agent was lost: agent 1: " + result.EndedEarly
 	for want, c := range map[string]struct {

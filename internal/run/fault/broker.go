@@ -21,7 +21,7 @@ func brokers(c cluster.Cluster) ([]*cluster.Broker, error) {
 }
 
 // Refusal returns why no run may break the brokers of a cluster of this kind (cluster.KindKafka and
-// so on), or of one that stays up after the run; nil if a run may.
+// so on), or of a cluster that stays up after the run; nil if a run may break them.
 func Refusal(kind string, kept bool) error {
 	switch {
 	case kept:

@@ -25,7 +25,7 @@ type Fault interface {
 	// Available returns why the fault can't be done in this run, or nil. The run calls it after
 	// everything is open and before the load begins.
 	Available() error
-	// Inject does the fault and returns when it is done; starting a broker takes until it serves.
+	// Inject does the fault and returns when it is done; a broker's start is done when it serves.
 	// The step may be empty. Inject may be called from any goroutine, and several faults may be
 	// injected at a time.
 	Inject(ctx context.Context) (Step, error)

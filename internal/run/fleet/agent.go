@@ -216,7 +216,7 @@ func (a *agent) makePart(ctx context.Context, p planned) error {
 		last, done := context.WithTimeout(outer, lastWords)
 		defer done()
 		_ = a.m.writer.Write(last, p.run, control.Ready{ClockNs: a.clock(), Failed: err.Error()}) // before the start
-		_ = a.m.writer.Write(last, p.run, control.Sent{Failed: err.Error()})                      // after it
+		_ = a.m.writer.Write(last, p.run, control.Sent{Failed: err.Error()})                      // after the start
 		return fmt.Errorf("%w: %w", ErrNotHandedIn, err)
 	}
 	return a.handIn(ctx, p.run, spool)

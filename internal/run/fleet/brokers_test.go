@@ -53,7 +53,8 @@ func startMetrics(t *testing.T) (url string, readings *atomic.Int64) {
 	return server.URL, readings
 }
 
-// onBrokers makes a run of two agents whose coordinator sees the cluster as of returns it.
+// onBrokers makes a run of two agents. Their coordinator sees the cluster that the function
+// returns.
 func onBrokers(t *testing.T, yaml string, of func(*virtual.Cluster) cluster.Cluster, set func(*bench.Config)) (
 	r result.Run,
 ) {

@@ -12,7 +12,7 @@ import (
 const maxLanes = 1 << 20
 
 // Check returns everything in a scenario that this many agents cannot do, with remedies; nil if
-// they can do it all. With bench.Apart, senders of them send.
+// they can do it all. senders is how many of them send with bench.Apart.
 func Check(s scenario.Scenario, of, senders int, placement string) error {
 	placement = bench.Placed(s, placement)
 	var faults []error

@@ -17,10 +17,10 @@ import (
 
 // Clock says how an agent compares its clock with the clocks of other agents.
 type Clock struct {
-	// Boot identifies the clock, whose offset agents of one boot know exactly.
+	// Boot identifies the clock. Agents with one boot know each other's offset exactly.
 	Boot echo.Boot
-	// Conn answers questions for the time at Addr; empty is Conn's address. Without Conn others ask
-	// over the log, and the error is some milliseconds.
+	// Conn answers questions for the time at Addr; an empty Addr is Conn's address. Without Conn,
+	// other agents ask over the log, and the error is some milliseconds.
 	Conn net.PacketConn
 	Addr string
 	// Resolve returns the address of another agent; nil resolves UDP addresses.
@@ -46,7 +46,7 @@ type clocks struct {
 	m     *member
 
 	end     func()
-	answers chan answer // what exceeds its capacity is asked again
+	answers chan answer // beyond its capacity, answers are dropped, and the asker asks again
 
 	mu      sync.Mutex
 	peers   map[int]peerClock
@@ -140,13 +140,14 @@ func (c *clocks) prove(from control.Record, e control.Echo, now int64) {
 	if !is || c.m == nil || e.Asker != c.m.instance || c.peers[from.Agent].instance != from.Instance {
 		return
 	}
-	_ = c.node.Add(uint32(from.Agent), clock.Echo{ // on an error it is asked again
+	_ = c.node.Add(uint32(from.Agent), clock.Echo{ // on an error the agent is asked again
 		SentNs: q.sentNs, HeardNs: e.HeardNs, AnsweredNs: e.AnsweredNs, ReceivedNs: now,
 		OwnSlewNs: q.slewNs, PeerSlewNs: e.SlewNs,
 	})
 }
 
-// wanted returns the agents whose clocks a part needs: agent 0, and all that send if it receives.
+// wanted returns the agents whose clocks a part needs: agent 0 and, if the part receives, all
+// agents that send.
 func wanted(plan bench.Plan, s scenario.Scenario, index int) (agents []int) {
 	_, members := plan.Workers(s, index)
 	for i := range plan.Parts {
@@ -215,7 +216,8 @@ func (c *clocks) over(agent int, from, to, used int64) (clock.Bound, bool) {
 	return c.node.Over(uint32(agent), from, to, used)
 }
 
-// know asks over the log those that do not answer by UDP.
+// know reports whether all agents' clocks are known. Over the log, it asks the agents that do not
+// answer by UDP.
 func (c *clocks) know(ctx context.Context, run int, agents []int, now int64) bool {
 	unknown := slices.DeleteFunc(slices.Clone(agents), func(i int) bool {
 		_, known := c.at(i, now)
@@ -254,8 +256,8 @@ type seenClocks struct {
 
 type seenClock struct {
 	agent            int
-	used             int64 // by the part
-	sinceNs, errorNs int64 // the error until sinceNs
+	used             int64 // the offset that the part uses
+	sinceNs, errorNs int64 // errorNs is the error until sinceNs
 }
 
 // zeroNs is the start on this agent's clock.

@@ -98,7 +98,7 @@ func hours(agent int) time.Duration {
 	return []time.Duration{0, -7 * time.Hour, 100 * time.Hour, 13 * time.Minute}[agent]
 }
 
-// They measure what agents with one clock measure, within the reported error.
+// Agents with shifted clocks measure what agents with one clock measure, within the reported error.
 func TestApartWithShiftedClocks(t *testing.T) {
 	var truth result.Run
 	within(t, 4, func(w *world) { truth, _ = w.apart(skew{}) })
@@ -143,7 +143,7 @@ func TestApartWithShiftedClocks(t *testing.T) {
 	}
 }
 
-// The e2e times then count as not measured.
+// If a clock is stepped, the e2e times count as not measured.
 func TestSteppedClock(t *testing.T) {
 	within(t, 4, func(w *world) {
 		r, _ := w.apart(skew{udp: true, ahead: hours, step: func(agent int, c *shifted) {

@@ -11,12 +11,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 )
 
-// collector is the index of no agent, so that all readers ignore what it writes.
+// collector is an index that no agent has, so that all readers ignore what Collect writes.
 const collector = math.MaxInt32
 
 // Collect reads the parts of a session's last run from its log, and keeps them in folder, for
 // bench.Conclude. It waits for agents that have not handed in, until wait ends or the log is silent
-// for as long as a coordinator waits; tell receives which, and may be nil.
+// for as long as a coordinator waits. tell receives which agents these are, and may be nil.
 func Collect(ctx, wait context.Context, s Session, folder string, tell func(string)) (plan bench.Plan, handed bench.Handed, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -33,7 +33,7 @@ type Coordinator struct {
 	m      *member
 	cancel context.CancelFunc
 	run    int
-	byUser atomic.Bool // ended the load of the run early
+	byUser atomic.Bool // a user ended the load of the run early
 	first  firstReady
 
 	refused map[int]string // by index
@@ -156,7 +156,7 @@ func (c *Coordinator) Make(ctx context.Context, plan bench.Plan, watch bench.Fle
 	helpers.Go(func() { c.tellEnd(watching, plan.Spending(s), watch.Ends) })
 	helpers.Go(func() { c.interrupt(watching, lead+time.Duration(s.Phases.Warmup), watch.Interrupt) })
 	missing := c.gather(ctx, limit, lead+time.Duration(s.Phases.Warmup))
-	if err := ctx.Err(); err != nil { // agents end before their topic is deleted
+	if err := ctx.Err(); err != nil { // the agents must end before their topic is deleted
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 		defer cancel()
 		return bench.Handed{}, errors.Join(fmt.Errorf("the run %s was abandoned: %w", plan.RunID, err), c.m.writer.Write(last, c.run, control.End{Reason: "the run was abandoned"}))

@@ -34,7 +34,7 @@ func (d *described) look() {
 	})
 }
 
-// A run that is killed before its end says what it was.
+// A run that is killed before its end has a run.json that describes it.
 func TestDescribedFromTheStart(t *testing.T) {
 	filled := strings.Replace(small, "partitions: 8", "partitions: 8, fill_records: 400", 1)
 	for name, of := range map[string]int{"without agents": 0, "with agents": 2} {

@@ -76,7 +76,7 @@ func (w *world) invalid(o *bench.Outcome, err error, words ...string) {
 	}
 }
 
-// The others stop.
+// If an agent reads the start too late, the others stop.
 func TestStartIsReadTooLate(t *testing.T) {
 	within(t, 2, func(w *world) {
 		late := &failing{read: func(all []control.Entry) ([]control.Entry, error) {
@@ -307,7 +307,7 @@ func TestCollectAfterTheCoordinator(t *testing.T) {
 	})
 }
 
-// It ends the run for all.
+// An interrupted agent ends the run for all.
 func TestAgentIsInterrupted(t *testing.T) {
 	within(t, 2, func(w *world) {
 		interrupt := make(chan struct{})
@@ -327,7 +327,6 @@ func TestAgentIsInterrupted(t *testing.T) {
 	})
 }
 
-// The second interrupt abandons the run.
 func TestCollectBeforeThereIsARun(t *testing.T) {
 	within(t, 2, func(w *world) {
 		w.agent("node-0", 0, nil)
@@ -343,7 +342,8 @@ func TestCollectBeforeThereIsARun(t *testing.T) {
 	})
 }
 
-// An event names a silent agent once. The user's interrupt is the user's, also if an agent hands in nothing.
+// An event names a silent agent once. The user's interrupt counts as the user's, even if an agent
+// hands in nothing.
 func TestInterruptBesideASilentAgent(t *testing.T) {
 	within(t, 2, func(w *world) {
 		began := time.Now()
@@ -370,6 +370,7 @@ func TestInterruptBesideASilentAgent(t *testing.T) {
 	})
 }
 
+// The second interrupt abandons the run.
 func TestCoordinatorIsInterrupted(t *testing.T) {
 	for name, twice := range map[string]bool{"once": false, "twice": true} {
 		t.Run(name, func(t *testing.T) {
@@ -439,8 +440,8 @@ func TestAgentsThatDoNotFit(t *testing.T) {
 	})
 }
 
-// Each agent's events are reported once.
-// A mismatch is told as soon as one agent has joined, and the agents that wait are told why.
+// A mismatch is reported as soon as one agent has joined, and the agents that wait learn the
+// reason.
 func TestRefusedBeforeAllHaveJoined(t *testing.T) {
 	within(t, 3, func(w *world) {
 		w.agent("node-0", 0, nil)
@@ -458,6 +459,7 @@ func TestRefusedBeforeAllHaveJoined(t *testing.T) {
 	})
 }
 
+// Each agent's events are reported once.
 func TestPulses(t *testing.T) {
 	within(t, 3, func(w *world) {
 		w.agents(3)
@@ -530,7 +532,7 @@ func lastPulse(t *testing.T, dir string) (p result.Pulse) {
 	return p
 }
 
-// writtenUnderLoad returns the bytes of the control records from the start to the first agent that
+// writtenUnderLoad returns the bytes of the control records from the start until the first agent
 // has closed its producers.
 func (w *world) writtenUnderLoad() (bytes int64) {
 	entries, err := w.log.Read(w.t.Context(), 0)

@@ -141,8 +141,8 @@ func TestAgentsAreOneLoad(t *testing.T) {
 	}
 }
 
-// oneLoad makes the small run with this number of agents, or without agents if it is 1. It also returns
-// the first interval, and how many records were due at each time.
+// oneLoad makes the small run with this number of agents, or without agents if the number is 1. It
+// also returns the first interval, and how many records were due at each time.
 func oneLoad(t *testing.T, agents int) (r result.Run, first result.Interval, due map[int64]int) {
 	within(t, agents, func(w *world) {
 		cfg := w.base()
@@ -208,7 +208,7 @@ func (f folder) Began(dir string)       { f(dir) }
 func (folder) Interval(result.Interval) {}
 func (folder) Event(result.Event)       {}
 
-// Who follows an agent's folder sees the run that the coordinator makes.
+// An agent's folder has the ID and the name of the run that the coordinator makes.
 func TestPartsHaveTheIDOfTheRun(t *testing.T) {
 	within(t, 2, func(w *world) {
 		w.placed = bench.Any

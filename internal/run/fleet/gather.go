@@ -25,8 +25,8 @@ func (c *Coordinator) interrupt(ctx context.Context, in time.Duration, interrupt
 	}
 }
 
-// stop ends the load at a future time that all agents know. The measured window begins in after
-// began.
+// stop ends the load at a future time that all agents know. The measured window begins at the time
+// began + in.
 func (c *Coordinator) stop(ctx context.Context, began time.Time, in time.Duration) {
 	_ = c.m.writer.Write(ctx, c.run, control.Stop{AtNs: int64(time.Since(began) - in + lead)})
 }
@@ -50,8 +50,8 @@ func (c *Coordinator) tellEnd(ctx context.Context, parts []int, ends func(atNs i
 	}
 }
 
-// gather returns what is missing once all agents have handed in or cannot, or are silent for
-// handInWithin after limit. If one fails, the load of the others ends.
+// gather waits until each agent has handed in, cannot hand in, or is silent for handInWithin after
+// limit. It returns what is missing. If an agent fails, the load of the others ends.
 func (c *Coordinator) gather(ctx context.Context, limit, in time.Duration) (missing []string) {
 	began := time.Now()
 	deadline := began.Add(limit + handInWithin)

@@ -130,7 +130,7 @@ func (l *link) follow(deadline time.Duration) {
 	}
 	if l.why != nil {
 		close(l.started)
-		l.end() // the topic may still be being filled
+		l.end() // the part may still be filling the topic
 		return
 	}
 	zero := start.ClocksNs[l.index]
@@ -222,8 +222,8 @@ func (l *link) HandIn(s snapshot.Snapshot) error {
 	return l.spool.add(s)
 }
 
-// getReady writes again after changes, until the run starts. Inexact clocks count as changed after
-// readyAgain.
+// getReady writes that the part is ready, again after each change, until the run starts. Inexact
+// clocks count as changed after readyAgain.
 func (l *link) getReady() {
 	var owned []int32
 	var last time.Time

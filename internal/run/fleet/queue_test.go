@@ -42,7 +42,7 @@ const (
 	filled  = ", fill_records: 4001, fill_producers: 4"
 )
 
-// queueCase is a scenario with a queue: what it has of topic, load and queue.
+// queueCase is a scenario with a queue: its additions to topic, load and queue.
 type queueCase struct{ name, fill, load, engine, more string }
 
 // Four agents take from a queue what one process takes: counts and books are equal.
@@ -69,7 +69,8 @@ func shareAQueue(t *testing.T, cases []queueCase) {
 	}
 }
 
-// If the only receiving agent dies, the run is invalid and names it; nothing is said of the queue.
+// If the only receiving agent dies, the run is invalid and names the agent, and has no figures of
+// the queue.
 func TestReceiverOfAQueueDies(t *testing.T) {
 	within(t, 2, func(w *world) {
 		w.agent("node-0", 0, nil)

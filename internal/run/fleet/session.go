@@ -25,10 +25,10 @@ type member struct {
 
 	mu      sync.Mutex
 	state   *control.State
-	changed chan struct{} // by the next change
+	changed chan struct{} // closed by the next change
 	lost    error         // why the log is no longer read
 	key     error         // first refusal because of the key
-	foreign bool          // the coordinator wrote such a record
+	foreign bool          // a coordinator wrote a record that was refused because of the key
 }
 
 // join follows the log until ctx ends. heard may be nil and must not block.
@@ -104,7 +104,7 @@ func (m *member) await(ctx context.Context, look func(*control.State) bool) erro
 	}
 }
 
-// awaitTalk is await that gives up when the log is silent for that time.
+// awaitTalk is await, but gives up when the log is silent for this time.
 func (m *member) awaitTalk(ctx context.Context, silence time.Duration, look func(*control.State) bool) error {
 	for {
 		var before int64

@@ -46,7 +46,7 @@ func (c *Coordinator) awaitAgents(ctx context.Context) error {
 	case len(gone) > 0:
 		return fmt.Errorf("%w: %s", ErrAgents, strings.Join(gone, "; "))
 	}
-	if len(missing) > 0 { // one is refused: others may be, which join at the same time
+	if len(missing) > 0 { // an agent is refused: others that join at the same time may be refused too
 		select {
 		case <-time.After(settle):
 		case <-ctx.Done():
@@ -185,7 +185,7 @@ func (c *Coordinator) fill(ctx context.Context, plan bench.Plan, watch bench.Fle
 // settle is how long the agents' partitions must stay the same before the start.
 const settle = 300 * time.Millisecond
 
-// start writes another start if one names a replaced instance.
+// start writes another start record if the last one names a replaced instance.
 func (c *Coordinator) start(ctx context.Context, plan bench.Plan, s scenario.Scenario, watch bench.FleetWatch) error {
 	ready, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()

@@ -69,7 +69,7 @@ func same(t *testing.T, one, four result.Run) {
 	}
 }
 
-// Their window ends with its.
+// The window of four agents ends when the window of one process ends.
 func TestAgentsShareVolume(t *testing.T) {
 	for name, bound := range map[string]string{"records": "records: 4001", "volume": "volume: 400kB"} {
 		t.Run(name, func(t *testing.T) {

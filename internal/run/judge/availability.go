@@ -26,7 +26,7 @@ type Tally struct {
 
 // Replicas describes the replicas of the run's topic in the measured window.
 type Replicas struct {
-	Under, UnderMin, Leaderless time.Duration // any partition lacked a replica in sync, min.insync.replicas, its leader
+	Under, UnderMin, Leaderless time.Duration // how long any partition lacked a replica in sync, min.insync.replicas, or its leader
 	LeaderChanges               int64
 	Every                       time.Duration // planned time between two readings
 	SparsestNs                  int64         // longest time between two readings; 0 if there was no reading

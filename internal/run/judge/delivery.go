@@ -25,7 +25,7 @@ func (e *Evidence) books() []ledger.Books {
 	return books
 }
 
-// In a queue no record counts as passed over, because it has no order.
+// In a queue no record counts as passed over, because a queue has no order.
 func nowhere(int32) int64 { return -1 }
 
 // CloseQueue compares the records that came out of a queue, in any order, with those sent.

@@ -32,7 +32,7 @@ type Evidence struct {
 	Failed  Failures
 	Agents  []result.Agent // by index; none in a run of one machine
 	// ClockErrorNs is the greatest possible error of a time whose record one agent sent and another
-	// received. ClocksUnknown names the agents for which it is unknown.
+	// received. ClocksUnknown names the agents for which this error is unknown.
 	ClockErrorNs  int64
 	ClocksUnknown []string
 	// Warnings come first in the verdict.
@@ -50,7 +50,7 @@ type Setup struct {
 	// VolumeBoundedBytes is the reduced volume of a run whose disk had too little space; 0 if it
 	// was not reduced. VolumeBoundedRecords is the same for load.records.
 	VolumeBoundedBytes   int64
-	VolumeBoundedRecords int64 // the same for load.records
+	VolumeBoundedRecords int64
 	// Expected is how many records the schedule has in the measured window; nil if random or
 	// without a schedule.
 	Expected *float64
@@ -168,7 +168,7 @@ type Machine struct {
 	Compression []result.Compression
 	// ConsumerProcesses is how many child processes run the consumers; 0 is none.
 	ConsumerProcesses int
-	Confined          *result.Confined // nil if they have no limits
+	Confined          *result.Confined // nil if the consumers have no limits
 	UsageUnknown      error            `json:"-"` // why the usage of the processes is unknown; nil if it is known
 }
 

@@ -30,7 +30,8 @@ func (f *Fill) In(n int) []int64 {
 	return in
 }
 
-// The parts fill at the same time, so the fill takes as long as the slowest. Either may be nil.
+// with adds the fill of another part. The parts fill at the same time, so the whole fill takes as
+// long as the slowest part's. Either fill may be nil.
 func (f *Fill) with(o *Fill) *Fill {
 	switch {
 	case o == nil:
@@ -54,7 +55,7 @@ func (f *Fill) with(o *Fill) *Fill {
 	return f
 }
 
-// SentBooks are the books of producers. In JSON, each is its binary form.
+// SentBooks are the books of producers. In JSON, each book has its binary form.
 type SentBooks []*ledger.Sender
 
 // MarshalJSON implements json.Marshaler.

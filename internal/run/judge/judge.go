@@ -1,4 +1,4 @@
-// Package judge makes a run's result of its evidence: every figure, and the verdict.
+// Package judge makes a run's result from its evidence: every figure, and the verdict.
 //
 // It is pure: the same evidence always gives the same result.
 //
@@ -63,8 +63,8 @@ func Run(e *Evidence) result.Run {
 
 func (e *Evidence) sends() bool { return e.Scenario.Load.Producers > 0 }
 
-// endless reports whether the run reads a topic to which others go on writing: it has no backlog
-// and no drain.
+// endless reports whether the run reads a topic to which others go on writing. Such a run has
+// neither backlog nor drain.
 func (e *Evidence) endless() bool { return !e.sends() && e.ReadTo == nil }
 
 func (e *Evidence) closedLoop() bool { return e.sends() && e.Scenario.Load.Rate.IsMax() }

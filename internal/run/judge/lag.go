@@ -41,7 +41,8 @@ func (e *Evidence) lag() result.Lag {
 	return l
 }
 
-// The drain begins at the window's end, or when consumers that were held for it begin to fetch.
+// The drain begins at the window's end, or, if consumers were held until the drain, when they begin
+// to fetch.
 func (e *Evidence) drainFromNs() int64 {
 	if e.ConsumersNs == 0 { // not held, or held only until the window began
 		return e.EndNs

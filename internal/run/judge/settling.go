@@ -17,7 +17,8 @@ type Look struct {
 }
 
 const (
-	// settlingSpan is the period of a rate and of a mean time. It evens out polls and commits.
+	// settlingSpan is the period over which a rate or a mean time is taken. It evens out polls and
+	// commits.
 	settlingSpan = time.Second
 	// settlingRate is the greatest relative distance of a settled rate from its level.
 	settlingRate = 0.10
@@ -32,7 +33,7 @@ func settled(changes []result.Change, seen []Look, end int64, target time.Durati
 		}
 		from, _ := slices.BinarySearchFunc(seen, changes[i].AtNs, lookAt)
 		to, _ := slices.BinarySearchFunc(seen, until+1, lookAt)
-		if at, ok := settledAt(seen[min(from, to):to], target); ok { // a change in the drain has none
+		if at, ok := settledAt(seen[min(from, to):to], target); ok { // no look follows a change in the drain
 			seconds := time.Duration(max(0, at-changes[i].AtNs)).Seconds()
 			changes[i].SettlingS = &seconds
 		}

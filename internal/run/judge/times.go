@@ -22,7 +22,7 @@ func (e *Evidence) times(sent snapshot.Sent) map[string]result.Time {
 	return times
 }
 
-// fromTheSender begin at a record's sender and end at its receiver.
+// fromTheSender are the times that begin at a record's sender and end at its receiver.
 var fromTheSender = []latency.Metric{latency.E2EServiceTime, latency.E2EResponseTime, latency.ProcessedResponseTime}
 
 func (e *Evidence) uncertain(out *result.Run) (fields []string) {

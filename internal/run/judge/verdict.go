@@ -163,7 +163,7 @@ func starvation(out *result.Run) string {
 func unscheduled(out *result.Run) bool { return out.Load.ClosedLoop || out.Load.Scheduled == 0 }
 
 // unreliable returns the fields of a valid run that have a figure but were not measured
-// (result.Run.Says): if the tool was starved, every time.
+// (result.Run.Says): if the tool was starved, the fields of all times.
 func unreliable(out *result.Run) (fields []string) {
 	if starvation(out) == "" || !unscheduled(out) {
 		return nil

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// BrokerLog reads the usage of the local brokers at each multiple of Period on the machine's axis, for the intervals
-// of a run whose parts other processes make. Use it after its observer has stopped.
+// BrokerLog reads the usage of the local brokers at each multiple of Period on the machine's axis,
+// for the intervals of a run whose parts other processes make. Use the BrokerLog after its observer
+// has stopped.
 type BrokerLog struct {
 	Machine *Machine
 	Period  time.Duration

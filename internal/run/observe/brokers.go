@@ -124,7 +124,7 @@ func (w *Brokers) take(id int32, c probe.BrokerCounts, end windowEnd) {
 	b.stretch(c, w.every)
 }
 
-// A period shorter than half of every says little, so stretch adds it to the next one.
+// A period shorter than every/2 says little, so stretch adds it to the next period.
 func (b *brokerReadings) stretch(c probe.BrokerCounts, every time.Duration) {
 	if b.before == nil {
 		b.before = &c
@@ -169,7 +169,7 @@ func (w *Brokers) Metrics() map[int32]*result.BrokerMetrics {
 	return all
 }
 
-// If a broker was restarted or did not answer at one end, only its peaks are known.
+// If a broker was restarted or did not answer at one end of the window, only its peaks are known.
 func (b *brokerReadings) metrics() *result.BrokerMetrics {
 	m := &result.BrokerMetrics{UnderReplicatedPeak: b.underReplicated, HeapPeakBytes: b.heap}
 	if b.first == nil || b.last == nil {

@@ -70,7 +70,8 @@ const changePoll = 10 * time.Millisecond
 // idlePoll applies after a change without a backlog, and to costly readings.
 const idlePoll = 100 * time.Millisecond
 
-// normalWait is how long records of a group that keeps up wait: a fetch and the work before them.
+// normalWait is how long a record waits if its group keeps up: for a fetch, and for the work on
+// earlier records.
 const normalWait = 50 * time.Millisecond
 
 // Fetching is the change at which held consumers begin to fetch.

@@ -126,7 +126,8 @@ func (m *Machine) readThreads(brokers []brokerUsage) map[int]probe.Threads {
 	return all
 }
 
-// waitedForCores is a part of all time in which the threads could run; nil if unknown.
+// waitedForCores returns the threads' wait as a part of all time in which they could run; nil if
+// unknown.
 func waitedForCores(a, b Reading, pid int) *float64 {
 	before, known := a.threads[pid]
 	if !known {

@@ -240,7 +240,8 @@ func (s *Intervals) close(before, after counters, seen *result.Interval) {
 	}
 }
 
-// late reports the begin and the end of each period without figures of a process once.
+// late reports once the start, and once the end, of each period in which a process has no new
+// figures.
 func (s *Intervals) late() (names []string) {
 	for _, p := range s.processes() {
 		name := fmt.Sprintf("%s (pid %d)", p.Name(), p.PID())

@@ -16,7 +16,7 @@ type Watcher interface {
 	Began(dir string)
 	Interval(result.Interval)
 	// Event reports an event, or, with the kind "progress", a step of the preparation. A step with
-	// data repeats until the next one without.
+	// data repeats until the next step without data.
 	Event(result.Event)
 }
 
@@ -100,8 +100,8 @@ func (j *Journal) Once(kind, what string, err error) {
 	}
 }
 
-// SetAxis sets the start of the measured window, from now, and its length. It writes the events
-// that waited for the axis.
+// SetAxis sets the start of the measured window, counted from now, and its length. It writes the
+// events that waited for the axis.
 func (j *Journal) SetAxis(from, length time.Duration) {
 	j.put(func() (shift int64) { return j.axis.Set(from, length) })
 }

@@ -19,7 +19,7 @@ type Looks struct {
 	Groups remote.Groups
 
 	all  []judge.Look
-	skip int // power of two, 0 is 1: one of skip looks is kept
+	skip int // a power of two, 0 means 1; one look in every skip looks is kept
 	seen int
 }
 

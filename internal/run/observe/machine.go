@@ -232,7 +232,7 @@ func (m *Machine) confined(a, b Reading) *result.Confined {
 	return &c
 }
 
-// busiest returns nil if the usage is unknown. after may have processes that started after before.
+// busiest returns nil if the usage is unknown. Processes that started later are only in after.
 func busiest(before, after []snapshot.Usage, lengthNs int64) *float64 {
 	var most *float64
 	for i, u := range after {
@@ -318,7 +318,7 @@ func BrokersBetween(a, b Reading, peaks Peaks) []result.Broker {
 	return all
 }
 
-// foldersSize is in bytes; nil if one is unknown.
+// foldersSize returns bytes; nil if the size of a folder is unknown.
 func foldersSize(dirs []string) *int64 {
 	var sum int64
 	for _, dir := range dirs {

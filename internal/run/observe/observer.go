@@ -4,7 +4,8 @@
 // reading has its own type, which keeps the values until the run is judged.
 //
 // Files to know: observer.go, journal.go, intervals.go, usage.go (of processes in an interval),
-// lag.go, changes.go, machine.go, replicas.go, brokers.go, brokerlog.go (local brokers of a run of agents).
+// lag.go, changes.go, machine.go, replicas.go, brokers.go, brokerlog.go (local brokers of a run of
+// agents).
 package observe
 
 import (

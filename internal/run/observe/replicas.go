@@ -33,8 +33,8 @@ type Replicas struct {
 	seen      judge.Replicas
 }
 
-// OpenReplicas returns a reader of the topic's replicas, after its first reading. If that fails, it
-// closes reader.
+// OpenReplicas returns a reader of the topic's replicas, after its first reading. If that reading
+// fails, OpenReplicas closes reader.
 func OpenReplicas(ctx context.Context, axis *load.Axis, journal *Journal, reader *probe.ReplicaReader,
 	every time.Duration) (*Replicas, error) {
 	w := &Replicas{
@@ -139,7 +139,7 @@ func (w *Replicas) take(all []probe.PartitionReplicas, at int64) {
 }
 
 // lacking returns how many partitions were under-replicated, and how many had no leader, at the
-// last reading of an interval; nil if there was no reading since from or in the last two periods.
+// last reading of an interval; nil if no reading came in the interval or in the last two periods.
 func (w *Replicas) lacking(from, to int64) (underReplicated, leaderless *int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

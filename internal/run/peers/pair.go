@@ -44,7 +44,7 @@ type Made struct {
 var ErrNothingProduced = errors.New("nothing was produced for it to consume")
 
 // Produce creates the topic and runs the producer's tool on it. For a closed loop, perSecond
-// determines how many records it sends. After an error there is no run.
+// determines how many records the tool sends. After an error there is no run.
 func (p *Pair) Produce(ctx context.Context, s scenario.Scenario, perSecond float64) (*Made, error) {
 	topic, err := p.Admin.CreateTopic(ctx, "kafka-bench-peers-"+p.Tag, s.Topic.Partitions, s.Topic.Replication, s.Topic.Config)
 	p.topic = topic

@@ -1,5 +1,5 @@
 // Package peers runs Kafka's own performance tools in turns with our runs, on the same cluster.
-// They get the same shape of topic and the same client settings.
+// The tools get the same shape of topic and the same client settings.
 //
 // Many users know the figures of kafka-producer-perf-test and kafka-consumer-perf-test, but these
 // tools make other experiments than ours. kafka-producer-perf-test has one producer, and its

@@ -54,7 +54,7 @@ func (r *Rounds) round(ctx context.Context, pair *Pair) (err error) {
 		if r.Keep {
 			return
 		}
-		// Also after an interrupt.
+		// Close the pair even after an interrupt.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pairTimeout)
 		defer cancel()
 		err = errors.Join(err, pair.Close(ctx))

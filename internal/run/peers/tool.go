@@ -20,7 +20,8 @@ type Tools struct {
 	CommandConfig string
 }
 
-// jvmOptions are the options of Kafka's scripts. Only figures in this language can be parsed.
+// jvmOptions are the options of Kafka's scripts. They set English, because only figures in English
+// can be parsed.
 var jvmOptions = []string{
 	"-Xmx512M", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35",
 	"-XX:+ExplicitGCInvokesConcurrent", "-Djava.awt.headless=true", "-Duser.language=en", "-Duser.country=US", "-Duser.timezone=UTC",

@@ -14,7 +14,7 @@ type Assignment struct {
 
 	Brokers []string // host:port
 
-	// Zero is the run's axis before it is set; it converts earlier times.
+	// Zero is the run's axis before it is set, and converts times that are read before that.
 	Zero load.Zero
 
 	RunID      string

@@ -45,8 +45,8 @@ type Child struct {
 	mu    sync.Mutex
 	ended bool
 	err   error
-	// owed is closed when the answer arrives that a sampler did not wait for; nil if there was
-	// none.
+	// owed is closed when an answer arrives for which a sampler did not wait; nil if there was no
+	// such answer.
 	owed <-chan struct{}
 	// rests reports that the child must not be asked any more.
 	rests bool
@@ -159,8 +159,8 @@ func (c *Child) Err() error {
 	return c.err
 }
 
-// Call sends a request and waits for the answer. If none comes in time, it ends the child. After an
-// error, reply is invalid.
+// Call sends a request and waits for the answer. If none comes in time, Call ends the child. After
+// an error, reply is invalid.
 func (c *Child) Call(method string, args, reply any) error {
 	return c.call(method, args, reply, answerTimeout)
 }
@@ -229,8 +229,8 @@ func (c *Child) Kill() {
 // Children are the processes of a run.
 type Children []*Child
 
-// StartChildren starts n processes by start and names them by their numbers. After an error none is
-// left.
+// StartChildren starts n processes as start says, and names them by their numbers. After an error
+// no process is left.
 func StartChildren(n int, start func(number int) Start) (Children, error) {
 	var cs Children
 	for number := range n {
@@ -244,7 +244,7 @@ func StartChildren(n int, start func(number int) Start) (Children, error) {
 	return cs, nil
 }
 
-// Each calls do for each child in parallel, and joins the errors.
+// Each calls a function for each child in parallel, and joins the errors.
 func (cs Children) Each(do func(i int, c *Child) error) error {
 	errs := make([]error, len(cs))
 	var doing sync.WaitGroup
@@ -264,7 +264,8 @@ func (cs Children) Parts() []Part {
 	return parts
 }
 
-// Snapshots returns the last snapshot of each child. The error names those that ended unexpectedly.
+// Snapshots returns the last snapshot of each child. The error names the children that ended
+// unexpectedly.
 func (cs Children) Snapshots(w Want) ([]snapshot.Snapshot, error) {
 	all := make([]snapshot.Snapshot, len(cs))
 	err := cs.Each(func(i int, c *Child) (err error) {

@@ -113,8 +113,8 @@ func (c *Child) told() snapshot.Snapshot {
 	return s
 }
 
-// keep stores a snapshot and returns it, with fields that were not requested as the child reported
-// them last. A late snapshot updates only the optional fields that it has.
+// keep stores a snapshot and returns it. Fields that were not requested have the values that the
+// child reported last. A late snapshot updates only the optional fields that it has.
 func (c *Child) keep(s snapshot.Snapshot) snapshot.Snapshot {
 	c.mu.Lock()
 	if err := s.Fits(c.partitions); err != nil {
@@ -222,7 +222,7 @@ func (c *Child) begin() bool {
 }
 
 // rest blocks new requests, waits for pending ones, and then requests everything once more. If the
-// child hangs, that takes one answerTimeout, and Call ends it.
+// child hangs, that takes one answerTimeout, and Call ends the child.
 func (c *Child) rest() {
 	c.mu.Lock()
 	again := c.rests

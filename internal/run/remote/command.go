@@ -29,9 +29,9 @@ func (c *Child) startCommand(s Start) error {
 	return StartTied(cmd, c.await)
 }
 
-// StartTied starts a command that [InOwnGroup] has prepared, and calls wait, which waits for its
-// end. Linux ties the parent-death signal to the thread that started the child, so that thread
-// lives until wait returns.
+// StartTied starts a command that [InOwnGroup] has prepared, and calls wait, which waits for the
+// command's end. Linux ties the parent-death signal to the thread that started the child, so that
+// thread lives until wait returns.
 func StartTied(cmd *exec.Cmd, wait func()) error {
 	started := make(chan error)
 	go func() {

@@ -128,8 +128,8 @@ func (cs *Consumers) Children() (all Children) {
 	return all
 }
 
-// Begin sends the axis, or the new end of its window, to the processes. Until it arrives, a process
-// counts its deliveries as in the window.
+// Begin sends the axis, or the new end of its window, to the processes. Until the axis arrives, a
+// process counts its deliveries as in the window.
 func (cs *Consumers) Begin() {
 	if cs.here != nil {
 		return
@@ -148,8 +148,8 @@ func (cs *Consumers) Release() {
 // readyPoll is the period of the questions of AwaitReady.
 const readyPoll = 20 * time.Millisecond
 
-// AwaitReady waits until every partition is assigned and, if there are enough, every member has
-// one.
+// AwaitReady waits until every partition is assigned and, if there are enough partitions, every
+// member has at least one.
 func (cs *Consumers) AwaitReady(ctx context.Context) error {
 	if h, is := cs.here.(*Here); is {
 		return h.awaitReady(ctx)

@@ -27,8 +27,8 @@ func readSome(cs *Consumers, partition int) {
 	}
 }
 
-// The books of a killed process are kept. The test's records then begin anew, so those that it had read
-// count as duplicates.
+// The books of a killed process are kept. The test's records then begin anew, so those that the
+// process had read count as duplicates.
 func TestKilledProcess(t *testing.T) {
 	axis := load.NewAxis(nil)
 	axis.Set(0, time.Minute)

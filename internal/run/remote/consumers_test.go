@@ -141,8 +141,8 @@ func TestConsumersOfSeveralProcesses(t *testing.T) {
 	}
 }
 
-// In a process with other members, a member leaves and joins without them; the last one ends the
-// process.
+// A member leaves and joins without the other members of its process; the last member to leave ends
+// the process.
 func TestLeavingAProcess(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		axis := virtualAxis()

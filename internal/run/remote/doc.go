@@ -10,7 +10,7 @@
 // A [Part] is some of the run's producers or consumers, in this process ([Here]) or in a child.
 // [Producers] are the producers of all parts. Workers keep their numbers in the whole run, so the
 // records are the same for any number of processes. [Consumers] is one consumer group; Kafka
-// assigns the partitions among all members. No process has producers and consumers.
+// assigns the partitions among all members. No process has both producers and consumers.
 //
 // All processes of a machine share its monotonic clock, so a child only gets the axis (load.Zero).
 // Each child sends a snapshot per interval. Producers send their books once at the end. Consumers

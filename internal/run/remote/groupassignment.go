@@ -14,7 +14,7 @@ type GroupAssignment struct {
 	GroupSettings
 }
 
-// ClientAssignment is driver.ConsumerConfig without the fields of a process's own.
+// ClientAssignment is driver.ConsumerConfig without the fields that each process sets itself.
 type ClientAssignment struct {
 	Brokers                []string
 	ClientID               string
@@ -32,7 +32,7 @@ type ClientAssignment struct {
 	Native                 map[string]string
 }
 
-// GroupSettings is receive.Config without the fields of a process's own.
+// GroupSettings is receive.Config without the fields that each process sets itself.
 type GroupSettings struct {
 	Manual      bool
 	Members     int

@@ -116,7 +116,7 @@ func (s Standings) Awaited() [][]ledger.Awaited {
 	return all
 }
 
-// Begin sends the axis to the groups, or the new end of its window.
+// Begin sends the axis, or the new end of its window, to the groups.
 func (gs Groups) Begin() {
 	for _, g := range gs {
 		g.Begin()

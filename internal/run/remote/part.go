@@ -39,16 +39,16 @@ type Opened struct {
 
 // Want selects the parts of a snapshot. Counts and positions are always included and cost little.
 type Want struct {
-	// Times selects the histograms since the last request, which a Child keeps for a Collector.
-	// Here has none, because Collectors read its recorders.
+	// Times selects the histograms since the last request, which a Child keeps for a Collector. A
+	// [Here] has no such histograms, because Collectors read its recorders.
 	Times bool
 	Books bool // of consumers: arrived and awaited records
 	Last  bool // figures that are final after the load has ended
 	// Usage selects the usage of the process, which takes some time to read. Pauses selects the
 	// pauses of its runtime since the last request.
 	Usage, Pauses bool
-	// Awaited are the records to arrive, by partition and producer. The producers forget all
-	// others.
+	// Awaited are the records that have not arrived yet, by partition and producer. The producers
+	// forget all others.
 	Awaited [][]ledger.Awaited
 	// Delivered are the consumers' positions by partition, for the gate.
 	Delivered []int64
@@ -72,14 +72,14 @@ const (
 	End      Verb = iota // end the measured window earlier
 	Restrict             // producers to some partitions, before they start
 	Release              // consumers that were held
-	Join                 // Join to Resume change a member, as in receive.Group
+	Join                 // the commands from Join to Resume change a member, as in receive.Group
 	Leave
 	Kill
 	Doom // before the process is killed
 	Pause
 	Resume
 	Hold // return the partitions of consumers here
-	Tell // return what consumers here received of partitions
+	Tell // return what consumers here received from the given partitions
 	Hear // take over what other processes received
 )
 

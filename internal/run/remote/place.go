@@ -181,8 +181,8 @@ func (cs *Consumers) Kill(number int) (snapshot.Loss, error) {
 	return a.Loss, err
 }
 
-// Pause pauses a member. If it is the only member of its process, it pauses the process (SIGSTOP),
-// so that heartbeats stop too.
+// Pause pauses a member. If it is the only member of its process, Pause pauses the process
+// (SIGSTOP), so that heartbeats stop too.
 func (cs *Consumers) Pause(number int) (how string, err error) {
 	pause := Command{Do: Pause, Number: number}
 	a, err := cs.at(pause, func(p *place) (a Answer, err error) {
@@ -225,7 +225,7 @@ func (p *place) goOn() {
 func (cs *Consumers) Resume(number int) error {
 	resume := Command{Do: Resume, Number: number}
 	_, err := cs.at(resume, func(p *place) (Answer, error) {
-		if p.goOn(); cs.released.Load() { // it may have missed these commands
+		if p.goOn(); cs.released.Load() { // the process may have missed these commands
 			_ = p.process.Start(cs.cfg.Axis.Zero())
 			_, _ = p.process.Do(Command{Do: Release})
 		}

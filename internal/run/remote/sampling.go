@@ -8,8 +8,8 @@ import "time"
 
 const sampleTimeout = 500 * time.Millisecond
 
-// soon reports whether ask returned within sampleTimeout. A child that owes an answer is not asked
-// again by samplers, so it delays them once.
+// soon calls ask and reports whether it returned within sampleTimeout. Samplers do not ask a child
+// again that owes an answer, so such a child delays them only once.
 func (c *Child) soon(ask func()) (inTime bool) {
 	if c.owes() {
 		return false

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Serve answers requests from in on out until in ends. It then returns without waiting for pending
-// requests. services are the net/rpc services by name.
+// Serve reads requests from in and writes the answers to out. At the end of the input it returns
+// without waiting for pending requests. services are the net/rpc services by name.
 func Serve(in io.Reader, out io.WriteCloser, services map[string]any) error {
 	server := rpc.NewServer()
 	for name, service := range services {

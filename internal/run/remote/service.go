@@ -47,7 +47,7 @@ func NewService(ctx context.Context, here *Here) *Service {
 	}
 }
 
-// Tell sends an event to the run. If too many wait, it drops the event and counts it.
+// Tell sends an event to the run. If too many events wait, it drops the event and counts it.
 func (s *Service) Tell(e result.Event) {
 	select {
 	case s.events <- e:
@@ -121,7 +121,8 @@ func (s *Service) times() latency.Encoded {
 	return s.collector.Collect().Encode()
 }
 
-// Close ends producers and consumers and returns their final state. It gives up after patience.
+// Close ends producers and consumers and returns their final state. It waits no longer than
+// patience.
 func (s *Service) Close(patience time.Duration, reply *snapshot.Snapshot) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -71,7 +71,7 @@ func (c *tapeConsumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	return []driver.Chunk{chunk}, nil
 }
 
-// The first tenth are of the warm-up.
+// The first tenth of the records belong to the warm-up.
 func (c *tapeConsumer) value(partition int32, offset int64) []byte {
 	due := offset - tapeRecords/10
 	return c.corpus.Value(nil, uint64(offset), &payload.Stamp{

@@ -29,7 +29,7 @@ func (p *place) tellOthers(partitions []int32) {
 	cs.mu.Unlock()
 	for _, other := range cs.Children() {
 		if other != p.process {
-			_, _ = other.Do(Command{Do: Hear, Handed: a.Handed}) // a paused process gets it from hearOthers
+			_, _ = other.Do(Command{Do: Hear, Handed: a.Handed}) // a paused process gets this report from hearOthers
 		}
 	}
 }

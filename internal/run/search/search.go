@@ -111,7 +111,7 @@ type Finding struct {
 	HighestPerS float64
 	// PassedPerS is the highest rate that passed, confirmed or not; 0 if none.
 	PassedPerS float64
-	// FailedPerS is the lowest rate that failed; 0 if none. It is above both.
+	// FailedPerS is the lowest rate that failed; 0 if none. It is above HighestPerS and PassedPerS.
 	FailedPerS float64
 	// FailedOnce reports whether FailedPerS failed only one short probe.
 	FailedOnce bool

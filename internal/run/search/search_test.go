@@ -23,8 +23,8 @@ type plant struct {
 	noise      float64
 	random     *rand.Rand
 	tooFewPerS float64
-	// stalls are the indexes of probes that deliver nothing, doubts of failing ones whose tool
-	// could not measure.
+	// stalls are the indexes of probes that deliver nothing, doubts the indexes of failing probes
+	// whose tool could not measure.
 	stalls, doubts []int
 	made           int
 }

@@ -2,10 +2,10 @@ package search
 
 import "math"
 
-// rungs are parts of the capacity. The search begins at firstRung and goes down or up, above the
-// last rung by doubling. Below the first it gives up: a rate that fails at a hundredth of the
-// capacity does not fail for its rate. Any answer takes at most eleven of the twelve default probes
-// for a resolution of 3 %.
+// rungs are parts of the capacity. The search begins at firstRung and goes down or up. Above the
+// last rung it doubles the rate. Below the first rung it gives up: a rate that fails at a hundredth
+// of the capacity does not fail for its rate. Any answer takes at most eleven of the twelve default
+// probes for a resolution of 3 %.
 var rungs = []float64{0.01, 0.024, 0.15, 0.9, 1.1, 2, 5}
 
 const firstRung = 3
@@ -16,14 +16,14 @@ const (
 	maxDoubts  = 1
 )
 
-// belowRefuted is how many steps below a refuted rate the next one is; the steps double each time.
+// belowRefuted is how many steps the next rate is below a refuted rate; the steps double each time.
 // stepBelow makes a step smaller than the resolution, so that rounding leaves no gap to bisect.
 const (
 	belowRefuted = 2
 	stepBelow    = 0.95
 )
 
-// reserve is how many probes are kept for the confirmation, and a lower one if it fails.
+// reserve is how many probes are kept: for the confirmation, and for a lower rate if that fails.
 const reserve = 2
 
 type edge struct {
@@ -53,8 +53,8 @@ type Search struct {
 // New returns a search before its first probe.
 func New(o Options) *Search { return &Search{o: o.WithDefaults()} }
 
-// Next returns the next probe; more is false when the search is over. Until Tell, further calls
-// return the same.
+// Next returns the next probe; more is false when the search is over. Further calls before Tell
+// return the same probe.
 func (s *Search) Next() (step Step, more bool) {
 	if s.over || s.left() <= 0 {
 		return Step{}, false
@@ -82,8 +82,8 @@ func (s *Search) next() (Step, bool) {
 
 func (s *Search) left() int { return s.o.MaxProbes - len(s.probes) }
 
-// A long probe is its own confirmation: after a failed confirmation, or if no probe would be left
-// to confirm a short one.
+// long reports whether the next probe is long, and so its own confirmation: after a failed
+// confirmation, or if no probe would be left to confirm a short one.
 func (s *Search) long() bool { return s.refuted > 0 || s.left() == 1 }
 
 func (s *Search) resolved() bool {
@@ -154,8 +154,8 @@ func (s *Search) belowRefuted() float64 {
 	return s.failedPerS() / math.Pow(1+stepBelow*s.o.Resolution, steps)
 }
 
-// aboveTooFew returns a higher rate, which has more records; 0 if there is none below those that
-// failed.
+// aboveTooFew returns a higher rate, which has more records; 0 if no such rate is below the rates
+// that failed.
 func (s *Search) aboveTooFew() float64 {
 	if s.failedPerS() <= s.tooFewPerS*(1+s.o.Resolution) {
 		return 0

@@ -8,8 +8,8 @@
 //
 //   - Before [Start] the later [Hello] of an index counts, and the earlier instance
 //     learns that it lost. From Start to the next [Plan], a claim comes too late.
-//   - A Start names its instances. It is void if another instance has claimed an index
-//     before it in the log.
+//   - A Start names its instances. It is void if, earlier in the log, another instance
+//     has claimed an index.
 //   - A Hello holds for the session. All else belongs to a run, which a Plan begins.
 //
 // Everyone who may write to the topic can write to a session, so each record has a seal ([Seal]).

@@ -30,9 +30,9 @@ type Record struct {
 	Agent    int    // the writer's index, or Coordinator
 	Instance uint64 // random for each process, never 0
 	Sequence uint64 // counts the instance's records from 1
-	// Body is piece Piece, from 0, of Pieces of the snapshot Number, which counts from 0 in each
-	// run of an agent. Last marks the last snapshot's pieces. Other kinds have the number 0 and one
-	// piece.
+	// Body is a piece of a snapshot: piece number Piece, from 0, of Pieces pieces. Number counts an
+	// agent's snapshots from 0 in each run. Last marks the last snapshot's pieces. Other kinds have
+	// the number 0 and one piece.
 	Number        int
 	Piece, Pieces int
 	Last          bool

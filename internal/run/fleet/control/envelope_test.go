@@ -111,7 +111,7 @@ func TestMalformedRecords(t *testing.T) {
 	}
 }
 
-// FuzzOpen opens any bytes, as they are and with a valid tag.
+// FuzzOpen opens any bytes, unchanged and with a valid tag.
 func FuzzOpen(f *testing.F) {
 	f.Add(seal(f, nil, piece()), false)
 	f.Add(seal(f, testKey, piece()), true)

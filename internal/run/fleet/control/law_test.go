@@ -174,7 +174,7 @@ func (w *world) check() {
 	}
 }
 
-// without the counts of effects
+// told returns a state without the counts of effects.
 func told(s *State) State {
 	c := *s
 	c.next, c.counts, c.agents = 0, [effects]int64{}, maps.Clone(s.agents)

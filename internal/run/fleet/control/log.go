@@ -12,8 +12,8 @@ type Log interface {
 	// Append returns when the record is in the log. After an error it may be in the log or not;
 	// append the same bytes again, because a copy is ignored.
 	Append(ctx context.Context, record []byte) error
-	// Read returns entries in order, from offset from on. It waits for one, and returns an error
-	// only if ctx ends or the log is lost.
+	// Read returns entries in order, beginning at an offset. It waits for at least one entry, and
+	// returns an error only if ctx ends or the log is lost.
 	Read(ctx context.Context, from int64) ([]Entry, error)
 }
 

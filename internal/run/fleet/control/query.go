@@ -11,7 +11,7 @@ type Agent struct {
 	Spent     *Spent
 	Sent      *Sent
 	Snapshots int  // complete ones
-	All       bool // with the last one
+	All       bool // the last snapshot is among them
 	Gaps      int  // in the sequence
 }
 
@@ -69,27 +69,28 @@ func (s *State) Agents() map[int]Agent {
 	return all
 }
 
-// Missing returns the indexes below of without a valid instance, in order.
+// Missing returns, in order, the indexes from 0 to of−1 that have no valid instance.
 func (s *State) Missing(of int) []int {
 	return s.without(of, func(a Agent) bool { return a.Instance != 0 })
 }
 
-// Unfilled returns the indexes below of that have not filled their parts of the topic, in order.
+// Unfilled returns, in order, the indexes from 0 to of−1 that have not filled their parts of the
+// topic.
 func (s *State) Unfilled(of int) []int {
 	return s.without(of, func(a Agent) bool { return a.Filled != nil })
 }
 
-// Unready returns the indexes below of that cannot start the current run, in order.
+// Unready returns, in order, the indexes from 0 to of−1 that cannot start the current run.
 func (s *State) Unready(of int) []int {
 	return s.without(of, func(a Agent) bool { return a.Ready != nil && a.Ready.Failed == "" })
 }
 
-// Unsent returns the indexes below of whose producers are not closed, in order.
+// Unsent returns, in order, the indexes from 0 to of−1 whose producers are not closed.
 func (s *State) Unsent(of int) []int {
 	return s.without(of, func(a Agent) bool { return a.Sent != nil })
 }
 
-// Incomplete returns the indexes below of that have not handed in everything, in order.
+// Incomplete returns, in order, the indexes from 0 to of−1 that have not handed in everything.
 func (s *State) Incomplete(of int) []int { return s.without(of, Agent.complete) }
 
 // Complete reports whether an agent has handed in everything of the current run, without gaps.
@@ -100,7 +101,7 @@ func (s *State) Complete(index int) bool {
 
 func (a Agent) complete() bool { return a.Sent != nil && a.All && a.Gaps == 0 }
 
-// Instances returns the valid instances of the indexes below of, as in [Start]; 0 is none.
+// Instances returns the valid instances of the indexes from 0 to of−1, as in [Start]; 0 is none.
 func (s *State) Instances(of int) []uint64 {
 	instances := make([]uint64, of)
 	for i := range instances {

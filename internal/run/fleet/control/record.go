@@ -61,7 +61,7 @@ type Hello struct {
 	ClusterID string      `json:"cluster_id"`
 	// ClockAddr is the host:port of the agent's UDP clock; empty without one.
 	ClockAddr string `json:"clock_addr,omitempty"`
-	// BootID and ClockShiftNs identify the monotonic clock that it reads, and its shift.
+	// BootID and ClockShiftNs identify the monotonic clock that the agent reads, and its shift.
 	BootID       string `json:"boot_id,omitempty"`
 	ClockShiftNs int64  `json:"clock_shift_ns,omitempty"`
 }
@@ -92,7 +92,7 @@ type Reading struct {
 type Ready struct {
 	Partitions []int32 `json:"partitions"` // of its consumers
 	// ClockNs is the agent's monotonic clock at the record's writing. ClockOffsetNs is agent 0's
-	// clock minus that, within ClockErrorNs.
+	// clock minus ClockNs, within ClockErrorNs.
 	ClockNs       int64  `json:"clock_ns"`
 	ClockOffsetNs int64  `json:"clock_offset_ns"`
 	ClockErrorNs  int64  `json:"clock_error_ns"`
@@ -129,7 +129,7 @@ type Spent struct {
 // Sent reports that an agent's producers are closed.
 type Sent struct {
 	AckedIn []int64 `json:"acked_in_records"` // by partition
-	Failed  string  `json:"failed,omitempty"` // why its load ended early; else, or on request, empty
+	Failed  string  `json:"failed,omitempty"` // why its load ended early; empty if it did not, or on request
 }
 
 // Stop ends the load early.
@@ -191,7 +191,7 @@ func (End) Kind() Kind { return KindEnd }
 // Kind implements Body.
 func (Echo) Kind() Kind { return KindEcho }
 
-// A pointer, or nil for a snapshot. The error is ErrMalformed.
+// decode returns a pointer to the body, or nil for a snapshot. The error is ErrMalformed.
 func (r Record) decode() (any, error) {
 	var body any
 	switch r.Kind {

@@ -55,7 +55,7 @@ const (
 	Unheard  Standing = iota // its hello is not in the log yet
 	Valid                    // its records count
 	Replaced                 // another instance claimed the index later
-	TooLate                  // after a run's start, or the session's end
+	TooLate                  // it claimed the index after a run's start, or the session's end
 )
 
 // Effect says what an entry changed, or why it changed nothing.
@@ -161,7 +161,7 @@ func (s *State) claim(r Record, h Hello) (effect Effect, replaced uint64) {
 	return Applied, replaced
 }
 
-// direct folds a record of the coordinator; the first one is the session's.
+// direct folds a record of a coordinator; the first coordinator is the session's.
 func (s *State) direct(r Record, body any) Effect {
 	if s.coordinator.instance == 0 {
 		s.coordinator = speaker{instance: r.Instance, sequence: r.Sequence - 1}
@@ -200,7 +200,7 @@ func (s *State) direct(r Record, body any) Effect {
 		s.stop = b
 	case *End:
 		s.end = b
-	default: // of a run that exists
+	default: // a plan of a run that exists
 		return Outdated
 	}
 	return Applied
@@ -215,7 +215,8 @@ func (s *State) begin(run int, p *Plan) {
 	}
 }
 
-// names requires the valid instances, a time for each, and owners among them.
+// names reports whether a start names the valid instances, a time for each, and only owners among
+// them.
 func (s *State) names(b *Start) bool {
 	for i, instance := range b.Instances {
 		if a := s.agents[i]; a == nil || a.instance != instance {

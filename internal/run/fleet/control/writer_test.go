@@ -14,7 +14,7 @@ var errBroken = errors.New("the connection broke")
 type shaky struct {
 	Memory
 	takes time.Duration
-	fails []bool // whether the record gets into the log
+	fails []bool // of failing appends: whether the record gets into the log
 }
 
 func (l *shaky) Append(ctx context.Context, record []byte) error {

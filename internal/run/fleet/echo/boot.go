@@ -50,8 +50,8 @@ func readBoot(proc fs.FS) (Boot, error) {
 	return Boot{}, fmt.Errorf("the time namespace has no line for the monotonic clock in %q", offsets)
 }
 
-// Offset returns the exact offset of the clock of a process with the boot peer (see [clock.Bound]),
-// if both share a clock.
+// Offset returns the exact offset (see [clock.Bound]) of the clock of a process whose boot is peer,
+// if both processes share a clock.
 func (b Boot) Offset(peer Boot) (ns int64, shared bool) {
 	if b.ID == "" || b.ID != peer.ID {
 		return 0, false

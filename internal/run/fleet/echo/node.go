@@ -1,7 +1,7 @@
 // Package echo lets agents ask each other for the time by UDP, and proves from the answers
 // how far apart their clocks are.
 //
-// Files to know: node.go (asks and answers), peer.go (what is known of one), packet.go,
+// Files to know: node.go (asks and answers), peer.go (what is known of a peer), packet.go,
 // boot.go (agents that share a clock), clock.go.
 package echo
 
@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// between questions to a peer
+	// Every is the time between questions to a peer.
 	Every = 250 * time.Millisecond
 	// Silence is the time without an answer after which a peer is Silent. A later answer proves
 	// nothing.
@@ -33,8 +33,8 @@ const (
 type Config struct {
 	Conn  net.PacketConn // closed by Close; if nil, echoes come only through Add
 	Clock Clock
-	// Key is the session's. Nil is for clusters of this machine: packets then have only a checksum,
-	// which anybody can forge.
+	// Key is the session's key; nil for clusters of this machine. Without a key, packets have only a
+	// checksum, which anybody can forge.
 	Key    []byte
 	Number uint32 // this agent; questions to others are ignored
 }
@@ -95,7 +95,7 @@ func Open(cfg Config) (*Node, error) {
 func (n *Node) Addr() net.Addr { return n.cfg.Conn.LocalAddr() }
 
 // Ask starts to ask peers, each four times a second at a different moment. If a peer is given twice
-// or is asked already, it asks none and returns an error.
+// or is asked already, Ask asks none and returns an error.
 func (n *Node) Ask(peers ...Peer) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/echo/echotest"
 )
 
-// virtual is ahead and has a wrong rate.
+// virtual returns a clock that is ahead and has a wrong rate.
 func virtual(ahead time.Duration, offPpm int64) Clock {
 	start := time.Now()
 	return Clock{

@@ -15,7 +15,7 @@ type peer struct {
 	sequence   uint64         // of the last question
 	open       [mostOpen]open // questions without an answer, by sequence
 	answeredNs int64          // own clock, at the last answer, or else first question
-	end        func()         // nil if none are sent
+	end        func()         // ends the questions; nil if none are sent
 }
 
 type open struct {
@@ -54,8 +54,8 @@ func (n *Node) Over(peer uint32, fromNs, toNs, usedNs int64) (b clock.Bound, kno
 	return clock.Bound{}, false
 }
 
-// Add adds an echo that came another way, as over the control topic; it does not end a silence. It
-// returns an error if the agent is not asked, or if [clock.Estimator.Add] does.
+// Add adds an echo that came another way, such as over the control topic. Such an echo does not end
+// a silence. Add returns an error if the agent is not asked, or if [clock.Estimator.Add] does.
 func (n *Node) Add(peer uint32, e clock.Echo) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

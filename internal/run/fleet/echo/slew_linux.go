@@ -8,7 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/load"
 )
 
-// The closest pair counts.
+// Of this many pairs of readings, the closest pair counts.
 const readings = 4
 
 // machineSlew returns CLOCK_MONOTONIC minus CLOCK_MONOTONIC_RAW, in nanoseconds.
