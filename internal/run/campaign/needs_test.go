@@ -91,8 +91,7 @@ func TestForecast(t *testing.T) {
 	wantLeft(6, 0)
 }
 
-// Presets have a quick form if they take longer than two minutes, and only then. No quick form
-// takes longer.
+// Presets have a quick form if they take longer than two minutes. No quick form takes longer.
 func TestPresetsTakeTwoMinutes(t *testing.T) {
 	const most = 2 * time.Minute
 	takes := func(name string, quick bool) (time.Duration, bool) {
