@@ -21,7 +21,7 @@ type group struct {
 	order  []*track
 
 	at      time.Duration
-	elapsed time.Duration // since the decision before
+	elapsed time.Duration // since the previous decision
 	refused int64
 	limited int64         // records refused since the previous decision
 	pressed time.Duration // when records were last refused

@@ -23,7 +23,7 @@ import (
 type controlPlane struct {
 	*machine
 	programs   string
-	kubeconfig string // of an administrator, whom everything here is
+	kubeconfig string // of an administrator: everything here acts as one
 	home       string // for caches of kubectl and helm
 }
 
