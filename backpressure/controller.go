@@ -10,8 +10,8 @@ const Unlimited int64 = math.MaxInt64
 
 // Observation is the complete input of a controller's decision.
 type Observation struct {
-	// At is the time of the decision, on any monotonic axis. Age is the time since the reading was
-	// requested.
+	// At is the time of the decision, on any monotonic axis. Age is the time from the request of
+	// the reading until At.
 	At, Age time.Duration
 
 	// Lag is the consumer lag in records: the sum over the partitions of high watermark − committed

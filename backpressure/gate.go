@@ -13,7 +13,7 @@ import (
 //
 // A producer calls Admit, TryAcquire or Acquire before it sends, and Done when the fate of a record
 // is known. A reader of the lag takes a [Mark] first, then reads the lag, then gives mark and
-// reading to Report; Watch does all this in a loop. All methods may be called from any number of
+// reading to Report. Watch does all this in a loop. All methods may be called from any number of
 // goroutines.
 //
 // A new gate whose controller is a [Limiter] is closed until the first reading; any other new gate
@@ -154,8 +154,8 @@ func (g *Gate) giveBack(n int64) {
 	g.setCeiling(g.ceiling) // a call of Acquire may wait because this grant had taken the room
 }
 
-// refuse counts n refused records. The closed time begins if there is still less room than need. It
-// reads the clock only for the first refusal.
+// refuse counts n refused records. The closed time begins if there is still room for fewer than
+// need records. It reads the clock only for the first refusal.
 func (g *Gate) refuse(n, need int64) {
 	if n <= 0 {
 		return

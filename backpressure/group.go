@@ -141,8 +141,8 @@ func (g *group) hold(o Observation, bound float64, maxLag int64) {
 }
 
 // starved returns the least bound that keeps a gate with a share from staying closed for ever: one
-// record. While none of the gate's records is under way and records are refused, this bound doubles
-// at each decision, up to the number of refused records.
+// record. While records are refused and none of the gate's is under way, this bound doubles at each
+// decision, up to the number of refused records.
 func (g *group) starved(o Observation, bound float64) float64 {
 	if o.Share <= 0 {
 		return 0

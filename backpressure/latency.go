@@ -56,9 +56,9 @@ const leastTrim = 0.3
 // the capacity rises and commits are an interval T apart, the estimate grows 2 to 4 times in each
 // T, and may end too high by this factor. If T is above 2 s, this growth takes long: then let the
 // consumers report Delivered. The controller cannot hold a target below about 2.5 times the
-// interval of the readings, nor a target that is hardly longer than a reading takes. It measures no
-// rate if the work on one record takes a good part of the target. Partitions drift further apart
-// with uneven work or uneven arrivals (keys, sticky partitioning). Then the slowest is held at the
+// interval of the readings, nor a target hardly longer than a reading takes. It measures no rate if
+// the work on one record takes a good part of the target. Partitions drift further apart with
+// uneven work or uneven arrivals (keys, sticky partitioning). Then the slowest is held at the
 // target, and the others run out of records at times.
 //
 // In a gate with a share the capacity is the whole group's, and the share divides the bound.

@@ -55,7 +55,7 @@ type state int
 const (
 	sent state = iota // in flight: it may be appended or fail
 	appended
-	given // given up by its client while in flight: it may be appended before the time until
+	given // given up by its client while in flight: it may be appended while now < until
 )
 
 type simulated struct {

@@ -4,7 +4,7 @@ import "time"
 
 const (
 	// rateSpan is the time between the two steps whose slope is the rate, unless steps are further
-	// apart. The time of a step is known only to half the interval of readings: at the usual 100
+	// apart. The time of a step is known only to half the interval of readings. At the usual 100
 	// ms, that is an error of a twentieth over 1 s.
 	rateSpan = time.Second
 	// leastSpan is the shortest span whose rate changes a known capacity.
@@ -120,7 +120,7 @@ func (t *track) limit(rate float64) {
 }
 
 // measure takes the rate over the span. If the consumer has read all that was in the log a moment
-// before, it may have waited for records: its capacity is then at least the rate. Otherwise the
+// before, it may have waited for records. Then its capacity is at least the rate. Otherwise the
 // span begins after the last time at which the consumer may have waited.
 func (t *track) measure(newest step) {
 	for len(t.steps) > 2 && newest.at-t.steps[1].at >= max(rateSpan, t.interval) {

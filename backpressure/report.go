@@ -48,7 +48,7 @@ type sight struct {
 	missed  error
 }
 
-// inheritance ends with the first reading that was requested at the time until or later.
+// inheritance ends with the first reading that was requested no earlier than until.
 type inheritance struct {
 	goesOn bool
 	until  time.Duration

@@ -60,8 +60,8 @@ func (c Config) faults() []error {
 	return faults
 }
 
-// ErrMisplaced is wrapped by the errors of all records after a misplaced one: a record that the
-// client sent to another partition than the one it was admitted for.
+// ErrMisplaced is wrapped by the errors of all records after a misplaced one. The client sent that
+// record to another partition than the one it was admitted for.
 var ErrMisplaced = errors.New("the client does not keep Record.Partition")
 
 // ErrClosed is wrapped by the error of a record that waited for space in the client's buffer when

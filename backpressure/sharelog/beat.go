@@ -88,7 +88,7 @@ func (m *Member) appended(r shares.Record, err error) {
 	}
 }
 
-// tidy does what may take long: it reads the group's offsets while a dead member's part waits to be
+// tidy does what may take long. It reads the group's offsets while a dead member's part waits to be
 // reclaimed, and deletes the records that a snapshot covers.
 func (m *Member) tidy(ctx context.Context) {
 	tick := time.NewTicker(m.cfg.Beat)

@@ -45,7 +45,7 @@ type Config struct {
 	// is 5 s. It must be at least four beats.
 	Lease time.Duration
 	// Margin is how long before the end of the lease the process stops by itself, in case clocks
-	// run at different rates; 0 is a tenth of the lease. It is at most half of the lease.
+	// run at different rates. 0 is a tenth of the lease; half of the lease is the maximum.
 	Margin time.Duration
 	// Grace is how long after the lease a dead process's records may still reach the log;
 	// 0 is 2 minutes. It must not be shorter than the delivery timeout of the producers'

@@ -16,17 +16,17 @@
 //
 // Parts follow a change of demand within about three beats, but not faster than outstanding records
 // are committed. A process that leaves gives its part back when its records are committed. A dead
-// process keeps its part for the lease (5 s), the grace time (2 minutes), and then until the group
-// has committed what the log holds by that time. A restarted process is a new member: if it is the
-// only one, it sends nothing for that long, so use a short delivery timeout.
+// process keeps its part for the lease (5 s) and the grace time (2 minutes), and then until the
+// group has committed what the log held at that time. A restarted process is a new member: if it is
+// the only one, it sends nothing for that long, so use a short delivery timeout.
 //
 // # Failure modes
 //
-// If a process can't append to the log or read it, its part becomes 0 at a lease less the margin
-// after it sent the last beat that it read back. The process gets the part back with its next beat,
-// unless the others reclaimed the part; then the process joins again. A process that was stopped
-// for longer than the lease and the grace time may send from its old part for 10 ms. Only
-// transactions prevent that completely.
+// If a process can't append to the log or read it, its part becomes 0. This happens a lease less
+// the margin after the process sent the last beat that it read back. The process gets the part back
+// with its next beat, unless the others reclaimed the part; then the process joins again. A process
+// that was stopped for longer than the lease and the grace time may send from its old part for 10
+// ms. Only transactions prevent that completely.
 //
 // The grace time must cover the clients' delivery timeout. Java's is 2 minutes
 // (delivery.timeout.ms), librdkafka's 5 (message.timeout.ms). franz-go has none unless

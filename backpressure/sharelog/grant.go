@@ -14,7 +14,7 @@ type Gate interface {
 	Stats() backpressure.Stats
 }
 
-// grant ends when either clock is past the end: the monotonic clock may stop while the machine is
+// grant ends when either clock is past the end. The monotonic clock may stop while the machine is
 // suspended, and the wall clock may be set back.
 type grant struct {
 	part        float64

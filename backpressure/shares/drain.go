@@ -67,7 +67,7 @@ func (m *Member) Undrained(at time.Duration) bool {
 }
 
 // Drain takes a reading of the group, and when it was requested (asked). The first reading after a
-// peer became quiet gives the ends of the log; the peer is drained when all records below these
+// peer became quiet gives the ends of the log. The peer is drained when all records below these
 // ends are committed.
 //
 // A partition that is missing, or whose end is lower than before, counts as not committed. After

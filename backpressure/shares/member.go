@@ -15,7 +15,8 @@ type Config struct {
 	// Lease is how long the others wait for a beat. Margin is how much earlier the member stops by
 	// itself.
 	Lease, Margin time.Duration
-	// Grace is how long a member's last record may still take to the log after the member stopped.
+	// Grace is how long a member's last record may still take to reach the log after the member
+	// stopped.
 	Grace time.Duration
 	// Floor is the part that an idle member keeps.
 	Floor Part

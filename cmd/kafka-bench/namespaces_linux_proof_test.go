@@ -148,7 +148,7 @@ func scenarioFile(t *testing.T, yaml string) string {
 func joinNamespaces(t *testing.T) {
 	remove := func() {
 		for i := range aheads {
-			_ = exec.Command("ip", "link", "delete", fmt.Sprint("kbveth", i)).Run() // with its namespace it would be deleted late
+			_ = exec.Command("ip", "link", "delete", fmt.Sprint("kbveth", i)).Run() // a namespace deletes it late
 			_ = exec.Command("ip", "netns", "delete", netspace(i)).Run()
 		}
 		_ = exec.Command("ip", "link", "delete", proofBridge).Run()

@@ -22,7 +22,6 @@ type coordinator struct {
 	printed lockedBuffer
 }
 
-// coordinate starts the coordinator.
 func (s *session) coordinate(t *testing.T) *coordinator {
 	t.Helper()
 	return s.kafkaBench(t, "run", s.file("load.yaml"), "--agents", strconv.Itoa(agents), "--cluster-id", s.clusterID,

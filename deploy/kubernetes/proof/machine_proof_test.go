@@ -34,10 +34,11 @@ type machine struct {
 	daemons []*exec.Cmd
 }
 
-// firstProcess prepares a machine, prints that it has, and waits for the end of its input. It hides
-// the folders that daemons write to. The kubelet would set some sysctls of the whole computer:
-// instead it finds files that already have the wanted values. When CPU is scarce, all pods of a
-// node together would weigh as much as one process outside: so they get the weight of twenty.
+// firstProcess prepares a machine, prints that the machine has started, and waits for the end of
+// its input. It hides the folders that daemons write to. The kubelet would set some sysctls of the
+// whole computer: instead it finds files that already have the wanted values. When CPU is scarce,
+// all pods of a node together would weigh as much as one process outside: so they get the weight of
+// twenty.
 const firstProcess = `
 mount --make-rprivate /
 mount --make-rshared /
@@ -165,7 +166,6 @@ func (m *machine) start(t *testing.T, words ...string) {
 	m.daemons = append(m.daemons, d)
 }
 
-// write makes a file in the machine.
 func (m *machine) write(t *testing.T, path, content string) {
 	t.Helper()
 	cmd := m.command("sh", "-ec", `mkdir -p "$(dirname "$0")"; cat > "$0"`, path)

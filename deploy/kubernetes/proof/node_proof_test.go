@@ -49,7 +49,6 @@ func startNodes(t *testing.T, c *controlPlane, n int, known images, logs string)
 	return nodes
 }
 
-// startNode starts containerd and the kubelet in a machine.
 func startNode(t *testing.T, c *controlPlane, node *machine, known images) {
 	node.write(t, "/run/containerd.toml", containerdConfig)
 	node.write(t, "/run/cni/pods.conflist", fmt.Sprintf(podNetwork, node.pods()))

@@ -1,4 +1,4 @@
-// Command pause is the first process of each pod in the proof. It holds the pod's namespaces until
+// Command pause is the first process of each pod in the proof: it holds the pod's namespaces until
 // SIGTERM.
 package main
 
