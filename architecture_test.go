@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// floors are the folders that the packages of a folder may import, from the lowest. Between
-// packages, walls decides.
+// floors has for each folder the other folders that its packages may import, the lowest first. For
+// single packages, walls decides.
 var floors = map[string][]string{
 	// Public: other programs import these two.
 	"backpressure": {},
@@ -39,8 +39,9 @@ var floors = map[string][]string{
 // workshop has the project's own tools. It may import anything, and no shipped package imports it.
 const workshop = "internal/project"
 
-// walls are the imports of this module that each package may have; a missing package or import
-// fails the test. To allow one, change this table and give the reason in the commit.
+// walls has for each package the packages of this module that it may import. A package or import
+// that is not in the table fails the test. To allow it, change this table and give the reason in
+// the commit.
 //
 // The order is that of floors.
 var walls = map[string][]string{
@@ -103,12 +104,13 @@ var walls = map[string][]string{
 	// Converts results of other tools; it only reads files.
 	"internal/result/foreign": {"internal/measure/latency", "internal/result", "internal/plan/unit"},
 
-	// It is below the driver because all that open a connection log in: clients under test,
-	// administration, probes.
+	// It is below the driver because everything that opens a connection logs in: clients under
+	// test, administration, probes.
 	"internal/kafka/access": {"internal/plan/spelling"},
 
 	"internal/kafka/driver": {"internal/kafka/access", "internal/plan/native"},
-	// It counts the Go clients' connections' bytes, and cuts the connections of a killed consumer.
+	// It counts the bytes on the Go clients' connections, and cuts the connections of a killed
+	// consumer.
 	"internal/kafka/driver/meter":      {"internal/kafka/driver"},
 	"internal/kafka/driver/franz":      {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
 	"internal/kafka/driver/sarama":     {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
@@ -163,7 +165,7 @@ var walls = map[string][]string{
 		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/queued", "internal/load/receive", "internal/load/send", "internal/plan/payload",
 		"internal/kafka/probe", "internal/result", "internal/plan/native", "internal/plan/scenario", "internal/plan/unit",
 	},
-	// A pure fold over a log, and the log in Kafka.
+	// control is a pure fold over a log; topic is the log in Kafka.
 	"internal/run/fleet": {
 		"internal/kafka/driver", "internal/load", "internal/measure/clock", "internal/measure/snapshot", "internal/plan/scenario",
 		"internal/result", "internal/run/bench", "internal/run/fleet/control", "internal/run/fleet/echo", "internal/run/judge",
@@ -292,7 +294,7 @@ var listed = sync.OnceValues(func() (map[string][]string, error) {
 	}
 })
 
-// folderOf goes two levels below internal, else one.
+// folderOf returns the first two levels of a name in internal, otherwise the first.
 func folderOf(name string) string {
 	parts := strings.SplitN(name, "/", 3)
 	if parts[0] == "internal" && len(parts) > 1 {

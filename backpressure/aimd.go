@@ -23,19 +23,19 @@ const (
 )
 
 // AIMD finds a bound by additive increase and multiplicative decrease (Chiu and Jain 1989; Jacobson
-// 1988; with times for losses, Netflix's concurrency-limits).
+// 1988; with times instead of losses, Netflix's concurrency-limits).
 //
-// Law: at each commit, if records were refused since the last one and the newest consumed record
-// took at most the target, bound += step. If it took longer, bound × 0.9, at most once in the time
-// that it took. While most consumers wait for records, the bound grows by a quarter instead, once
-// between two commits, or doubles if commits are further apart than the target (TCP's slow start).
-// Consumption and ceiling are estimated as in [Latency].
+// Law: at each commit, if records were refused since the last commit and the newest consumed record
+// took at most the target, bound += step. If the record took longer, bound × 0.9, at most once in
+// the time that the record took. While most consumers wait for records, the bound grows by a
+// quarter instead, once between two commits, or doubles if commits are further apart than the
+// target (TCP's slow start). Consumption and ceiling are estimated as in [Latency].
 //
 // Failure modes. Growth is slow while consumers always have work. A bound that is too large shows
 // only when its records are consumed, and shrinks by a tenth each time. So it swings about the
-// target, and after a fall of the capacity it needs many times a record's stay to come down. Gates
-// with shares do not find equal bounds: a gate that reads later after the commits sees longer times,
-// and is cut again and again.
+// target. After a fall of the capacity, it needs many times as long as a record takes to come down.
+// Gates with shares do not find equal bounds: a gate that reads later after the commits sees longer
+// times, and is cut again and again.
 type AIMD struct {
 	cfg     AIMDConfig
 	group   group

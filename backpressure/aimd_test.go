@@ -54,7 +54,7 @@ func TestAIMDAddsAndCuts(t *testing.T) {
 	if after := q.stay(3, 10).Bound; after != before+100 {
 		t.Errorf("ten commits within the target made %d of %d", after, before)
 	}
-	// At 600 ms, one cut in 600 ms: a record must not cause two.
+	// Records take 600 ms, so there is one cut in 600 ms: a record must not cause two.
 	q.stay(6, 6)
 	before = q.stay(6, 6).Bound
 	after := q.stay(6, 6).Bound

@@ -44,10 +44,9 @@ type Config struct {
 	// recreated topic only if its log ends below what was committed before.
 	Share Share
 	// Inherit is for how long a new gate with a [Fixed] share counts all uncommitted records as its
-	// own, because some may be its predecessor's; 0 is 30 s. The gate admits less meanwhile. That
-	// ends with the first reading that is requested at least that long after New. Inherit must not
-	// be shorter than the time in which a request of the predecessor can reach the log. [NoInherit]
-	// skips it.
+	// own, because some may be its predecessor's; 0 is 30 s. The gate admits less until the first
+	// reading that is requested at least that long after New. Inherit must not be shorter than the
+	// time in which a request of the predecessor can reach the log. [NoInherit] skips it.
 	Inherit time.Duration
 	// Now is the clock, monotonic and safe for concurrent use; nil is the time since New.
 	Now func() time.Duration
@@ -60,16 +59,16 @@ type Config struct {
 
 // Share is one gate's part of a bound that several gates keep together.
 type Share interface {
-	// Part returns the part that may be used now, from 0 to 1; with 0 the gate admits nothing. It
-	// may change at any time. The gate asks at each Report and Advance; Stats.Share is the part that
-	// it acts on. Part may call the gate's Stats, but not Report or Advance.
+	// Part returns the part that may be used now, from 0 to 1; with 0 the gate admits nothing. The
+	// part may change at any time. The gate asks for it at each Report and Advance; Stats.Share is
+	// the part in force. Part may call the gate's Stats, but not Report or Advance.
 	Part() float64
 }
 
 // Fixed is a constant share: each of N equal processes has Fixed(1.0/N).
 //
-// Fixed(1) keeps the whole bound by this gate's own count of its records instead of the high
-// watermark. That is exact also with acks=1 on a replicated topic.
+// With Fixed(1) the gate has the whole bound, and counts its own records instead of using the high
+// watermark. Then the bound is exact also with acks=1 on a replicated topic.
 type Fixed float64
 
 // Part implements [Share].

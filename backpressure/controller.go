@@ -10,16 +10,17 @@ const Unlimited int64 = math.MaxInt64
 
 // Observation is the complete input of a controller's decision.
 type Observation struct {
-	// At is the time of the decision, on any monotonic axis. Age is how long before that the
-	// reading was requested.
+	// At is the time of the decision, on any monotonic axis. Age is the time from the request of
+	// the reading until At.
 	At, Age time.Duration
 
 	// Lag is the consumer lag in records: the sum over the partitions of high watermark − committed
-	// offset. With a [Share] it counts only this gate's records, as does Committed.
+	// offset. With a [Share], Lag and Committed count only this gate's records.
 	Lag int64
 	// Committed counts committed records. It never falls; only its differences have a meaning.
 	Committed int64
-	// Partitions has the records of all producers; nil if not reported.
+	// Partitions are the reading's, so they count the records of all producers; nil if not
+	// reported.
 	Partitions []Partition
 
 	// Admitted counts the records admitted so far. Settled counts the records whose fate was known
@@ -54,13 +55,13 @@ type Controller interface {
 // Pacer is a controller whose ceiling rises with time between two readings.
 type Pacer interface {
 	Controller
-	// Ceiling returns the ceiling at a time on the axis of the observations. at is not before the
-	// last observation.
+	// Ceiling returns the ceiling at a time on the axis of the observations. The time is not before
+	// the last observation.
 	Ceiling(at time.Duration) int64
 }
 
 // Limiter is a controller that has a bound; [Off] and [Hysteresis] have none. Its gate admits
-// nothing before the first reading. Only a bound can be divided by a [Share].
+// nothing before the first reading. A [Share] divides the bound, so it needs a Limiter.
 type Limiter interface {
 	Controller
 	// Limit is the highest possible value of the whole bound, in records; Unlimited if unknown. It

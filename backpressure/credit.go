@@ -8,9 +8,9 @@ import "fmt"
 // Law: ceiling = Settled + max(0, Share × max lag − Lag).
 //
 // Proof. The mark is taken before the reading is requested. Every record settled at the mark is in
-// the reading or never in the log. So the high watermark is at any later time at most that of the
-// reading plus Admitted − Settled, and the committed offset only grows. Hence lag ≤ Lag + Admitted
-// − Settled ≤ bound, however old the reading is.
+// the reading or never in the log. So at any later time the high watermark is at most the reading's
+// plus Admitted − Settled, and the committed offset only grows. Hence lag ≤ Lag + Admitted −
+// Settled ≤ bound, however old the reading is.
 //
 // Failure modes. Records count until they are committed. Consumers that keep up at a rate r and
 // commit every T need a bound above r × (T + the reading's age). A bound in records does not limit

@@ -37,7 +37,7 @@ func ExamplePipe_confluent() {
 	producer, err := kafka.NewProducer(&kafka.ConfigMap{
 		"bootstrap.servers":  cluster.BootstrapServers(),
 		"enable.idempotence": true,    // implies acks=all
-		"message.timeout.ms": 120_000, // its default of 5 minutes is above the gate's time of doubt
+		"message.timeout.ms": 120_000, // librdkafka's default of 5 minutes is above the gate's time of doubt
 		"linger.ms":          0,
 	})
 	if err != nil {
@@ -71,7 +71,7 @@ func ExamplePipe_confluent() {
 	err = backpressure.Pipe(context.Background(), gate, messages, out, backpressure.PipeConfig[*kafka.Message]{
 		Excess: backpressure.Defer,
 	})
-	for gate.Stats().Settled < gate.Stats().Admitted { // the channel may still hold some
+	for gate.Stats().Settled < gate.Stats().Admitted { // the channel may still hold messages
 		producer.Flush(100)
 	}
 	producer.Close()

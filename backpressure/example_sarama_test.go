@@ -12,8 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// A pipe passes messages to the producer's input as the gate admits them, and a reader of its two
-// channels of reports calls the gate. The producer is sarama's mock.
+// A pipe passes messages to the producer's input as the gate admits them, and a reader of the
+// producer's two report channels calls the gate. The producer is sarama's mock.
 func ExamplePipe_sarama() {
 	credit, err := backpressure.NewCredit(1000)
 	if err != nil {
@@ -29,7 +29,7 @@ func ExamplePipe_sarama() {
 
 	config := sarama.NewConfig()
 	config.Producer.RequiredAcks = sarama.WaitForAll
-	config.Producer.Return.Successes = true // without it the gate never learns of them
+	config.Producer.Return.Successes = true // otherwise the gate never learns of successes
 	producer := mocks.NewAsyncProducer(printer{}, config)
 	producer.ExpectInputAndSucceed().ExpectInputAndFail(sarama.ErrMessageSizeTooLarge).ExpectInputAndFail(sarama.ErrRequestTimedOut)
 

@@ -12,8 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// A gate needs a controller and a source of the lag. Here the source is two counters; for a
-// consumer group of Kafka it is package kadmlag.
+// A gate needs a controller and a source of the lag. Here the source is two counters; for a Kafka
+// consumer group, use package kadmlag.
 func Example() {
 	var written, committed atomic.Int64
 	credit, err := backpressure.NewCredit(100)
@@ -49,7 +49,7 @@ func Example() {
 			fmt.Println(err)
 		}
 		written.Add(1)
-		gate.Done(1) // a real producer calls it when the record is acknowledged
+		gate.Done(1) // a real producer calls Done when the record is acknowledged
 		peak = max(peak, written.Load()-committed.Load())
 	}
 	stop()

@@ -3,7 +3,7 @@ package backpressure
 import "fmt"
 
 // Excess is what a [Pipe] does with records that the gate does not admit at once. A record that
-// waits delays those behind it; measure its response time from when it was due.
+// waits delays the records behind it; measure a record's response time from when it was due.
 type Excess int
 
 // The policies for excess records.

@@ -12,16 +12,18 @@ import (
 // Gate counts admitted records against the ceiling that a controller sets.
 //
 // A producer calls Admit, TryAcquire or Acquire before it sends, and Done when the fate of a record
-// is known. A reader of the lag takes a [Mark] first, then reads, then gives both to Report; Watch
-// does that in a loop. All methods may be called from any number of goroutines.
+// is known. A reader of the lag takes a [Mark] first, then reads the lag, then gives mark and
+// reading to Report. Watch does all this in a loop. All methods may be called from any number of
+// goroutines.
 //
-// A new gate whose controller is a [Limiter] is closed until the first reading; any other gate is
-// open.
+// A new gate whose controller is a [Limiter] is closed until the first reading; any other new gate
+// is open.
 type Gate struct {
-	// Producers touch these for each record, so those that change often have a cache line each.
+	// Producers use these fields for each record, so fields that change often have a cache line
+	// each.
 	_        [64]byte
-	limit    atomic.Int64 // the ceiling, or 0 while calls of Acquire wait, so that none overtakes them
-	closedAt atomic.Int64 // first refusal since there was room; 0: no refusal
+	limit    atomic.Int64 // the ceiling, or 0 while calls of Acquire wait, so that no other call overtakes them
+	closedAt atomic.Int64 // time of the first refusal since there was room; 0: no refusal
 	_        [48]byte
 	admitted counter
 	settled  counter
@@ -34,13 +36,14 @@ type Gate struct {
 	epoch time.Time
 	id    int32 // the partition of this gate, or WholeGate
 
-	// deciding is held during a decision. It is not mu, so that Share.Part may call Stats.
+	// deciding is held during a decision. It is another lock than mu, so that Share.Part may call
+	// Stats.
 	deciding sync.Mutex
 
-	mu    sync.Mutex // guards all below, and is held whenever limit changes
+	mu    sync.Mutex // guards all fields below, and is held whenever limit changes
 	queue waiters
 	doubt doubt
-	// ceiling is in force: the controller's, unless the gate is blind.
+	// ceiling is the one in force: the controller's, unless the gate is blind.
 	ceiling int64
 	marks   uint64
 	sight   sight
@@ -139,8 +142,8 @@ func (g *Gate) TryAcquire(n int64) bool {
 	}
 }
 
-// stands checks a grant again: a producer may pause between its first look and its grant, and
-// another process may use the part once the ceiling has fallen.
+// stands reports whether a grant is still within the ceiling. The ceiling may fall while a producer
+// pauses between its first look and its grant; then another process may use the part.
 func (g *Gate) stands(admitted int64) bool { return admitted <= g.limit.Load() }
 
 func (g *Gate) giveBack(n int64) {
@@ -148,11 +151,11 @@ func (g *Gate) giveBack(n int64) {
 	defer g.mu.Unlock()
 	g.admitted.Add(-n)
 	g.stats.Returned += n
-	g.setCeiling(g.ceiling) // a call of Acquire may have found the room taken, and wait
+	g.setCeiling(g.ceiling) // a call of Acquire may wait because this grant had taken the room
 }
 
-// refuse counts n records for which there was no room for need records. It reads the clock only for
-// the first refusal.
+// refuse counts n refused records. The closed time begins if there is still room for fewer than
+// need records. It reads the clock only for the first refusal.
 func (g *Gate) refuse(n, need int64) {
 	if n <= 0 {
 		return
@@ -173,9 +176,9 @@ func (g *Gate) refuse(n, need int64) {
 // Unsure; otherwise the lag could exceed the bound. The gate ignores reports beyond the number of
 // admitted records, and reports [Misused] once.
 //
-// The guarantee needs each done record to be below the high watermark or not in the log. An
-// acknowledgement with acks=all ensures that. With acks=1 on a replicated topic it becomes true a
-// moment later: use [Fixed] and Acked for an exact bound. With acks=0 it is never known.
+// The guarantee needs each record of Done to be below the high watermark or not in the log. An
+// acknowledgement with acks=all ensures that. With acks=1 on a replicated topic this becomes true a
+// moment later: for an exact bound, use [Fixed] and Acked. With acks=0 the fate is never known.
 func (g *Gate) Done(n int64) {
 	if n <= 0 {
 		return
@@ -219,7 +222,7 @@ func (g *Gate) Unsure(n int64) {
 }
 
 // Acked reports the offset of an admitted record. Only a gate with a share needs it. Call it before
-// Done of that record, or the record is not counted between the two calls.
+// Done for the same record: otherwise the record does not count between the two calls.
 func (g *Gate) Acked(topic string, partition int32, offset int64) {
 	if g.own != nil {
 		g.own.acked(topic, partition, offset)
@@ -265,7 +268,7 @@ func (g *Gate) boundInForce() int64 {
 
 // The lock is held.
 func (g *Gate) closeNow() {
-	// 0 means no refusal, so a clock that starts at 0 counts as 1.
+	// 0 means no refusal, so a refusal at time 0 is stored as 1.
 	if at := int64(g.now()); g.closedAt.Load() == 0 {
 		g.closedAt.Store(cmp.Or(at, 1))
 		g.setAlarm()
@@ -294,7 +297,8 @@ func (g *Gate) lookUp() {
 	}
 }
 
-// setCeiling first lets waiting calls of Acquire go that now have room. The lock is held.
+// setCeiling puts a ceiling into force. Waiting calls of Acquire that now have room go first. The
+// lock is held.
 func (g *Gate) setCeiling(ceiling int64) {
 	g.ceiling = max(ceiling, 0)
 	g.letWaitersGo()

@@ -183,7 +183,7 @@ func TestGateAddsUpTheClosedTime(t *testing.T) {
 	step(1*time.Second, 5)
 	gate.Admit(5)
 	at.at = 2 * time.Second
-	closed(0) // exhausted, and nothing was refused
+	closed(0) // the ceiling is reached, but nothing was refused
 	gate.Admit(1)
 	at.at = 3 * time.Second
 	gate.TryAcquire(1)

@@ -22,10 +22,10 @@ const (
 // that it saw. Sources: TCP Vegas (Brakmo and Peterson 1995) and the gradient limits of Netflix's
 // concurrency-limits.
 //
-// Law: at each commit, if records were refused since the last one, gradient = 1.5 × shortest time ÷
-// time, within 0.5 to 1; bound ← 0.8 × bound + 0.2 × (gradient × bound + √bound). The shortest time
-// is at least the time between two readings. While most consumers wait for records, the bound grows
-// as in [AIMD].
+// Law: at each commit, if records were refused since the last commit, gradient = 1.5 × shortest
+// time ÷ time, within 0.5 to 1; bound ← 0.8 × bound + 0.2 × (gradient × bound + √bound). The
+// shortest time is at least the time between two readings. While most consumers wait for records,
+// the bound grows as in [AIMD].
 //
 // Failure modes. If the group was behind at the start, its waiting time counts as the shortest for
 // ever, and the bound grows without end: set MaxLag. The result also depends on how often the lag
@@ -35,7 +35,7 @@ type Gradient struct {
 	group    group
 	sojourn  sojourn
 	bound    float64
-	shortest time.Duration // 0 before the first
+	shortest time.Duration // 0 before the first consumed record
 	refused  int64
 	last     time.Duration
 }

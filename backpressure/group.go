@@ -3,11 +3,11 @@ package backpressure
 import "time"
 
 // mostIdle is the part of the capacity that must wait for records before a controller tries more.
-// One partition is not enough: partitions drift apart.
+// One waiting partition is not enough, because partitions drift apart.
 const mostIdle = 0.75
 
-// group estimates the consumers' positions from the readings, and the ceiling that follows them.
-// The controllers that find their bound by themselves share it:
+// group estimates the consumers' positions from the readings, and computes the ceiling from them.
+// The controllers that find their bound by themselves use it:
 //
 //	ceiling(t) = Settled − Lag + progress(t) + bound
 //
@@ -21,16 +21,17 @@ type group struct {
 	order  []*track
 
 	at      time.Duration
-	elapsed time.Duration // since the decision before
+	elapsed time.Duration // since the previous decision
 	refused int64
-	limited int64         // records refused since the decision before
+	limited int64         // records refused since the previous decision
 	pressed time.Duration // when records were last refused
-	probed  time.Duration // when more was last tried than was measured
+	probed  time.Duration // when more than the measured capacity was last tried
 
 	admitted int64
-	least    float64 // bound while no record of this gate is under way
+	least    float64 // lowest bound while no record of this gate is under way
 
-	// committed counts admitted records, and part is the part of the progress that is this gate's.
+	// committed is how many admitted records are committed; part is this gate's part of the
+	// progress.
 	share, committed, part, bound, limit float64
 }
 
@@ -39,7 +40,7 @@ func newGroup() group { return group{tracks: make(map[place]*track)} }
 func (g *group) see(o Observation) (standing, bool) {
 	g.share = o.Share
 	if o.Partitions == nil {
-		// The totals are this gate's own, so they include its share.
+		// The totals count only this gate's records, so its share is already in them.
 		g.share = 1
 		o.Partitions = []Partition{{Committed: o.Committed, End: o.Committed + o.Lag}}
 	}
@@ -109,7 +110,8 @@ func (g *group) stand() standing {
 }
 
 // hungry reports whether to try more than was measured: records were refused while most consumers
-// wait. It returns true once in an interval between steps: a trial must show first.
+// wait. It returns true at most once in an interval between steps, because a trial must show its
+// effect first.
 func (g *group) hungry(s *standing, little bool) bool {
 	if s.capacity == 0 || !little || s.idle <= mostIdle || g.at-g.pressed > s.interval ||
 		g.at-g.probed < s.interval*9/10 {
@@ -139,8 +141,8 @@ func (g *group) hold(o Observation, bound float64, maxLag int64) {
 }
 
 // starved returns the least bound that keeps a gate with a share from staying closed for ever: one
-// record. While none of its own is under way and records are refused, it doubles at each decision,
-// up to the number of refused records.
+// record. While records are refused and none of the gate's is under way, this bound doubles at each
+// decision, up to the number of refused records.
 func (g *group) starved(o Observation, bound float64) float64 {
 	if o.Share <= 0 {
 		return 0

@@ -17,8 +17,8 @@ type Hysteresis struct {
 	max, resume int64
 }
 
-// NewHysteresis returns a controller that closes above max and opens below resume, both
-// in records. It returns an error unless 0 < resume < max.
+// NewHysteresis returns a controller that closes the gate above a lag of max and opens it below a
+// lag of resume, in records. It returns an error unless 0 < resume < max.
 func NewHysteresis(max, resume int64) (*Hysteresis, error) {
 	switch {
 	case max <= 0:

@@ -11,7 +11,7 @@ import (
 func TestAFixedShareInherits(t *testing.T) {
 	for name, c := range map[string]struct {
 		inherit time.Duration
-		own     [4]int64 // the lag after readings that were asked for at 0, 29 s, 30 s and 1 ns later
+		own     [4]int64 // the lag after readings that were requested at 0, 29 s, 30 s, and 30 s + 1 ns
 	}{
 		"by default":   {0, [4]int64{30, 33, 35, 34}},
 		"for less":     {29 * time.Second, [4]int64{30, 33, 33, 32}},

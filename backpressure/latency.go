@@ -13,11 +13,12 @@ type LatencyConfig struct {
 	// MaxLag limits the lag in records, as [Credit] does; 0 is no limit.
 	MaxLag int64
 	// Start is the bound in records until the first rate is known; 0 is 500. Consumers that take r
-	// records a second may be Start/r behind at first.
+	// records a second may be Start/r seconds behind at first.
 	Start int64
 }
 
-// defaultStart is half a second of a slow group, and enough to show the capacity of a fast one.
+// defaultStart is what a slow group takes in half a second, and enough to show a fast group's
+// capacity.
 const defaultStart = 500
 
 const leastTrim = 0.3
@@ -34,8 +35,8 @@ const leastTrim = 0.3
 //
 //   - Capacity. A step is a reading in which a partition's position moved. A partition's
 //     capacity is the slope between two of its steps, about a second apart, and μ is the
-//     sum. A consumer that has processed all records of the reading before may have
-//     waited for records. Such a measurement may only raise its capacity.
+//     sum. A consumer that has processed all records of the previous reading may have
+//     waited for records. Such a measurement may only raise the capacity.
 //   - Progress. Between two steps a position moves at the capacity, for at most one and
 //     a half intervals, and at most to the end of the log. So a stalled consumer closes
 //     the gate.
@@ -53,10 +54,10 @@ const leastTrim = 0.3
 // Failure modes. A fall of the capacity shows after one interval. Until then records are admitted
 // at the old rate, so after a fall to 1/k of the capacity some records wait k × target and more. If
 // the capacity rises and commits are an interval T apart, the estimate grows 2 to 4 times in each
-// T, and may end too high by this factor. If T is above 2 s, that takes long: then let the
+// T, and may end too high by this factor. If T is above 2 s, this growth takes long: then let the
 // consumers report Delivered. The controller cannot hold a target below about 2.5 times the
-// interval of the readings, nor one that is hardly longer than a reading takes. It measures no rate
-// if the work on one record takes a good part of the target. Partitions drift further apart with
+// interval of the readings, nor a target hardly longer than a reading takes. It measures no rate if
+// the work on one record takes a good part of the target. Partitions drift further apart with
 // uneven work or uneven arrivals (keys, sticky partitioning). Then the slowest is held at the
 // target, and the others run out of records at times.
 //
@@ -98,9 +99,9 @@ func (l *Latency) Decide(o Observation) Decision {
 // Ceiling implements [Pacer].
 func (l *Latency) Ceiling(at time.Duration) int64 { return l.group.Ceiling(at) }
 
-// trim returns the part of the target for the mean, so that the slowest partition gets all of it.
-// It smooths over a second or two steps, whichever is longer. A record in work does not count as
-// waiting.
+// trim returns the part of the target at which the mean is held, so that the slowest partition is
+// at the whole target. It smooths over a second or two steps, whichever is longer. A record in work
+// does not count as waiting.
 func (l *Latency) trim(s *standing) float64 {
 	if s.capacity == 0 {
 		return 1
@@ -120,7 +121,7 @@ func (l *Latency) trim(s *standing) float64 {
 }
 
 // probe raises the capacities if records were refused while most consumers waited, and even the
-// slowest had less than half the target to do.
+// slowest had work for less than half the target.
 func (l *Latency) probe(s *standing) bool {
 	if !l.group.hungry(s, s.backlog/s.capacity+s.slowest < l.cfg.Target.Seconds()/2) {
 		return false

@@ -160,7 +160,8 @@ func TestLatencyRecoversFromAStall(t *testing.T) {
 	}
 }
 
-// After a silence the capacity is its rate, until two further steps confirm more.
+// After a silence the capacity is the rate during the silence, until two further steps confirm
+// more.
 func TestLatencyBelievesASilence(t *testing.T) {
 	_, r := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
 	before := r.steady(100, 1000, 30).Bound
@@ -189,7 +190,8 @@ func TestLatencyTrimsForTheSlowest(t *testing.T) {
 			Admitted: 200*i + 1200, Settled: 200*i + 1200, Share: 1,
 		})
 	}
-	// The partitions need 0.6 s, 0.2 s and 1 s, so the mean may have 0.6 of the second.
+	// The partitions need 0.2 s and 1 s, the mean is 0.6 s. So the mean may have 0.6 of the target
+	// of 1 s.
 	if !about(d.Bound, 2000*0.6+2) {
 		t.Errorf("a bound of %d (%s)", d.Bound, d.Reason)
 	}

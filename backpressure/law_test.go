@@ -21,7 +21,7 @@ func (w *window) Decide(o backpressure.Observation) backpressure.Decision {
 
 func (w *window) Limit() int64 { return w.bound }
 
-// bounded returns the law itself, or a controller with the bound as its limit.
+// bounded returns a window (the law itself), or another controller with the bound as its limit.
 func bounded(t *rapid.T, bound int64) backpressure.Controller {
 	var c backpressure.Controller
 	var err error
@@ -46,7 +46,7 @@ func bounded(t *rapid.T, bound int64) backpressure.Controller {
 const (
 	simulatedTopic = "t"
 	simulatedDoubt = time.Second
-	// at least that: a record in doubt may still be under way
+	// not shorter than the doubt: a record in doubt may still be under way
 	simulatedInherit = simulatedDoubt
 )
 
@@ -55,7 +55,7 @@ type state int
 const (
 	sent state = iota // in flight: it may be appended or fail
 	appended
-	given // given up by its client in flight: it may be appended until its time is up
+	given // given up by its client while in flight: it may be appended while now < until
 )
 
 type simulated struct {
@@ -321,7 +321,7 @@ func (p *plant) used(gate int) (n int64) {
 	return n - p.strayed(p.strays[p.seen[gate]:], gate)
 }
 
-// strayed returns how many strays of a gate are not committed; of all gates if it is -1.
+// strayed returns how many strays of a gate are not committed; of all gates if gate is -1.
 func (p *plant) strayed(of []stray, gate int) (n int64) {
 	for _, s := range of {
 		if (gate < 0 || s.gate == gate) && s.offset >= p.committed[s.partition] {
@@ -460,7 +460,7 @@ func TestAMarkAfterTheReadingBreaksTheBound(t *testing.T) {
 		inLog := gate.Admit(bound)
 
 		mark := gate.Mark()
-		reading := backpressure.Reading{Lag: 0} // asked for before they came into the log
+		reading := backpressure.Reading{Lag: 0} // requested before the records came into the log
 		gate.Done(inLog)
 		if late {
 			mark = gate.Mark()

@@ -289,7 +289,7 @@ func logThatBeginsAgain(t *testing.T, doubtful int64) {
 	}
 }
 
-// Two concurrent readings may show a log that goes back although it did not.
+// With two concurrent readings, a log may seem to begin again although it did not.
 func TestAReadingThatWasOvertakenIsNoLogThatBeginsAgain(t *testing.T) {
 	gate := newGate(t, backpressure.Config{Controller: &window{bound: 10}, Share: backpressure.Fixed(1)})
 	report(gate, topic("a", 0, 0))
@@ -354,7 +354,7 @@ func TestOwnRecordsThatNoReadingHolds(t *testing.T) {
 		if name == "acknowledged" && (len(told) != 1 || told[0].Kind != backpressure.Unread || !strings.Contains(told[0].Reason, "10 records of this gate") || !strings.Contains(told[0].Reason, "b/0")) {
 			t.Errorf("told %+v", told)
 		}
-		// It comes back: all that it holds counts, from any producer.
+		// The partition comes back: all that it holds counts, from any producer.
 		gate.Acked("b", 0, 3)
 		report(gate, both)
 		if name == "acknowledged" && gate.Stats().Lag != 10 {

@@ -15,15 +15,17 @@ import (
 // restart, all records count as own until they are committed. At any time, the own records in the
 // log that are not committed are at most those known here plus those admitted and not settled.
 type ownRecords struct {
-	// The map is replaced and never changed: each record looks up a partition, and few are added.
+	// The map is replaced and never changed: each record looks up a partition, and partitions are
+	// seldom added.
 	partitions atomic.Pointer[map[place]*ownPartition]
-	mu         sync.Mutex // guards adding, and all below
+	mu         sync.Mutex // guards adding a partition, and all fields below
 
-	// A record in doubt may be in the log without an offset here. After its doubt it is below the
-	// ends of the next reading, or never in the log. It is gone when all up to these ends is
-	// committed. One batch waits for that (leaving) and one is collected (gathering).
+	// A record in doubt may be in the log although its offset is not known here. After its doubt it
+	// is below the ends of the next reading, or never in the log. It is settled when all records
+	// below these ends are committed. One batch of such records waits for that (leaving), and the
+	// next is collected (gathering).
 	gathering, leaving int64
-	ends               map[place]int64 // of the reading that the leaving records wait for
+	ends               map[place]int64 // when all below is committed, the leaving records are settled
 }
 
 type place struct {
@@ -38,9 +40,9 @@ type ownPartition struct {
 	passed      int64  // own records that are committed
 	committed   int64
 	absences    int   // consecutive readings without the partition
-	absent      bool  // after mostAbsences
+	absent      bool  // absences have reached mostAbsences
 	ignored     bool  // an own record went there while absent
-	late        int64 // own records below committed since the last reading
+	late        int64 // own records below committed that were acked since the last reading
 	whole       bool  // at the next reading the whole log counts as own
 }
 
@@ -77,11 +79,11 @@ func (o *ownRecords) acked(topic string, partition int32, offset int64) {
 	o.partition(place{topic, partition}).add(offset)
 }
 
-// learn takes a reading and the number of records whose doubt had ended when it was asked for
-// (overdue). It returns how many of these are settled now, and an error if own records no longer
-// count because no reading holds their partitions. An offset that falls back proves a new log only
-// if the reading was asked for after the last one was processed (after). If whole, all records
-// count as own.
+// learn takes a reading, and the number of records whose doubt had ended when the reading was
+// requested (overdue). It returns how many records in doubt are settled now, and an error if own
+// records no longer count because the readings lack their partitions. An offset that falls back
+// proves a new log only if this reading was requested after the last one was processed (after is
+// true). If whole is true, all records count as own.
 func (o *ownRecords) learn(reading []Partition, overdue int64, after, whole bool) (settled int64, unread error) {
 	var again map[place]bool
 	for _, r := range reading {
@@ -102,8 +104,8 @@ func (o *ownRecords) learn(reading []Partition, overdue int64, after, whole bool
 	return o.leave(reading, overdue, again), unread
 }
 
-// leave settles the records in doubt that are committed by now. In a new log they wait for all that
-// it holds now. The lock is held.
+// leave settles the records in doubt that are committed by now. In a log that began again, they
+// wait until all that it holds now is committed. The lock is held.
 func (o *ownRecords) leave(reading []Partition, overdue int64, again map[place]bool) (settled int64) {
 	o.gathering += overdue
 	for _, r := range reading {
@@ -194,7 +196,7 @@ func (p *ownPartition) add(offset int64) {
 		p.outstanding++
 		return
 	}
-	// at is the first span that ends at or above the offset.
+	// at is the index of the first span that ends at or above the offset.
 	at, _ := slices.BinarySearchFunc(p.spans, offset,
 		func(s span, offset int64) int { return cmp.Compare(s.end, offset) })
 	switch {
@@ -214,9 +216,9 @@ func (p *ownPartition) add(offset int64) {
 	p.outstanding++
 }
 
-// read reports whether the log began again: it ends below the last committed offset, and less is
-// committed. Acknowledgements since then may have been taken for old records; they are in the log
-// at the next reading.
+// read takes a reading and reports whether the log began again: its end and its committed offset
+// are both below the last committed offset. Acks since then may have been taken for old records; at
+// the next reading these acked records are in the log.
 func (p *ownPartition) read(r Partition, after, whole bool) (again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -268,7 +270,8 @@ func cover(spans []span, s span) []span {
 	return slices.Replace(spans, from, to, s)
 }
 
-// commit ignores an offset that falls back: those records are no longer known. The lock is held.
+// commit ignores a committed offset that falls back: the records above it are no longer known. The
+// lock is held.
 func (p *ownPartition) commit(committed int64) {
 	p.committed = max(p.committed, committed)
 	below := 0

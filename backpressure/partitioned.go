@@ -13,9 +13,9 @@ type PartitionedConfig struct {
 	Config
 	// Partitions is the number of partitions of the topic.
 	Partitions int
-	// Topic is the topic whose partitions count; empty if readings are of one topic.
+	// Topic is the topic whose partitions count; empty if readings have only one topic.
 	Topic string
-	// NewController returns the controller of one partition; its bound is the partition's.
+	// NewController returns the controller of one partition; its bound is for that partition.
 	NewController func() (Controller, error)
 }
 
@@ -117,9 +117,9 @@ func (p *Partitioned) Mark() Marks {
 }
 
 // Report gives each partition's controller its part of the reading: see [Gate.Report]. A partition
-// that is not in the reading counts as missed. If all partitions become blind or see again, that is
-// one change. An empty reading stands for a topic that does not exist yet: all partitions have a
-// lag of 0.
+// that is not in the reading counts as missed. If all partitions become blind, or all see again,
+// that counts as one change. An empty reading stands for a topic that does not exist yet: all
+// partitions have a lag of 0.
 func (p *Partitioned) Report(m Marks, r Reading) []Change {
 	byID := make([]*Partition, len(p.gates))
 	for i := range r.Partitions {

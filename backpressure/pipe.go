@@ -9,8 +9,9 @@ import (
 type PipeConfig[T any] struct {
 	// Excess is the policy for items that the gate does not admit at once; the default is Defer.
 	Excess Excess
-	// Degrade is called, with that policy, for each item that is not admitted at once. It returns
-	// the item to send instead, which then waits for the gate, or false to drop it. Nil drops all.
+	// Degrade is called for each item that is not admitted at once, if Excess is Degrade. It
+	// returns the item to send instead, which then waits for the gate, or false to drop it. Nil
+	// drops all these items.
 	Degrade func(T) (T, bool)
 	// OnShed is called with each dropped item and the reason; nil is never called. An item that
 	// waits when ctx ends is dropped too, with ShedByClose.
@@ -54,7 +55,7 @@ func Pipe[T any](ctx context.Context, gate *Gate, in <-chan T, out chan<- T, cfg
 	}
 }
 
-// admit returns what to send and as how many records that counts; 0 if it was dropped.
+// admit returns the item to send and its number of records; 0 if the item was dropped.
 func (cfg *PipeConfig[T]) admit(ctx context.Context, gate *Gate, item T) (T, int64, error) {
 	n := cfg.records(item)
 	if cfg.Excess == Defer {

@@ -3,16 +3,16 @@ package backpressure
 import "time"
 
 const (
-	// rateSpan is the time between the two steps whose slope is the rate, if steps come more often.
-	// The time of a step is known to half a reading's interval: over 1 s, an error of a twentieth at
-	// the usual 100 ms.
+	// rateSpan is the time between the two steps whose slope is the rate, unless steps are further
+	// apart. The time of a step is known only to half the interval of readings. At the usual 100
+	// ms, that is an error of a twentieth over 1 s.
 	rateSpan = time.Second
-	// leastSpan is the shortest time that changes a known capacity.
+	// leastSpan is the shortest span whose rate changes a known capacity.
 	leastSpan = rateSpan / 4
 	// silence is how many usual intervals may pass without a step before the old rate no longer
 	// counts.
 	silence = 3
-	// confirm is after how many steps the capacity may rise again after a silence.
+	// confirm is the number of steps after a silence until the capacity may rise again.
 	confirm = 2
 	// reach is by how many intervals a position is extrapolated.
 	reach = 1.5
@@ -27,12 +27,12 @@ type track struct {
 	interval time.Duration // between steps, smoothed; 0 before the second step
 	capacity float64       // records per second that the consumer can take; 0 if not known
 	busy     bool          // the last step left records that were in the log for longer than underway
-	idle     time.Duration // when the last step or reading left nothing
+	idle     time.Duration // when a step or reading last left no records behind
 	quiet    bool          // the last step ended a silence
-	capped   int           // steps that a capacity lowered after a silence waits before it may rise
-	spread   float64       // seconds that its backlog takes longer than the mean, smoothed
+	capped   int           // steps until a capacity that a silence lowered may rise
+	spread   float64       // by how many seconds its backlog takes longer than the mean, smoothed
 
-	seen           time.Duration // the last reading, as are committed and end
+	seen           time.Duration // time of the last reading, which also gave committed and end
 	committed, end int64
 	ends           []step // ends of the log in the latest readings, oldest first
 }
@@ -64,8 +64,8 @@ func (t *track) see(at time.Duration, p Partition) bool {
 	return true
 }
 
-// endBefore returns the end in the latest reading up to a time, or in the oldest that is kept. It
-// forgets older ones.
+// endBefore returns the log's end in the latest reading up to a time, or in the oldest kept
+// reading. It forgets the readings before that.
 func (t *track) endBefore(at time.Duration) int64 {
 	if len(t.ends) == 0 {
 		return 0
@@ -76,8 +76,8 @@ func (t *track) endBefore(at time.Duration) int64 {
 	return t.ends[0].position
 }
 
-// early returns by how much a step is assumed to be earlier than its reading: too low a position is
-// safer. Delivered needs no correction.
+// early returns by how much a step is assumed to be earlier than its reading. It assumes little,
+// because too low a position is safer. Delivered needs no correction.
 func early(p Partition, window time.Duration) time.Duration {
 	if p.Delivered > 0 {
 		return 0
@@ -85,8 +85,8 @@ func early(p Partition, window time.Duration) time.Duration {
 	return window / 4
 }
 
-// add begins a new span after a silence, or when consumers went back. Time without records to take
-// is no silence.
+// add adds a step. It begins a new span after a silence, or if consumers went back. Time without
+// records to take is no silence.
 func (t *track) add(last, newest step) {
 	gap := max(newest.at-max(last.at, t.idle), time.Millisecond)
 	if !t.busy {
@@ -101,7 +101,7 @@ func (t *track) add(last, newest step) {
 		return
 	}
 	switch {
-	case t.interval == 0, silent: // the second time: commits are slower now
+	case t.interval == 0, silent: // a second silence in a row: commits are slower now
 		t.interval = gap
 	case gap < t.interval/silence:
 		t.interval = (t.interval + gap) / 2
@@ -113,15 +113,15 @@ func (t *track) add(last, newest step) {
 	t.measure(newest)
 }
 
-// limit lowers the capacity to the rate during a silence in which there was work. It may rise again
-// two steps later.
+// limit lowers the capacity to the rate during a silence in which there was work. The capacity may
+// rise again two steps later.
 func (t *track) limit(rate float64) {
 	t.capacity, t.capped = min(t.capacity, rate), confirm
 }
 
-// measure takes the rate over the span. A consumer that has read all that was in the log a moment
-// before may have waited: its capacity is then at least the rate. Otherwise the span begins after
-// the consumer last may have waited.
+// measure takes the rate over the span. If the consumer has read all that was in the log a moment
+// before, it may have waited for records. Then its capacity is at least the rate. Otherwise the
+// span begins after the last time at which the consumer may have waited.
 func (t *track) measure(newest step) {
 	for len(t.steps) > 2 && newest.at-t.steps[1].at >= max(rateSpan, t.interval) {
 		t.steps = t.steps[1:]
@@ -155,7 +155,8 @@ func (t *track) waits(at time.Duration) bool {
 }
 
 // progress returns by how many records the consumer is past the committed offset, at its old rate.
-// Past the end of the last reading it takes only what fits into beyond.
+// Past the log's end in the last reading, it counts only what the consumer takes in the time
+// beyond.
 func (t *track) progress(at, beyond time.Duration) float64 {
 	last := t.steps[len(t.steps)-1]
 	ahead := min(max(at-last.at, 0), time.Duration(reach*float64(t.interval)))

@@ -37,8 +37,8 @@ func (r Reading) lag() int64 {
 	return lag
 }
 
-// progress never falls: new partitions, and committed offsets that are set back, count 0. Records
-// that are committed a second time count again.
+// progress counts committed records and never falls: new partitions, and committed offsets that are
+// set back, count 0. Records that are committed a second time count again.
 type progress struct {
 	total int64
 	last  map[place]int64

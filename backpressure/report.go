@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Mark holds which records a gate knew to be settled before the lag was requested. A mark that is
-// taken after the reading would break the bound: see [Credit].
+// Mark holds how many records a gate knew to be settled before the lag was requested. A mark that
+// is taken after the reading would break the bound: see [Credit].
 type Mark struct {
 	at      time.Duration
 	number  uint64
@@ -40,7 +40,7 @@ type ruling struct {
 	toldAt time.Duration
 }
 
-// sight is what is known of the lag.
+// sight holds whether and when the lag was known.
 type sight struct {
 	known   time.Duration // when a reading last succeeded
 	blind   bool
@@ -48,7 +48,7 @@ type sight struct {
 	missed  error
 }
 
-// inheritance lasts until the first reading that was requested at until or later.
+// inheritance ends with the first reading that was requested no earlier than until.
 type inheritance struct {
 	goesOn bool
 	until  time.Duration
@@ -58,7 +58,7 @@ var errNoPartitions = errors.New("the reading has no Partitions, and a gate with
 
 // Report gives the controller a reading and the mark that was taken before it, and puts the
 // decision into force. It returns what changed, or nil. It ignores a reading whose mark is older
-// than that of the last one.
+// than the last reading's.
 func (g *Gate) Report(m Mark, r Reading) *Change {
 	if g.own != nil && r.Partitions == nil {
 		return g.Missed(errNoPartitions)
@@ -130,8 +130,8 @@ func (g *Gate) observe(now time.Duration, m Mark, r Reading) Observation {
 		if unread != nil {
 			g.note(g.change(now, Unread, unread.Error()))
 		}
-		// Own records are counted now, not in the reading. Settled is read first, because Acked
-		// comes before Done.
+		// The gate's own records are counted now, not taken from the reading. Settled is read
+		// before them, because Acked comes before Done.
 		o.Settled = g.settled.Load()
 		o.Lag, o.Committed = g.own.count()
 	case r.Partitions != nil:
@@ -150,8 +150,8 @@ func (g *Gate) decide(now time.Duration, share float64) *Change {
 	o.Open = o.Admitted < g.ruling.ceiling
 	d := g.cfg.Controller.Decide(o)
 	if share == 0 {
-		// Another process may use the share at once, and a controller's ceiling may count on future
-		// commits.
+		// A controller's ceiling may count on future commits, but another process may use the share
+		// at once.
 		d.Ceiling, d.Bound = 0, 0
 	}
 
@@ -186,8 +186,8 @@ type flow struct {
 	stalled   bool
 }
 
-// watchFlow detects that the gate has refused records for longer than the grace time without any
-// commit, and the next commit. The lock is held.
+// watchFlow detects if the gate has refused records for longer than the grace time and nothing was
+// committed meanwhile. It also detects the next commit. The lock is held.
 func (g *Gate) watchFlow(now time.Duration) {
 	o := &g.ruling.seen
 	since := now - g.flow.at
@@ -221,7 +221,7 @@ func moved(told, bound int64) bool {
 	return max(bound-told, told-bound) > told/10
 }
 
-// A part that is no number is 0.
+// NaN counts as a part of 0.
 func (g *Gate) part() float64 {
 	if g.cfg.Share == nil {
 		return 1
@@ -247,7 +247,7 @@ func (g *Gate) change(now time.Duration, kind ChangeKind, reason string) *Change
 }
 
 // Advance updates the ceiling between two readings: for the time that has passed, if the controller
-// is a [Pacer], and for a change of the share, if it is not fixed. Call it about every 10 ms.
+// is a [Pacer], and for a change of the share, if that is not [Fixed]. Call it about every 10 ms.
 func (g *Gate) Advance() {
 	if change := g.advance(); change != nil {
 		g.cfg.tell(*change)
@@ -289,9 +289,9 @@ func (g *Gate) moving() bool {
 	return g.cfg.Share != nil && !fixed
 }
 
-// Missed reports that a reading failed, and why; nil means only that time has passed. If no reading
-// came for the grace time, the gate is blind until the next Report. Missed returns what changed, or
-// nil.
+// Missed reports that a reading failed, with its error; nil means only that time has passed. If no
+// reading came for the grace time, the gate is blind until the next Report. Missed returns what
+// changed, or nil.
 func (g *Gate) Missed(err error) *Change {
 	change := g.missed(err)
 	if change != nil {

@@ -54,7 +54,7 @@ func TestWhatAControllerIsTold(t *testing.T) {
 		want      int64
 	}{
 		{[3]int64{110, 205, 7000}, 15}, // a new partition is no progress
-		{[3]int64{90, 206, 7001}, 17},  // nor does one that is set back count
+		{[3]int64{90, 206, 7001}, 17},  // an offset that is set back is no progress
 		{[3]int64{95, 206, 7001}, 22},
 	} {
 		report(
@@ -180,7 +180,7 @@ func TestAPacersCeilingRisesBetweenReadings(t *testing.T) {
 	if got := gate.Admit(100); got != 15 {
 		t.Errorf("5 ms later it admitted %d", got)
 	}
-	c.at = 0 // its answer changes, and waits for the next reading
+	c.at = 0 // the controller's answer changes, but counts only at the next reading
 	gate.Advance()
 	if got := gate.Stats().Ceiling; got != 15 {
 		t.Errorf("ceiling %d", got)

@@ -6,7 +6,7 @@ import "time"
 // they are committed, or if the consumers are estimated to be past them.
 type sojourn struct {
 	history []admission // oldest first; the first is at or before through
-	through float64     // in admitted records; a record in work counts in part
+	through float64     // how many admitted records were consumed; a record in work counts in part
 }
 
 type admission struct {
@@ -18,7 +18,7 @@ type admission struct {
 const maxHistory = 1024
 
 // see returns the time that the newest consumed record took, and false if none was consumed since
-// the last call. progress is by how many records the consumers are past the committed ones.
+// the last call. progress is how many records the consumers are past the committed ones.
 func (s *sojourn) see(o Observation, progress float64) (time.Duration, bool) {
 	if n := len(s.history); n == 0 || s.history[n-1].admitted < o.Admitted {
 		s.history = append(s.history, admission{o.At, o.Admitted})

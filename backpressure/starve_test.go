@@ -26,7 +26,7 @@ var selfTuning = []struct {
 
 type pressed struct {
 	now                  time.Duration
-	clock                atomic.Int64 // is now; a gate reads it from a goroutine of its own too
+	clock                atomic.Int64 // equals now; gates read it also from their own goroutines
 	gates                []*backpressure.Gate
 	commit               time.Duration
 	end, done, committed int64

@@ -9,14 +9,15 @@ import (
 // Stats are a gate's counters since New, and its present state.
 type Stats struct {
 	// Admitted counts admitted records, Settled the admitted records whose fate is known. Refused
-	// counts records that were not admitted at once, at each request for them.
+	// counts, at each request, the records that were not admitted at once.
 	Admitted, Settled, Refused int64
 	// Returned counts records that were granted just after the ceiling had fallen, and taken back
-	// before the producer got them. Admitted does not include them; their sum never falls.
+	// before the producer got them. Admitted does not include them; Admitted + Returned never
+	// falls.
 	Returned int64
 	// Waited counts the calls of Acquire that had to wait.
 	Waited int64
-	// Reports counts readings. Changes counts those that opened or closed the gate.
+	// Reports counts readings. Changes counts the readings that opened or closed the gate.
 	Reports, Changes int64
 	// Missed counts readings that failed.
 	Missed int64
@@ -24,8 +25,8 @@ type Stats struct {
 	// which the gate was blind.
 	Closed, Blind time.Duration
 
-	// Ceiling and Bound are in force now; Unlimited if there is none, and 0 before the first
-	// reading of a controller that has one.
+	// Ceiling and Bound are in force now: Unlimited if there is none, and 0 before the first
+	// reading if the controller is a [Limiter].
 	Ceiling, Bound int64
 	// Lag is the lag of the last reading, in records; with a share, only this gate's.
 	Lag int64
@@ -66,7 +67,7 @@ type ChangeKind string
 
 // The kinds of changes. A bound that is used up between two readings is no change.
 const (
-	Opened  ChangeKind = "opened" // by a controller without a bound, as is Closed
+	Opened  ChangeKind = "opened" // Opened and Closed come only from a controller without a bound
 	Closed  ChangeKind = "closed"
 	Bounded ChangeKind = "bound" // the bound moved by more than a tenth
 	Blind   ChangeKind = "blind" // the lag was not known for the grace time
@@ -78,8 +79,8 @@ const (
 	// Misused means that Done and Unsure reported more records than were admitted. It is reported
 	// once.
 	Misused ChangeKind = "misused"
-	// Unread means that this gate's records went to partitions that are not in the readings, and so
-	// do not count. Only a gate with a share reports it.
+	// Unread means that this gate's records went to partitions that are not in the readings, so
+	// these records do not count. Only a gate with a share reports it.
 	Unread ChangeKind = "unread"
 )
 
@@ -94,8 +95,8 @@ type Change struct {
 	Partition int32
 	// Open reports whether the gate would admit a record after the change.
 	Open bool
-	// Lag is that of the reading. Bound is in force from now on; Unlimited if there is none. Both
-	// are in records.
+	// Lag is the lag of the reading. Bound is in force from now on; Unlimited if there is none.
+	// Both are in records.
 	Lag, Bound int64
 	// Age is the time since the reading was requested. For Blind it is the time since the lag was
 	// last known, or since New.

@@ -29,9 +29,9 @@ func (w *waiters) len() int64 { return int64(w.list.Len()) }
 // returns the error of ctx; if both happen at the same moment, the records are admitted. Calls are
 // served in order of arrival, whatever their n.
 //
-// It returns an error that wraps [ErrNever] if the bound can never hold n records. It also does so
-// if the call is first in line, nothing is outstanding and n is above the bound in force. A moving
-// bound may be below n only for a moment; ask for fewer records to avoid that.
+// It returns an error that wraps [ErrNever] if the bound can never hold n records. It also returns
+// that error if the call is first in line, nothing is outstanding and n is above the bound in
+// force. A moving bound may be below n only for a moment; ask for fewer records to avoid the error.
 func (g *Gate) Acquire(ctx context.Context, n int64) error {
 	if n <= 0 {
 		return nil
@@ -65,7 +65,8 @@ func (g *Gate) Acquire(ctx context.Context, n int64) error {
 	return g.wait(ctx, place, w)
 }
 
-// hopeless returns nil for a bound of 0, because the share may still grow. The lock is held.
+// hopeless returns an error if n is above the bound in force and nothing is outstanding. A bound of
+// 0 is no error, because the share may still grow. The lock is held.
 func (g *Gate) hopeless(n int64) error {
 	bound := g.ruling.bound
 	if !g.ruling.decided || g.sight.blind || bound == 0 || n <= bound || n <= g.ceiling-g.admitted.Load() {
@@ -77,7 +78,7 @@ func (g *Gate) hopeless(n int64) error {
 	return fmt.Errorf("backpressure: %w: asked for %d, but the bound is %d now and nothing is outstanding; ask for fewer at a time", ErrNever, n, bound)
 }
 
-// The lock is held, but Admit and TryAcquire do not take it and may use the same room.
+// The lock is held. Admit and TryAcquire take no lock, so they may use the same room.
 func (g *Gate) take(n int64) bool {
 	for {
 		admitted := g.admitted.Load()
@@ -90,7 +91,7 @@ func (g *Gate) take(n int64) bool {
 	}
 }
 
-// A waiter that gives up lets those behind it go, which may need less.
+// When a waiter gives up, those behind it that need less may go.
 func (g *Gate) wait(ctx context.Context, place *list.Element, w *waiter) error {
 	select {
 	case <-w.ready:
@@ -109,7 +110,7 @@ func (g *Gate) wait(ctx context.Context, place *list.Element, w *waiter) error {
 	return ctx.Err()
 }
 
-// letWaitersGo admits from the front. The lock is held.
+// letWaitersGo admits waiting calls from the front of the queue. The lock is held.
 func (g *Gate) letWaitersGo() {
 	for first := g.queue.list.Front(); first != nil; first = g.queue.list.Front() {
 		w := first.Value.(*waiter)

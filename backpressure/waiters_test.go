@@ -86,7 +86,7 @@ func TestWhoComesFirstGoesFirst(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		// The raise is less than the first needs, and no other call overtakes it.
+		// The raise is less than the first call needs, and no other call overtakes that call.
 		gate.raise(4)
 		synctest.Wait()
 		if gate.TryAcquire(1) || gate.Admit(1) != 0 || gate.Open() || len(order) != 0 {

@@ -14,8 +14,8 @@ var errNoSource = errors.New("backpressure: the gate has no source to watch; set
 // Watch reads the lag from the source until ctx ends: at once, and then at each interval. After
 // each reading it calls Report or Missed. It gives up a reading that takes longer than half the
 // grace time (at least one interval). Watch returns nil when ctx has ended, and an error only if
-// the gate has no source. The last ceiling then stays in force until the gate refuses a record
-// after the grace time: then it is blind.
+// the gate has no source. After Watch, the last ceiling stays in force until the gate refuses a
+// record after the grace time: then the gate is blind.
 func (g *Gate) Watch(ctx context.Context) error {
 	return watch(ctx, &g.cfg, g.moving(), watched{
 		read: func(ctx context.Context) error {

@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/kadmlag"
 )
 
-// New reads the lag of a group on all topics that match a pattern. A gate reads its source itself;
-// here it is read once.
+// New reads the lag of a group on all topics that match a pattern. A gate reads its source by
+// itself; this example reads it once.
 func ExampleNew() {
 	ctx := context.Background()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "orders-eu", "orders-us", "refunds"))

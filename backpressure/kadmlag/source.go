@@ -27,8 +27,8 @@ type Config struct {
 	// MayAppear means that a topic that never existed has no lag yet. A topic that existed and is
 	// gone is always an error.
 	MayAppear bool
-	// TopicRegex adds the topics whose name it matches (Go's syntax; unless it is anchored, any part
-	// of the name), without internal ones. No match means no lag.
+	// TopicRegex adds the topics whose name it matches (Go's syntax; without anchors it may match
+	// any part of the name), except internal topics. If no topic matches, the lag is 0.
 	TopicRegex string
 	// Refresh is how often to look for matching topics; 0 is 30 s. Records in a new topic count
 	// only after it is found.
@@ -43,8 +43,8 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Start says where the lag begins in a partition without a committed offset, or with one beyond its
-// end.
+// Start says where the lag begins in a partition without a committed offset, or with a committed
+// offset beyond its end.
 type Start int
 
 const (
@@ -55,7 +55,7 @@ const (
 	FromEnd
 )
 
-// Source reads the lag. It is safe for concurrent use; readings wait for each other.
+// Source reads the lag. It is safe for concurrent use: concurrent readings run one after the other.
 type Source struct {
 	client *kadm.Client
 	cfg    Config
@@ -114,7 +114,7 @@ func New(client *kadm.Client, cfg Config) (*Source, error) {
 }
 
 // Read implements [backpressure.Source]. It returns an error if the lag of any partition is not
-// known. The error names the partition, and wraps Kafka's own (package kerr).
+// known. The error names the partition, and wraps Kafka's own error (package kerr).
 func (s *Source) Read(ctx context.Context) (backpressure.Reading, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,8 +207,8 @@ func (s *Source) begin(ctx context.Context, partitions []backpressure.Partition)
 	return nil
 }
 
-// beginAtFirst counts from the end that a partition had when it was first seen. An end below that
-// means that records were lost, and it begins again.
+// beginAtFirst counts from the end that a partition had when it was first seen. If the end falls
+// below that, records were lost, and counting begins again at the new end.
 func (s *Source) beginAtFirst(partitions []backpressure.Partition) {
 	for i, p := range partitions {
 		id := partition{p.Topic, p.ID}

@@ -225,7 +225,7 @@ func TestTopicsThatComeAndGo(t *testing.T) {
 		if err := p.cluster.DeleteTopic("orders-a"); err != nil {
 			t.Fatal(err)
 		}
-		// The client has it in its cache: one reading fails, and the next succeeds.
+		// The client's cache still has the topic: one reading fails, and the next succeeds.
 		var failed int
 		for range 80 {
 			time.Sleep(100 * time.Millisecond)

@@ -64,8 +64,8 @@ func (s *Source) look(ctx context.Context) error {
 // old.
 func fresh(ctx context.Context) context.Context { return kadm.WithAuthorizedOps(ctx) }
 
-// lookAgain makes the next reading look for matching topics, if one was missing. This reading still
-// fails, because a single broker may not know the topic yet.
+// lookAgain makes the next reading look for matching topics, if a topic was missing. This reading
+// still fails, because perhaps only one broker does not know the topic yet.
 func (s *Source) lookAgain(err error) {
 	if errors.Is(err, kerr.UnknownTopicOrPartition) {
 		s.looked = time.Time{}

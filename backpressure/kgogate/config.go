@@ -13,12 +13,12 @@ import (
 // DefaultMaxDeferred is the default of Config.MaxDeferred, in records.
 const DefaultMaxDeferred = 10_000
 
-// ShedByClose is the reason for dropping records that wait when the producer closes, and those
-// after.
+// ShedByClose is the reason for dropping records that wait when the producer closes, and later
+// records.
 const ShedByClose = backpressure.ShedByClose
 
 // Excess is what a [Producer] does with a record for which the gate has no room. Unlike
-// [backpressure.Excess] it has Block, its zero value.
+// [backpressure.Excess] it has Block, which is its zero value.
 type Excess int
 
 // The policies for excess records; see the package comment.
@@ -60,8 +60,8 @@ func (c Config) faults() []error {
 	return faults
 }
 
-// ErrMisplaced is wrapped by the error of every record after one that the client sent to another
-// partition than it was admitted for.
+// ErrMisplaced is wrapped by the errors of all records after a misplaced one. The client sent that
+// record to another partition than the one it was admitted for.
 var ErrMisplaced = errors.New("the client does not keep Record.Partition")
 
 // ErrClosed is wrapped by the error of a record that waited for space in the client's buffer when

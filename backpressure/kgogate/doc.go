@@ -1,9 +1,9 @@
 // Package kgogate puts a [backpressure.Gate] in front of a franz-go producer.
 //
-// A [Producer] has the Produce, ProduceSync and Flush of a *kgo.Client. Each record asks the gate
-// before the client gets it. The client's promise reports its fate to the gate: acknowledged,
-// certainly not in the log, or unknown. Config.Excess decides about a record for which the gate has
-// no room:
+// A [Producer] has the methods Produce, ProduceSync and Flush of a *kgo.Client. The producer asks
+// the gate before the client gets a record. The client's promise reports the record's fate to the
+// gate: acknowledged, certainly not in the log, or unknown. Config.Excess decides what happens to a
+// record for which the gate has no room:
 //
 //	Block    Produce waits, until its context ends.
 //	Shed     the promise gets an error at once.
@@ -20,11 +20,12 @@
 // may be in the log twice. New refuses a client without acknowledgements.
 //
 // A record that the client gives up counts for the gate's time of doubt. New returns an error if
-// that is shorter than kgo.RecordDeliveryTimeout, or than a request can take:
-// kgo.ProduceRequestTimeout + kgo.RequestTimeoutOverhead + 10 s for the replication. The latter
-// also applies to the gate's Inherit. Without kgo.RecordDeliveryTimeout (the default) the client
-// keeps a record for ever, and the gate counts it for as long. So a bound of one gate, or with a
-// fixed share, holds through any outage. With a share by demand, see package sharelog.
+// that time is shorter than kgo.RecordDeliveryTimeout, or than a request can take:
+// kgo.ProduceRequestTimeout + kgo.RequestTimeoutOverhead + 10 s for the replication. The second
+// limit also applies to the gate's Inherit. Without kgo.RecordDeliveryTimeout (the default) the
+// client keeps a record for ever, and the gate counts it for as long. So the bound of a single
+// gate, or of gates with fixed shares, holds through any outage. For shares by demand, see package
+// sharelog.
 //
 // Files to know: producer.go, fate.go (the fate of a record).
 package kgogate

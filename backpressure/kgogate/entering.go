@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// entering is the context that the client gets with a record. It is the caller's; until the client
-// has buffered the record, it also ends when the producer closes. So Close need not wait for
+// entering is the context that the client gets with a record. It is the caller's context. Until the
+// client has buffered the record, it also ends when the producer closes. So Close need not wait for
 // brokers.
 type entering struct {
 	context.Context
 	closing context.Context
 
 	mu      sync.Mutex
-	both    context.Context // ends with the first of the two; nil: Done was not called
+	both    context.Context // ends when Context or closing ends; nil: Done was not called
 	release context.CancelFunc
-	stay    func() bool // keeps both from ending with closing
+	stay    func() bool // after it, closing no longer ends the context both
 	inside  bool
 }
 

@@ -8,13 +8,13 @@ import (
 )
 
 // The gate may forget a record only if it will never be in the log. A promise gets the error of the
-// last attempt, and an earlier attempt may have been written without an answer. So most errors
+// last attempt, but an earlier attempt may have been written without an answer. So most errors
 // leave the fate unknown: timeouts, an ended context, a closed client, and refusals that may come
 // and go (a missing topic, an authorization, an old timestamp). A record is certainly not in the
 // log only if
 //
 //	the client refused it   before it was in a batch
-//	a broker refused it     for its content, which every attempt has
+//	a broker refused it     for its content, which is the same in every attempt
 //
 // The second kind assumes that the topic's settings are not tightened between two attempts. It
 // applies only if batches are appended in order (an idempotent client, or one request in flight).

@@ -15,7 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/kgogate"
 )
 
-// A refused record makes room at once; one of unknown fate does so only after the doubt.
+// A refused record makes room at once; a record of unknown fate makes room only after the doubt.
 func TestFate(t *testing.T) {
 	unordered := []kgo.Opt{kgo.DisableIdempotentWrite(), kgo.MaxProduceRequestsInflightPerBroker(5)}
 	for _, c := range []struct {
@@ -108,7 +108,8 @@ func (p *plant) refuseSecondAttempts(refusal *kerr.Error) {
 	})
 }
 
-// franz-go keeps a record without an answer beyond RecordDeliveryTimeout, and it counts.
+// franz-go keeps a record without an answer beyond RecordDeliveryTimeout, and the gate counts the
+// record.
 func TestDeliveryTimeoutNeedsCancellation(t *testing.T) {
 	for _, c := range []struct {
 		name        string

@@ -14,8 +14,8 @@ import (
 )
 
 // Producer is a franz-go client behind a gate. Its methods may be called from any number of
-// goroutines. Records from one goroutine reach the client in order, except dropped ones; with a
-// gate for each partition, in order within a partition.
+// goroutines. Records from one goroutine reach the client in order, except dropped records; with a
+// gate for each partition, in order within each partition.
 type Producer struct {
 	client  *kgo.Client
 	gate    gate
@@ -32,23 +32,24 @@ type Producer struct {
 
 // Stats counts a producer's records since New.
 type Stats struct {
-	// Produced were admitted and given to the client, which so far reported some of them as Acked,
-	// Failed (not in the log) or Unknown.
+	// Produced counts records that were admitted and given to the client. So far the client has
+	// reported some of them as Acked, Failed (not in the log) or Unknown.
 	Produced, Acked, Failed, Unknown int64
-	// Misplaced are those of Acked that are in another partition than they were admitted for.
+	// Misplaced counts acked records that are in another partition than the one they were admitted
+	// for.
 	Misplaced int64
-	// Deferred wait in the queue now.
+	// Deferred counts records that wait in the queue now.
 	Deferred int64
-	// Abandoned were given up before they were admitted, because their context ended or the gate
-	// can never admit them.
+	// Abandoned counts records that were given up before they were admitted, because their context
+	// ended or the gate can never admit them.
 	Abandoned int64
-	// Shed were dropped, by reason: "gate", "queue", "degrade", "close".
+	// Shed counts dropped records by reason: "gate", "queue", "degrade", "close".
 	Shed map[backpressure.ShedReason]int64
 }
 
-// New returns a producer that sends through client what gate admits. The caller reads the lag for
-// the gate, with Watch or Report, and closes the client after the producer. The error joins all
-// mistakes, also settings of the client with which the gate cannot keep a bound.
+// New returns a producer that sends through client the records that gate admits. The caller reads
+// the lag for the gate, with Watch or Report, and closes the client after the producer. The error
+// joins all mistakes, including client settings with which the gate cannot keep a bound.
 func New(client *kgo.Client, gate *backpressure.Gate, cfg Config) (*Producer, error) {
 	faults := cfg.faults()
 	if gate == nil {
@@ -67,8 +68,8 @@ func New(client *kgo.Client, gate *backpressure.Gate, cfg Config) (*Producer, er
 }
 
 // NewPartitioned is New with a gate for each partition. Set each record's partition before Produce.
-// The client needs kgo.RecordPartitioner(kgo.ManualPartitioner()). After a misplaced record, whose
-// bound is not kept, later records get [ErrMisplaced].
+// The client needs kgo.RecordPartitioner(kgo.ManualPartitioner()). The bound does not hold for a
+// misplaced record; all later records get [ErrMisplaced].
 func NewPartitioned(client *kgo.Client, gate *backpressure.Partitioned, cfg Config) (*Producer, error) {
 	faults := cfg.faults()
 	if gate == nil {
@@ -109,16 +110,18 @@ func newProducer(client *kgo.Client, gate gate, cfg Config) *Producer {
 	return p
 }
 
-// Produce asks the gate for the record and gives it to the client's Produce. The promise, which may
-// be nil, is called once: by the client; with a [ShedError] if the record was dropped; or with the
-// context's error if that ended before the record was admitted. The last two run on another
-// goroutine than the client's promises, and concurrently. After Close each record is dropped.
+// Produce asks the gate to admit the record, then passes the record to the client's Produce. The
+// promise, which may be nil, is called once: by the client; with a [ShedError] if the record was
+// dropped; or with the context's error if the context ended before the record was admitted. The
+// last two kinds run on other goroutines than the client's promises, and concurrently with them.
+// After Close each record is dropped.
 //
-// If a context ends after the client has the record, its fate is unknown, and it counts for the
-// gate's time of doubt. So deadlines for each record use up the bound when the brokers are slow.
+// If a context ends after the client has the record, the record's fate is unknown, and the record
+// counts for the gate's time of doubt. So deadlines for each record use up the bound when the
+// brokers are slow.
 //
 // Produce waits for room only with Block, and for space in the client's buffer as the client does.
-// Then do not call it in a promise: room may depend on later promises.
+// If Produce may wait, do not call it in a promise: room may depend on later promises.
 func (p *Producer) Produce(ctx context.Context, r *kgo.Record, promise func(*kgo.Record, error)) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -175,7 +178,7 @@ func (p *Producer) ProduceSync(ctx context.Context, rs ...*kgo.Record) kgo.Produ
 }
 
 // Flush waits until no record is deferred and the client's buffer is empty, or returns the error of
-// ctx. It depends on the consumers, because they make room.
+// ctx. The wait depends on the consumers, because they make room.
 func (p *Producer) Flush(ctx context.Context) error {
 	if err := p.waiting.wait(ctx); err != nil {
 		return err
@@ -184,9 +187,9 @@ func (p *Producer) Flush(ctx context.Context) error {
 }
 
 // Close drops the waiting records, ends the waiting calls of Produce, and returns when the
-// producer's goroutines have ended; it waits for no broker. The client sends the records that it
-// has, and their promises still report to the gate. An admitted record that waits for space in the
-// client's buffer gets an error that wraps [ErrClosed], and counts as of unknown fate. To lose
+// producer's goroutines have ended; it waits for no broker. The client still sends the records that
+// it has, and their promises still report to the gate. An admitted record that waits for space in
+// the client's buffer gets an error that wraps [ErrClosed], and its fate counts as unknown. To lose
 // nothing, call Flush before.
 func (p *Producer) Close() {
 	p.close()
@@ -204,7 +207,7 @@ func (p *Producer) Stats() Stats {
 		Abandoned: p.abandoned.Load(),
 		Shed:      make(map[backpressure.ShedReason]int64, len(p.shed)),
 	}
-	s.Produced = p.produced.Load() // read last, so that it is never less than their sum
+	s.Produced = p.produced.Load() // read last, so that it is never less than Acked + Failed + Unknown
 	for reason, n := range p.shed {
 		s.Shed[reason] = n.Load()
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// replication is the longest time from the broker's timeout of a produce request until its records are
-// below the high watermark.
+// replication is the longest time from when a broker times out a produce request until the
+// request's records are below the high watermark.
 const replication = 10 * time.Second
 
 type times interface {
@@ -35,7 +35,7 @@ func (c Config) clientFaults(client *kgo.Client, gate times) []error {
 	return append(faults, requestFaults(client, gate)...)
 }
 
-// requestFaults returns the times of a gate that are shorter than a request can take.
+// requestFaults returns an error for each time of a gate that is shorter than a request can take.
 func requestFaults(client *kgo.Client, gate times) []error {
 	produce, _ := client.OptValue(kgo.ProduceRequestTimeout).(time.Duration)
 	overhead, _ := client.OptValue(kgo.RequestTimeoutOverhead).(time.Duration)

@@ -17,7 +17,7 @@ type waiting struct {
 	empty chan struct{} // closed when total falls to 0; nil while total is 0
 }
 
-// While a lane holds records, a worker waits for room for the first.
+// While a lane holds records, a worker waits for room for its first record.
 type lane struct {
 	orders []order
 }
@@ -43,14 +43,14 @@ func (w *waiting) wait(ctx context.Context) error {
 	}
 }
 
-// end waits for the workers. No more may start from now on.
+// end waits for the workers. No new worker may start from now on.
 func (w *waiting) end() {
 	w.mu.Lock()   // a concurrent enqueue starts its worker before Wait
 	w.mu.Unlock() //nolint:staticcheck // empty on purpose
 	w.workers.Wait()
 }
 
-// passes admits a record that need not wait.
+// passes admits a record if it need not wait, and reports whether it did.
 func (p *Producer) passes(partition int32) bool {
 	w := &p.waiting
 	w.mu.Lock()
@@ -96,8 +96,8 @@ func (p *Producer) enqueue(o order) (reason backpressure.ShedReason, ok bool) {
 	return "", true
 }
 
-// A record stays in the lane until the client has it, so that none can overtake it. If its context
-// ends, it is given up when it is first in the lane.
+// A record stays in the lane until the client has it, so that no other record can overtake it. A
+// record whose context ends is given up when it is first in the lane.
 func (p *Producer) work(key int32, l *lane, o order) {
 	for more := true; more; o, more = p.waiting.next(key, l) {
 		if err := p.acquire(o); err != nil {

@@ -19,9 +19,9 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// New returns a collector of one gate. Every metric has the labels. Give each gate of a process
-// different ones, such as the group and the topic. Registering the collector of a nil gate returns
-// an error.
+// New returns a collector of one gate. Every metric has these labels. Give each gate of a process
+// different labels, such as the group and the topic. Registering the collector of a nil gate
+// returns an error.
 func New(gate *backpressure.Gate, labels prometheus.Labels) prometheus.Collector {
 	if gate == nil {
 		return invalid{errNoGate}

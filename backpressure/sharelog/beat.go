@@ -61,7 +61,7 @@ func (m *Member) beatOnce(ctx context.Context) {
 	}
 }
 
-// append does not wait and does not retry: the next beat says the same.
+// append neither waits nor retries: the next beat says the same.
 func (m *Member) append(ctx context.Context, r shares.Record) {
 	entry, err := m.entry(r)
 	if err != nil {
@@ -88,8 +88,8 @@ func (m *Member) appended(r shares.Record, err error) {
 	}
 }
 
-// tidy does what may take long: it reads the group's offsets while a dead member's part waits to be
-// reclaimed, and deletes what a snapshot covers.
+// tidy does what may take long. It reads the group's offsets while a dead member's part waits to be
+// reclaimed, and deletes the records that a snapshot covers.
 func (m *Member) tidy(ctx context.Context) {
 	tick := time.NewTicker(m.cfg.Beat)
 	defer tick.Stop()

@@ -22,7 +22,7 @@ const (
 // Change is an event of a member, for logs and metrics.
 type Change struct {
 	Kind ChangeKind
-	// Member is this process; for Reclaimed it is another.
+	// Member is this process; for Reclaimed, the one whose part is free.
 	Member string
 	// Part is what this process may use from now on. Members is how many members share
 	// the bound, this one included.

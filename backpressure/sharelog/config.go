@@ -33,8 +33,8 @@ type Config struct {
 	// consumer group.
 	Bound string
 	// Records is the bound: the lag in records that all processes together may cause; per partition
-	// with a [backpressure.Partitioned]. All processes and their gates' controllers have the same.
-	// 0 is the bound that the controller has in force.
+	// with a [backpressure.Partitioned]. Give all processes and their gates' controllers the same
+	// value. 0 stands for the bound that the controller has in force.
 	Records int64
 	// Member names this process in events. Each join adds a unique suffix.
 	Member string
@@ -44,8 +44,8 @@ type Config struct {
 	// Lease is how long the others wait for a beat before the process counts as dead; 0
 	// is 5 s. It must be at least four beats.
 	Lease time.Duration
-	// Margin is how much earlier than that the process stops by itself, in case clocks run at
-	// different rates; 0 is a tenth of the lease. It is at most half of it.
+	// Margin is how long before the end of the lease the process stops by itself, in case clocks
+	// run at different rates. 0 is a tenth of the lease; half of the lease is the maximum.
 	Margin time.Duration
 	// Grace is how long after the lease a dead process's records may still reach the log;
 	// 0 is 2 minutes. It must not be shorter than the delivery timeout of the producers'
@@ -60,9 +60,9 @@ type Config struct {
 	Source backpressure.Source
 	// OnFenced is called, on its own goroutine, each time that the process loses its part: its
 	// beats do not come back, or the log can't be followed. Others may use the part after the grace
-	// time, so abort the client's buffered records there (franz-go: AbortBufferedRecords). Records
-	// that were sent before may still be in the log: report those with Unsure. Close waits until it
-	// returns; nil is never called.
+	// time, so let OnFenced abort the client's buffered records (franz-go: AbortBufferedRecords).
+	// Records that were sent before may still be in the log: report them with Unsure. Close waits
+	// until OnFenced returns; nil is never called.
 	OnFenced func()
 	// OnChange is called with each change, on the goroutine that noticed it; nil is never
 	// called.

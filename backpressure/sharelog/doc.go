@@ -9,29 +9,30 @@
 //	member.Leave(ctx)
 //
 // The protocol is that of package [shares]; its log is a topic with one partition (ADR 0021). Each
-// member appends a beat of about 130 bytes every half second and reads all others. Every 1,024
-// records a member writes a snapshot and deletes the records before it. Join creates the topic with
-// retention.ms=-1. A topic that you create must not be compacted. If deleting records is not
-// allowed, the topic grows.
+// member appends a beat of about 130 bytes every half second and reads the beats of all others.
+// Every 1,024 records a member writes a snapshot and deletes the records before it. Join creates
+// the topic with retention.ms=-1. A topic that you create must not be compacted. If deleting
+// records is not allowed, the topic grows.
 //
-// Parts follow a change of demand within about three beats, and as fast as outstanding records are
-// committed. A process that leaves gives its part back when its records are committed. A dead
-// process keeps its part for the lease (5 s), the grace time (2 minutes), and until the group has
-// committed the log up to then. A restarted process is a new member: if it is the only one, it
-// sends nothing for that long, so use a short delivery timeout.
+// Parts follow a change of demand within about three beats, but not faster than outstanding records
+// are committed. A process that leaves gives its part back when its records are committed. A dead
+// process keeps its part for the lease (5 s) and the grace time (2 minutes), and then until the
+// group has committed what the log held at that time. A restarted process is a new member: if it is
+// the only one, it sends nothing for that long, so use a short delivery timeout.
 //
 // # Failure modes
 //
-// If a process can't append or read the log, its part becomes 0, a lease less the margin after it
-// sent the last beat that it read back. It gets the part back with its next beat, unless the others
-// reclaimed it; then it joins again. A process that was stopped for longer than the lease and the
-// grace time may send from its old part for 10 ms. Only transactions prevent that completely.
+// If a process can't append to the log or read it, its part becomes 0. This happens a lease less
+// the margin after the process sent the last beat that it read back. The process gets the part back
+// with its next beat, unless the others reclaimed the part; then the process joins again. A process
+// that was stopped for longer than the lease and the grace time may send from its old part for 10
+// ms. Only transactions prevent that completely.
 //
 // The grace time must cover the clients' delivery timeout. Java's is 2 minutes
 // (delivery.timeout.ms), librdkafka's 5 (message.timeout.ms). franz-go has none unless
 // kgo.RecordDeliveryTimeout is set, and an idempotent client (the default) does not apply it to a
-// batch that it sent without an answer. So a process that is cut off for longer may append its
-// buffer later, and the lag can exceed the bound by its part. To prevent that, set
+// batch that it sent without an answer. So a process that is cut off for longer than the grace time
+// may append its buffer later. Then the lag can exceed the bound by its part. To prevent that, set
 // kgo.RecordDeliveryTimeout and kgo.AllowIdempotentProduceCancellation, or let Config.OnFenced
 // abort the client's buffered records.
 //
@@ -39,13 +40,13 @@
 // Members write with acks=all; use min.insync.replicas=2 of 3 replicas and no unclean leader
 // election.
 //
-// Use the topic for nothing else. If records without a snapshot are deleted, as by a retention time
-// while no process runs, a new process can't know the parts. After the lease and the grace time
-// without any record, Join fails, and a running process reports [Broken]. Then stop all processes,
-// let the group commit everything, delete the topic, and start them again.
+// Use the topic for nothing else. If records are deleted that no snapshot covers, for example by a
+// retention time while no process runs, a new process can't know the parts. After the lease and the
+// grace time without any record, Join fails, and a running process reports [Broken]. Then stop all
+// processes, let the group commit everything, delete the topic, and start them again.
 //
 // The bound covers only what the members send. Committed offsets show that a dead member's part is
-// drained, also if the group skipped records.
+// drained, even if the group skipped records.
 //
 // Files to know: member.go, beat.go, read.go.
 package sharelog

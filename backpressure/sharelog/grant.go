@@ -7,15 +7,15 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
-// Gate is what a member reads demand and outstanding records from: a *[backpressure.Gate]
-// or a *[backpressure.Partitioned].
+// Gate gives a member its demand and its outstanding records: a *[backpressure.Gate] or a
+// *[backpressure.Partitioned].
 type Gate interface {
 	Advance()
 	Stats() backpressure.Stats
 }
 
-// grant has an end by either clock: the monotonic clock may stop while the machine is suspended,
-// and the wall clock may be set back.
+// grant ends when either clock is past the end. The monotonic clock may stop while the machine is
+// suspended, and the wall clock may be set back.
 type grant struct {
 	part        float64
 	until, wall time.Time
@@ -36,7 +36,7 @@ type stamp struct {
 	wall time.Time
 }
 
-// stampsMax is how many beats may be under way before the oldest renews nothing.
+// stampsMax is how many beats may be under way before the oldest beat renews nothing.
 const stampsMax = 64
 
 // The lock is held.
@@ -88,8 +88,8 @@ func (m *Member) load() shares.Load {
 	}
 }
 
-// outstanding covers what may be in the log, or come into it before the gate asks for its share
-// again. With a gate for each partition it is the largest.
+// outstanding covers the uncommitted records that may be in the log, or may come into it before the
+// gate asks for its share again. With a gate for each partition, it is the largest partition's.
 func (m *Member) outstanding(gate Gate, stats backpressure.Stats) shares.Part {
 	each, ok := gate.(*backpressure.Partitioned)
 	if !ok {

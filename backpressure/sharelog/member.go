@@ -41,8 +41,8 @@ type Member struct {
 	sending bool
 	retired bool
 	left    bool
-	sent    []stamp       // of the beats, for the wall clock
-	heard   time.Duration // when a record was last read, or the beginning was known
+	sent    []stamp       // when beats were sent, also by the wall clock
+	heard   time.Duration // when a record was last read, or the log's beginning was last known
 	broken  error
 	told    told
 }
@@ -55,8 +55,8 @@ type told struct {
 
 type attached struct{ gate Gate }
 
-// Join takes part in a bound. It returns when the member has read its first beat back, with a part
-// of 0. If ctx ends before, it returns an error, and the member is closed.
+// Join takes part in a bound. It returns when the member has read its first beat back; its part is
+// still 0. If ctx ends before, it returns an error, and the member is closed.
 func Join(ctx context.Context, cfg Config) (*Member, error) {
 	cfg, err := cfg.completed()
 	if err != nil {
@@ -129,8 +129,8 @@ func (m *Member) Attach(gate Gate) {
 }
 
 // Leave gives the part back, and ends the member. It waits until this process's outstanding records
-// are committed; the gate must still be watched meanwhile. If ctx ends before, the rest stays held
-// until the others see it committed. The part is 0 from the call on.
+// are committed; keep the gate's Watch running meanwhile. If ctx ends before, the part of the other
+// records stays held until the others see these committed. The part is 0 from the call on.
 func (m *Member) Leave(ctx context.Context) error {
 	m.mu.Lock()
 	m.retired = true
@@ -159,7 +159,7 @@ func (m *Member) drain(ctx context.Context) {
 }
 
 // sayLeave waits up to half a lease even if ctx has ended: otherwise the others notice only after a
-// whole one.
+// whole lease.
 func (m *Member) sayLeave(ctx context.Context) error {
 	m.lower()
 	load := m.load()

@@ -305,7 +305,7 @@ func testAnotherMadeTheTopicMeanwhile(t *testing.T, cluster *cluster, w *world) 
 	}
 }
 
-// Join fails at once if it lacks a right, and with its context if no broker answers.
+// Join fails at once if it lacks a permission, and when its context ends if no broker answers.
 func TestATopicThatCannotBeOpened(t *testing.T) {
 	for _, c := range []struct {
 		name  string

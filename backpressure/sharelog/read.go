@@ -37,7 +37,7 @@ func (m *Member) take(fetches kgo.Fetches) (changes []Change, err error) {
 	}
 	fetches.EachPartition(func(p kgo.FetchTopicPartition) {
 		first := p.LogStartOffset
-		if first < 0 && len(p.Records) > 0 { // an old broker, which does not report it: a missing offset may be a cut
+		if first < 0 && len(p.Records) > 0 { // an old broker does not report it: a missing offset may be a cut
 			first = p.Records[0].Offset
 		}
 		m.journal.Begins(first)
@@ -54,7 +54,8 @@ func (m *Member) take(fetches kgo.Fetches) (changes []Change, err error) {
 	return changes, err
 }
 
-// unreadable ignores errors that the client retries.
+// unreadable returns why the log can't be followed, or nil. It ignores errors that the client
+// retries.
 func unreadable(fetches kgo.Fetches) error {
 	var why error
 	fetches.EachError(func(_ string, _ int32, err error) {

@@ -13,7 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
-// Records are deleted only after a snapshot; small segments let that free the disk.
+// Records are deleted only after a snapshot. With small segments, this frees the disk.
 var settings = map[string]*string{
 	"cleanup.policy":  kadm.StringPtr("delete"),
 	"retention.ms":    kadm.StringPtr("-1"),
@@ -21,7 +21,7 @@ var settings = map[string]*string{
 	"segment.bytes":   kadm.StringPtr("1048576"),
 }
 
-// A beat that is older than a lease is useless, so nothing waits longer.
+// A beat that is older than a lease is useless, so no record waits longer.
 func options(cfg Config) []kgo.Opt {
 	var opts []kgo.Opt
 	if len(cfg.Brokers) > 0 {
@@ -91,7 +91,7 @@ func (m *Member) makeTopic(ctx context.Context) error {
 	return err
 }
 
-// offsets reads the beginning before the end, so that an empty log is empty.
+// offsets reads the beginning before the end, so that a log which looks empty is empty.
 func (m *Member) offsets(ctx context.Context) (first, end int64, err error) {
 	for _, ask := range []struct {
 		of func(context.Context, ...string) (kadm.ListedOffsets, error)

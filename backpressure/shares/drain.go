@@ -10,7 +10,7 @@ type peer struct {
 	entry Entry
 	since time.Duration // when its last record was read
 
-	ends    map[place]int64         // of the log, once none of its records could arrive any more
+	ends    map[place]int64         // ends of the log when no record of the peer could arrive any more
 	gone    map[place]time.Duration // since when a partition is missing
 	drained bool
 }
@@ -42,7 +42,8 @@ func (m *Member) seePeers(at time.Duration, s *State) {
 	}
 }
 
-// After this time nothing more can come from a peer, unless another record of it does.
+// quiet returns the time after which nothing more can come from a peer. A new log record of the
+// peer moves that time.
 func (m *Member) quiet(p *peer) time.Duration {
 	switch {
 	case p.entry.Left && !p.entry.Unsettled:
@@ -65,11 +66,12 @@ func (m *Member) Undrained(at time.Duration) bool {
 	return false
 }
 
-// Drain takes a reading of the group that was asked for at a time. The first reading after a peer
-// became quiet gives the ends of the log; the peer is drained when all up to there is committed.
+// Drain takes a reading of the group, and when it was requested (asked). The first reading after a
+// peer became quiet gives the ends of the log. The peer is drained when all records below these
+// ends are committed.
 //
-// A partition that is missing, or that ends earlier, is not committed. After the lease and the
-// grace time it counts as deleted, and its records as gone.
+// A partition that is missing, or whose end is lower than before, counts as not committed. After
+// the lease and the grace time it counts as deleted, and its records as gone.
 func (m *Member) Drain(asked time.Duration, partitions []Partition) {
 	if len(partitions) == 0 {
 		return
@@ -122,8 +124,8 @@ func (p *peer) passed(now map[place]Partition) bool {
 	return true
 }
 
-// Reclaims returns the records to append for peers that are gone and drained, until these are in
-// the log.
+// Reclaims returns the records to append for peers that are gone and drained. It repeats a record
+// until that is in the log.
 func (m *Member) Reclaims(at time.Duration) []Record {
 	var records []Record
 	for _, id := range slices.Sorted(maps.Keys(m.peers)) {

@@ -7,18 +7,18 @@ const SnapshotEvery = 1024
 // Journal follows a log with any number of bounds, from its present beginning.
 //
 // A log that was cut at its beginning has a state only from a snapshot that was taken at or after
-// the cut. Until it reads one, the journal keeps the records, and then folds those after the
-// snapshot's offset. It does the same if records were deleted before it read them.
+// the cut. Until the journal reads such a snapshot, it keeps the records; then it folds those that
+// the snapshot does not cover. It does the same if records were deleted before it read them.
 //
 // A missing offset is a cut only if the log begins after it ([Journal.Begins]). Otherwise it is the
 // marker of a foreign transaction, which no reader gets.
 type Journal struct {
 	next   int64
 	first  int64 // the known beginning of the log
-	cut    int64 // nothing after it is missing from what was read
+	cut    int64 // from this offset on, no record is missing from what was read
 	based  bool
 	bounds map[string]*State
-	kept   []kept // read since the cut, while not based
+	kept   []kept // records read since the cut, while not based
 	last   int64  // offset of the last snapshot
 
 	wanted bool // the log was cut and empty: no other member has a snapshot
@@ -41,8 +41,8 @@ func NewJournal(first, end int64) *Journal {
 	}
 }
 
-// Begins takes the beginning of the log from the broker. It must be as of when the records that are
-// folded next were read, or later.
+// Begins takes the beginning of the log from the broker. It must be from the time at which the
+// records that are folded next were read, or later.
 func (j *Journal) Begins(first int64) { j.first = max(j.first, first) }
 
 // Fold applies the record at an offset. Offsets must grow, and the log must not be compacted.
@@ -116,8 +116,8 @@ func (j *Journal) State(bound string) *State {
 // Next is the offset of the next record.
 func (j *Journal) Next() int64 { return j.next }
 
-// Due reports whether member should write a snapshot now. The turn moves on, so that a dead member
-// does not delay it for long.
+// Due reports whether member should write a snapshot now. The turn moves from member to member, so
+// that a dead member does not delay the snapshot for long.
 func (j *Journal) Due(bound, member string) bool {
 	if !j.based {
 		return false

@@ -10,20 +10,22 @@ import (
 
 // Config configures a member. All members of a bound must have the same times.
 type Config struct {
-	// ID is unique for ever: a member that joins again takes another.
+	// ID is unique for ever: a member that joins again takes another ID.
 	ID string
 	// Lease is how long the others wait for a beat. Margin is how much earlier the member stops by
 	// itself.
 	Lease, Margin time.Duration
-	// Grace is how long after it stopped a member's last record may reach the log.
+	// Grace is how long a member's last record may still take to reach the log after the member
+	// stopped.
 	Grace time.Duration
 	// Floor is the part that an idle member keeps.
 	Floor Part
 }
 
-// Member is one member's view of the log, and its promises there. It has no clock: callers give it
-// times, on any axis of its own that never stands still. Use it from one goroutine at a time.
-// Before each Beat call Aim, put its part into force, and then measure what is outstanding.
+// Member is one member's view of the log, and its promises there. It has no clock: callers pass
+// times, on any axis that never stands still; each member may have its own axis. Use it from one
+// goroutine at a time. Before each Beat call Aim, put the part that it returns into force, and then
+// measure what is outstanding.
 type Member struct {
 	cfg Config
 
@@ -34,13 +36,13 @@ type Member struct {
 
 	joined, expelled bool
 	self             Entry
-	renewed          time.Duration // when the last beat that was read back was sent
+	renewed          time.Duration // send time of the last beat that was read back
 	free             Part
 	peers            map[string]*peer
 }
 
 // promise is a record that was sent and not read back. It may be in the log, so the member keeps to
-// it.
+// its part.
 type promise struct {
 	seq  int64
 	want Part
@@ -77,7 +79,7 @@ func NewMember(cfg Config) (*Member, error) {
 	return &Member{cfg: cfg, aim: Whole, peers: make(map[string]*peer)}, nil
 }
 
-// See takes the state of the log. The time at is not before it was read.
+// See takes the state of the log, and a time that is not before the state was read.
 func (m *Member) See(at time.Duration, s *State) {
 	m.free = s.Free()
 	m.seePeers(at, s)
@@ -102,8 +104,8 @@ func (m *Member) Joined() bool { return m.joined }
 // another ID.
 func (m *Member) Expelled() bool { return m.expelled }
 
-// Grant returns the part that the member may use, and until when. After that it is 0, unless a beat
-// is read back before.
+// Grant returns the part that the member may use, and until when. After that time the part is 0,
+// unless another beat is read back before.
 func (m *Member) Grant() (part Part, until time.Duration) {
 	if !m.joined || m.expelled {
 		return 0, 0
@@ -165,7 +167,8 @@ func (m *Member) record(kind Kind) Record {
 	return Record{Kind: kind, Member: m.cfg.ID, Seq: m.seq}
 }
 
-// promise merges the two oldest if there are too many: to the smaller part and the older time.
+// promise adds a promise. If there are too many, it merges the two oldest into one with the smaller
+// part and the older time.
 func (m *Member) promise(p promise) {
 	if len(m.pending) == pendingMax {
 		m.pending[1].want = min(m.pending[0].want, m.pending[1].want)
@@ -175,8 +178,8 @@ func (m *Member) promise(p promise) {
 	m.pending = append(m.pending, p)
 }
 
-// target also reports whether some member is so short that those above their target should give
-// way.
+// target returns the member's target, and whether others lack so much that members above their
+// target should give way.
 func (m *Member) target(at time.Duration) (target Part, wanted bool) {
 	if !m.joined || m.expelled {
 		return 0, false
@@ -198,8 +201,8 @@ func (m *Member) target(at time.Duration) (target Part, wanted bool) {
 	return target, needed && lacking > m.free || begun && lacking > m.free+nothing
 }
 
-// live returns the members that take part, this one included, and the part that the others leave
-// for them.
+// live returns the members that take part, this one included, and the part that is left for them:
+// gone members may still hold the rest.
 func (m *Member) live(at time.Duration) (live []Entry, whole Part) {
 	live, whole = []Entry{m.self}, Whole
 	for _, p := range m.peers {

@@ -13,8 +13,8 @@ type Meter struct {
 
 // Read takes the counts since the gate was made, and how many callers wait now. It returns the
 // records per second that are asked for and that are admitted. A caller that waits asks only once.
-// So while any waits, the demand does not fall, and is at least the admitted records plus the
-// waiting callers.
+// So while any caller waits, the demand does not fall, and is at least the admitted records plus
+// the waiting callers.
 func (m *Meter) Read(at time.Duration, admitted, refused, waiting int64) (demand, served float64) {
 	seconds := (at - m.at).Seconds()
 	if !m.begun || seconds <= 0 {

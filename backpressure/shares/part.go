@@ -10,7 +10,7 @@ const Whole Part = 1_000_000
 // DefaultFloor is the part that an idle member keeps, so that it can start.
 const DefaultFloor = Whole / 20
 
-// PartOf returns a part that covers n of bound records, rounded up; at most [Whole], and Whole if
+// PartOf returns a part that covers n records of a bound, rounded up; at most [Whole], and Whole if
 // the bound is not positive.
 func PartOf(n, bound int64) Part {
 	switch {

@@ -27,8 +27,8 @@ type Record struct {
 	Bound   string `json:"b,omitempty"`
 	// Member is the sender of a beat or a leave, or the member whose part is reclaimed.
 	Member string `json:"m,omitempty"`
-	// Seq counts the member's own records from 1. Fold ignores a record that is not above the last
-	// one: it is late or a copy.
+	// Seq counts the member's own records from 1. Fold ignores a record whose number is not above
+	// the last: that record is late or a copy.
 	Seq int64 `json:"n,omitempty"`
 	// First marks the beats of a member that has not read itself in the log yet. Only these
 	// register a member. They ask for nothing, so a late copy does no harm.
@@ -43,7 +43,8 @@ type Record struct {
 	// Unsettled reports that a leaving member does not know the fate of all its records.
 	Unsettled bool `json:"u,omitempty"`
 
-	// Before is the offset before which a snapshot was taken. All has the members by bound.
+	// Before is the offset below which a snapshot covers all records. All has the members of each
+	// bound.
 	Before int64              `json:"o,omitempty"`
 	All    map[string][]Entry `json:"all,omitempty"`
 }
@@ -57,7 +58,7 @@ func (r Record) Encode() ([]byte, error) {
 // ErrVersion is the error of a record of a later version than this program's.
 var ErrVersion = errors.New("shares: a record of another version")
 
-// Decode reads what Encode wrote. A record of a later version is [ErrVersion].
+// Decode reads what Encode wrote. For a record of a later version, the error wraps [ErrVersion].
 func Decode(line []byte) (Record, error) {
 	var r Record
 	if err := json.Unmarshal(line, &r); err != nil {

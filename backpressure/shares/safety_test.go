@@ -26,7 +26,7 @@ func TestTheSumIsNeverMoreThanTheWhole(t *testing.T) {
 			}
 		}
 	}
-	checks := 10 // some rules matter in one world of a few hundred
+	checks := 10 // some rules matter only in one of a few hundred worlds
 	if testing.Short() {
 		checks = 2
 	}

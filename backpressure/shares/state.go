@@ -22,8 +22,8 @@ type Entry struct {
 }
 
 // State is what a prefix of the log says of one bound: its members and their parts. The parts held
-// never add up to more than [Whole]. It does not depend on time. The zero value is the state of an
-// empty log.
+// never add up to more than [Whole]. The state does not depend on time. The zero value is the state
+// of an empty log.
 type State struct {
 	members map[string]Entry
 }
@@ -35,7 +35,7 @@ func (s *State) Fold(r Record) {
 	case r.Kind == Beat && !known && r.First:
 		s.put(Entry{Member: r.Member, Seq: r.Seq, Demand: max(0, r.Demand), Served: max(0, r.Served)})
 	case !known:
-		// It was reclaimed or has left, and must join again.
+		// The member was reclaimed or has left, and must join again.
 	case r.Kind == Beat && r.Seq > e.Seq && !e.Left:
 		e.Seq, e.Demand, e.Served = r.Seq, max(0, r.Demand), max(0, r.Served)
 		e.Held = s.grant(e, r.Want)

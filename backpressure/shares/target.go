@@ -2,18 +2,18 @@ package shares
 
 import "slices"
 
-// A member begins to lower itself only for one that lacks at least a tenth of its target, because
-// of noise. It goes on until next to nothing is lacking.
+// Because of noise, a member begins to lower itself only if another member lacks at least a tenth
+// of its target. It goes on until the others lack next to nothing.
 const (
 	tolerance = 0.1
 	nothing   = Whole / 100
 )
 
-// Targets divides whole among members: each gets the floor, and the rest is in proportion to what
-// max-min fairness would let it send: its demand up to a level, at which the members together are
-// served what they are served now (water filling; Bertsekas and Gallager, "Data Networks", 6.5.2).
-// If all demands are met, parts are in proportion to demand. The sum is exactly whole, and the
-// answer depends only on the entries.
+// Targets divides whole among members. Each gets the floor. The rest is in proportion to what
+// max-min fairness would let each member send: its demand, up to a level. At that level the members
+// together are served as much as now (water filling; Bertsekas and Gallager, "Data Networks",
+// 6.5.2). If all demands are met, parts are in proportion to demand. The sum is exactly whole, and
+// the answer depends only on the entries.
 func Targets(entries []Entry, whole, floor Part) []Part {
 	n := Part(len(entries))
 	if n == 0 {
@@ -44,7 +44,7 @@ func Targets(entries []Entry, whole, floor Part) []Part {
 }
 
 // waterLevel returns the rate up to which max-min fairness would serve each member now. It is the
-// highest demand if all are met, or if nothing is served yet.
+// highest demand if all demands are met, or if nothing is served yet.
 func waterLevel(entries []Entry) float64 {
 	var served float64
 	demands := make([]float64, len(entries))

@@ -215,8 +215,8 @@ func (partWatcher) Interval(result.Interval) {}
 func (partWatcher) Event(result.Event) {}
 
 // untilOrphaned returns a context that ends with standard input, which the starting process holds
-// open, and a function that reports whether it did. The process then exits after at most
-// endTimeout.
+// open, and a function that reports whether standard input has ended. This process then exits
+// within endTimeout.
 func untilOrphaned(ctx context.Context, spool string) (context.Context, func() bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	var orphaned atomic.Bool

@@ -38,7 +38,7 @@ func agents(t *testing.T, in []lab, session, brokers string, more ...string) (en
 	}
 }
 
-// byTwo invokes a command whose runs two agents make.
+// byTwo invokes a command and lets two agents make its runs.
 func (l lab) byTwo(t *testing.T, command, session, brokers, out, more string) invoked {
 	const shared = " --agents 2 --set load.producers=2 --set consume.consumers=2 --set topic.partitions=4 "
 	args := []string{command, write(t, tiny), "--session", session, "--brokers", brokers, "--out", out}
@@ -69,7 +69,7 @@ func TestAgentsMakeARun(t *testing.T) {
 	})
 }
 
-// A campaign of agents goes on only with the same agents.
+// A campaign with agents can be resumed only with as many agents.
 func TestAgentsGoOnWithACampaign(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		e, out := l.start(t), t.TempDir()
@@ -98,7 +98,8 @@ func TestAgentsGoOnWithACampaign(t *testing.T) {
 	})
 }
 
-// A lost agent ends the campaign, because no other takes its place: its run is made, and is invalid.
+// A lost agent ends the campaign, because no other takes its place. The run counts as made, and is
+// invalid.
 func TestCampaignLosesAnAgent(t *testing.T) {
 	for reason, times := range map[string]int{result.EndedEarly: 1, "its part is missing": 2} {
 		virtually(t, func(t *testing.T, l lab) {
@@ -158,8 +159,8 @@ func TestSearchLosesAnAgent(t *testing.T) {
 	})
 }
 
-// An interrupt of the run in its drain is the user's, even if an agent has a reason: here its clock.
-// An interrupt of an agent is not.
+// An interrupt of the run in its drain counts as the user's, even if an agent has a reason to be
+// invalid: here its clock. An interrupt of an agent does not.
 func TestInterruptInTheDrainOfAgents(t *testing.T) {
 	for who, c := range map[string]struct {
 		code, lost int

@@ -32,8 +32,8 @@ func (f agentFlags) checkClock() error {
 	return errors.Join(faults...)
 }
 
-// openClock opens the UDP address where other agents ask for the time. Without one, agents compare
-// clocks over the session's topic.
+// openClock opens the UDP address where other agents ask for the time. Without such an address,
+// agents compare clocks over the session's topic.
 func (f agentFlags) openClock() (c fleet.Clock, err error) {
 	c.SlewNs = echo.Machine().SlewNs
 	if f.clock == clockAuto {

@@ -27,7 +27,7 @@ consume: {consumers: 2}
 phases: {warmup: 1s, measure: 12s, drain: 10s}
 `
 
-// processes are those of a session of two agents on a real Kafka.
+// processes are the coordinator and two agents of a session on a real Kafka.
 type processes struct {
 	t       *testing.T
 	ctx     context.Context
@@ -63,7 +63,7 @@ func (ps *processes) agent(index int) *process {
 		"--key", ps.key, "--spool", ps.t.TempDir())
 }
 
-// wants waits for a process and fails the test unless it ends with an exit code.
+// wants waits for a process and fails the test unless it ends with the exit code.
 func (ps *processes) wants(p *process, name string, code int) {
 	ps.t.Helper()
 	_ = p.Wait()
@@ -130,7 +130,8 @@ const (
 	underLoad = `"phase":"measure"`
 )
 
-// A fault of an agent makes the run invalid and is named; collect replaces a coordinator that dies.
+// A fault of an agent makes the run invalid, and the verdict names the agent; collect replaces a
+// coordinator that dies.
 func TestAgentsOnKafka(t *testing.T) {
 	if userCache != "" {
 		t.Setenv("XDG_CACHE_HOME", userCache) // Kafka is there
@@ -154,7 +155,7 @@ func TestAgentsOnKafka(t *testing.T) {
 			ps.wants(ps.agents[1], "agent 1", exitValid)
 			ps.invalid()
 		},
-		"late": func(ps *processes) { // it cannot read the start in time
+		"late": func(ps *processes) { // the agent cannot read the start in time
 			ps.until(result.EventsFile, fmt.Sprintf("%s%s) is ready", isReady, hostName(ps.t)))
 			ps.signal(ps.agents[1], syscall.SIGSTOP)
 			time.Sleep(5 * time.Second)

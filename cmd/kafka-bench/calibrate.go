@@ -137,7 +137,7 @@ func (s surroundings) calibrateDisk(ctx context.Context, folder string, plan cal
 	return err
 }
 
-// calibrated returns nil if there is no calibration. It reports one that cannot be read.
+// calibrated returns nil if there is no calibration. It reports a calibration that cannot be read.
 func calibrated(dir string, tell func(string)) *calibrate.Calibration {
 	c, err := calibrate.Load(dir)
 	if err != nil && !errors.Is(err, calibrate.ErrNone) {

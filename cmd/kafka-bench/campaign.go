@@ -18,8 +18,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// carryOut also reports an unfinished campaign. A resumed campaign must have the cluster on which
-// it began.
+// carryOut prints the report of an unfinished campaign too. A resumed campaign must run on the
+// cluster on which it began.
 func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan, begun campaign.Origin, r rig,
 	stdout io.Writer) error {
 	v := newView(stdout, plan)

@@ -15,8 +15,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// In the tables of docs/COMING_FROM.md, everything in code that is ours exists. Options of other
-// tools are refused, and the message has our key of that row or says why there is none.
+// In the tables of docs/COMING_FROM.md, everything of ours in code format exists. Options of other
+// tools are refused: the message names our key in the same row, or says why there is none.
 func TestComingFrom(t *testing.T) {
 	text, err := os.ReadFile("../../docs/COMING_FROM.md")
 	if err != nil {
@@ -91,7 +91,7 @@ func checkOption(t *testing.T, option string, ours []string) {
 	check("as a flag", invoke(t, "run", "quick", "--"+word+"=1").stderr)
 }
 
-// A setting is tried on each base: one of them has what it needs.
+// A setting is tried on each base: one of the bases has what the setting needs.
 var bases = []string{
 	"",
 	"topic: {existing: orders}",
@@ -145,8 +145,8 @@ func newVocabulary(t *testing.T) vocabulary {
 }
 
 // check returns the names, with relative keys completed: .linger after load.acks is load.linger. A
-// word after a key may be its value or another key of the same parent; it returns the first key
-// then.
+// word after a key may be the key's value, or another key of the same parent: then check returns
+// the first key again.
 func (v vocabulary) check(t *testing.T, line, cell string) (found []string) {
 	t.Helper()
 	last := ""

@@ -163,7 +163,7 @@ func writeCompared(c *compared.Comparison, how report.Options, stdout io.Writer)
 	return c.Write(stdout, how)
 }
 
-// A single campaign has one set for each cell.
+// A single campaign stands for several sets: one for each of its cells.
 func readSets(args []string) ([]analysis.Set, error) {
 	if len(args) == 1 {
 		c, err := result.ReadCampaign(args[0])
@@ -213,8 +213,8 @@ func readSet(arg string) (analysis.Set, error) {
 	return set, nil
 }
 
-// expand returns the folders that match a pattern, or the runs in a folder, and any other part
-// unchanged.
+// expand returns the folders that match a pattern, or the runs in a folder. It returns any other
+// part unchanged.
 func expand(part string) (paths []string, err error) {
 	if part == "" {
 		return nil, errors.New("a set has an empty name in it: remove the extra comma")

@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// recorded makes a working folder with five runs of a baseline, five slower ones, three of another,
-// and a campaign.
+// recorded makes a working folder with five runs of a baseline, five slower ones, three of another
+// scenario, and a campaign.
 func recorded(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())

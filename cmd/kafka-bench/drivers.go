@@ -20,7 +20,7 @@ type knownDriver struct {
 	Missing string
 }
 
-// knownDrivers is in the order of lists. No other place names drivers.
+// knownDrivers is in the order in which lists show the drivers. No other place names drivers.
 func knownDrivers() []knownDriver {
 	return []knownDriver{
 		{Name: "franz", Open: func() driver.Driver { return franz.New() }},

@@ -86,7 +86,7 @@ func printCells(w io.Writer, p campaign.Plan, turns []campaign.PlannedRun) error
 	return table.Print(w)
 }
 
-// printWarnings prints each warning once. A warning that is not of all scenarios has their names.
+// printWarnings prints each warning once. A warning that concerns only some scenarios names them.
 func printWarnings(w io.Writer, p campaign.Plan) {
 	var all []string
 	of := map[string][]string{}

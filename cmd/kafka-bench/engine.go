@@ -78,7 +78,7 @@ func (f engineFlags) readAccess(tell func(string)) (access.Access, error) {
 }
 
 // words returns the flags that are not at their defaults. The output folder is left out, and so is
-// the driver, because a campaign's scenarios have it.
+// the driver, because a campaign's scenarios name the driver.
 func (f engineFlags) words() (words []string) {
 	add := func(name, value, otherwise string) {
 		if value != otherwise {
@@ -109,8 +109,8 @@ type rig struct {
 	pages    *web.Pages // nil if nothing is shown
 }
 
-// newRig reports mistakes of the flags and of the access file together with others, the mistakes of
-// the command's own input.
+// newRig returns the mistakes of the flags and of the access file, joined with the mistakes of the
+// command's own input (others).
 func newRig(f engineFlags, agents fleetFlags, stderr io.Writer, others error) (rig, error) {
 	r := rig{flags: f, fleet: agents, progress: progressTo(stderr)}
 	var err error
@@ -132,7 +132,7 @@ func (r rig) able(scenarios ...scenario.Scenario) error {
 }
 
 // keepable refuses to keep topics if several runs have the same topic or group name, because only
-// the first could create it. runs has one scenario for each run.
+// the first run could create it. runs has one scenario for each run.
 func (f engineFlags) keepable(runs ...scenario.Scenario) error {
 	had := make(map[string]bool)
 	for _, s := range runs {
@@ -148,7 +148,8 @@ func (f engineFlags) keepable(runs ...scenario.Scenario) error {
 	return nil
 }
 
-// suited refuses what the cluster does not allow or does not fit, if the flags say which cluster.
+// suited refuses scenarios that the cluster does not allow, or that do not fit it, if the flags say
+// which cluster.
 func (r rig) suited(ctx context.Context, scenarios ...scenario.Scenario) error {
 	c, kept := r.flags.place(ctx)
 	if c.Kind == "" {
@@ -166,8 +167,9 @@ func (r rig) suited(ctx context.Context, scenarios ...scenario.Scenario) error {
 	return nil
 }
 
-// place returns the cluster as far as it is known before the run: Kind is "" if it depends on what can be started,
-// and Version is "" if the cluster was not reached. kept reports whether it stays up.
+// place returns the cluster as far as it is known before the run: Kind is "" if it depends on what
+// can be started, and Version is "" if the cluster was not reached. kept reports whether the
+// cluster stays up.
 func (f engineFlags) place(ctx context.Context) (c cluster.Info, kept bool) {
 	switch {
 	case len(f.brokers) > 0:
@@ -192,7 +194,8 @@ type viewer interface {
 	ready(s scenario.Scenario, c cluster.Info)
 }
 
-// with calls work with an engine, and stops what it started when work returns.
+// with calls the function work and passes it an engine. When work returns, with stops what it
+// started.
 func (r rig) with(ctx context.Context, v viewer, work func(context.Context, campaign.Engine) error) (err error) {
 	home, err := cluster.UserHome()
 	if err != nil {
@@ -210,7 +213,7 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 	machine := calibrated(home.Dist, r.progress)
 	bench.Reap(r.progress)
 	ctx, interrupt, stop := r.flags.in.interruptible(ctx, r.progress)
-	defer stop() // last: an interrupt while the cluster stops must not end the program
+	defer stop() // runs last: an interrupt while the cluster stops must not end the program
 	defer func() {
 		// A single error stays unwrapped, because exitCode compares it with errInvalid.
 		if closeErr := source.Close(); closeErr != nil {

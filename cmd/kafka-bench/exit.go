@@ -18,7 +18,7 @@ const (
 	exitValid       = 0
 	exitInvalid     = 1 // a run was invalid, or an expectation failed
 	exitBadInput    = 2
-	exitUnreachable = 3 // no Kafka: not reachable, refusing, or not startable
+	exitUnreachable = 3 // Kafka is not reachable, refuses, or cannot be started
 	exitInterrupted = 130
 )
 

@@ -20,7 +20,7 @@ type invalidFlag interface {
 }
 
 // inOurWords replaces the flag library's message. For an unknown flag of a command with scenarios,
-// it names the key.
+// it names the scenario key that was meant.
 func inOurWords(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && c.Flags().Lookup("set") != nil {

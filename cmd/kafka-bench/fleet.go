@@ -83,7 +83,8 @@ func (f fleetFlags) text() string {
 	return text + ", session " + cmp.Or(f.session, "of a new name") + " in a control topic of its own"
 }
 
-// words returns the flags with which a campaign goes on, without the session's: it starts a new one.
+// words returns the flags to resume a campaign, except the session's: the resumed campaign starts a
+// new session.
 func (f fleetFlags) words() (words []string) {
 	switch {
 	case f.apart():
@@ -132,7 +133,7 @@ func (f fleetFlags) check(engine engineFlags) error {
 	return errors.Join(faults...)
 }
 
-// able refuses scenarios that the agents, or one process, cannot run.
+// able refuses scenarios that the agents, or one process without agents, cannot run.
 func (f fleetFlags) able(scenarios ...scenario.Scenario) error {
 	var faults []error
 	if f.of() < 0 || f.of() > maxAgents {

@@ -53,7 +53,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// Their examples need a cluster or run until interrupted.
+// The examples of these commands need a cluster or run until interrupted.
 var needsCluster = []string{"run", "cluster", "search", "calibrate", "peers", "kmq", "serve", "agent", "collect"}
 
 // Examples that need a cluster are checked up to their flags, arguments and scenarios.

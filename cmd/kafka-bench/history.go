@@ -136,7 +136,7 @@ func runsOf(arg, out string) ([]*result.Recorded, error) {
 		strings.Join(names, ", "))
 }
 
-// name "" selects all runs. Runs that cannot be read have no known time.
+// name "" selects all runs. Runs that cannot be read are left out: their time is unknown.
 func summaries(listed []result.Listed, name string) (runs []*result.Recorded) {
 	for _, l := range listed {
 		if l.Err == nil && (name == "" || l.Run.Run.Name == name) {

@@ -14,8 +14,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// childVariable names the environment variable that makes the test binary run the program, for tests that
-// kill it. Its value is the arguments, one a line.
+// childVariable is the environment variable that makes the test binary run the program, for tests
+// that kill the program. Its value is the arguments, one in each line.
 const childVariable = "KAFKA_BENCH_CHILD"
 
 // userCache has Kafka's jars and the cluster that test runs share.

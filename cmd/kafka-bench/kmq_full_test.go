@@ -63,7 +63,7 @@ func TestTracker(t *testing.T) {
 		MaxDeliveries: 2, DeadLetterTopic: "orders-dead",
 	})
 	for _, d := range receive(t, q, 8) {
-		if d.ID().Offset == 0 { // of both partitions: not settled
+		if d.ID().Offset == 0 { // the first record of each partition is not settled
 			continue
 		}
 		if err := d.Ack(t.Context()); err != nil {

@@ -130,7 +130,7 @@ var flagOf = map[string]string{
 
 var aField = regexp.MustCompile(`\b[A-Z]\w+\b`)
 
-// flagged names flags instead of fields.
+// flagged is an error whose text names flags instead of fields.
 type flagged struct{ error }
 
 func (e flagged) Error() string {

@@ -14,7 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 )
 
-// Pending timers end in this virtual time after a test (see package virtual).
+// settle is the virtual time after a test in which pending timers end (see package virtual).
 const settle = time.Minute
 
 // lab runs the program in virtual time, with clusters on a network in memory.
@@ -36,7 +36,7 @@ func newLab() lab {
 	}}
 }
 
-// Each command is interrupted this long after it begins to listen.
+// interrupted interrupts each command this long after it begins to listen for signals.
 func (l lab) interrupted(after time.Duration) lab { return l.interruptedTimes(1, after) }
 
 func (l lab) interruptedTimes(times int, after time.Duration) lab {

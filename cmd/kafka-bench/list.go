@@ -82,7 +82,7 @@ func presetTakes(name string, quick bool) (suite scenario.Suite, takes string, e
 	return suite, takes, nil
 }
 
-// The range is the drain, which may end early.
+// The two times differ by the drain, which may end early.
 func between(least, most time.Duration) string {
 	if least == most {
 		return unit.Span(least)

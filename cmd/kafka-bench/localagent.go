@@ -73,12 +73,13 @@ func (s *session) startLocal(name, at string) error {
 	return nil
 }
 
-// startAgent reports the process's end and its reason to lead.
+// startAgent starts an agent. It reports the end of the process, with the reason, to the
+// coordinator.
 func startAgent(cmd *exec.Cmd, index int, lead *fleet.Coordinator) (*localAgent, error) {
 	a := &localAgent{cmd: cmd, ended: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = io.Discard, &a.said
 	remote.InOwnGroup(cmd)
-	if _, err := cmd.StdinPipe(); err != nil { // it ends with this process
+	if _, err := cmd.StdinPipe(); err != nil { // the agent ends with this process
 		return nil, err
 	}
 	return a, remote.StartTied(cmd, func() {
@@ -93,7 +94,7 @@ func startAgent(cmd *exec.Cmd, index int, lead *fleet.Coordinator) (*localAgent,
 }
 
 // endLocal waits for the agents, and kills those that do not end. It writes the output of failed
-// ones into the folder of the session's last run, if that was saved.
+// agents into the folder of the session's last run, if that was saved.
 func (s *session) endLocal() (failed error) {
 	dirs, _ := filepath.Glob(filepath.Join(s.engine.out, "*-"+s.lead.RunID())) // the pattern is valid
 	late := time.After(endTimeout)

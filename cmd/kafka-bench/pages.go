@@ -18,14 +18,14 @@ import (
 
 const pagesName = "pages"
 
-// pagesCommand serves pages for a run, which sends the content over standard input, on at most one
-// core and at a low priority.
+// pagesCommand serves pages for a run, on at most one core and at a low priority. The run sends the
+// content over standard input.
 func pagesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: pagesName, Hidden: true, Args: cobra.NoArgs,
 		Short: "Serve the page of a run; only a run calls this",
 		RunE: func(c *cobra.Command, _ []string) error {
-			signal.Ignore(os.Interrupt, syscall.SIGTERM) // the run decides
+			signal.Ignore(os.Interrupt, syscall.SIGTERM) // the run decides when this process ends
 			giveWay()
 			return web.Serve(c.Context(), os.Stdin, os.Stdout)
 		},

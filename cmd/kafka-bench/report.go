@@ -97,7 +97,7 @@ func (f formatFlags) options(w io.Writer) (report.Options, error) {
 	return report.Options{Colour: coloured(w), Width: columnsOf(w), Format: format, Table: f.table}, nil
 }
 
-// The width is that of the terminal w, or else of the variable COLUMNS; 0 if unknown.
+// columnsOf returns the width of the terminal w, or else the variable COLUMNS; 0 if unknown.
 func columnsOf(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -149,8 +149,8 @@ func renderReport(args []string, flags reportFlags, stdout io.Writer) error {
 	return report.Runs(stdout, runs, options)
 }
 
-// A campaign's folder stands for its runs; if it is the only one, readReported returns the campaign
-// too.
+// A campaign's folder stands for its runs; if it is the only folder, readReported returns the
+// campaign too.
 func readReported(dirs []string) (campaign *result.RecordedCampaign, runs []*result.Recorded, err error) {
 	for _, dir := range dirs {
 		c, err := result.ReadCampaign(dir)

@@ -43,7 +43,7 @@ func addScenario(c *cobra.Command, flags *scenarioFlags) {
 		"the scenario's quick form, under two minutes (kafka-bench list says which have one)")
 }
 
-// driver "" keeps the scenario's.
+// If driver is "", the scenario's driver stays.
 func (f scenarioFlags) options(driver string) scenario.Options {
 	return scenario.Options{
 		Merge: f.merge, Set: f.set, Quick: f.quick, Driver: driver, Drivers: driverNames(), Stdin: f.stdin,

@@ -112,7 +112,7 @@ func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, err error) {
 				len(suite.Cells)))
 	default:
 		cfg.Scenario = suite.Cells[0].Scenario
-		if err := f.keepable(cfg.Scenario, cfg.Scenario); err != nil { // there are several probes
+		if err := f.keepable(cfg.Scenario, cfg.Scenario); err != nil { // two, because there are several probes
 			faults = append(faults, err)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// partsOf splits a set at its commas. A cell's values may have commas too, as reports print them.
-// The longest text that names a cell is used.
+// partsOf splits a set at its commas. The values of a cell, as reports print them, may have commas
+// too. So the longest text that names a cell is one part.
 func partsOf(arg string) (parts []string) {
 	pieces := strings.Split(arg, ",")
 	for len(pieces) > 0 {

@@ -16,7 +16,7 @@ import (
 // surroundings are the parts of the outside world that a test in virtual time replaces. The zero
 // value is this machine, its network and its signals.
 type surroundings struct {
-	embedded cluster.EmbeddedOptions // of embedded clusters, except their brokers; everything uses its Network
+	embedded cluster.EmbeddedOptions // for embedded clusters, except their brokers; all connections use its Network
 	probes   probe.Set
 	stdin    io.Reader              // nil: standard input of this process
 	signals  func(chan<- os.Signal) // sends interrupts to the channel; nil: those of this process

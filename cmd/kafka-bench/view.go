@@ -28,7 +28,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// TERM=dumb cannot move its cursor.
+// A terminal with TERM=dumb cannot move its cursor.
 func obeys(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != "dumb" }
 
 // NO_COLOR: see no-color.org.
@@ -52,7 +52,7 @@ type view struct {
 	cluster  string
 
 	live   *report.Live // nil: no live view
-	agents bool         // make the runs, and hand in their intervals at the end
+	agents bool         // agents make the runs, and hand in their intervals at the end
 	phases map[string]result.Phase
 	pulses result.Pulses
 }
@@ -149,8 +149,8 @@ func roughly(d time.Duration) string {
 	}
 }
 
-// The most important time of a run is end to end if it has consumers, and the response time if it
-// has a schedule.
+// metricOf returns the most important time of a run: end to end if it has consumers, and the
+// response time if it has a schedule.
 func metricOf(s scenario.Scenario) string {
 	side, time := "e2e", "response"
 	if s.Consume.Consumers == 0 {
@@ -216,7 +216,7 @@ func (v *view) Event(e result.Event) {
 		return
 	}
 	if _, handedIn := e.Data["agent"]; handedIn && v.agents && e.Kind != "agent" {
-		return // it happened long before
+		return // the event happened long before
 	}
 	if phase, planned := v.phases[e.What]; e.Kind == "phase" && planned {
 		v.live.Phase(phase)
@@ -282,7 +282,7 @@ func inBrief(o *bench.Outcome) string {
 	return strings.Join(parts, " · ")
 }
 
-// figureText is not available if the run has too few records for the figure.
+// figureText returns NotAvailable if the run has too few records for the figure.
 func figureText(r *result.Run, name string) string {
 	f, err := figure.Named(name)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// The line of a run has a percentile only if ten records lie beyond it, as its report.
+// The line of a run has a percentile only if ten records lie beyond it, like the run's report.
 func TestInBrief(t *testing.T) {
 	text, err := baseline()
 	if err != nil {

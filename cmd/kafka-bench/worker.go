@@ -22,7 +22,7 @@ func workerCommandLine() ([]string, error) {
 }
 
 // workerCommand is started by a run, which controls it over standard input and ends it. It ignores
-// an interrupt of the terminal, because the run handles it.
+// an interrupt of the terminal, because the run handles interrupts.
 func workerCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: workerName, Hidden: true, Args: cobra.NoArgs,

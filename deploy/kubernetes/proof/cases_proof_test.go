@@ -2,12 +2,12 @@
 
 // Package proof_test runs agents as pods of a real Kubernetes, with a real Kafka, on one computer.
 //
-// Kubernetes is built from its module. etcd, containerd, runc and the CNI plugins are Debian's. Each
-// of the two nodes is a machine: a kubelet and a containerd in namespaces of their own, with their
-// own network, mounts and process numbers. The control plane, Kafka and the coordinator are in a
-// third machine. There is no image registry, no kube-proxy and no DNS: nodes import the images, and
-// agents have the address of the broker. The computer must be idle otherwise: late agents make a run
-// invalid.
+// Kubernetes is built from its module. etcd, containerd, runc and the CNI plugins are Debian's.
+// Each of the two nodes is a machine: a kubelet and a containerd in namespaces of their own, with
+// their own network, mounts and process numbers. The control plane, Kafka and the coordinator are
+// in a third machine. There is no image registry, no kube-proxy and no DNS: nodes import the
+// images, and agents have the address of the broker. The computer must be idle otherwise: late
+// agents make a run invalid.
 //
 // Files to know: cases_proof_test.go (what is shown), session_proof_test.go (agents),
 // coordinator_proof_test.go, machine_proof_test.go, control_proof_test.go, node_proof_test.go,
@@ -85,7 +85,7 @@ func (l *lab) complete(t *testing.T) {
 	s.end(t)
 }
 
-// deleted: a pod that is deleted during the load makes the run invalid, and is named.
+// deleted: a pod that is deleted during the load makes the run invalid, and the verdict names it.
 func (l *lab) deleted(t *testing.T) {
 	s := l.newSession(t, "deleted")
 	s.install(t)
@@ -106,7 +106,7 @@ func (l *lab) deleted(t *testing.T) {
 	s.end(t)
 }
 
-// late: agents wait for a coordinator. Meanwhile it is seen which rights they have.
+// late: agents wait for a coordinator. Meanwhile the test checks that they have no rights.
 func (l *lab) late(t *testing.T) {
 	s := l.newSession(t, "late")
 	s.install(t)
@@ -151,7 +151,7 @@ func (l *lab) collected(t *testing.T) {
 	s.end(t)
 }
 
-// hasNoRights reads from a running pod and its process what they may do.
+// hasNoRights checks that a running pod and its process have no rights.
 func hasNoRights(t *testing.T, pod core.Pod) {
 	t.Helper()
 	spec, inside := pod.Spec, pod.Spec.Containers[0].SecurityContext
@@ -217,7 +217,7 @@ func printLogs(t *testing.T, folder string) {
 	}
 }
 
-// lockedBuffer keeps what a process prints, which is read meanwhile.
+// lockedBuffer keeps what a process prints; others may read it meanwhile.
 type lockedBuffer struct {
 	mu   sync.Mutex
 	text strings.Builder

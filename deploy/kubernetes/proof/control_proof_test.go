@@ -23,7 +23,7 @@ import (
 type controlPlane struct {
 	*machine
 	programs   string
-	kubeconfig string // of an administrator, whom everything here is
+	kubeconfig string // of an administrator: everything here acts as one
 	home       string // for caches of kubectl and helm
 }
 
@@ -79,7 +79,6 @@ func newAccountKey(t *testing.T) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
 }
 
-// client returns a command of kubectl or helm.
 func (c *controlPlane) client(program string, arguments ...string) *exec.Cmd {
 	cmd := c.command(append([]string{filepath.Join(c.programs, program)}, arguments...)...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig, "HOME="+c.home)

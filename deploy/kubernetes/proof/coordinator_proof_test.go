@@ -22,7 +22,6 @@ type coordinator struct {
 	printed lockedBuffer
 }
 
-// coordinate starts the coordinator.
 func (s *session) coordinate(t *testing.T) *coordinator {
 	t.Helper()
 	return s.kafkaBench(t, "run", s.file("load.yaml"), "--agents", strconv.Itoa(agents), "--cluster-id", s.clusterID,
@@ -64,7 +63,7 @@ func (c *coordinator) kill(t *testing.T) {
 	}
 }
 
-// awaitLoad waits until an agent has told the coordinator that it is in the measured window.
+// awaitLoad waits until an agent has reported to the coordinator that it is in the measured window.
 func (s *session) awaitLoad(t *testing.T) {
 	t.Helper()
 	await(t, 3*time.Minute, "the load", func() bool {
@@ -77,7 +76,7 @@ func (s *session) awaitLoad(t *testing.T) {
 	})
 }
 
-// outcome is of run.json what this proof judges.
+// outcome is the part of run.json that this proof judges.
 type outcome struct {
 	Verdict struct {
 		Status  string
@@ -109,7 +108,7 @@ func (s *session) outcome(t *testing.T, folder string) (o outcome) {
 	return o
 }
 
-// complete sees that a run is valid, that its books balance, and that each agent has its part.
+// complete checks that a run is valid, that its books balance, and that each agent has its part.
 func (o outcome) complete(t *testing.T) {
 	t.Helper()
 	if o.Verdict.Status != "valid" {

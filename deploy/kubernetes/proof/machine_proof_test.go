@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// The networks: machine i has the address i of the first, and its pods have 10.214.i.*.
+// The networks: machine i has the address i of machineNet, and its pods have 10.214.i.*.
 const (
 	machineNet = "10.213.78."
 	podNet     = "10.214."
@@ -24,8 +24,8 @@ const (
 // cgroups is the folder of a machine in each hierarchy of cgroups.
 func (m *machine) cgroups() string { return "/kafka-bench-proof-" + m.name }
 
-// machine has a network, mounts and process numbers of its own. When this test ends, however it
-// does, so does the machine: its processes, mounts and network are gone, and its cgroups removed.
+// machine has a network, mounts and process numbers of its own. When this test ends, in whatever
+// way, the machine ends too: its processes, mounts and network are gone, and its cgroups removed.
 type machine struct {
 	name    string
 	number  int
@@ -34,10 +34,11 @@ type machine struct {
 	daemons []*exec.Cmd
 }
 
-// firstProcess of a machine prepares it, says so, and waits for the end of its input. It hides the
-// folders that daemons write to. The kubelet sets some sysctls of the whole computer: it finds
-// files in their place that have the wanted values already. All pods of a node together would
-// weigh as much as one process outside, when CPU is scarce: they get the weight of twenty.
+// firstProcess prepares a machine, prints that the machine has started, and waits for the end of
+// its input. It hides the folders that daemons write to. The kubelet would set some sysctls of the
+// whole computer: instead it finds files that already have the wanted values. When CPU is scarce,
+// all pods of a node together would weigh as much as one process outside: so they get the weight of
+// twenty.
 const firstProcess = `
 mount --make-rprivate /
 mount --make-rshared /
@@ -123,7 +124,7 @@ func (m *machine) lead(t *testing.T) {
 
 // join puts a machine on the bridge of another.
 func (m *machine) join(t *testing.T, leader *machine) {
-	// Only the network namespace is entered: ip finds the PID below in the computer's /proc.
+	// Only the network namespace is entered: ip finds the machine's PID in the computer's /proc.
 	run(t, "nsenter", "--target", strconv.Itoa(leader.pid), "--net", "ip", "link", "add", m.name, "type", "veth",
 		"peer", "name", "eth0", "netns", strconv.Itoa(m.pid))
 	leader.run(t, "ip", "link", "set", m.name, "master", "machines", "up")
@@ -165,7 +166,6 @@ func (m *machine) start(t *testing.T, words ...string) {
 	m.daemons = append(m.daemons, d)
 }
 
-// write makes a file in the machine.
 func (m *machine) write(t *testing.T, path, content string) {
 	t.Helper()
 	cmd := m.command("sh", "-ec", `mkdir -p "$(dirname "$0")"; cat > "$0"`, path)

@@ -10,13 +10,13 @@ import (
 	core "k8s.io/api/core/v1"
 )
 
-// images are files that a node imports, by the name that the image gets; the file has the tag.
+// images maps the name that an image gets to the file that a node imports; the file has the tag.
 type images map[string]string
 
 // registry is in the names of images. It does not exist: nodes have all images.
 const registry = "registry.example/"
 
-// startNodes returns when n nodes are ready, which know the images.
+// startNodes starts n nodes with the known images, and returns when all are ready.
 func startNodes(t *testing.T, c *controlPlane, n int, known images, logs string) []*machine {
 	var nodes []*machine
 	for i := range n {
@@ -49,7 +49,6 @@ func startNodes(t *testing.T, c *controlPlane, n int, known images, logs string)
 	return nodes
 }
 
-// startNode starts containerd and the kubelet in a machine.
 func startNode(t *testing.T, c *controlPlane, node *machine, known images) {
 	node.write(t, "/run/containerd.toml", containerdConfig)
 	node.write(t, "/run/cni/pods.conflist", fmt.Sprintf(podNetwork, node.pods()))

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// release is the version of k8s.io/kubernetes in go.mod, which its programs are to print.
+// release is the version of k8s.io/kubernetes in go.mod, which its programs must print.
 const release = "1.34.4"
 
 // buildPrograms builds Kubernetes, kubectl and helm into a folder of the user's cache, and returns

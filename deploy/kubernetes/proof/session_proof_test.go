@@ -20,7 +20,7 @@ import (
 // agents of each run, two on each of two nodes.
 const agents = 4
 
-// The programs of this project, from the folder of this test.
+// The paths of this project's programs, from this test's folder.
 const (
 	kafkaBench  = "../../../bin/kafka-bench"
 	brokerTool  = "../../../bin/tools/broker"
@@ -28,7 +28,8 @@ const (
 	agentsImage = "../../../build/kafka-bench.tar"
 )
 
-// password stands in the client properties of all. The broker asks for none.
+// password is in the client properties of all agents and of the coordinator. The broker asks for no
+// password.
 const password = "correct-horse-battery-staple"
 
 const load = `
@@ -89,7 +90,7 @@ type session struct {
 	printed      lockedBuffer // by agents
 }
 
-// newSession makes the namespace and the Secrets, as docs/AGENTS.md has it.
+// newSession makes the namespace and the Secrets, as docs/AGENTS.md describes.
 func (l *lab) newSession(t *testing.T, name string) *session {
 	s := &session{lab: l, name: name, folder: t.TempDir()}
 	s.key = run(t, kafkaBench, "agent", "key")
@@ -176,7 +177,7 @@ func (s *session) job(t *testing.T) (ended batch.JobConditionType) {
 	return ended
 }
 
-// end waits for the ends of all agents, and sees that no secret is in what they print.
+// end waits for the ends of all agents, and checks that no secret is in what they print.
 func (s *session) end(t *testing.T) {
 	t.Helper()
 	if err := s.logs.Wait(); err != nil {

@@ -1,4 +1,5 @@
-// Command pause is the first process of each pod in the proof: it holds the pod's namespaces until SIGTERM.
+// Command pause is the first process of each pod in the proof: it holds the pod's namespaces until
+// SIGTERM.
 package main
 
 import (
