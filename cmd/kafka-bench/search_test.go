@@ -28,8 +28,8 @@ func onlySearch(t *testing.T, out string) *result.RecordedCampaign {
 	return c
 }
 
-// The embedded broker takes 1,000 records/s. At up to 2 % more, a quarter of the records waits at
-// most 30 ms in two seconds.
+// The embedded broker takes 1,000 records/s. At up to 2 % more, three quarters of the records of two
+// seconds wait at most 30 ms.
 func TestSearch(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		l.embedded.ProducePerSecond = 1000
