@@ -65,7 +65,7 @@ const settleGrace = 30 * time.Second
 // contexts do not end.
 //
 // A worker has one record at a time. Run receives no more records than it has idle workers, except
-// with an [Order]. Records that wait for an order count against MaxInFlight: at the bound Run
+// with an [Order]. Records that wait for their turn count against MaxInFlight: at the bound Run
 // receives nothing. Run renews their locks. If a lock still expires, the record is not handled and
 // is delivered again.
 //

@@ -18,8 +18,8 @@ type Process struct {
 	RSSPeakBytes *int64   `json:"rss_peak_bytes"`
 	GCCycles     int64    `json:"gc_cycles"`
 	GCPauseNs    Quantile `json:"gc_pause"`
-	// GCPauseTotalNs is the total time in which the garbage collector stopped all processes; null
-	// if a process did not report it.
+	// GCPauseTotalNs is the sum of the garbage collector's pauses in all processes; null if a
+	// process did not report it.
 	GCPauseTotalNs *int64   `json:"gc_pause_total_ns,omitempty"`
 	GCCPUS         float64  `json:"gc_cpu_s"`
 	SchedDelayNs   Quantile `json:"scheduling_delay"` // a runnable goroutine waiting for a thread

@@ -48,7 +48,7 @@ func (t DeliveryCounts) Attempts() []int64 {
 	return slices.Clone(t.ByAttempt[:last])
 }
 
-// GivenUp returns the deliveries that could not be settled, by the queue's answer.
+// GivenUp counts, for each answer of the queue, the deliveries that could not be settled.
 func (t DeliveryCounts) GivenUp() map[string]int64 {
 	all := map[string]int64{"expired": t.GivenUpExpired, "lost": t.GivenUpLost, "error": t.GivenUpError}
 	maps.DeleteFunc(all, func(_ string, n int64) bool { return n == 0 })

@@ -12,7 +12,7 @@ type Cost struct {
 	Knee, KneeLow, KneeHigh float64
 }
 
-// fewest values that give both parts an interval
+// fewest values that give Fixed and PerUnit an interval
 const fewestOfCost = 4
 
 // CostOf fits both parts to costs ys of sizes xs, all above 0, in any order. confidence is in (0, 1). With fewer

@@ -136,7 +136,7 @@ func normalTail(distance, deviation float64) float64 {
 }
 
 // normalQuantile returns the distance from the mean, in deviations, that normal values exceed with
-// a chance of tail, both sides together.
+// probability tail, both sides together.
 func normalQuantile(tail float64) float64 { return math.Sqrt2 * math.Erfinv(1-tail) }
 
 func abs(i int) int { return max(i, -i) }

@@ -31,8 +31,8 @@ func TestProcesses(t *testing.T) {
 	})
 }
 
-// sameApart puts a part of the second run in three processes by override; the counts must be the
-// same.
+// sameApart makes a run, and a second one with override, which puts a part of it into three
+// processes. The counts must be the same.
 func sameApart(t *testing.T, c *virtual.Cluster, override string, overrides ...string) (here, apart *result.Recorded) {
 	t.Helper()
 	here = run(t, config(t, c, smallScenario(t, "here", overrides...)))

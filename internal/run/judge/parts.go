@@ -96,7 +96,7 @@ func (e *Evidence) Cross(name string, c Clocks) {
 // ErrPart wraps a failure that a part of the run reported.
 var ErrPart = errors.New("a part of the run failed")
 
-// Join adds the parts, which have these names, to the evidence of their run. Lag, looks, and the
+// Join adds the parts, which have these names, to the evidence of their run. Lag, Looks, and the
 // state of groups and topic at the window's end come from the first part.
 func (e *Evidence) Join(parts []Part, names []string) {
 	e.Drained = len(parts) > 0

@@ -140,7 +140,7 @@ func crews(t *testing.T, repeat int) *result.RecordedCampaign {
 	return alongAxes(c, []result.Axis{{Path: "cluster.brokers", Values: []string{"1", "3"}}, {Path: "consume.consumers", Values: []string{"1", "4"}}}, values)
 }
 
-// The first memory limit is too small to run, and the second is not enough.
+// With the first memory limit no run is possible; with the second, runs are too slow.
 func limits(t *testing.T, repeat int) *result.RecordedCampaign {
 	values := [][]string{{"32MiB"}, {"64MiB"}, {"128MiB"}, {"1GiB"}}
 	c := answered(t, "enough", repeat, []string{"32MiB", "64MiB", "128MiB", "1GiB"}, func(i int, noise float64, r *result.Recorded) {

@@ -69,8 +69,8 @@ func (l *layout) legend(p *panel) {
 	l.y += 2
 }
 
-// spread moves sorted places as little as possible, so that they have at least the distance gap and
-// are from low to high. A moved group keeps its mean.
+// spread moves sorted places as little as possible, so that they are at least gap apart and between
+// low and high. A moved group keeps its mean.
 func spread(wanted []float64, gap, low, high float64) []float64 {
 	type group struct {
 		mean float64 // of the middle

@@ -30,7 +30,7 @@ func Imported(name string) *result.Recorded {
 	return r
 }
 
-// TimesAlone returns a run of a histogram log, with a tag that is none of our metrics.
+// TimesAlone returns a run imported from a histogram log, with a tag that is none of our metrics.
 func TimesAlone(name string) *result.Recorded {
 	r := Imported(name)
 	r.Run.Run.Imported = &result.Imported{Format: "hlog", File: name + ".hlog", CannotSay: []string{"load", "delivery", "lag", "consumer", "process", "run.started_at"}}

@@ -22,7 +22,8 @@ type Subject struct {
 	Tries func(kmq.Engine, law) bool
 }
 
-// able lists an engine's abilities; it must refuse the others with ErrUnsupported or ErrConfig.
+// able lists what an engine can do; the engine must refuse the rest with ErrUnsupported or
+// ErrConfig.
 type able struct {
 	release bool
 	lend    bool
