@@ -213,8 +213,8 @@ type limit struct {
 	value float64
 }
 
-// One normal sample in a hundred exceeds outlierLimits, by simulation of 200,000 samples each up to 50 values and of
-// 20,000 beyond.
+// One normal sample in a hundred exceeds outlierLimits. This was simulated with 200,000 samples of
+// each size up to 50 values, and with 20,000 of each larger size.
 var outlierLimits = []limit{
 	{5, 18.6}, {6, 10.2}, {7, 10.6}, {8, 8.06}, {9, 8.29}, {10, 6.92}, {11, 7.08}, {12, 6.30},
 	{15, 6.00}, {20, 5.23}, {30, 4.76}, {50, 4.47}, {100, 4.33}, {500, 4.33},

@@ -36,7 +36,8 @@ func plain(word string) string {
 	return strings.ToLower(separators.Replace(word))
 }
 
-// distance is Damerau–Levenshtein's, restricted to adjacent swaps. Words above 64 letters are near to none.
+// distance is Damerau–Levenshtein's, restricted to adjacent swaps. Words above 64 letters are near no
+// word.
 func distance(a, b string) int {
 	if len(a) > 64 || len(b) > 64 {
 		return max(len(a), len(b))

@@ -71,7 +71,7 @@ func (c *Coordinator) watch(ctx context.Context, w bench.FleetWatch) <-chan stru
 	return done
 }
 
-// news marks in seen what it returns. The member's lock is held.
+// What news returns, it marks in seen. The member's lock is held.
 func (c *Coordinator) news(s *control.State, seen []told, started *bool) (events []result.Event, pulse *result.Pulse) {
 	tell := func(i int, a control.Agent, what string) {
 		events = append(events, result.Event{

@@ -36,7 +36,7 @@ func (h *History) Write(w io.Writer, o report.Options) error {
 // fewestForChange is the number of runs below which stats.ChangePoints finds no change.
 const fewestForChange = 10
 
-// Changes below least, relative to the level before, were not looked for.
+// seriesSummary says that changes of less than least × the level before were not looked for.
 func seriesSummary(s *analysis.Series, least float64) string {
 	of := ""
 	if least > 0 {

@@ -101,7 +101,7 @@ func heading(p Panel, s Series, several bool) string {
 	return s.Name
 }
 
-// said is what a row has of a series: its i-th value, or its values within a moment.
+// said is a row's part of a series: its i-th value, or its values within a moment.
 type said struct {
 	column int
 	panel  *Panel
