@@ -17,7 +17,8 @@ var signs = []struct {
 	{ProducerPerf, []string{" records sent, "}},
 }
 
-// lookedAt bounds the search. Only JSON that begins with a long list needs so much.
+// lookedAt bounds the search, in bytes. Only a JSON object whose first key has a long list needs so
+// much.
 const lookedAt = 4 << 20
 
 func detect(content []byte) (Format, error) {

@@ -50,8 +50,9 @@ func (c *Coordinator) tellEnd(ctx context.Context, parts []int, ends func(atNs i
 	}
 }
 
-// gather waits until each agent has handed in, cannot hand in, or is silent for handInWithin after
-// limit. It returns what is missing. If an agent fails, the load of the others ends.
+// gather waits until all agents have handed in or cannot, or until the agents together are silent
+// for handInWithin after limit. It returns what is missing. If an agent fails, the load of the
+// others ends.
 func (c *Coordinator) gather(ctx context.Context, limit, in time.Duration) (missing []string) {
 	began := time.Now()
 	deadline := began.Add(limit + handInWithin)

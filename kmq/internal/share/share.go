@@ -102,8 +102,8 @@ func (s shape) least() int {
 }
 
 // Without fetching ahead, franz-go asks one broker at a time, so with several brokers records would
-// wait. Then divide sets ahead and reserves a third of the bound: for one fetch from each broker
-// that waits in the client, and for another that was taken before its locks expired.
+// wait. Then divide sets ahead and reserves up to a third of the bound, two fetches for each broker:
+// one waits in the client, and one was taken from there before its locks expired.
 func divide(bound, brokers int) shape {
 	if each := min(mostEach, bound/(6*brokers)); brokers > 1 && each > 0 {
 		return shape{open: bound - 2*each*brokers, each: each, sources: brokers, ahead: true}
