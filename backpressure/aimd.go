@@ -33,9 +33,9 @@ const (
 //
 // Failure modes. Growth is slow while consumers always have work. A bound that is too large shows
 // only when its records are consumed, and shrinks by a tenth each time. So it swings about the
-// target. After a fall of the capacity, it needs many times as long as a record takes to come down.
-// Gates with shares do not find equal bounds: a gate that reads later after the commits sees longer
-// times, and is cut again and again.
+// target. After a fall of the capacity, the bound comes down slowly: this takes many times as long
+// as a record takes from admission to consumer. Gates with shares do not find equal bounds: a gate
+// that reads later after the commits sees longer times, and is cut again and again.
 type AIMD struct {
 	cfg     AIMDConfig
 	group   group

@@ -44,9 +44,10 @@ type Config struct {
 	// recreated topic only if its log ends below what was committed before.
 	Share Share
 	// Inherit is for how long a new gate with a [Fixed] share counts all uncommitted records as its
-	// own, because some may be its predecessor's; 0 is 30 s. The gate admits less until the first
-	// reading that is requested at least that long after New. Inherit must not be shorter than the
-	// time in which a request of the predecessor can reach the log. [NoInherit] skips it.
+	// own, because some may be its predecessor's; 0 is 30 s. The gate admits less meanwhile. This
+	// ends with the first reading that is requested at least that long after New. Inherit must not
+	// be shorter than the time in which a request of the predecessor can reach the log. [NoInherit]
+	// skips it.
 	Inherit time.Duration
 	// Now is the clock, monotonic and safe for concurrent use; nil is the time since New.
 	Now func() time.Duration

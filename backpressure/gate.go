@@ -154,8 +154,8 @@ func (g *Gate) giveBack(n int64) {
 	g.setCeiling(g.ceiling) // a call of Acquire may wait because this grant had taken the room
 }
 
-// refuse counts n refused records. The closed time begins if there is still room for fewer than
-// need records. It reads the clock only for the first refusal.
+// refuse counts n refused records. It begins the closed time if that has not begun, and there is
+// still no room for need records. It reads the clock only for this.
 func (g *Gate) refuse(n, need int64) {
 	if n <= 0 {
 		return

@@ -28,7 +28,7 @@ type Config struct {
 	// gone is always an error.
 	MayAppear bool
 	// TopicRegex adds the topics whose name it matches (Go's syntax; without anchors it may match
-	// any part of the name), except internal topics. If no topic matches, the lag is 0.
+	// any part of the name), except internal topics. If no topic matches, it adds no lag.
 	TopicRegex string
 	// Refresh is how often to look for matching topics; 0 is 30 s. Records in a new topic count
 	// only after it is found.

@@ -50,7 +50,7 @@ func (w *waiting) end() {
 	w.workers.Wait()
 }
 
-// passes admits a record if it need not wait, and reports whether it did.
+// passes admits a record if it need not wait, and reports whether the record was admitted.
 func (p *Producer) passes(partition int32) bool {
 	w := &p.waiting
 	w.mu.Lock()

@@ -129,8 +129,9 @@ func (m *Member) Attach(gate Gate) {
 }
 
 // Leave gives the part back, and ends the member. It waits until this process's outstanding records
-// are committed; keep the gate's Watch running meanwhile. If ctx ends before, the part of the other
-// records stays held until the others see these committed. The part is 0 from the call on.
+// are committed; the gate must still get readings meanwhile (Watch or Report). If ctx ends before,
+// the part of the uncommitted records stays held until the other members see them committed. The
+// part that may be used is 0 from the call on.
 func (m *Member) Leave(ctx context.Context) error {
 	m.mu.Lock()
 	m.retired = true

@@ -41,8 +41,8 @@ type Member struct {
 	peers            map[string]*peer
 }
 
-// promise is a record that was sent and not read back. It may be in the log, so the member keeps to
-// its part.
+// promise is a record that was sent and not read back. It may be in the log, so the member uses at
+// most want.
 type promise struct {
 	seq  int64
 	want Part

@@ -83,7 +83,7 @@ func (f fleetFlags) text() string {
 	return text + ", session " + cmp.Or(f.session, "of a new name") + " in a control topic of its own"
 }
 
-// words returns the flags to resume a campaign, except the session's: the resumed campaign starts a
+// words returns the flags to resume a campaign, without --session: the resumed campaign starts a
 // new session.
 func (f fleetFlags) words() (words []string) {
 	switch {

@@ -123,8 +123,8 @@ func (r *run) removeTopic() {
 	}
 }
 
-// deleteGroup first puts out all members if some could not leave: the deletion would wait for their
-// session timeouts.
+// deleteGroup first puts out all members if some may have ended without leaving: the deletion would
+// wait for their session timeouts.
 func (b *base) deleteGroup(ctx context.Context, group string) error {
 	if b.couldNotLeave {
 		_ = b.admin.PutOut(ctx, group)

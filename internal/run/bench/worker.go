@@ -208,7 +208,7 @@ func (w *worker) keepGate() {
 	}
 }
 
-// After ctx has ended, hold adds nothing any more.
+// After ctx has ended, neither hold nor keepGate adds anything any more.
 func (w *worker) close() {
 	w.mu.Lock()
 	gate, lag, share := w.gate, w.lag, w.share

@@ -169,7 +169,8 @@ func (w *Brokers) Metrics() map[int32]*result.BrokerMetrics {
 	return all
 }
 
-// If a broker was restarted or did not answer at one end of the window, only its peaks are known.
+// If a broker was restarted in the window, or did not answer at one of the window's ends, only its
+// peaks are known.
 func (b *brokerReadings) metrics() *result.BrokerMetrics {
 	m := &result.BrokerMetrics{UnderReplicatedPeak: b.underReplicated, HeapPeakBytes: b.heap}
 	if b.first == nil || b.last == nil {

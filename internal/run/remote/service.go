@@ -121,8 +121,8 @@ func (s *Service) times() latency.Encoded {
 	return s.collector.Collect().Encode()
 }
 
-// Close ends producers and consumers and returns their final state. It waits no longer than
-// patience.
+// Close ends producers and consumers and returns their final state. After patience it gives up what
+// the consumers still wait for from the brokers.
 func (s *Service) Close(patience time.Duration, reply *snapshot.Snapshot) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

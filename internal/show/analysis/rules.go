@@ -21,7 +21,7 @@ const (
 	Lost           Rule = "load.lost"           // records
 	NotSent        Rule = "load.not_sent"       // share
 	LeftBehind     Rule = "load.left_behind"    // share, in_times
-	TurnedAway     Rule = "load.turned_away"    // shed, if of one variant; the share NAME + " admitted" of each
+	TurnedAway     Rule = "load.turned_away"    // shed of the last of Of; NAME + " admitted" of each
 	HeldBack       Rule = "load.held_back"      // share, in_times
 	SentLater      Rule = "load.sent_later"     // records, admitted; shed, 0 if none was
 	BoundKept      Rule = "gate.bound_kept"     // peak, n, of

@@ -512,8 +512,8 @@ func FigureCalled(name string) figure.Figure {
 	return f
 }
 
-// ThroughputFigure is the rate of delivered records if a run measures reading, and else the rate of
-// acked records.
+// ThroughputFigure is the rate of delivered records if a run only reads, and else the rate of acked
+// records.
 const ThroughputFigure = "throughput_per_s"
 
 var rankings = map[string]string{

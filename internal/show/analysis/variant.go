@@ -154,8 +154,8 @@ func (v Variant) Typical(f Reading) *result.Recorded {
 }
 
 // TypicalRun returns the run that represents repeats in a picture over time. Of the runs with
-// intervals, it is the run whose p99, or else throughput, is nearest to the median. Without these
-// figures it is the first run, and without runs nil.
+// intervals, or of all runs if none has intervals, it is the run whose p99, or else throughput, is
+// nearest to the median. Without these figures it is the first of them, and without runs nil.
 func TypicalRun(runs []*result.Recorded) *result.Recorded {
 	with := slices.DeleteFunc(slices.Clone(runs), func(r *result.Recorded) bool { return len(r.Intervals) == 0 })
 	if len(with) == 0 {

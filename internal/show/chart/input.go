@@ -44,8 +44,8 @@ func (n named) lacks(file, field, why string) *Missing {
 	return &Missing{Of: n.name, File: file, Field: field, Why: why}
 }
 
-// A selection has the runs to draw, and notes on the others. The field of is the name of the runs'
-// campaign, if there is one.
+// A selection has the runs to draw, and notes on invalid runs and on runs that are not drawn. The
+// field of is the name of the runs' campaign, if there is one.
 type selection struct {
 	runs  []named
 	notes []string

@@ -10,7 +10,7 @@ import (
 )
 
 // lag draws the consumer lag, the backlog and a controller's bound, and the rates below. For
-// several runs, it draws only the lag and the delivered rate.
+// several runs, it draws only the lag, the commonBound and the delivered rate.
 func lag(in Input) (draw.Spec, error) {
 	s, err := in.over()
 	if err != nil {

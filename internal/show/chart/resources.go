@@ -94,8 +94,8 @@ func eachBroker(ids []int32, name string, value func(*result.IntervalBroker, flo
 	return all
 }
 
-// Older runs have the CPU only of running brokers, without the brokers' IDs. If the number of
-// running brokers changes, the values are not drawn.
+// Older runs have the CPU only of running brokers, without the brokers' IDs. An interval in which
+// fewer brokers ran than in another has no values.
 func brokerCPU(r named, ids []int32) (all []call) {
 	if len(ids) > 0 {
 		return eachBroker(ids, "cpu_cores", func(b *result.IntervalBroker, _ float64) float64 { return some(b.CPUCores) })

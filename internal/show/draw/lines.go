@@ -10,7 +10,8 @@ import (
 const crowded = 5
 
 // extremes keeps the first, the lowest, the highest and the last point of each column of pixels, so
-// the line covers the same pixels. In a crowded column it keeps only the lowest and the highest.
+// the line covers the same pixels. In a crowded column it keeps only the lowest and the highest,
+// and the ends of the line.
 func extremes(line []Point) []Point {
 	var kept []Point
 	for start := 0; start < len(line); {

@@ -13,8 +13,8 @@ func (s Series) stretched() bool {
 	return (s.Kind == Steps || s.Kind == Band) && len(s.X1) == len(s.X0)
 }
 
-// period is the length that more than half of the steps of a series have; 0 if there is no such
-// length, as for samples.
+// period is the length that more than half of the steps of a series have, and at least two steps; 0
+// if there is no such length, as for samples.
 func (s Series) period() float64 {
 	most, votes, count := 0.0, 0, 0 // the majority vote of Boyer and Moore
 	for i, end := range s.X1 {

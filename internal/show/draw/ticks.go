@@ -94,7 +94,8 @@ func (a *axis) linearCandidates(yield func(ticking) bool) bool {
 	return true
 }
 
-// step is m·10^power, in seconds on an axis of times, and else in the axis' values.
+// step is m·10^power, in seconds if an axis of times has a range of two minutes or more, and else
+// in the axis' values. So second is the length of a second or 1.
 type step struct {
 	m      float64
 	power  int

@@ -38,7 +38,7 @@ type RunDocument struct {
 	Figures map[string]*float64 `json:"figures"`
 	AtLeast map[string]float64  `json:"at_least,omitempty"`
 	// ClockErrors are the errors of figures, up or down, because the clocks of two machines differ.
-	// A figure that is not above its error only shows that it is at most that error.
+	// A figure that is not above its error cannot be distinguished from 0.
 	ClockErrors map[string]float64 `json:"clock_errors,omitempty"`
 	// Series is the content of the run's files, if it was asked for.
 	Series *Series `json:"series,omitempty"`

@@ -49,8 +49,8 @@ func shiftedIn(runs []*result.Recorded) bool {
 }
 
 // A percentile is empty if the count does not support it; a column names the highest supported one.
-// A column with only a lower bound is also empty: the last column has the bound with its name, such
-// as p99_ns 19500000000.
+// The cell of a statistic with only a lower bound is also empty: the column at_least has the bound
+// with the statistic's name, such as p99_ns 19500000000.
 func timeSheet(runs []*result.Recorded) layout.Table {
 	s := layout.Table{Rows: [][]string{append(slices.Clone(ofRun), "metric", "count", "highest_supported_percentile")}}
 	for _, statistic := range statistics {

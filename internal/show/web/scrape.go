@@ -16,7 +16,7 @@ type scrapes struct {
 	token   string // that a scrape must have; "" is none
 	handler http.Handler
 	ended   atomic.Bool   // the collector is complete
-	done    chan struct{} // has a value after the answer to a scrape that began when ended was set
+	done    chan struct{} // has a value after the answer to a scrape that began with ended set
 }
 
 func newScrapes(d *Door, token string, c prometheus.Collector) (*scrapes, error) {
