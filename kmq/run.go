@@ -12,7 +12,7 @@ import (
 
 // Handler processes one record. Nil acknowledges it, [Reject] gives it up, and any other error
 // releases it for another attempt after the [Backoff]. A handler may settle or extend the delivery
-// itself; then the handler's result is ignored.
+// itself; after it has settled the delivery, the handler's result is ignored.
 //
 // A panic releases the record and ends the Run, which panics with a [HandlerPanic].
 type Handler func(ctx context.Context, d Delivery) error

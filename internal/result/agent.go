@@ -184,7 +184,7 @@ type Pulses struct {
 	before map[int]AgentPulse // by index
 }
 
-// Take takes a new pulse. For an agent without news, it repeats the last counts.
+// Take takes a new pulse. The pulse repeats the last counts of an agent without news.
 func (ps *Pulses) Take(p Pulse) {
 	if ps.before == nil {
 		ps.before = make(map[int]AgentPulse)
@@ -218,7 +218,8 @@ func (ps *Pulses) Each() iter.Seq2[AgentPulse, Interval] {
 const SilentAfter = 15 * time.Second
 
 // All returns what all agents did in the longest of their intervals. Pulses come at different
-// times, so it scales each agent's counts to that length; those of a silent agent are left out.
+// times, so it scales each agent's counts to that length. A silent agent adds only its deferred and
+// in-flight records, which are not scaled for any agent.
 func (ps *Pulses) All() (all Interval) {
 	for _, i := range ps.Each() {
 		if i.EndNs-i.StartNs > all.EndNs-all.StartNs {

@@ -40,8 +40,9 @@ type ClientRequests struct {
 	InFlightMean float64 `json:"in_flight_mean"`
 	Connections  int     `json:"connections"`
 
-	// Batches per request, and records and bytes (before compression) per batch; null if the driver
-	// does not count them. For a fetch, BytesPerRequest are the bytes read from the socket.
+	// Batches per request, and records and bytes (before compression) per batch. For a fetch,
+	// BytesPerRequest are the bytes read from the socket. All four are null if the driver does not
+	// count them.
 	Batches         *float64 `json:"batches_per_request"`
 	RecordsPerBatch *float64 `json:"records_per_batch"`
 	BytesPerBatch   *float64 `json:"bytes_per_batch"`

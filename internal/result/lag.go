@@ -63,9 +63,9 @@ type Change struct {
 	DrainedAtNs *int64   `json:"drained_at_ns"`
 	DrainTimeS  *float64 `json:"drain_time_s"`
 	// SettlingS is the time from the change until the system reaches its final level and stays
-	// there to the next change or the window's end. It is there if deliveries are within 10 % of
-	// that level and, if the controller has a target, the time lag is within 1.2 times the target.
-	// Null without a controller, or if it did not settle.
+	// there to the next change or the window's end. The system is at that level if deliveries are
+	// within 10 % of it and, if the controller has a target, the time lag is within 1.2 times the
+	// target. Null without a controller, or if it did not settle.
 	SettlingS *float64 `json:"settling_s,omitempty"`
 }
 

@@ -32,7 +32,7 @@ func (Handover) MarshalText() ([]byte, error) { return []byte(mask), nil }
 var errNoOrigin = errors.New("only an access that was read from client properties can be passed to another process")
 
 // Handover returns the access in a form that another process can receive. It fails if the access
-// was not read from client properties.
+// has TLS or credentials and was not read from client properties.
 func (a Access) Handover() (Handover, error) {
 	switch {
 	case a.origin != nil:

@@ -317,7 +317,8 @@ func guessVersion(versions kadm.BrokersApiVersions) string {
 	return guess
 }
 
-// lacks sets ClassicOnly and NoShares if any broker lacks these features.
+// lacks sets ClassicOnly if any broker lacks the group protocol consumer, and NoShares if any lacks
+// share groups.
 func (i *Info) lacks(versions kadm.BrokersApiVersions) {
 	for _, v := range versions {
 		if v.Err != nil {

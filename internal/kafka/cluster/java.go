@@ -81,7 +81,7 @@ func parseJavaVersion(out string) (version string, feature int, err error) {
 	return m[1], feature, nil
 }
 
-// canRunKafka neither starts nor downloads anything.
+// canRunKafka starts no broker and downloads nothing. It runs only java -version.
 func (h Home) canRunKafka(ctx context.Context, line string) error {
 	v, err := versionOf(line)
 	if err != nil {

@@ -109,7 +109,8 @@ func (h Home) makeRoom(name string) (kept *record, err error) {
 	return nil, h.removeFolder(n.dir)
 }
 
-// again returns opts; an option that opts does not set is the kept cluster's own.
+// again returns opts. What opts does not set comes from the kept cluster's record, if the
+// record has it.
 func (r record) again(opts KafkaOptions) (KafkaOptions, error) {
 	had := r.Options
 	again := opts

@@ -336,8 +336,8 @@ type ConsumerConfig struct {
 	FetchMaxBytes          int32
 	FetchMaxPartitionBytes int32
 	FetchMaxWait           time.Duration
-	// ControlRecords makes polls set Chunk.Next, also after the control records of transactions
-	// (KIP-98), which clients do not return.
+	// ControlRecords makes polls set Chunk.Next, which is past the control records of transactions
+	// (KIP-98) too. Clients do not return these records.
 	ControlRecords bool
 	// MaxPollRecords limits the records of one Poll (Kafka's max.poll.records); 0 means all that are ready.
 	MaxPollRecords int

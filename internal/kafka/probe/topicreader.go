@@ -35,7 +35,7 @@ func ReadTopic(brokers []string, a access.Access, topic string, partitions int,
 		kgo.DisableClientMetrics(),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: from}),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
-		kgo.KeepControlRecords(), // AtEnd's positions count them too
+		kgo.KeepControlRecords(), // the ends that AtEnd reads are behind them
 	)...)
 	if err != nil {
 		return nil, fmt.Errorf("opening the client that reads the topic %s: %w", topic, err)

@@ -33,8 +33,8 @@ type inHand struct {
 	due     int64 // when a redelivery was due, or never
 }
 
-// measuredAt reports whether a time that ends at now is measured. A record of a fill has no time on
-// the axis, so now decides.
+// measuredAt reports whether a time that ends at now is measured. The stamp of a fill's record lies
+// before the axis, so now decides.
 func (h inHand) measuredAt(now int64) bool {
 	return h.stamp.Intended >= 0 || !h.timed && now >= 0
 }

@@ -262,9 +262,9 @@ func (p *producer) assign(s *slot, partition int32, now int64) {
 	p.inFlight++
 }
 
-// handful is how many records of a closed loop (about 5 µs) share one reading of the clock, so that
-// the processor fetches their memory together. The reading comes first, so no send time is too
-// late.
+// handful is how many records of a closed loop share one reading of the clock, so that the
+// processor fetches their memory together. A handful takes about 5 µs. The reading comes first, so
+// no send time is too late.
 const handful = 16
 
 // hand produces the prepared records, each with a send time read just before its call; without a schedule, a

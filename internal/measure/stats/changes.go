@@ -34,14 +34,14 @@ type ChangeOptions struct {
 // Matteson and N. A. James, A Nonparametric Approach for Multiple Change Point Analysis of
 // Multivariate Data, 2014). It cuts the series where the energy distance between both sides is
 // largest, and then cuts the parts again. It stops when chance explains a cut: the same search in
-// permutations of the parts finds an equally good cut more often than Alpha. ChangePoints assumes
-// independent noise about each level; a slow drift is found as steps.
+// permutations of the parts finds a cut at least as good more often than Alpha. ChangePoints
+// assumes independent noise about each level; a slow drift is found as steps.
 //
 // At the end, ChangePoints removes changes below MinChange, the smallest first, each time with new
 // medians (M. Fleming et al., Hunter: Using Change Point Detection to Hunt for Performance
 // Regressions, 2023; now Apache Otava). Unlike Hunter it needs no Student's test, because the
-// permutations assume no normal noise. It needs no windows, because the right side of a cut may end
-// before its part does.
+// permutations assume no normal noise. Unlike Hunter it needs no windows either, because the right
+// side of a cut may end before its part does.
 //
 // The time grows with n² × Permutations: 1 s for three hundred values.
 func ChangePoints(xs []float64, o ChangeOptions) []Change {

@@ -80,7 +80,7 @@ func (s *stream) leave() {
 	s.next(earned - s.profile.pieces[s.at].credit.lo)
 }
 
-// next moves to the record that is due when the next piece has earned credits.
+// next moves to the record that is due credits after the next piece's start.
 func (s *stream) next(credits uint64) {
 	s.startNs += s.profile.pieces[s.at].length
 	s.at++

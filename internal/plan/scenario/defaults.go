@@ -30,9 +30,9 @@ func Defaults() Scenario {
 				Seed:    42,
 				Keys:    Keys{Distribution: "none"},
 			},
-			// Kafka's default is all, with idempotence. On one local broker, 1 means the same, and
-			// other tools publish figures with acks 1. For a replicated topic, Warnings reports
-			// acks 1.
+			// Kafka's default is all, with idempotence. On one local broker, acks 1 means the same
+			// as acks all, and other tools publish figures with acks 1. For a replicated topic,
+			// Warnings reports acks 1.
 			Acks:        "1",
 			Idempotent:  false,
 			Compression: "snappy", // Kafka's default is none, but few production clusters use it
@@ -70,8 +70,7 @@ func Defaults() Scenario {
 			Per:         "topic",
 			Excess:      "defer", // drops no records, and shows the cost of waiting
 			MaxDeferred: 1_000_000,
-			// Longer than a broker's failover, and than the time in which the lag exceeds its
-			// bound.
+			// Longer than a broker's failover, and than the time until the lag exceeds its bound.
 			Grace: unit.Duration(5 * time.Second),
 			Blind: "closed",
 			Share: "static",

@@ -23,7 +23,8 @@ func isOverride(layer string) bool {
 // clientKey is the last part of load.client and consume.client.
 var clientKey = regexp.MustCompile(`\bclient\b`)
 
-// shown hides a value that may be a credential: also each setting of a client library.
+// shown hides a value that may be a credential, and the value of each client library's setting,
+// because the setting may be refused.
 func shown(text string) string {
 	if path, _, ok := strings.Cut(text, "="); ok && (native.Access(text) || clientKey.MatchString(text)) {
 		return path + "=…"

@@ -36,8 +36,8 @@ var (
 	errSlower = errors.New("slower than before")
 )
 
-// hotPath is a package whose speed matters, and the pattern of its benchmarks. was is the package's
-// folder in earlier commits.
+// hotPath is a package and the pattern of those of its benchmarks that measure code whose speed
+// matters. was is the package's folder in earlier commits.
 type hotPath struct{ pkg, pattern, was string }
 
 func (p hotPath) in(tree string) string {

@@ -106,7 +106,7 @@ func (d *draft) producerOutput(content []byte) (*producerOutput, error) {
 		switch {
 		case err != nil:
 			faults = append(faults, err)
-		case row.isTotal: // the last one counts: that of the steady state
+		case row.isTotal: // the last one counts: after a warm-up, that of the steady state
 			out.total = row
 		default:
 			out.rows = append(out.rows, row)

@@ -15,7 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Beyond one of these bounds a system is unavailable.
+// A system that reaches one of these bounds is unavailable.
 const (
 	longestGap  = time.Second // without an ack, while a record waits for one
 	mostRefused = 0.005       // of the scheduled records: failed or unknown

@@ -126,8 +126,8 @@ func (r *run) warmUp(ctx context.Context) {
 	r.startedNs = -int64(warmup)
 	r.journal.KeepFailure(r.writer.Describe(r.info(), r.recorded))
 	r.journal.Event(result.Event{AtNs: r.startedNs, Kind: "phase", What: "warm-up"})
-	// An agent is ready earlier than that. A closed loop would send at once, and the first rate counts
-	// from Intervals.Begin.
+	// An agent is ready earlier, and must wait. Otherwise a closed loop would send at once; and the
+	// first rate is over the time since Intervals.Begin.
 	r.sleepUntil(ctx, r.startedNs-int64(startLead))
 	r.observe()
 	r.producers.Start()
@@ -223,8 +223,8 @@ func (r *run) readToEnd() <-chan struct{} {
 	return r.onceRead(func(last int64) { r.axis.EndAt(last + 1) })
 }
 
-// onceRead returns a channel. When consumers have read what the topic held, it calls its function
-// with the last record's time and closes the channel.
+// onceRead returns a channel. When consumers have read what the topic held, onceRead calls its
+// argument with the last record's time, and then closes the channel.
 func (r *run) onceRead(then func(last int64)) <-chan struct{} {
 	read := make(chan struct{})
 	r.observer.Go(func(context.Context) {

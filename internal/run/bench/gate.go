@@ -78,7 +78,8 @@ func (r *run) createShares(ctx context.Context) (name string, err error) {
 }
 
 // keepGate runs the gate. Child processes have their own gates and read the lag for them; the run
-// then reads the lag only for its peak, and sends the children the delivered positions if needed.
+// then reads the lag only for its peak, and sends the children the delivered positions if their
+// gates use those.
 func (r *run) keepGate(ctx context.Context) {
 	if r.own != nil {
 		r.own.keep(ctx)

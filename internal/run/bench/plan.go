@@ -12,7 +12,8 @@ type plan struct {
 	// ends early, for the reason exhaustedBy.
 	exhausted   func() <-chan struct{}
 	exhaustedBy string
-	// hasRead reports whether all records are read; nil if that cannot end the window.
+	// hasRead reports whether all records are read or, with a queue, settled; nil if that cannot
+	// end the window.
 	hasRead       func() bool
 	awaitDelivery func(ctx context.Context) (drained bool)
 	// mine keeps the ends of the partitions that this process must read, and sets the others to 0;

@@ -20,10 +20,10 @@
 // child, which sends itself SIGKILL at that moment. The test waits for the kill, probes the log
 // (probe_test.go) and starts another worker.
 //
-// Each step has three kills in a row. In the first, the worker is the only member, so that the next
-// worker finds its state. In the other two a living member takes over. If a worker has open records
-// at a step, another worker must receive some of them. In the end two undisturbed workers finish
-// and close, and a last one must receive nothing.
+// Of every three kills in a row at one step, the first hits a worker that is the only member, so
+// that the next worker finds its state. In the other two a living member takes over. If a worker
+// has open records at a step, another worker must receive some of them. In the end two undisturbed
+// workers finish and close, and a last one must receive nothing.
 //
 // # What runs in which tier
 //

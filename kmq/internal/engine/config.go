@@ -50,8 +50,8 @@ func (c *Config) ClientOptions(more ...kgo.Opt) []kgo.Opt {
 }
 
 // ProducerOptions returns the options of a client that writes markers or copies. The client sends
-// each record at once to the partition that the record names, and retries until it is written. The
-// producer is idempotent unless AcksLeader is set.
+// each record at once to the partition that the record names, and retries until it is written or
+// refused for good. The producer is idempotent unless AcksLeader is set.
 func (c *Config) ProducerOptions() []kgo.Opt {
 	opts := []kgo.Opt{
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),

@@ -27,9 +27,9 @@ func Refused(err error) bool {
 }
 
 // Copier writes copies of records. Brokers limit compressed batches, but the client limits
-// uncompressed ones. So a copy above the client's limit gets a batch of its own, compressed with
-// the original's codec or with zstd, whichever is shorter. A Copier's methods are safe for
-// concurrent use.
+// uncompressed ones. So a copy that one of them refuses as too large gets a batch of its own,
+// compressed with the original's codec or with zstd, whichever is shorter. A Copier's methods are
+// safe for concurrent use.
 type Copier struct {
 	cfg    *Config
 	client *kgo.Client

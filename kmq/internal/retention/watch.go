@@ -122,8 +122,8 @@ func (w *Watch) run(ctx context.Context) {
 	}
 }
 
-// trouble logs failed checks, but not a first retriable failure in a row: a new cluster has no
-// coordinator at first.
+// trouble logs failed checks, but a retriable failure only if the check before it failed too: a new
+// cluster has no coordinator at first.
 type trouble struct {
 	complaint *engine.Complaint
 	failed    int

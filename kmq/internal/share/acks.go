@@ -240,7 +240,7 @@ func (m *member) join() *flush {
 	return m.next
 }
 
-// FlushAcks returns only when no acknowledgement is outstanding, which never happens on a busy
+// FlushAcks succeeds only when no acknowledgement is outstanding, which never happens on a busy
 // queue. So acknowledgements that come during a flush wait for its end.
 func (m *member) flushes() {
 	for {

@@ -85,8 +85,8 @@ func newMember(e *Engine, of shape) (*member, error) {
 		kgo.FetchMaxWait(fetchWait),
 		kgo.ShareAckCallback(m.answered),
 		kgo.WithHooks(veiling{&m.lockFor}),
-		// A broker ends a member's locks when their connection ends; after 10 idle min the broker itself
-		// closes it.
+		// A broker ends a member's locks when the member's connection ends. The broker itself
+		// closes a connection after 10 idle min.
 		kgo.ConnIdleTimeout(10*time.Minute),
 	)...)
 	if err != nil {

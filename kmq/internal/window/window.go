@@ -1,9 +1,9 @@
 // Package window records which offsets of a partition are done. It is pure.
 //
 // Records are taken in offset order and finished in any order. A window keeps the open records:
-// taken and not done. Everything below the first open record may be committed; taken records above
-// it that are not open are done beyond the commit. Offsets without a record (transaction markers,
-// compaction) count as done.
+// taken and not done. Everything below the first open record may be committed. Above it, what was
+// taken and is not open, or what an earlier owner finished, is done beyond the commit. Offsets
+// without a record (transaction markers, compaction) count as done.
 //
 // Open records are bits in blocks of 64 offsets, and only blocks with an open record are kept. So
 // memory depends on the number of open records, not on the age of the first. A Window is not safe

@@ -35,8 +35,8 @@ func NewEnv(t testing.TB, brokers []string, a access.Access) Env {
 	}
 }
 
-// A real cluster creates its internal topic at the first request; members that join before wait for
-// five seconds.
+// A real cluster creates its internal topic at the first request. A member that joins before the
+// topic is there waits for five seconds.
 func awaitGroups(admin *kadm.Client) {
 	for admin.FindGroupCoordinators(context.Background(), "any").Error() != nil {
 		time.Sleep(50 * time.Millisecond)

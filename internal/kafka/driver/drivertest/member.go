@@ -28,7 +28,7 @@ type member struct {
 	err      error
 
 	atMost  int  // records in one poll; 0 means no limit
-	commits bool // it commits what it received, in OnRevoked
+	commits bool // in OnRevoked, it commits the records that it received
 	holds   bool
 	byHand  map[int32]int64
 	control bool

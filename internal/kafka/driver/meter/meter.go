@@ -70,7 +70,7 @@ func (m *Meter) Wire() driver.Wire {
 		UncompressedBytes: m.uncompressedBytes.Load(),
 		CompressedBytes:   m.compressedBytes.Load(),
 	}
-	if m.packed.Load() > 0 { // the batches' headers do not have the size
+	if m.packed.Load() > 0 { // the batches' headers do not have the size before compression
 		w.UncompressedBytes = m.contentBytes.Load()
 	}
 	return w

@@ -151,9 +151,9 @@ func (s *shelf) letGo(claims []*claim) {
 	s.changed.Broadcast()
 }
 
-// put moves records to the shelf until the channel is closed or the claim ends. One goroutine calls
-// put for each partition. put returns the offset after the last record on the shelf; 0 without a
-// record.
+// put moves records to the shelf until the channel is closed or the claim ends. Each partition has
+// its own goroutine that calls put. put returns the offset after the last record that it moved; 0
+// without a record.
 func (s *shelf) put(partition int32, messages <-chan *ibm.ConsumerMessage, highWater func() int64) (next int64) {
 	s.mu.Lock()
 	c := s.claims[partition]

@@ -126,8 +126,9 @@ func errorCode(response kafka.Response) kafka.Error {
 }
 
 // guarded holds the records of one attempt. The client encodes all of them before it writes any,
-// maybe after the attempt's context has ended. The encoder holds turn from the first record to the
-// end, so giveUp waits for a running encoding, which takes microseconds, and prevents a later one.
+// maybe after the attempt has ended because its context ended. The encoder holds turn from the
+// first record to the end, so giveUp waits for a running encoding, which takes microseconds, and
+// prevents a later one.
 type guarded struct {
 	records kafka.RecordReader
 
