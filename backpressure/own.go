@@ -12,8 +12,8 @@ import (
 
 // ownRecords knows which records in the log are this gate's: the offsets from Acked that are not
 // committed yet. So several gates keep one bound without communication. In a new log, and after a
-// restart, all records count as own until they are committed. At any time, the own records in the
-// log that are not committed are at most those known here plus those admitted and not settled.
+// restart, all records count as own until they are committed. The own uncommitted records in the log
+// never exceed those known here plus those admitted and not settled.
 type ownRecords struct {
 	// The map is replaced and never changed: each record looks up a partition, and partitions are
 	// seldom added.

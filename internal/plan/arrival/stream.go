@@ -74,8 +74,8 @@ func (s *stream) leave() {
 		s.finish()
 		return
 	}
-	// The record before was in the piece, so the difference is below one step's cost, and correct
-	// in spite of overflow.
+	// The previous record was in the piece, so the difference is below one step's cost, and correct
+	// despite overflow.
 	earned := uint64(s.dueNs-s.startNs)*s.rate + s.rem
 	s.next(earned - s.profile.pieces[s.at].credit.lo)
 }

@@ -44,7 +44,7 @@ func TestFixedDelay(t *testing.T) {
 	}
 }
 
-// A record waits a uniform part of the delay until the next response begins, and then the whole
+// A record waits for the next response to begin, a random part of the delay, and then the whole
 // delay.
 func TestFetchDelay(t *testing.T) {
 	t.Parallel()

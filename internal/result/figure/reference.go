@@ -38,7 +38,8 @@ func References(sets [][]*result.Run) map[*result.Run]Reference {
 	return found
 }
 
-// NotFelt is the only other setting that may differ; it does not change the consumers' speed.
+// NotFelt is the only setting besides backpressure that may differ; it does not change the
+// consumers' speed.
 const NotFelt = "consume.commit"
 
 func referenceFor(set, off []*result.Run) (Reference, bool) {

@@ -342,7 +342,7 @@ func TestCollectBeforeThereIsARun(t *testing.T) {
 	})
 }
 
-// An event names a silent agent once. The user's interrupt counts as the user's, even if an agent
+// An event names a silent agent once. An interrupt by the user counts as one even if an agent
 // hands in nothing.
 func TestInterruptBesideASilentAgent(t *testing.T) {
 	within(t, 2, func(w *world) {

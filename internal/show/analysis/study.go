@@ -417,7 +417,7 @@ func (d *Study) Ranked() (cells []Cell) {
 	return cells
 }
 
-// Against tests the best of ranked cells against each of the others, each at the whole level. A
+// Against tests the best of ranked cells against each other cell, at the full significance level. A
 // cell is called best only if every test passes, so the level holds for all together (R. L. Berger,
 // Multiparameter Hypothesis Testing and Acceptance Sampling, Technometrics 24, 1982).
 func (d *Study) Against(ranked []Cell) (rest []Contender) {

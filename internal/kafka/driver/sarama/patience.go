@@ -98,7 +98,8 @@ func (c *patientClient) troubled(partition int32) time.Duration {
 	return time.Since(t.began)
 }
 
-// tally counts completed records by partition. Some partitions share a counter; one of them may then fail later.
+// tally counts completed records by partition. If partitions share a counter, one may delay the
+// other's failure.
 type tally [1024]atomic.Int64
 
 func (t *tally) of(partition int32) *atomic.Int64 { return &t[uint32(partition)%uint32(len(t))] }
