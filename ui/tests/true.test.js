@@ -457,8 +457,10 @@ test("probes of a search", async () => {
       const fate = probe.phase === "capacity" ? "closed loop" : probe.stalled ? "stalled" : judged;
       if (!probe.too_few) assert.equal(m.series, fate, `probe ${m.at}`);
     }
-    const curve = search.probes.filter((p) => p.phase === "curve");
-    if (curve.length === 0) continue;
+    const confirmed = search.probes.findLast((p) =>
+      p.phase === "confirm" && p.passed && p.offered_per_s === search.highest_per_s);
+    const curve = search.probes.filter((p) => p.phase === "curve" || p === confirmed);
+    if (!curve.some((p) => p.phase === "curve")) continue;
     const capacity = found.find((d) => d.chart === "capacity");
     checkMarkers(capacity, `capacity, ${width}`);
     const p99 = markersOf(capacity.panels[0], "response_p99_ns").filter((m) => m.series === "p99");
