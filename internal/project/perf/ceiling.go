@@ -13,8 +13,7 @@ import (
 // These are fractions of the closed loop's rate.
 var fractions = []float64{1, 0.95, 0.9, 0.85, 0.8}
 
-// tolerance is the part of the records due in the window by which its acks may fall short if the
-// rate held.
+// A rate held if the acks of the window are at most this part fewer than its due records.
 const tolerance = 0.001
 
 // The window is twice as long as elsewhere, because a single pause near its end could exceed the

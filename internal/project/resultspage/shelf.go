@@ -193,7 +193,7 @@ func (s *shelf) one(scenario string) *result.Recorded {
 	return nil
 }
 
-// all is of the scenarios with an earlier report.
+// all returns the runs of all scenarios with an earlier report.
 func (s *shelf) all() []*result.Recorded { return runsOf(s.entries) }
 
 func runsOf(entries []entry) []*result.Recorded {

@@ -95,7 +95,7 @@ func (a *axis) linearCandidates(yield func(ticking) bool) bool {
 }
 
 // step is m·10^power, in seconds if an axis of times has a range of two minutes or more, and else
-// in the axis' values. So second is the length of a second or 1.
+// in the axis' values. The field second is the length of a second on the axis, or 1.
 type step struct {
 	m      float64
 	power  int

@@ -92,8 +92,8 @@ func (c *consumer) takeOffered(take func([]kafka.TopicPartition) error) error {
 }
 
 // takeResumed gives the client the partitions that were resumed since they were offered. It reports whether others
-// are still held. The poller calls it, not Resume: during an assignment callback, no other goroutine may give the
-// client partitions.
+// are still held. Resume leaves this to the poller: during an assignment callback, no other goroutine may give
+// the client partitions.
 //
 // A rebalance may wait in the client's queue. If it is an assignment, the client treats this call
 // as its answer, but still calls back for the assignment. A revocation still waits for its own
