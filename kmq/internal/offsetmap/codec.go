@@ -312,7 +312,7 @@ func (b *varints) runs(floor int64) []window.Range {
 
 func (b *varints) bitset(floor int64) []window.Range {
 	n := b.next()
-	if n > int64(len(b.rest)) || floor > math.MaxInt64-8*int64(len(b.rest)) {
+	if n > int64(len(b.rest)) {
 		b.fail("cut short")
 		return nil
 	}
@@ -320,6 +320,10 @@ func (b *varints) bitset(floor int64) []window.Range {
 	for i, set := range b.rest[:n] {
 		for ; set != 0; set &= set - 1 {
 			offset := floor + int64(i)*8 + int64(bits.TrailingZeros8(set))
+			if offset < floor || offset == math.MaxInt64 {
+				b.fail("offsets out of range")
+				return nil
+			}
 			if last := len(done) - 1; last >= 0 && done[last].To == offset {
 				done[last].To++
 			} else {
