@@ -107,7 +107,7 @@ func TestShutPartitionHoldsUpTheQueue(t *testing.T) {
 	})
 }
 
-// One in so many refused records waits, and is sent first when the gate opens.
+// Of every N refused records one waits, and is sent first when the gate opens.
 func TestDegradeKeepsOneInSoMany(t *testing.T) {
 	control := &sluice{}
 	gate, err := backpressure.New(backpressure.Config{Controller: control})

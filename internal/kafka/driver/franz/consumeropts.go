@@ -83,8 +83,8 @@ func fetchOptions(cfg driver.ConsumerConfig) []kgo.Opt {
 
 type partitionsFunc = func(context.Context, *kgo.Client, map[string][]int32)
 
-// onAssigned passes on an empty assignment too: it tells a member without partitions that the
-// member has joined.
+// onAssigned passes on an empty assignment too: it shows that a member without partitions has
+// joined.
 func onAssigned(cfg driver.ConsumerConfig) partitionsFunc {
 	return func(_ context.Context, _ *kgo.Client, assigned map[string][]int32) {
 		cfg.OnAssigned(assigned[cfg.Topic])

@@ -34,8 +34,8 @@ func (c *consumer) onRebalance(_ *kafka.Consumer, event kafka.Event) error {
 	return nil
 }
 
-// assign calls OnAssigned for an empty assignment too: it tells a member without partitions that
-// the member has joined.
+// assign calls OnAssigned for an empty assignment too: it shows that a member without partitions
+// has joined.
 func (c *consumer) assign(partitions []kafka.TopicPartition) error {
 	c.unknown.end()
 	c.silent = false

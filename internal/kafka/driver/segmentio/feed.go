@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// Each call of the Writer costs several allocations, so many records in a call are better. But the
+// Each call of the Writer costs several allocations, so a call should have many records. But the
 // Writer looks at all records of the call, at about 1 µs each, before it sends any.
 const atATime = 1000
 
