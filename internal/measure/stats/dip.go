@@ -9,8 +9,8 @@ import (
 // and P. M. Hartigan, The Dip Test of Unimodality, 1985). It lies between 1/(2n) and 1/4; a skewed distribution still
 // has one mode. Values must differ (see spreadTies).
 //
-// Left of the mode the nearest distribution is the greatest convex one below the steps, right of it the least concave
-// one above them.
+// The cumulative distribution of xs rises in steps. Left of the mode, the nearest distribution is the highest convex
+// curve below these steps, right of it the lowest concave curve above them.
 func dip(xs []float64) float64 {
 	x := slices.Sorted(slices.Values(xs))
 	low, high := 0, len(x)-1
@@ -68,8 +68,8 @@ func hull(x []float64, low, high int, side float64) curve {
 	return c
 }
 
-// farthest returns the corner that is farthest from the other curve, and that curve's nearest
-// corner on the mode's side.
+// farthest returns where the curves are farthest apart, from a corner of below to one of above: one
+// is the corner with the greatest gap to the other curve, the other the next corner there.
 func farthest(below, above curve) (from, to int, apart float64) {
 	gap := func(i int) float64 { return above.height[i-below.low] - below.height[i-below.low] }
 	next := 0

@@ -47,7 +47,7 @@ func (w *witness) took(came map[identity]time.Time) latency.Distribution {
 	return h.Distribution()
 }
 
-// Books of every single record would be too much for a long run.
+// witness keeps every single record. The tool itself cannot: a long run has too many.
 type witness struct {
 	mu      sync.Mutex
 	sent    map[identity]time.Time

@@ -23,6 +23,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,7 +39,10 @@ import (
 type Options = cluster.EmbeddedOptions
 
 // Cluster is an embedded cluster that only the test's own process reaches.
-type Cluster struct{ *cluster.Embedded }
+type Cluster struct {
+	*cluster.Embedded
+	ahead atomic.Int64 // see SetClock
+}
 
 // settle is for timers that run after the test, such as those of closed clients.
 const settle = time.Minute
@@ -62,7 +66,9 @@ func Start(t testing.TB, o Options) *Cluster {
 		_ = e.Stop(context.Background())
 		time.Sleep(settle)
 	})
-	return &Cluster{e}
+	c := &Cluster{Embedded: e}
+	c.stampAppends()
+	return c
 }
 
 // Client returns the options of a client of the cluster.

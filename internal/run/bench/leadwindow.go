@@ -65,7 +65,7 @@ func (l *leader) await(at func() int64) bool {
 }
 
 // describeBrokers sets what the coordinator itself knows. It reads the brokers' disks, so it comes
-// before release.
+// before release deletes the topics.
 func (c *conclusion) describeBrokers() {
 	c.Machine.Compression = c.compression(c.End.Sending)
 	c.Machine.Storage = c.storage(c.Sent.Sent, c.Start.Sending, c.End.Sending, c.Fill)

@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// byAgents returns a run of one process, one of two agents, and two of three agents apart, with one
-// and with two senders.
+// byAgents returns four runs: of one process, of two agents, and two runs of three agents with
+// placement apart, one with one sender and one with two.
 func byAgents(t *testing.T) (all []*result.Recorded) {
 	m := showtest.NewMaker(t, 3)
 	for _, change := range []func(*result.Run){

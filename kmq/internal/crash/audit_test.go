@@ -50,8 +50,12 @@ func (v *world) settle(within time.Duration) {
 	v.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
+	var open []int // by the last look that succeeded
 	for {
-		open, err := v.unsettled(ctx)
+		look, err := v.unsettled(ctx)
+		if err == nil {
+			open = look
+		}
 		if err == nil && len(open) == 0 {
 			return
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
+	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/kmq"
 )
 
@@ -40,8 +41,9 @@ type fault struct {
 
 type faulty struct {
 	*kfake.Cluster
-	world *world
-	wire  *wire
+	brokers *virtual.Cluster
+	world   *world
+	wire    *wire
 
 	handles []handle
 }
@@ -127,6 +129,18 @@ func some(percent int, err *kerr.Error, keys ...kmsg.Key) kfake.Fault {
 	return kfake.Fault{Keys: keys, Err: err, Count: -1, When: func(kmsg.Request) bool { return rand.IntN(100) < percent }}
 }
 
+// once leaves out what a request asks about after the first: the group, before its partitions.
+func once(f kfake.Fault) kfake.Fault {
+	var last kmsg.Request
+	when := f.When
+	f.When = func(r kmsg.Request) bool {
+		first := r != last
+		last = r
+		return first && when(r)
+	}
+	return f
+}
+
 func answers(faults ...kfake.Fault) func(f *faulty) func() {
 	return func(f *faulty) func() {
 		for i := range faults {
@@ -197,8 +211,10 @@ var faults = []fault{
 	{idle: noGroup, name: "commits are of another generation", begin: answers(
 		some(20, kerr.IllegalGeneration, kmsg.OffsetCommit, kmsg.TxnOffsetCommit), some(20, kerr.UnknownMemberID, kmsg.OffsetCommit, kmsg.TxnOffsetCommit),
 		some(20, kerr.RebalanceInProgress, kmsg.OffsetCommit, kmsg.TxnOffsetCommit))},
+	// A coordinator that loads says so of the group. The client would leave out a partition of which
+	// that was said, until it is assigned anew.
 	{idle: noGroup, name: "offsets can't be read", begin: func(f *faulty) func() {
-		end := answers(some(50, kerr.UnstableOffsetCommit, kmsg.OffsetFetch), some(50, kerr.CoordinatorLoadInProgress, kmsg.OffsetFetch))(f)
+		end := answers(some(50, kerr.UnstableOffsetCommit, kmsg.OffsetFetch), once(some(50, kerr.CoordinatorLoadInProgress, kmsg.OffsetFetch)))(f)
 		putOut := answers(some(30, kerr.UnknownMemberID, kmsg.Heartbeat))(f)
 		return func() { putOut(); end() }
 	}},
@@ -282,7 +298,7 @@ func TestFaults(t *testing.T) {
 				c := fake(t, 3)
 				v := newWorld(t, c, 3, w.way)
 				v.spec.dial = wire.through(v.spec.dial)
-				f := &faulty{Cluster: c.Fake(), world: v, wire: wire}
+				f := &faulty{Cluster: c.Fake(), brokers: c, world: v, wire: wire}
 				if w.external {
 					defer v.tracker()()
 				}
@@ -324,6 +340,10 @@ func (f *faulty) all() {
 		}
 		end := one.begin(f)
 		hits, some := f.last(faultLasts)
+		if one.everyWrite && v.spec.Engine == kmq.Markers {
+			// A queue ends by its next start, and writes none while its group gives out the partitions anew.
+			v.await(func() bool { return v.book.lines[lineEnded] > ended }, recoverWithin)
+		}
 		end()
 		if some && hits == 0 && !slices.Contains(one.idle, v.spec.Engine) {
 			v.t.Errorf("%s: it never happened", one.name)

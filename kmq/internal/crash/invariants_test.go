@@ -2,8 +2,6 @@ package crash
 
 import (
 	"context"
-	"encoding/binary"
-	"hash/crc32"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -218,9 +216,7 @@ func TestInvariant8NeverEarlyThoughTheLogsClockIsSet(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				v, f := single(t, markersWay, func(s *queueSpec) { s.Visibility = 3 * time.Second; s.MaxDeliveries = 0 })
-				var off atomic.Int64
 				v.createMarkers(f)
-				f.logClock(v.spec.Topic+"-markers", &off)
 				q := v.open(nil)
 				// The tracker knows only the log's time of older markers.
 				if err := v.produce(soon(t), 5); err != nil {
@@ -241,7 +237,7 @@ func TestInvariant8NeverEarlyThoughTheLogsClockIsSet(t *testing.T) {
 					}
 				}
 				time.Sleep(500 * time.Millisecond)
-				off.Store(int64(step))
+				f.brokers.SetClock(step)
 				if err := v.produce(soon(t), 20); err != nil {
 					t.Fatal(err)
 				}
@@ -273,37 +269,6 @@ func TestInvariant8NeverEarlyThoughTheLogsClockIsSet(t *testing.T) {
 			})
 		})
 	}
-}
-
-// logClock sets a topic's times by the wrong clock of a broker; the fake cluster alone keeps the
-// client's times.
-func (f *faulty) logClock(topic string, off *atomic.Int64) {
-	id := f.TopicInfo(topic).TopicID
-	f.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
-		f.KeepControl()
-		req := r.(*kmsg.ProduceRequest)
-		for _, rt := range req.Topics {
-			if rt.Topic != topic && rt.TopicID != id {
-				continue
-			}
-			for _, p := range rt.Partitions {
-				stamp(p.Records, time.Now().Add(time.Duration(off.Load())))
-			}
-		}
-		return nil, nil, false
-	})
-}
-
-// stamp writes a time into a record batch (KIP-98): attributes at 21, first and largest timestamp
-// at 27 and 35, and at 17 the checksum of all bytes from 21 on.
-func stamp(batch []byte, at time.Time) {
-	const attributes, first, greatest, sum = 21, 27, 35, 17
-	if len(batch) < greatest+8 {
-		return
-	}
-	binary.BigEndian.PutUint64(batch[first:], uint64(at.UnixMilli()))
-	binary.BigEndian.PutUint64(batch[greatest:], uint64(at.UnixMilli()))
-	binary.BigEndian.PutUint32(batch[sum:], crc32.Checksum(batch[attributes:], crc32.MakeTable(crc32.Castagnoli)))
 }
 
 // Retention covers the oldest unsettled record, or there is an alarm.

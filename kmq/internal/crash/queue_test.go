@@ -136,7 +136,7 @@ func single(t testing.TB, w way, change func(*queueSpec)) (*world, *faulty) {
 	t.Helper()
 	c := fake(t, 1)
 	v := newWorldOf(t, c, 1, w, 1, change)
-	return v, &faulty{Cluster: c.Fake(), world: v, wire: new(wire)}
+	return v, &faulty{Cluster: c.Fake(), brokers: c, world: v, wire: new(wire)}
 }
 
 func (v *world) put(records ...*kgo.Record) {

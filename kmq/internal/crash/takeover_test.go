@@ -1,7 +1,6 @@
 package crash
 
 import (
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,9 +14,7 @@ func TestInvariant8NeverEarlyAcrossATakeover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		external := way{name: "markers external", engine: kmq.Markers, external: true}
 		v, f := single(t, external, func(s *queueSpec) { s.Visibility = 8 * time.Second; s.MaxDeliveries = 0 })
-		var off atomic.Int64
 		v.createMarkers(f)
-		f.logClock(v.spec.Topic+"-markers", &off)
 		q := v.open(nil)
 		end := v.tracker()
 		read := func() int64 { return v.committedAt(v.spec.Group+"-tracker", v.spec.Topic+"-markers", 0) }
@@ -43,7 +40,7 @@ func TestInvariant8NeverEarlyAcrossATakeover(t *testing.T) {
 				deadline = d.Deadline()
 			}
 		}
-		off.Store(int64(time.Hour))
+		f.brokers.SetClock(time.Hour)
 		work() // with the new time
 		end()
 		v.tracker()
