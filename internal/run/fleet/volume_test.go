@@ -69,7 +69,7 @@ func same(t *testing.T, one, four result.Run) {
 	}
 }
 
-// The window of four agents ends when the window of one process ends.
+// With the same bound, a run of four agents ends its window when a run of one process does.
 func TestAgentsShareVolume(t *testing.T) {
 	for name, bound := range map[string]string{"records": "records: 4001", "volume": "volume: 400kB"} {
 		t.Run(name, func(t *testing.T) {

@@ -215,7 +215,8 @@ func (ps parts) snapshots(w Want) []snapshot.Snapshot {
 
 func (ps parts) snapshot(w Want) snapshot.Snapshot { return merged(ps.snapshots(w)) }
 
-// merged never fails: a Child with a snapshot that does not fit is ended.
+// merged puts the error of a merge into the sum. None is expected: a Child is ended if its snapshot
+// has another number of partitions.
 func merged(all []snapshot.Snapshot) snapshot.Snapshot {
 	sum, err := snapshot.Merge(all)
 	if err != nil {

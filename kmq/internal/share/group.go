@@ -178,7 +178,8 @@ func prepareSettings(ctx context.Context, client *kgo.Client, cfg engine.Config)
 	}
 	broker, err := describeAnyBroker(ctx, client)
 	if err != nil {
-		// This needs a permission on the cluster. Kafka's defaults suffice, because each record reports its lock.
+		// This needs a permission on the cluster. Kafka's defaults suffice: the broker reports each record's real
+		// lock time with the record.
 		cfg.Log.Info("kmq: the brokers' settings of share groups can't be read; Kafka's defaults are assumed", "error", err)
 	}
 	if !group.set[resetSetting] {
