@@ -234,9 +234,39 @@ func (s *shelf) verdicts() string {
 	return leftOut(made)
 }
 
-// where is an error if the runs are from several machines.
-func (s *shelf) where() (string, error) { return whereOf(s.all()) }
+// where names each machine, with its scenarios if there are several.
+func (s *shelf) where() (string, error) {
+	var machines [][]entry
+	for _, e := range s.entries {
+		runs := e.runs()
+		if len(runs) == 0 {
+			continue
+		}
+		at := slices.IndexFunc(machines, func(m []entry) bool { return alike(m[0].runs()[0], runs[0]) })
+		if at < 0 {
+			at, machines = len(machines), append(machines, nil)
+		}
+		machines[at] = append(machines[at], e)
+	}
+	if len(machines) < 2 {
+		return whereOf(s.all())
+	}
+	text := "several machines, and each scenario on one."
+	for _, m := range machines {
+		where, err := whereOf(runsOf(m))
+		if err != nil {
+			return "", err
+		}
+		var names []string
+		for _, e := range m {
+			names = append(names, "`"+e.scenario+"`")
+		}
+		text += "\n\n- " + strings.Join(names, ", ") + ": " + where
+	}
+	return text + "\n\n", nil
+}
 
+// whereOf is an error if the runs are from several machines.
 func whereOf(all []*result.Recorded) (string, error) {
 	if len(all) == 0 {
 		return "There are no runs yet.", nil
@@ -246,7 +276,7 @@ func whereOf(all []*result.Recorded) (string, error) {
 	var clients, kernels []string
 	for _, other := range all {
 		o := other.Run.Run
-		if !alike(o.Host, r.Host) || o.Cluster.Kind != r.Cluster.Kind || o.Cluster.Version != r.Cluster.Version {
+		if !alike(other, all[0]) {
 			return "", errors.New("the runs are of different machines or Kafkas: make all of them anew")
 		}
 		if client := o.Driver.Name + " " + o.Driver.Version + ", " + o.Tool.GoVersion; !slices.Contains(clients, client) {
@@ -281,10 +311,12 @@ func whereOf(all []*result.Recorded) (string, error) {
 		unit.Bytes(r.Host.MemoryBytes), system, kafka, strings.Join(clients, "; "), days), nil
 }
 
-// alike reports whether scenarios on both machines may stand in one table. The kernel may differ,
-// because scenarios are recorded days apart; the runs of one scenario have one kernel.
-func alike(a, b result.Host) bool {
-	return a.OS == b.OS && a.Arch == b.Arch && a.CPUModel == b.CPUModel && a.CPUs == b.CPUs
+// alike reports whether both runs are of the same machine and Kafka. The kernel may differ, because
+// scenarios are recorded days apart; the runs of one scenario have one kernel.
+func alike(a, b *result.Recorded) bool {
+	h, o := a.Run.Run.Host, b.Run.Run.Host
+	c, d := a.Run.Run.Cluster, b.Run.Run.Cluster
+	return h.OS == o.OS && h.Arch == o.Arch && h.CPUModel == o.CPUModel && h.CPUs == o.CPUs && c.Kind == d.Kind && c.Version == d.Version
 }
 
 func (s *shelf) reportedOverCap(scenario string) string {

@@ -211,7 +211,16 @@ func TestPageOfTwoMachines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := shelf.page(); err == nil || !strings.Contains(err.Error(), "different machines") {
-		t.Errorf("error %v", err)
+	page, err := shelf.page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"\n- `quick`: ", "\n- `baseline`: ", ", 64 CPUs, "} {
+		if strings.Count(string(page), want) != 1 {
+			t.Errorf("%q is not once in the page", want)
+		}
+	}
+	if _, err := whereOf(shelf.all()); err == nil || !strings.Contains(err.Error(), "different machines") {
+		t.Errorf("one scenario on two machines: error %v", err)
 	}
 }
