@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// floors has for each folder the other folders that its packages may import, the lowest first. For
-// single packages, walls decides.
+// floors lists for each folder the other folders that its packages may import. The lowest folders
+// come first. For single packages, walls decides.
 var floors = map[string][]string{
 	// Public: other programs import these two.
 	"backpressure": {},
@@ -165,7 +165,7 @@ var walls = map[string][]string{
 		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/queued", "internal/load/receive", "internal/load/send", "internal/plan/payload",
 		"internal/kafka/probe", "internal/result", "internal/plan/native", "internal/plan/scenario", "internal/plan/unit",
 	},
-	// control is a pure fold over a log; topic is the log in Kafka.
+	// control computes a session's state from a log of records; topic keeps this log in Kafka.
 	"internal/run/fleet": {
 		"internal/kafka/driver", "internal/load", "internal/measure/clock", "internal/measure/snapshot", "internal/plan/scenario",
 		"internal/result", "internal/run/bench", "internal/run/fleet/control", "internal/run/fleet/echo", "internal/run/judge",
@@ -191,7 +191,7 @@ var walls = map[string][]string{
 	// drawvg is separate so that other programs need not link its libraries.
 	"internal/show/draw":   {},
 	"internal/show/drawvg": {"internal/show/draw"},
-	// It has no sentences; answers, report, compared and campaigns have them.
+	// analysis only computes; answers, report, compared and campaigns put its findings into words.
 	"internal/show/analysis": {"internal/result", "internal/result/figure", "internal/result/outcome", "internal/measure/stats", "internal/plan/unit"},
 	"internal/show/answers": {
 		"internal/show/analysis", "internal/show/layout", "internal/result/figure", "internal/result", "internal/measure/stats", "internal/plan/unit",

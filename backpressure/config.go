@@ -14,7 +14,8 @@ const (
 	DefaultGrace    = 5 * time.Second
 	// DefaultDoubt is Kafka's default of delivery.timeout.ms (KIP-91).
 	DefaultDoubt = 2 * time.Minute
-	// DefaultInherit is the longest time of a produce request with franz-go's defaults.
+	// DefaultInherit is the longest time in which a produce request with franz-go's defaults can
+	// reach the log.
 	DefaultInherit = 30 * time.Second
 )
 

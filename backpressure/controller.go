@@ -19,7 +19,7 @@ type Observation struct {
 	Lag int64
 	// Committed counts committed records. It never falls; only its differences have a meaning.
 	Committed int64
-	// Partitions are the reading's, so they count the records of all producers; nil if not
+	// Partitions are those of the reading, so they count the records of all producers; nil if not
 	// reported.
 	Partitions []Partition
 

@@ -7,7 +7,7 @@
 //
 // A controller such as [Credit] keeps the lag at or below a bound at every moment, under the
 // conditions in docs/BACKPRESSURE.md. If the lag cannot be read for the grace time, the gate is
-// blind: it closes, or opens with Config.FailOpen.
+// blind: it closes, or opens if Config.FailOpen is set.
 //
 // Files to know: controller.go, gate.go, report.go, credit.go, latency.go, waiters.go, own.go.
 package backpressure

@@ -2,9 +2,9 @@ package backpressure
 
 import "time"
 
-// doubt holds records of unknown fate until they can no longer reach the log. Records that are
-// given up within a hundredth of the time of doubt share an entry, which ends after the doubt of
-// all of them. So there are about a hundred entries.
+// doubt counts records of unknown fate until they can no longer reach the log. Records that the
+// client gives up within a hundredth of Config.Doubt share one entry. It ends when none of them can
+// reach the log any more. So there are about a hundred entries.
 type doubt struct {
 	entries []doubtful // oldest first
 }

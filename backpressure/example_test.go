@@ -118,8 +118,8 @@ func ExampleConfig_logger() {
 	// level=INFO msg="backpressure opened" open=true lag_records=900 reason="lag 900 is below 1000"
 }
 
-// Four equal processes keep a bound of 8000 together without communication: each keeps
-// its own records to a quarter.
+// Four equal processes keep a bound of 8000 together without communication: each keeps the lag of
+// its own records at or below a quarter of the bound.
 func ExampleFixed() {
 	credit, err := backpressure.NewCredit(8000)
 	if err != nil {
@@ -153,8 +153,8 @@ func ExampleFixed() {
 	// own lag: 1500 admitted then: 500
 }
 
-// A latency controller holds a time: its bound is what the consumers can take in that
-// time, and follows their capacity.
+// A latency controller keeps the time from admission to consumer near a target. Its bound is what
+// the consumers can take in that time, so the bound follows their capacity.
 func ExampleNewLatency() {
 	latency, err := backpressure.NewLatency(backpressure.LatencyConfig{Target: 250 * time.Millisecond})
 	if err != nil {

@@ -8,7 +8,7 @@ type Excess int
 
 // The policies for excess records.
 const (
-	// Defer lets them wait in the Pipe's input channel, which must have a limit.
+	// Defer lets them wait in the Pipe's input channel; when it is full, its senders wait.
 	Defer Excess = iota
 	// Shed drops them.
 	Shed

@@ -142,8 +142,9 @@ func (g *Gate) TryAcquire(n int64) bool {
 	}
 }
 
-// stands reports whether a grant is still within the ceiling. The ceiling may fall while a producer
-// pauses between its first look and its grant; then another process may use the part.
+// stands reports whether a grant is still within the ceiling. The ceiling may fall after a producer
+// has read it and before the producer takes its grant. Then another process may already use this
+// part of the bound.
 func (g *Gate) stands(admitted int64) bool { return admitted <= g.limit.Load() }
 
 func (g *Gate) giveBack(n int64) {
@@ -154,8 +155,8 @@ func (g *Gate) giveBack(n int64) {
 	g.setCeiling(g.ceiling) // a call of Acquire may wait because this grant had taken the room
 }
 
-// refuse counts n refused records. It begins the closed time if that has not begun, and there is
-// still no room for need records. It reads the clock only for this.
+// refuse counts n refused records. If the closed time has not begun, and the gate still has less
+// room than need, the closed time begins now. Only then refuse reads the clock.
 func (g *Gate) refuse(n, need int64) {
 	if n <= 0 {
 		return
@@ -176,9 +177,10 @@ func (g *Gate) refuse(n, need int64) {
 // Unsure; otherwise the lag could exceed the bound. The gate ignores reports beyond the number of
 // admitted records, and reports [Misused] once.
 //
-// The guarantee needs each record of Done to be below the high watermark or not in the log. An
-// acknowledgement with acks=all ensures that. With acks=1 on a replicated topic this becomes true a
-// moment later: for an exact bound, use [Fixed] and Acked. With acks=0 the fate is never known.
+// The bound holds only if each record that Done reports is below the high watermark or not in the
+// log. An acknowledgement with acks=all ensures that. With acks=1 on a replicated topic this
+// becomes true a moment later: for an exact bound, use [Fixed] and Acked. With acks=0 the fate is
+// never known.
 func (g *Gate) Done(n int64) {
 	if n <= 0 {
 		return

@@ -2,8 +2,8 @@ package backpressure
 
 import "time"
 
-// mostIdle is the part of the capacity that must wait for records before a controller tries more.
-// One waiting partition is not enough, because partitions drift apart.
+// mostIdle is the part of the group's capacity that must wait for records before a controller tries
+// a larger bound. One waiting partition is not enough, because partitions drift apart.
 const mostIdle = 0.75
 
 // group estimates the consumers' positions from the readings, and computes the ceiling from them.
@@ -14,8 +14,9 @@ const mostIdle = 0.75
 // where progress(t) is how far the consumers are past the committed offsets at t. So the bound does
 // not count records that wait only for a commit.
 //
-// The records beyond the committed ones never exceed bound + what the consumers are expected to
-// take in reach × interval. A silence does not change the interval.
+// The admitted and uncommitted records never exceed bound + what the consumers are expected to take
+// in reach (1.5) × interval, the usual time between two commits. A first silence without commits
+// does not change the interval.
 type group struct {
 	tracks map[place]*track
 	order  []*track
@@ -109,9 +110,9 @@ func (g *group) stand() standing {
 	return s
 }
 
-// hungry reports whether to try more than was measured: records were refused while most consumers
-// wait. It returns true at most once in an interval between steps, because a trial must show its
-// effect first.
+// hungry reports whether the controller should try a larger bound: little is true, and records were
+// refused while most consumers wait for records. hungry returns true about once in the usual
+// interval between steps, because a trial must show its effect first.
 func (g *group) hungry(s *standing, little bool) bool {
 	if s.capacity == 0 || !little || s.idle <= mostIdle || g.at-g.pressed > s.interval ||
 		g.at-g.probed < s.interval*9/10 {
@@ -158,7 +159,7 @@ func (g *group) starved(o Observation, bound float64) float64 {
 	return max(g.least, 1)
 }
 
-// progress returns by how many of this gate's records the consumers are past the committed ones.
+// progress estimates how many of this gate's records the consumers have read and not committed.
 func (g *group) progress(at time.Duration) float64 {
 	var beyond time.Duration
 	if g.limited > 0 {

@@ -43,13 +43,15 @@ const leastTrim = 0.3
 //     After a silence of three intervals with records to take, the capacity is at most
 //     the rate during the silence, until two further steps confirm more. So the admitted
 //     and uncommitted records never exceed the bound plus 1.5 usual steps.
-//   - Probing. If the gate refuses records while the consumers wait for some, the
-//     capacities are raised once in an interval: by a quarter, or doubled as in TCP's
-//     slow start if the interval is above the target. (A bound that is filled again in
-//     each interval already admits 1 + target/interval times the measured rate.) The next
-//     step that leaves records behind measures them again.
-//   - Trim. Users wait for the slowest partition. So the mean is held as far below the
-//     target as the slowest partition is above the mean, but at least at 0.3 × target.
+//   - Probing. If the gate refuses records while most consumers wait for records, the
+//     controller raises its estimates of the capacities once in an interval: by a quarter,
+//     or to twice as much, as in TCP's slow start, if the interval is above the target. (A
+//     bound that is filled again in each interval already admits 1 + target/interval times
+//     the measured rate.) The next step that leaves records behind measures the capacities
+//     again.
+//   - Trim. Users wait for the slowest partition. So the mean time of all partitions is held
+//     as far below the target as the slowest partition's time is above the mean, but at
+//     least at 0.3 × target.
 //
 // Failure modes. A fall of the capacity shows after one interval. Until then records are admitted
 // at the old rate, so after a fall to 1/k of the capacity some records wait k × target and more. If
@@ -99,9 +101,9 @@ func (l *Latency) Decide(o Observation) Decision {
 // Ceiling implements [Pacer].
 func (l *Latency) Ceiling(at time.Duration) int64 { return l.group.Ceiling(at) }
 
-// trim returns the part of the target at which the mean is held, so that the slowest partition is
-// at the whole target. It smooths over a second or two steps, whichever is longer. A record in work
-// does not count as waiting.
+// trim returns the part of the target at which the mean time of all partitions is held, so that the
+// slowest partition is at the whole target. It smooths over one second or two intervals between
+// steps, whichever is longer. The record that a consumer works on does not count as waiting.
 func (l *Latency) trim(s *standing) float64 {
 	if s.capacity == 0 {
 		return 1

@@ -217,8 +217,8 @@ func (p *ownPartition) add(offset int64) {
 }
 
 // read takes a reading and reports whether the log began again: its end and its committed offset
-// are both below the last committed offset. Acks since then may have been taken for old records; at
-// the next reading these acked records are in the log.
+// are both below the last committed offset. Since the log began again, add may have counted acked
+// records as committed. At the next reading they are in the log, and the whole log counts as own.
 func (p *ownPartition) read(r Partition, after, whole bool) (again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -270,8 +270,8 @@ func cover(spans []span, s span) []span {
 	return slices.Replace(spans, from, to, s)
 }
 
-// commit ignores a committed offset that falls back: the records above it are no longer known. The
-// lock is held.
+// commit ignores a committed offset that is lower than before: the gate no longer knows which
+// records above it are its own. The lock is held.
 func (p *ownPartition) commit(committed int64) {
 	p.committed = max(p.committed, committed)
 	below := 0

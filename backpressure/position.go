@@ -16,8 +16,8 @@ const (
 	confirm = 2
 	// reach is by how many intervals a position is extrapolated.
 	reach = 1.5
-	// underway is the longest usual time to a consumer that waits for records. Only records that
-	// were in the log for longer count as left behind.
+	// underway is the longest usual time from the log to a consumer that waits for records. Only
+	// records that were in the log for longer count as left behind by the consumer.
 	underway = 50 * time.Millisecond
 )
 
@@ -154,9 +154,9 @@ func (t *track) waits(at time.Duration) bool {
 	return !t.busy && at-t.idle <= silence*t.interval
 }
 
-// progress returns by how many records the consumer is past the committed offset, at its old rate.
-// Past the log's end in the last reading, it counts only what the consumer takes in the time
-// beyond.
+// progress estimates how many records the consumer has read beyond the committed offset, at the
+// known capacity. The estimated position passes the log's end of the last reading by at most what
+// the consumer takes in the time beyond.
 func (t *track) progress(at, beyond time.Duration) float64 {
 	last := t.steps[len(t.steps)-1]
 	ahead := min(max(at-last.at, 0), time.Duration(reach*float64(t.interval)))

@@ -150,8 +150,8 @@ func (g *Gate) decide(now time.Duration, share float64) *Change {
 	o.Open = o.Admitted < g.ruling.ceiling
 	d := g.cfg.Controller.Decide(o)
 	if share == 0 {
-		// A controller's ceiling may count on future commits, but another process may use the share
-		// at once.
+		// The controller's ceiling may still count on future commits, but with a share of 0 another
+		// process may already use this gate's part.
 		d.Ceiling, d.Bound = 0, 0
 	}
 

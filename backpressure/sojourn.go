@@ -18,7 +18,7 @@ type admission struct {
 const maxHistory = 1024
 
 // see returns the time that the newest consumed record took, and false if none was consumed since
-// the last call. progress is how many records the consumers are past the committed ones.
+// the last call. progress is how many records the consumers have read and not committed.
 func (s *sojourn) see(o Observation, progress float64) (time.Duration, bool) {
 	if n := len(s.history); n == 0 || s.history[n-1].admitted < o.Admitted {
 		s.history = append(s.history, admission{o.At, o.Admitted})

@@ -78,7 +78,7 @@ func (g *Gate) hopeless(n int64) error {
 	return fmt.Errorf("backpressure: %w: asked for %d, but the bound is %d now and nothing is outstanding; ask for fewer at a time", ErrNever, n, bound)
 }
 
-// The lock is held. Admit and TryAcquire take room without it, so they may use the same room.
+// The lock is held. But Admit and TryAcquire take room without the lock, also while take runs.
 func (g *Gate) take(n int64) bool {
 	for {
 		admitted := g.admitted.Load()

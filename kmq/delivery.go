@@ -124,7 +124,8 @@ func (d Delivery) Reject(ctx context.Context, reason string) error {
 	return d.queue.engine.Reject(ctx, d.lease, reason)
 }
 
-// refused returns both ErrClosed and ErrLost for a record that Close gave back.
+// refused returns the error of a call on a closed queue: both ErrClosed and ErrLost for a record
+// that Close gave back.
 func (d Delivery) refused() error {
 	switch err := d.lease.Err(); {
 	case err == nil:

@@ -60,7 +60,7 @@ func TestTheDocumentNamesWhatThereIs(t *testing.T) {
 	}
 }
 
-// go doc shows no fields of an alias.
+// go doc does not show the fields of an alias, so the alias's comment must name them.
 func TestAliasesListTheirFields(t *testing.T) {
 	for file, alias := range map[string]any{"queue.go": kmq.Stats{}, "delivery.go": kmq.ID{}} {
 		text, err := os.ReadFile(file)

@@ -346,7 +346,7 @@ func TestInspectReadsWhatIsCommitted(t *testing.T) {
 	})
 }
 
-// A marker that may be the group's is refused.
+// Inspect refuses a marker of a later format only if the inspected group may have written it.
 func TestInspectBesideALaterFormat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, test := range []struct {
@@ -369,7 +369,7 @@ func TestInspectBesideALaterFormat(t *testing.T) {
 	})
 }
 
-// An engine that leaves no state must be named.
+// Drained, Plain and OffsetMap leave the same state, so Inspect cannot find out the engine.
 func TestInspectWhatIsDrained(t *testing.T) {
 	for engine, told := range map[kmq.Engine]kmq.Engine{kmq.Plain: "", kmq.OffsetMap: "", kmq.Markers: kmq.Markers, kmq.Share: kmq.Share} {
 		t.Run(string(engine), func(t *testing.T) {

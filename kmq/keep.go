@@ -9,8 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// A run renews the locks of records that wait in its lines, so that a slow record does not use up
-// the attempts of those behind it.
+// With an Order, records wait in a line behind a record of the same partition or key. A run renews
+// their locks, so that a slow record does not use up the attempts of those behind it.
 
 // run.mu guards all but Delivery.
 type waiter struct {

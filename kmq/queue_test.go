@@ -519,8 +519,9 @@ func TestRunWaitsForRoomAmongTheDelays(t *testing.T) {
 			t.Errorf("run: %v", err)
 		}
 		m.timers.Wait()
-		// The fourth record gets the worker of the released one. Then all three workers wait until one
-		// finds room at 1.05 s, also the worker with the record that is redelivered at 1.01 s.
+		// The fourth record gets the worker of the released record. Then all three workers wait for
+		// room. The released record is due at 1.01 s, but no worker is free before one finds room at
+		// 1.05 s.
 		if got := fmt.Sprint(first); got != "[0s 0s 0s 0s]" {
 			t.Errorf("first attempts at %s", got)
 		}

@@ -23,7 +23,7 @@ func TestALineOutlivesWhatAHandlerMakesOfItsRecord(t *testing.T) {
 				defer cancel()
 				start, done := time.Now(), make(chan string, len(records))
 				err := q.Run(ctx, 4, func(_ context.Context, d Delivery) error {
-					// to the other record's line, or to none
+					// With these values the record would belong to the other line, or to none.
 					d.Record.Topic, d.Record.Offset = "out", 100
 					d.Record.Partition = 1 - d.Record.Partition + int32(d.ID().Offset/4)
 					d.Record.Key = []byte{byte(d.Record.Partition)}

@@ -35,9 +35,9 @@ type Config struct {
 	Refresh time.Duration
 	// Start is where the lag begins in a partition without a committed offset.
 	Start Start
-	// OnNotice is called once for each possible mistake, on the reading goroutine: a pattern
-	// without a matching topic, or a topic with records and no commit of the group. Nil is never
-	// called. It must not call Read.
+	// OnNotice, if not nil, is called once for each possible mistake, on the goroutine that calls
+	// Read: a pattern without a matching topic, or a topic with records and no commit of the group.
+	// OnNotice must not call Read.
 	OnNotice func(notice string)
 	// Logger logs the same texts as warnings; nil logs nothing.
 	Logger *slog.Logger

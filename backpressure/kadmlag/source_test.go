@@ -157,7 +157,7 @@ func (b *between) OnBrokerE2E(_ kgo.BrokerMetadata, key int16, _ kgo.BrokerE2E) 
 	}
 }
 
-// Events between the two requests make the lag look larger.
+// Records and commits between the two requests make the lag look larger, never smaller.
 func TestCommittedIsReadFirst(t *testing.T) {
 	inVirtualTime(t, []string{"orders"}, func(p *plant) {
 		p.produce("orders", 0, 10)

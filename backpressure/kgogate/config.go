@@ -13,8 +13,8 @@ import (
 // DefaultMaxDeferred is the default of Config.MaxDeferred, in records.
 const DefaultMaxDeferred = 10_000
 
-// ShedByClose is the reason for dropping records that wait when the producer closes, and later
-// records.
+// ShedByClose is the reason for dropping the records that wait when the producer closes, and those
+// of later calls of Produce.
 const ShedByClose = backpressure.ShedByClose
 
 // Excess is what a [Producer] does with a record for which the gate has no room. Unlike

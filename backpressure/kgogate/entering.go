@@ -41,7 +41,7 @@ func (e *entering) Err() error {
 	return e.both.Err()
 }
 
-// entered has no effect if the producer closed first.
+// After entered, Close no longer ends the context. entered has no effect if Close came first.
 func (e *entering) entered() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

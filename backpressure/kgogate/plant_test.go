@@ -41,8 +41,8 @@ func inVirtualTime(t *testing.T, test func(p *plant), opts ...kgo.Opt) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{T: t, network: &kfake.VirtualNetwork{}}
-		// A closed client does not wait for its slow requests, and the bubble's clock stops with
-		// this function.
+		// Close of a client does not wait for its slow requests. They end during this sleep: the
+		// bubble's clock stops when this function returns.
 		defer time.Sleep(time.Minute)
 		var err error
 		p.cluster, err = kfake.NewCluster(kfake.NumBrokers(1), kfake.ListenFn(p.network.Listen),

@@ -35,7 +35,8 @@ func (c Config) clientFaults(client *kgo.Client, gate times) []error {
 	return append(faults, requestFaults(client, gate)...)
 }
 
-// requestFaults returns an error for each time of a gate that is shorter than a request can take.
+// requestFaults returns an error for each time of the gate (Doubt, Inherit) that is too short,
+// because a request can take longer.
 func requestFaults(client *kgo.Client, gate times) []error {
 	produce, _ := client.OptValue(kgo.ProduceRequestTimeout).(time.Duration)
 	overhead, _ := client.OptValue(kgo.RequestTimeoutOverhead).(time.Duration)

@@ -7,7 +7,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// waiting has a lane for each gate, so that a slow partition delays no other.
+// waiting has a queue of records (lane) for each gate, so that a slow partition delays no other.
 type waiting struct {
 	workers sync.WaitGroup
 

@@ -36,7 +36,8 @@ type stamp struct {
 	wall time.Time
 }
 
-// stampsMax is how many beats may be under way before the oldest beat renews nothing.
+// stampsMax is for how many of its last beats a member knows the sending time. An older beat does
+// not renew its part.
 const stampsMax = 64
 
 // The lock is held.

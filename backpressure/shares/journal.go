@@ -41,8 +41,8 @@ func NewJournal(first, end int64) *Journal {
 	}
 }
 
-// Begins takes the beginning of the log from the broker. It must be from the time at which the
-// records that are folded next were read, or later.
+// Begins takes the log's first offset, as the broker reported it. The broker must have reported it
+// together with the records that Fold gets next, or later.
 func (j *Journal) Begins(first int64) { j.first = max(j.first, first) }
 
 // Fold applies the record at an offset. Offsets must grow, and the log must not be compacted.

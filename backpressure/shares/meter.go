@@ -2,8 +2,8 @@ package shares
 
 import "time"
 
-// Meter computes rates from a gate's counts. The last interval has a weight of one half,
-// so a step shows seven eighths of itself after three intervals.
+// Meter computes rates from a gate's counts. The last interval has a weight of one half, so three
+// intervals after a sudden change of the rate, the result shows seven eighths of the change.
 type Meter struct {
 	at                time.Duration
 	admitted, refused int64

@@ -9,7 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
-// The property holds with any delays, losses, copies, pauses, deaths and wrong clocks.
+// The parts and the outstanding records never exceed the whole, with any delays, losses, copies,
+// pauses, deaths and wrong clocks.
 func TestTheSumIsNeverMoreThanTheWhole(t *testing.T) {
 	var reclaims, shared, worlds int
 	property := func(t *rapid.T) {

@@ -35,7 +35,7 @@ func (s *State) Fold(r Record) {
 	case r.Kind == Beat && !known && r.First:
 		s.put(Entry{Member: r.Member, Seq: r.Seq, Demand: max(0, r.Demand), Served: max(0, r.Served)})
 	case !known:
-		// The member was reclaimed or has left, and must join again.
+		// The member has left, or another member reclaimed its part: it must join again.
 	case r.Kind == Beat && r.Seq > e.Seq && !e.Left:
 		e.Seq, e.Demand, e.Served = r.Seq, max(0, r.Demand), max(0, r.Served)
 		e.Held = s.grant(e, r.Want)

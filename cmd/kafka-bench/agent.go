@@ -188,8 +188,8 @@ func runAgent(ctx context.Context, flags agentFlags, stderr io.Writer) (err erro
 	return agentEnd(err, spool, flags.local, tell)
 }
 
-// agentEnd removes the spool, unless the only copy of a part is in it, and gives err the kind for
-// its exit code.
+// agentEnd removes the spool, unless the only copy of a part is in it, and wraps err in the error
+// that gives the exit code.
 func agentEnd(err error, spool string, local bool, tell func(string)) error {
 	if errors.Is(err, fleet.ErrNotHandedIn) && !fleet.NoCoordinator(err) && !local {
 		tell("what was measured, and not handed in, is in " + spool)
@@ -209,7 +209,7 @@ type partWatcher struct{ pages *web.Pages }
 
 func (w partWatcher) Began(dir string) { w.pages.Run(dir) }
 
-// Interval does nothing: the metrics process reads the folder.
+// Interval does nothing: the process that serves the metrics reads the run's folder.
 func (partWatcher) Interval(result.Interval) {}
 
 func (partWatcher) Event(result.Event) {}

@@ -98,8 +98,8 @@ func TestAgentsGoOnWithACampaign(t *testing.T) {
 	})
 }
 
-// A lost agent ends the campaign, because no other takes its place. The run counts as made, and is
-// invalid.
+// A lost agent ends the campaign, because no other agent takes its place. The run that lost it is
+// invalid, but counts as made: --resume does not repeat it.
 func TestCampaignLosesAnAgent(t *testing.T) {
 	for reason, times := range map[string]int{result.EndedEarly: 1, "its part is missing": 2} {
 		virtually(t, func(t *testing.T, l lab) {
@@ -159,8 +159,9 @@ func TestSearchLosesAnAgent(t *testing.T) {
 	})
 }
 
-// An interrupt of the run in its drain counts as the user's, even if an agent has a reason to be
-// invalid: here its clock. An interrupt of an agent does not.
+// If the user interrupts the run command during the drain, it exits as interrupted, even if an
+// agent's part is invalid for another reason: here its clock. If an agent is interrupted, the run
+// is invalid.
 func TestInterruptInTheDrainOfAgents(t *testing.T) {
 	for who, c := range map[string]struct {
 		code, lost int

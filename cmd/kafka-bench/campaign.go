@@ -55,7 +55,8 @@ func checkCluster(ctx context.Context, journal *campaign.Journal, plan campaign.
 	return begun.CheckCluster(ctx, e, plan.Cells[pending[0].Cell].Scenario)
 }
 
-// Several scenarios with one run each support no claim, so reportCampaign prints them side by side.
+// One run of each scenario is too little to claim a difference. So reportCampaign only prints such
+// runs side by side.
 func reportCampaign(stdout io.Writer, c *result.RecordedCampaign) error {
 	fmt.Fprintln(stdout)
 	options := report.Options{Colour: coloured(stdout), Width: columnsOf(stdout)}

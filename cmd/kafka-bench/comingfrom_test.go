@@ -15,8 +15,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// In the tables of docs/COMING_FROM.md, everything of ours in code format exists. Options of other
-// tools are refused: the message names our key in the same row, or says why there is none.
+// In the tables of docs/COMING_FROM.md, each name of kafka-bench in code format exists. kafka-bench
+// refuses the options of other tools: the message names the kafka-bench key from the same row, or
+// says why there is none.
 func TestComingFrom(t *testing.T) {
 	text, err := os.ReadFile("../../docs/COMING_FROM.md")
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/promkmq"
 )
 
-// trackerGrace bounds the orderly end of a tracker.
+// trackerGrace is the longest time that Close of a tracker may take.
 const trackerGrace = 30 * time.Second
 
 func kmqTracker(in surroundings) *cobra.Command {

@@ -14,7 +14,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 )
 
-// settle is the virtual time after a test in which pending timers end (see package virtual).
+// settle is how long each test sleeps at its end, in virtual time, so that pending timers end (see
+// package virtual).
 const settle = time.Minute
 
 // lab runs the program in virtual time, with clusters on a network in memory.

@@ -120,7 +120,8 @@ type watched struct {
 	warn  func(string)
 }
 
-// openPages starts the process and prints the addresses. After an error nothing runs.
+// openPages starts the process that serves the pages, and prints the addresses. After an error no
+// process runs.
 func (r *rig) openPages(stdout, stderr io.Writer) (*watched, error) {
 	if r.served.Page == nil && r.served.Metrics == nil {
 		return &watched{}, nil

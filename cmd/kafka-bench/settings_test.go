@@ -48,8 +48,8 @@ func recordedSettings(t *testing.T, s scenario.Scenario) map[string]string {
 	return flat
 }
 
-// A setting that older runs do not record has the default as its value; otherwise an upgrade would
-// change the configuration of the same runs.
+// LaterSettings gives the default to each setting that older runs do not record. Otherwise the same
+// scenario would have another configuration after an upgrade of kafka-bench.
 func TestLaterSettingsAreTheDefaults(t *testing.T) {
 	defaults := scenario.Defaults()
 	recorded := recordedSettings(t, defaults)

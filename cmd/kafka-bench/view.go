@@ -38,7 +38,7 @@ type view struct {
 	out      io.Writer
 	terminal bool
 	plan     campaign.Plan
-	// brief prints one line for each run, because a campaign has figures over many runs.
+	// brief prints only one line for each run: the report of the campaign has the figures.
 	brief bool
 	full  bool
 	// pages shows the runs in browsers; nil if not requested.

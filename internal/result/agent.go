@@ -35,7 +35,7 @@ type Agent struct {
 	ClockErrorNs *int64 `json:"clock_error_ns"`
 
 	Counts *AgentCounts `json:"counts"`
-	// PacerLatenessP99Ns is null too if none of its records had a due time.
+	// PacerLatenessP99Ns is also null if none of the agent's records had a due time.
 	PacerLatenessP99Ns *int64   `json:"pacer_lateness_p99_ns"`
 	Process            *Process `json:"process"` // of the agent; host_cpu_busy_ratio is of its machine
 
@@ -92,7 +92,8 @@ func (f Fleet) String() string {
 	return fmt.Sprintf("%s (%s)", unit.Things(int64(f.Agents), "agent"), f.Placement)
 }
 
-// EndedEarly is the reason of an agent that was interrupted itself, and handed in its part.
+// EndedEarly is the entry in Agent.Reasons of an agent that was interrupted itself and handed in
+// its part.
 const EndedEarly = "it was interrupted, and ended early"
 
 // Lost reports whether the agent ended before the run did. A lost agent makes no further run.

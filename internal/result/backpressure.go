@@ -1,6 +1,7 @@
 package result
 
-// HeldWithin is the tolerance of a controller's target: the factor by which the time may exceed it.
+// HeldWithin is the tolerance for a controller's target: the time from the gate to the consumer may
+// be up to HeldWithin × the target.
 const HeldWithin = 1.2
 
 // Backpressure is what the controller did in the measured window. Load and Delivery show its

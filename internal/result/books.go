@@ -17,7 +17,7 @@ type Load struct {
 	Bytes        int64   `json:"bytes"`       // keys and values of acked records
 	WireBytes    *int64  `json:"wire_bytes"`  // written to sockets during the measured window
 	// AckGapMaxNs is the longest time in the window in which a partition had no ack although a
-	// record waited for one. It is null in a closed loop and before method 2.
+	// record waited for one. Null in a closed loop, without producers, and in runs of method 1.
 	AckGapMaxNs *int64 `json:"ack_gap_max_ns,omitempty"`
 	// VolumeBoundedBytes is the scenario's volume after a reduction to the brokers' free disk
 	// space; 0 if it was not reduced.

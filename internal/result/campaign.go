@@ -63,7 +63,8 @@ type Axis struct {
 type Cell struct {
 	Name   string   `json:"name"`
 	Values []string `json:"values,omitempty"` // one for each axis
-	// Against is the variant to compare this cell with; the other values are the same.
+	// Against names a variant: this cell is compared with the cell of that variant whose other
+	// values are the same.
 	Against  string   `json:"against,omitempty"`
 	Scenario Settings `json:"scenario"` // resolved, with the names of the YAML
 }

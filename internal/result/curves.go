@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Curves is curves.json: for each metric of Run.Time the percentiles of the values that had ended,
-// over the records of the measured window.
+// Curves is curves.json: for each metric of Run.Time, the percentiles over the records of the
+// measured window. Times that had not ended when the run did are left out.
 type Curves struct {
 	SchemaVersion int       `json:"schema_version" jsonschema:"minimum=1"`
 	Percentiles   []float64 `json:"percentiles"` // ascending, from 0 to 100

@@ -13,7 +13,7 @@ type Fault struct {
 	StartNs int64  `json:"start_ns"`
 	// EndNs is when the target ran again: a consumer was started or resumed; a broker was resumed
 	// or served again; after a restart of every broker, all were in sync. Null if that did not
-	// happen, or nothing was missing.
+	// happen, and for a start or resume.
 	EndNs *int64 `json:"end_ns"`
 	// Detail says what the target held, such as uncommitted records, or has other remarks.
 	Detail string `json:"detail,omitempty"`

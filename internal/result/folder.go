@@ -76,7 +76,7 @@ func folderName(name string) string {
 	return "run"
 }
 
-// One folder may hold runs of several machines.
+// newID is random, because one folder may hold runs of several machines.
 func newID() string {
 	var random [5]byte
 	rand.Read(random[:]) // never fails (crypto/rand)

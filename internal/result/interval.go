@@ -7,14 +7,14 @@ import (
 )
 
 // Interval is a line of intervals.ndjson. Counts are of events in the interval, of records of any
-// phase; a record counts when its worker completes it.
+// phase. The result of a send counts when the producer handles it, which may be after the response.
 type Interval struct {
 	StartNs int64  `json:"start_ns"` // nominal, as is EndNs: a multiple of the period
 	EndNs   int64  `json:"end_ns"`
 	Phase   string `json:"phase"`
 	// ReadFromNs and ReadToNs are when the counters were read at the start and the end; the counts
-	// are the difference. ReadSpanNs is how long the second reading took. All are 0 before method
-	// 2.
+	// are the difference. ReadSpanNs is how long the second reading took. All are 0 in runs of
+	// method 1.
 	ReadFromNs int64 `json:"read_from_ns,omitempty"`
 	ReadToNs   int64 `json:"read_to_ns,omitempty"`
 	ReadSpanNs int64 `json:"read_span_ns,omitempty"`
@@ -75,9 +75,9 @@ type Interval struct {
 	// BoundRecords is the lag that the controller allows now; null if it has no bound.
 	BoundRecords *int64 `json:"bound_records,omitempty"`
 	// UnderReplicated and Leaderless are the topic's partitions with fewer in-sync replicas than
-	// replicas, and without a leader, at the last reading before the interval's end. Null if the
-	// last answer is older than the interval and than two periods (sampling.replicas), and without
-	// a fault of a broker.
+	// replicas, and without a leader, at the last reading before the interval's end. Null without a
+	// fault of a broker, and if that reading is before the interval's start and more than two
+	// periods (sampling.replicas) before its end.
 	UnderReplicated *int64 `json:"under_replicated_partitions,omitempty"`
 	Leaderless      *int64 `json:"leaderless_partitions,omitempty"`
 

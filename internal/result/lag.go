@@ -8,8 +8,8 @@ type Lag struct {
 	FinalRecords *int64 `json:"final_records"`
 	// PeakAtLeastRecords is the peak of a lower bound of the lag: it uses committed offsets read
 	// after the high watermarks, PeakRecords those read before. The real peak at these readings
-	// lies between the two. Absent if the producers are in one process, whose gate waits for a
-	// reading.
+	// lies between the two. Absent if the producers are in one process: its gate admits records
+	// only for commits that a reading has seen.
 	PeakAtLeastRecords *int64 `json:"peak_at_least_records,omitempty"`
 	// BacklogPeakRecords is acked − delivered, sampled at each interval and each of Changes.
 	// Without producers it is what the topic held at the start and was not read.
@@ -21,8 +21,8 @@ type Lag struct {
 	BacklogGrowthPerS      *float64 `json:"backlog_growth_per_s,omitempty"`
 	BacklogGrowthErrorPerS *float64 `json:"backlog_growth_error_per_s,omitempty"`
 	Drained                bool     `json:"drained"` // all acked records were delivered before the drain's timeout
-	// DrainFromNs is when the drain began: at the measured window's end, or when held consumers
-	// began to fetch.
+	// DrainFromNs is when the drain began: at the measured window's end or, if consumers were held
+	// until the drain (consume.hold), when they began to fetch.
 	DrainFromNs int64 `json:"drain_from_ns,omitempty"`
 	// DrainTimeS is the time from DrainFromNs to the last delivery, or the length of the drain if
 	// it was not drained.
@@ -101,8 +101,8 @@ type Consumer struct {
 	CommitErrors int64    `json:"commit_errors"`
 	Rebalances   int64    `json:"rebalances"`
 	// ReadyNs is the time from opening the first consumer until all have their partitions, of the
-	// slowest group. FirstRecordNs is the time from the start of the load, or the end of a hold, to
-	// the first record.
+	// slowest group. FirstRecordNs is the time to the first record, from the start of the load or,
+	// if consumers were held (by consume.hold or a fill), from when they began to fetch.
 	ReadyNs       *int64 `json:"ready_ns,omitempty"`
 	FirstRecordNs *int64 `json:"first_record_ns,omitempty"`
 	// Processes is how many child processes each group's consumers use; absent without child

@@ -55,8 +55,8 @@ type Queue struct {
 	// received them; the last entry includes all further ones. Tail is each entry ÷ the one before.
 	DeliveriesByAttempt []int64   `json:"deliveries_by_attempt,omitempty"`
 	Tail                []float64 `json:"tail_ratio,omitempty"`
-	// AttemptsDiffer are deliveries to which the queue gave another number, because it also counts
-	// records that a consumer fetched and did not deliver.
+	// AttemptsDiffer are deliveries whose attempt number from the queue is not the application's
+	// count, because the queue also counts records that a consumer fetched and did not deliver.
 	AttemptsDiffer int64 `json:"attempts_differ,omitempty"`
 
 	// Lateness is Time's redelivery_lateness, and SettleTime its settle_time; null without values.

@@ -88,7 +88,7 @@ func anySettings(t reflect.Type) *jsonschema.Schema {
 	return nil
 }
 
-// null is a figure that was not measured.
+// markNullable lets pointer fields be null, for figures that were not measured.
 func markNullable(t reflect.Type, s, root *jsonschema.Schema) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -97,7 +97,7 @@ func markNullable(t reflect.Type, s, root *jsonschema.Schema) {
 		if !ok {
 			continue
 		}
-		// The type of two fields is visited twice.
+		// A type that two fields have is visited twice.
 		if f.Type.Kind() == reflect.Pointer && options == "" && property.OneOf == nil {
 			s.Properties.Set(name, &jsonschema.Schema{
 				Description: property.Description,

@@ -5,8 +5,8 @@
 // Brokers end with the process that started them. If a crash leaves something on disk, the next start removes it
 // (Home.Reap). Only Home.Up starts a cluster that stays, until Home.Down.
 //
-// Files to know: source.go, kafka.go, embedded.go, existing.go, named.go, admin.go, reap.go, owned.go (what a group
-// has).
+// Files to know: source.go, kafka.go, embedded.go, existing.go, named.go, admin.go, reap.go, owned.go (the members of
+// a group and their partitions).
 package cluster
 
 import (

@@ -40,7 +40,7 @@ func Denied(c Cluster, who string, err error) error {
 			Cause: authorization[i], Remedy: rightsRemedy}
 	}
 	var handshake *access.HandshakeError
-	// After Connect, a lost connection is no evidence of a rejection.
+	// Only these errors show a rejection. After Connect, a lost connection does not.
 	if errors.As(err, &handshake) || errors.Is(err, kerr.SaslAuthenticationFailed) {
 		return denial(who, AccessTo(c), err)
 	}

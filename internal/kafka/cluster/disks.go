@@ -48,7 +48,8 @@ func fullDisk(dir string, free int64) (problem, remedy string) {
 
 const diskFolderPrefix = "kafka-bench-"
 
-// A folder's name has the cluster's random ID. Nothing else on a disk is ever removed.
+// The folder on each disk has the cluster's random ID in its name. removeCluster removes nothing
+// else from a disk.
 func diskFolders(disks []string, clusterID string) (own []string, err error) {
 	all, err := absolute(disks)
 	for _, disk := range all {

@@ -52,9 +52,10 @@ type manifestFile struct {
 	SHA256 string `json:"sha256"`
 }
 
-// KafkaDist returns the copy on disk of a line of Kafka (4.3; "" is the default). If the copy is
-// missing or damaged, KafkaDist resolves it with Maven (about 55 MB). It checks only names and
-// sizes; Verify reads every byte. Several processes may call it at once. progress may be nil.
+// KafkaDist returns this machine's copy of a release line of Kafka, for instance 4.3 ("" is the
+// default line). If the copy is missing or damaged, KafkaDist resolves it with Maven (about 55 MB).
+// It checks only names and sizes; Verify reads every byte. Several processes may call it at once.
+// progress may be nil.
 func (h Home) KafkaDist(ctx context.Context, line string, progress func(string)) (Dist, error) {
 	v, err := versionOf(line)
 	if err != nil {

@@ -22,7 +22,8 @@ const connectTimeout = 15 * time.Second
 
 const dialTimeout = 5 * time.Second
 
-// The addresses were reached before, so a request that fails would probably fail again.
+// connectRetries is low: dialAny has reached the addresses before, so a request that fails would
+// probably fail again.
 const connectRetries = 2
 
 // Existing is a cluster that others run. Stop does nothing.

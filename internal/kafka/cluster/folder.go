@@ -20,7 +20,8 @@ import (
 //	broker-1.pid        the identity of the broker's process
 //	broker-1.properties
 //	data-1/             log.dirs, unless the cluster has disks
-//	logs/broker-1.log   the broker's log; .out has its output
+//	logs/broker-1.log   the broker's log
+//	logs/broker-1.out   the broker's standard output and standard error
 const (
 	folderPrefix = "cluster-"
 	recordName   = "cluster.json"

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// discardGrace is short, because the data is deleted next: a controller would wait five seconds for a successor.
+// discardGrace may be short, because the data is deleted next. With more time, a controller would
+// wait five seconds for a successor.
 const (
 	stopGrace    = 10 * time.Second
 	discardGrace = 3 * time.Second
@@ -45,8 +46,8 @@ type Kafka struct {
 }
 
 // StartKafka starts a cluster and returns when all brokers are registered and each confirms that a controller is
-// elected. The caller must Stop it. If this process dies first, its brokers die too (on Linux) or at the next start
-// (Reap).
+// elected. The caller must Stop it. If this process dies first, its brokers die with it on Linux.
+// Elsewhere, Reap kills them at the next start.
 //
 // Errors are of kind ErrInput or ErrUnavailable. A failed start leaves nothing behind.
 func (h Home) StartKafka(ctx context.Context, opts KafkaOptions) (*Kafka, error) {

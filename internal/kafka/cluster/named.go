@@ -331,7 +331,7 @@ func (n *Named) problem(ctx context.Context) error {
 	return err
 }
 
-// The brokers are not children of this process.
+// The brokers are not children of this process, so end finds them by pid files.
 func (n *Named) end(ctx context.Context, grace time.Duration) error {
 	if deadline, ok := ctx.Deadline(); ok {
 		grace = min(grace, time.Until(deadline))

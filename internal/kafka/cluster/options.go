@@ -21,7 +21,7 @@ const (
 
 // KafkaOptions configures a local Kafka. The zero value is one broker with default settings.
 type KafkaOptions struct {
-	// Version is the line of Kafka, one of scenario.KafkaVersions; "" is the default.
+	// Version is the release line of Kafka (4.3), one of scenario.KafkaVersions; "" is the default.
 	Version string
 	// Brokers is 1 to MaxBrokers; 0 means 1.
 	Brokers int
@@ -29,7 +29,8 @@ type KafkaOptions struct {
 	HeapBytes int64
 	// JVM holds further options for each broker's JVM, which may select another garbage collector.
 	JVM []string
-	// Config holds broker properties that override the tool's own. Those of identity and listeners can't be set.
+	// Config holds broker properties that override the tool's own. It can't set properties of a
+	// broker's identity or listeners.
 	Config map[string]string
 	// NoMetrics starts the brokers without the metrics agent (see Metered).
 	NoMetrics bool

@@ -8,7 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// parting reports the end of a connection only when no JoinGroup waits for an answer on it.
+// parting hides the end of a connection from kfake while a JoinGroup on it waits for an answer.
 //
 // Kafka starts a member's session when it answers the JoinGroup, even if the answer does not arrive, and removes a
 // dead member when the session times out. If the answer does not arrive, kfake starts no session

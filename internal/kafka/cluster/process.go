@@ -82,7 +82,8 @@ type child struct {
 	state   *os.ProcessState // valid after done
 }
 
-// A child that outlives this process would otherwise keep a lock of the calling script.
+// bequeathNothing keeps children from inheriting files: a child that outlives this process would
+// keep a lock of the calling script.
 func bequeathNothing() {
 	open, _ := os.ReadDir("/dev/fd") // without /dev/fd, children inherit open files
 	for _, f := range open {

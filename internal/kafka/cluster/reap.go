@@ -40,7 +40,7 @@ func reapFolder(dir string) (removed bool, err error) {
 	r, err := readRecord(dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		// Its owner will write the record, or died before.
+		// No record: the owner has not written it yet, or died before.
 	case err != nil:
 		return false, err
 	case r.State != stateOwned:

@@ -14,7 +14,7 @@ import (
 type version struct {
 	Line  string // as scenarios name it: 4.3
 	Kafka string // the patch version that runs
-	// Log4j is the version of the logging binding: the version of Kafka's log4j 2, if Kafka has one.
+	// Log4j is the version of log4j-slf4j-impl: that of Kafka's own log4j 2, if Kafka has log4j 2.
 	Log4j string
 	// Log4j1 reports whether this Kafka calls log4j 1.
 	Log4j1 bool

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// v1 has a folder in the hierarchy of each controller; an empty name means that the limits do not
-// need it.
+// v1 has a folder in the hierarchy of each controller. A folder is "" if the limits do not need its
+// controller.
 type v1 struct{ cpu, account, memory folder }
 
 func openV1(here *here, name string, l Limits) (group, error) {

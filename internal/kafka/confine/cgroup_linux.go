@@ -109,7 +109,7 @@ func (f folder) counter(file, name string) (int64, error) {
 	return 0, fmt.Errorf("%s has no %s", file, name)
 }
 
-// A process stays in its group until it is reaped.
+// An ended process stays in its group until it is reaped. remove waits burial for that.
 const (
 	burial     = time.Second
 	burialPoll = 10 * time.Millisecond

@@ -82,7 +82,7 @@ func (c *Cell) By() string {
 	return c.group.kind()
 }
 
-// Note returns what the limits are worth if the operating system does not enforce them, else "".
+// Note returns what the limits still do if the operating system does not enforce them, else "".
 func (c *Cell) Note() string {
 	if c.group != nil || c.limits.None() {
 		return ""
@@ -153,8 +153,8 @@ func inWords(bytes int64) string {
 	return size
 }
 
-// Usage returns what the process has used, until Close. known is false unless a control group
-// limits the CPU.
+// Usage returns what the process has used so far. Call it before Close. known is false unless a
+// control group limits the CPU.
 func (c *Cell) Usage() (u Usage, known bool) {
 	if c.group == nil || c.limits.CPU == 0 {
 		return Usage{}, false

@@ -157,7 +157,7 @@ func protocols(d Driver) []string {
 }
 
 // Heartbeat returns the time between two heartbeats: a third of SessionTimeout, as Kafka advises,
-// but no longer than the client's default, most.
+// but never longer than the parameter most, which is the client's default.
 func (c ConsumerConfig) Heartbeat(most time.Duration) time.Duration {
 	return min(most, c.SessionTimeout/3)
 }

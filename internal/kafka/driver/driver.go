@@ -1,8 +1,9 @@
 // Package driver is the interface between Kafka Bench and a Kafka client under test.
 //
-// A driver passes records to the client, and returns what the client reported. Package load takes the time stamps
-// and keeps the books, in the same way for every client. What only some clients can do (pause a partition, count
-// bytes on the wire) is an optional interface of one or two methods, which the caller finds by type assertion.
+// A driver passes records to the client, and returns what the client reported. Package load takes
+// the time stamps and counts the records, in the same way for every client. What only some clients
+// can do (pause a partition, count bytes on the wire) is an optional interface of one or two
+// methods, which the caller finds by type assertion.
 //
 // Files to know: driver.go.
 package driver
@@ -247,7 +248,8 @@ type Record struct {
 	Native any
 }
 
-// Done reports the outcome of a record. It is separate from the record, which is in another processor's cache.
+// Done reports the outcome of a record. It has its own copy of Tag, so that the receiver need not
+// read the record, which is in another processor's cache.
 type Done struct {
 	*Record
 	Tag     uint64
@@ -350,11 +352,11 @@ type ConsumerConfig struct {
 	// Client holds settings by the client's own names, as in ProducerConfig.
 	Client map[string]string
 
-	// OnAssigned receives the partitions that are new to the member. Its first call, also with none, means that the
-	// member has joined. OnRevoked receives those that the member loses. The client waits for
-	// OnRevoked, which may therefore commit, unless lost is true. The callbacks may come on a goroutine
-	// of the client, also before NewConsumer returns, but never concurrently. Partitions assigned by
-	// hand are reported once and never revoked.
+	// OnAssigned receives the partitions that are new to the member. Its first call, even without
+	// partitions, means that the member has joined. OnRevoked receives the partitions that the
+	// member loses. The client waits for OnRevoked, which may therefore commit, unless lost is
+	// true. The callbacks may come on a goroutine of the client, also before NewConsumer returns,
+	// but never concurrently. Partitions assigned by hand are reported once and never revoked.
 	OnAssigned func(partitions []int32)
 	OnRevoked  func(partitions []int32, lost bool)
 	// OnError receives the errors from which the client recovers.

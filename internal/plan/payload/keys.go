@@ -20,8 +20,8 @@ const MaxKeys = 10_000_000
 // "key-00000042"
 const keySize = len("key-") + 8
 
-// Keys gives each record its key, which depends only on the seed and the record's number. It may be shared. The
-// zero Keys has none.
+// Keys gives each record its key, which depends only on the seed and the record's number. Several
+// goroutines may use one Keys. The zero Keys has no keys.
 type Keys struct {
 	bytes []byte
 	count uint64
@@ -67,7 +67,8 @@ func NewKeys(spec KeySpec) (*Keys, error) {
 	return k, nil
 }
 
-// Key returns the key of record number sequence, which is read-only; nil without keys.
+// Key returns the key of the record with number sequence; nil without keys. The caller must not
+// change it.
 func (k *Keys) Key(sequence uint64) []byte {
 	if k.draw == drawNone {
 		return nil

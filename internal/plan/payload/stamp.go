@@ -41,8 +41,9 @@ type Stamp struct {
 	Intended, Actual int64
 }
 
-// put writes a stamp into dst, of at least StampSize bytes. It stores the five words that the checksum reads: a
-// load across several stores would wait for the cache.
+// put writes a stamp into dst, of at least StampSize bytes. It stores the same five words that the
+// checksum then loads. A load that spans several smaller stores would have to wait until they are
+// in the cache.
 func (s *Stamp) put(dst []byte, bodyChecksum uint32) {
 	b := dst[:StampSize]
 	sequence, intended, actual := s.Sequence, uint64(s.Intended), uint64(s.Actual)
@@ -78,7 +79,8 @@ func (c Check) String() string {
 	}
 }
 
-// Two random words of 32 bits differ in three or fewer bits once in 780,000 cases.
+// maxHeadDamage is in bits. Two random words of 32 bits differ in three or fewer bits once in
+// 780,000 cases.
 const maxHeadDamage = 3
 
 // ReadStamp reads a record's stamp and checks all of its bytes. The stamp is valid only if the record is Intact.

@@ -36,8 +36,8 @@ func (l Load) peak() float64 {
 	return highest
 }
 
-// capacity is in records per second, at the fastest work of the run. It is infinite without work,
-// and for an existing topic, whose partitions are unknown.
+// capacity returns how many records per second all consumers can process, with the fastest work of
+// the run. It is infinite without work, and for an existing topic, whose partitions are unknown.
 func (s Scenario) capacity() float64 {
 	g := s.Consume
 	fastest := g.Work.Mean()
@@ -54,7 +54,7 @@ func (s Scenario) capacity() float64 {
 	return float64(workers) / fastest.Seconds()
 }
 
-// allowed is in records of the whole topic; 0 is no bound.
+// allowed returns the lag bound of the whole topic in records; 0 is no bound.
 func (s Scenario) allowed() int64 {
 	b := s.Backpressure
 	if b.Per == "partition" && b.MaxLag <= math.MaxInt64/maxPartitions {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// cellReading records which value of a cell set each path, for the places of mistakes. Its methods
-// do nothing on nil.
+// cellReading records for each path which value of the cell set it, so that a mistake gets the
+// place of that value. Its methods do nothing on nil.
 type cellReading struct {
 	axes        []axis
 	values      []choice         // one for each axis

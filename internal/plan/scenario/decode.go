@@ -432,7 +432,7 @@ func (d *decoder) textMistake(n *yaml.Node, path string, err error) {
 	d.mistake(n, path, problem, remedy)
 }
 
-// A word may look like a number (acks: 1); a number has no quotes.
+// A text may be an unquoted number (acks: 1), but a number must not have quotes.
 func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.ScalarNode {
 		d.mistake(n, path, "it is "+kind(n)+", not a single value", d.vary(n, path))

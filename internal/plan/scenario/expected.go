@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// Expected is what one run writes by its schedule, with warm-up and fill, including records that a
-// controller sheds or the end of the run cuts off.
+// Expected is what one run offers by its schedule, with warm-up and fill. It includes records that
+// a controller sheds or the end of the run cuts off.
 type Expected struct {
 	Records int64
 	Bytes   int64 // of values, by their mean size
@@ -18,8 +18,8 @@ type Expected struct {
 	Known bool
 }
 
-// Expected returns what one run of s offers; s must be resolved and valid. It differs from package
-// arrival by at most one record, and is the mean for Poisson arrivals.
+// Expected returns what one run of s offers; s must be resolved and valid. The number of records
+// differs by at most one from what package arrival schedules. For Poisson arrivals it is the mean.
 func (s Scenario) Expected() Expected {
 	mean := s.Load.Record.Size.Mean()
 	fill := s.filled(mean)
@@ -51,7 +51,7 @@ func (s Scenario) filled(mean float64) int64 {
 	return int64(math.Ceil(float64(s.Topic.Fill) / mean))
 }
 
-// 0 is no bound. With a volume each producer sends the record that reaches its part, then stops.
+// 0 is no bound. With a volume, each producer stops after the record that reaches its part of it.
 func (s Scenario) bound(mean float64) int64 {
 	if s.Load.Volume <= 0 || mean <= 0 {
 		return s.Load.Count()

@@ -15,8 +15,8 @@ type Mistake struct {
 	// File is the file's path, "preset NAME", or the override as given ("--set load.rate=20k"); ""
 	// for a scenario that was not loaded.
 	File string
-	// Line and Column count from 1, for an override from the start of its path; both are 0 without
-	// a file.
+	// Line and Column count from 1. In an override they count from the start of its path. Both are
+	// 0 without a file.
 	Line, Column int
 	// Path is the value's path in the scenario, such as load.arrival.steps[1].rate.
 	Path    string

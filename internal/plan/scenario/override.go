@@ -23,8 +23,8 @@ func isOverride(layer string) bool {
 // clientKey is the last part of load.client and consume.client.
 var clientKey = regexp.MustCompile(`\bclient\b`)
 
-// shown hides a value that may be a credential, and the value of each client library's setting,
-// because the setting may be refused.
+// shown hides a value that may be a credential. It hides every setting of a client library, because
+// the library's driver may refuse it, and a refused value may be a password.
 func shown(text string) string {
 	if path, _, ok := strings.Cut(text, "="); ok && (native.Access(text) || clientKey.MatchString(text)) {
 		return path + "=…"
@@ -76,7 +76,7 @@ func (d *decoder) set(o override, s *document) {
 	d.value(nest(keysAt(path, place{d.layer, 1, 1}), value), reflect.ValueOf(s).Elem(), "")
 }
 
-// after returns the column of p after its first line is moved by columns.
+// after returns the column of p when its text moves right by columns. Only the first line moves.
 func (p place) after(columns int) int {
 	if p.line > 1 {
 		return p.column
@@ -112,8 +112,8 @@ func keysAt(path string, at place) []*yaml.Node {
 	return keys
 }
 
-// The rest after a mapping of Kafka's settings is one key (topic.config.max.message.bytes), and so
-// is the rest after matrix.
+// Everything after a mapping of Kafka's settings is one key: topic.config.max.message.bytes has the
+// key max.message.bytes. The same holds for everything after matrix.
 func splitPath(path string) []string {
 	var keys []string
 	t := reflect.TypeFor[document]()

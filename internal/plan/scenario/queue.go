@@ -40,7 +40,8 @@ type Queue struct {
 	// StartFirst makes the markers engine write a durable start marker and commit it before it
 	// delivers the record, instead of some time after.
 	StartFirst bool `yaml:"start_first,omitempty"`
-	// Acks says how durable markers and copies must be before they count as written. Default: all.
+	// Acks says how durable markers, and copies of records to deliver again, must be before they
+	// count as written. Default: all.
 	Acks string `yaml:"acks,omitempty"` // all, leader
 }
 

@@ -97,7 +97,7 @@ type Load struct {
 	Partitioning string `yaml:"partitioning"` // sticky, round-robin, key
 	Record       Record `yaml:"record"`
 	// Volume ends the load and the measured window early, once that many bytes of values were
-	// offered. Each producer offers its part and includes the record that reaches it. 0 is no
+	// offered. Each producer stops after the record that reaches its part of the volume. 0 is no
 	// bound.
 	Volume unit.Size `yaml:"volume,omitempty"`
 	// Records does the same after exactly that many records of all producers together, and
@@ -317,14 +317,14 @@ type ScheduledFault struct {
 	Kill  Target        `yaml:"kill,omitempty"`  // SIGKILL: no commit, no leave, no shutdown
 	Stop  Target        `yaml:"stop,omitempty"`  // orderly: a consumer commits and leaves its group
 	Start Target        `yaml:"start,omitempty"` // for the first time or again
-	// Pause stops it until Resume (SIGSTOP, if it is a process).
+	// Pause stops the target until Resume (with SIGSTOP, if the target is a process).
 	Pause  Target `yaml:"pause,omitempty"`
 	Resume Target `yaml:"resume,omitempty"`
-	// Restart stops it in order and starts it again at once. For every broker, each restarts only
-	// after all replicas are in sync again.
+	// Restart does an orderly stop of the target and starts it again at once. For every broker,
+	// each restarts only after all replicas are in sync again.
 	Restart Target `yaml:"restart,omitempty"`
-	// For is how long a kill, stop or pause lasts before the tool starts or resumes it again. With
-	// 0, only another fault ends it.
+	// For is how long a kill, stop or pause lasts before the tool starts or resumes the target
+	// again. With 0, only another fault ends it.
 	For unit.Duration `yaml:"for,omitempty"`
 }
 

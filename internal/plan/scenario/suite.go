@@ -18,7 +18,8 @@ type Options struct {
 	Set []string
 	// Quick reads the scenario's quick form; without one it is a mistake.
 	Quick bool
-	// Driver replaces the client under test, also that of a matrix; "" keeps the scenario's.
+	// Driver replaces the client under test, or all clients that a matrix lists; "" keeps those of
+	// the scenario.
 	Driver string
 	// Drivers are the valid driver names; nil allows any.
 	Drivers []string

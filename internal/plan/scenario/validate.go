@@ -82,7 +82,7 @@ func asMistakes(findings []finding) error {
 	return mistakes.bounded().asError()
 }
 
-// A finding is dropped if one of the values in from is unreadable.
+// A finding is dropped if the value at its path, or at one of the paths in from, could not be read.
 type finding struct {
 	Mistake
 	from []string

@@ -91,7 +91,7 @@ func (c *checker) existing(t Topic) {
 	}
 }
 
-// A queue derives topic names from its group.
+// A group's name must be valid for a topic too: a queue derives topic names from it.
 func (c *checker) kafkaName(path, name, of string, most int) bool {
 	if strings.Trim(name, ".") != "" && len(name) <= most &&
 		!strings.ContainsFunc(name, func(r rune) bool { return !nameLetter(r) }) {

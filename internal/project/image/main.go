@@ -5,8 +5,8 @@
 // The file is a tar of an OCI image layout. The image has the binary, which contains root
 // certificates, and an empty /tmp, but no shell and no files of a distribution. It runs as user
 // 65532. Two builds of one tree with one Go have the same bytes. Entries are sorted, and every time
-// is SOURCE_DATE_EPOCH, in seconds since 1970, or 1970. With -program the image has another main
-// package.
+// is SOURCE_DATE_EPOCH (seconds since 1970), or the start of 1970 if this is empty. With -program
+// the image has another main package.
 //
 // Files to know: main.go (the binaries), layout.go (the image).
 package main

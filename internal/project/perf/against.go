@@ -25,7 +25,7 @@ import (
 
 const againstWord = "against"
 
-// accepted is the highest accepted lower end of the interval of after ÷ before.
+// A benchmark became slower if the whole interval of after ÷ before is above accepted.
 const accepted = 1.02
 
 // fewestRounds is the smallest number of rounds with an interval of 95 %.
@@ -233,7 +233,7 @@ func (c *comparison) report(stdout io.Writer) error {
 	return nil
 }
 
-// The interval is of 95 %, by ranks of logarithms.
+// ratioOf compares the logarithms by ranks. The interval is of 95 %.
 func ratioOf(before, after []float64) (ratio, low, high float64) {
 	logs := func(xs []float64) (ys []float64) {
 		for _, x := range xs {

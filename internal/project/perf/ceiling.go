@@ -13,11 +13,12 @@ import (
 // These are fractions of the closed loop's rate.
 var fractions = []float64{1, 0.95, 0.9, 0.85, 0.8}
 
-// A rate held if the acks of the window are at most this part fewer than its due records.
+// A rate held if the records acked in the window are fewer than those due in it by at most this
+// fraction.
 const tolerance = 0.001
 
-// The window is twice as long as elsewhere, because a single pause near its end could exceed the
-// tolerance.
+// The window is twice as long as elsewhere. In a shorter one, a single pause near the end could
+// exceed the tolerance.
 func (l *lab) ceilingWindow() time.Duration { return 2 * l.plan.measure }
 
 // ceiling finds the highest rate that an open loop holds, compared with the closed loop's at the

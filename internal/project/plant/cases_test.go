@@ -110,8 +110,8 @@ func threeGates() plant.Config {
 type example struct {
 	name   string
 	config plant.Config
-	// fastest is the rate of busy consumers in records per second; 0 if a backlog would have to
-	// last through a pause of the load.
+	// fastest is the rate of busy consumers in records per second. It is 0 if only a backlog could
+	// keep them busy during a pause of the load.
 	fastest float64
 }
 

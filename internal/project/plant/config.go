@@ -21,7 +21,7 @@ type Config struct {
 	// One of FailOneIn records fails; 0 means none.
 	FailOneIn int
 
-	// Partitions are filled in turn by each producer. Each has a worker.
+	// Partitions are filled in turn by each producer. Each partition has a worker.
 	Partitions int
 	// Members share the partitions: partition p belongs to member p mod Members; 0 means one.
 	Members int
@@ -53,7 +53,7 @@ type Config struct {
 
 	// Bound is the reference of Overshoot, in records; 0 means none.
 	Bound int64
-	// Target is the time by which settling is judged.
+	// Target is the time from due to delivered by which settling is judged.
 	Target time.Duration
 }
 

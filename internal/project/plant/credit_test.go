@@ -109,7 +109,7 @@ func TestCreditUsesTheConsumersFully(t *testing.T) {
 	}
 }
 
-// The bound is above what the group's commits need.
+// The bound is above what commits each 100 ms need, but below what commits each second need.
 func TestCreditLeavesAHealthyGroupAlone(t *testing.T) {
 	if r := run(t, healthy(100*ms), credit(bound)); r.Shed != 0 {
 		t.Errorf("%d of %d records were shed", r.Shed, r.Offered)

@@ -13,7 +13,8 @@ func latency() (backpressure.Controller, error) {
 	return backpressure.NewLatency(backpressure.LatencyConfig{Target: target})
 }
 
-// The controller reaches the study's goals whatever the phases of the commits.
+// At any phase of the commits, the p99 is at most a fifth above the target and the capacity is
+// used.
 func TestLatencyHoldsItsTarget(t *testing.T) {
 	for _, seed := range some[uint64](0, 1, 2, 3, 4, 5, 6, 7, 8, 9) {
 		c := overload(100 * ms)
@@ -55,8 +56,8 @@ func TestLatencySettles(t *testing.T) {
 	}
 }
 
-// The mean is right, the time between two commits is estimated, and a new capacity is seen a commit
-// later.
+// The limits are wider than above: between two commits the controller estimates the progress, and
+// it sees a new capacity a commit later.
 func TestLatencyWithCommitsEachSecond(t *testing.T) {
 	c := overload(time.Second)
 	c.Warmup = 8 * time.Second

@@ -173,7 +173,7 @@ func (p *proof) execute(ctx context.Context, g group) (err error) {
 	defer cancel()
 	fmt.Fprintf(p.stdout, "== %s: %s\n", g.name, strings.Join(g.args(), " "))
 	cmd := p.tree.command(ctx, g.args()[0], g.args()[1:]...)
-	// The stamp covers the group's own settings, not the caller's.
+	// The stamp covers the group's own settings, so the caller's are removed.
 	cmd.Env = append(without(cmd.Environ(), "MAKEFLAGS", "MAKEOVERRIDES", "SOAK_KILLS", "FUZZ"), g.environment())
 	cmd.Stdout = io.MultiWriter(p.stdout, log)
 	cmd.Stderr = cmd.Stdout

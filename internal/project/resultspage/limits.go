@@ -13,7 +13,7 @@ import (
 var limitRows = []string{"producing ÷", "consuming ÷", "allocated for a record", "the highest rate of an open loop",
 	"acknowledged records lost"}
 
-// readLimits is "" without the page next to the results in dir.
+// readLimits returns "" if dir, the folder of the results, has no ../docs/PERFORMANCE.md.
 func readLimits(dir string) (string, error) {
 	page, err := os.ReadFile(filepath.Join(dir, "..", "docs", "PERFORMANCE.md"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -247,7 +247,7 @@ func replacedBy(c *result.Campaign, r *result.Run) bool {
 		unlike(result.Cell{Name: r.Run.Name, Scenario: r.Scenario}, cell.Scenario) == nil
 }
 
-// cellOf returns the configuration of a campaign that a run has by its name; nil is none.
+// cellOf returns the configuration in c that has the name of the run; nil is none.
 func cellOf(c *result.Campaign, r *result.Run) *result.Cell {
 	at := slices.IndexFunc(c.Cells, func(cell result.Cell) bool { return cell.Name == r.Run.Name })
 	if at < 0 {

@@ -10,7 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/answers"
 )
 
-// The presets of the section on kmq, in its order, are made only when they are named.
+// queues are the presets of the section on kmq, in its order. Their runs are recorded only if -only
+// names them.
 var queues = []string{
 	"kmq-study", "kmq-online", "kmq-scale", "kmq-drain", "kmq-latency", "kmq-drops-silent", "kmq-drops-nack",
 	"kmq-kill", "kmq-heavy-tail", "kmq-rolling",

@@ -182,7 +182,8 @@ func summaries(recorded []*result.Recorded) []*result.Run {
 	return runs
 }
 
-// Runs of methods older than a figure's do not have that figure (see figure.Figure.Among).
+// methodsOf names the methods: runs of a method older than a figure's do not have that figure (see
+// figure.Figure.Among).
 func methodsOf(runs []*result.Recorded) string { return report.Methods(summaries(runs)) }
 
 // one is nil if the scenario has no run.

@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// The presets of the section on backpressure are made only when they are named, because they take
-// hours.
+// studies are the presets of the section on backpressure. Their runs are recorded only if -only
+// names them, because they take hours.
 var studies = []string{
 	"backpressure-study", "backpressure-recovery", "backpressure-bursty",
 	"backpressure-faults", "backpressure-processes", "backpressure-baseline",

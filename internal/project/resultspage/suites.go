@@ -13,8 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/campaigns"
 )
 
-// The presets of the section on throughput and scale are made only when they are named, on an
-// otherwise idle machine.
+// suites are the presets of the section on throughput and scale. Their runs are recorded only if
+// -only names them, and need an otherwise idle machine.
 var suites = []string{
 	"throughput-producer", "throughput-consumer", "throughput-record-size", "throughput-stored-data",
 	"latency-e2e", "consumer-limit", "consumer-brokers", "consumer-cpu", "consumer-memory", "partitions",

@@ -16,7 +16,7 @@ import (
 )
 
 // A vandal changes the records that a run's consumers get, or the reports that its producers get:
-// every nth record of each lane, over a period.
+// every nth record of each lane (producer and partition), over a period.
 type vandal struct {
 	nth uint64
 	// The changed records were due in [from, to), in nanoseconds.

@@ -46,7 +46,7 @@ func TestBottleneckIsClientCPU(t *testing.T) {
 	wantBottleneck(t, r, want)
 }
 
-// The machine is named although all allowed requests are in flight.
+// The bottleneck is the host's CPU although all allowed requests are in flight.
 func TestBottleneckIsTheMachine(t *testing.T) {
 	k := clustertest.Own(t, 1, nil)
 	for range 4 * runtime.NumCPU() {
@@ -75,7 +75,8 @@ func confineBroker(t *testing.T, b *cluster.Broker) (cores float64) {
 		bind(t, b)
 		return 1
 	}
-	// The folder can only be removed when it is empty, before the cluster is stopped.
+	// Only a cgroup without processes can be removed, and the cluster is stopped later: kill the
+	// broker.
 	t.Cleanup(func() {
 		b.Kill()
 		if err := os.Remove(group); err != nil {

@@ -44,8 +44,8 @@ func TestFixedDelay(t *testing.T) {
 	}
 }
 
-// A record waits for the next response to begin, a random part of the delay, and then the whole
-// delay.
+// A record that arrives while a response is delayed waits for the next one: first a random part of
+// the delay, then the whole delay.
 func TestFetchDelay(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{FetchDelay: delayed}, func(t *testing.T, c *virtual.Cluster) {

@@ -109,7 +109,8 @@ func TestInterruptInDrain(t *testing.T) {
 		if r.Run.Lag.Drained {
 			t.Error("the run has drained")
 		}
-		// The worker takes a record of the warm-up each 50 ms, from its first record.
+		// From the first record of the warm-up to the interrupt (1.8 s), the worker takes one each
+		// 50 ms.
 		wantCount(t, "of the warm-up: unique", r.Run.Warmup.Delivery.Unique, 1800/50)
 		wantCount(t, "pending", r.Run.Delivery.Pending, 1000)
 		wantCount(t, "acked", r.Run.Load.Acked, 1000)

@@ -20,9 +20,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/outcome"
 )
 
-// The brokers' session timeout is longer than a stall, because otherwise the controller would fence
-// a broker when both wake up. The timeout is short, because the controller notices a kill only when
-// it expires.
+// The brokers' session timeout is longer than a stall. Otherwise a controller that is frozen
+// together with a broker would fence it when both wake up. The timeout is short, because the
+// controller notices a kill only when it expires.
 const session = 4500 * time.Millisecond
 
 var shortSession = map[string]string{
@@ -40,7 +40,7 @@ func failover(t *testing.T, name, faults string, window time.Duration, overrides
 	}, overrides...)...)
 }
 
-// Each run leaves the cluster of three intact, except those that end early.
+// A run leaves all three brokers running, or broken starts them again.
 func TestFailover(t *testing.T) {
 	k := clustertest.Own(t, 3, shortSession)
 	for _, test := range []struct {
@@ -307,7 +307,8 @@ func wantPairs(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// A gap begins when a record waits, at this rate within milliseconds of the last ack.
+// A gap begins when a record begins to wait. At this rate that is within milliseconds of the last
+// ack.
 func wantGaps(t *testing.T, r *result.Recorded, w *witness) {
 	t.Helper()
 	const tolerance = 150 * time.Millisecond

@@ -123,8 +123,8 @@ func wantLateIntervals(t *testing.T, r *result.Recorded, h hung) (late, blind in
 		if !slices.ContainsFunc(iv.Late, func(name string) bool { return strings.HasPrefix(name, h.who) }) {
 			continue
 		}
-		// A reading that waited for the hung process may have read the other one at its end, and
-		// the next reading follows at once.
+		// A reading that waits for the hung process may read the other one only at its end. The
+		// next reading follows at once, and may find nothing new.
 		if late++; h.goesOn(iv) == 0 && late > 1 && iv.ReadToNs > before {
 			blind++
 			t.Logf("nothing is known of the other process from %d to %d", iv.StartNs, iv.EndNs)

@@ -37,7 +37,7 @@ func TestShed(t *testing.T) {
 		wantCount(t, "admitted + shed", l.Admitted+l.Shed, 4000)
 		wantCount(t, "shed by the gate", l.ShedByReason["gate"], l.Shed)
 		wantCount(t, "unique", r.Run.Delivery.Unique, l.Admitted)
-		// Of two records due a millisecond apart, one found the gate closed and one open.
+		// At each decision, a producer's records on both sides of it are due a millisecond apart.
 		shed, closed := time.Duration(l.Shed)*time.Second/2000, time.Duration(b.ClosedS*1e9)
 		if off := (shed - closed).Abs(); off > time.Duration(b.Decisions)*time.Millisecond {
 			t.Errorf("the gate was closed for %v, and what was shed takes %v to come due", closed, shed)
@@ -47,7 +47,8 @@ func TestShed(t *testing.T) {
 			t.Errorf("the consumer's utilisation is %v; there was always more to do than it could", u)
 		}
 		wantCapacity(t, r, 500)
-		// A reading is at most 200 while the gate is open, and the gate closes 20 ms later.
+		// The gate stays open after a reading of 200 or less, and closes at the next one, 20 ms
+		// later.
 		if peak := r.Run.Lag.PeakRecords; peak == nil || *peak < 200 || *peak > 200+2000/50 {
 			t.Errorf("the lag had its peak at %v; without a gate it is about 3000", peak)
 		}
@@ -78,7 +79,8 @@ func wantDecisions(t *testing.T, r *result.Recorded) {
 			counted++
 		}
 	}
-	// A decision at the boundary may be on either side of the reading.
+	// run.json counts between the window's start and end. A decision at such a moment may be on
+	// either side.
 	if d := r.Run.Backpressure.Decisions; d < 1 || d < counted-1 || d > counted+1 {
 		t.Errorf("run.json has %d decisions, events.ndjson %d", d, counted)
 	}

@@ -44,7 +44,8 @@ type Cluster struct {
 	ahead atomic.Int64 // see SetClock
 }
 
-// settle is for timers that run after the test, such as those of closed clients.
+// settle is how long the cleanup of Start waits for timers that outlast the test, such as those of
+// closed clients.
 const settle = time.Minute
 
 // Test runs f in its own bubble with a cluster, which it stops after f and f's cleanups. The

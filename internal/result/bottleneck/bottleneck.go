@@ -17,12 +17,12 @@
 //
 // On a machine that other processes keep busy, slow requests fill the limits. So the saturation of
 // a limit omits the part of the time in which the run's processes waited for a core, or all of the
-// time if that part is unknown. A limit that is then below saturation is a consequence, and the
-// machine is named, unless the processes hardly waited for a core.
+// time if that part is unknown. If this brings a limit below Saturated, the busy machine filled the
+// limit. Then the machine is named, unless the processes hardly waited for a core.
 //
 // An invalid run has no bottleneck. If an open loop completed all that was offered and no capacity
-// is used up, the offered load limited the run. If no figure explains it, the answer is "not
-// known".
+// is used up, the offered load limited the run. If no rule explains what limited the run, the
+// answer is "not known".
 //
 // Files to know: bottleneck.go (the choice), capacities.go, limits.go.
 package bottleneck
@@ -178,7 +178,7 @@ func fullest(found []finding) string {
 	return fmt.Sprintf("; the fullest was %s: %s", top.Name, top.Evidence)
 }
 
-// Some records cross the ends of the window.
+// Tolerances, because some records are due in the window, and acked or delivered after it.
 const (
 	letThrough = 0.999 // of the scheduled records
 	gotAcked   = 0.99  // of the offered rate

@@ -85,8 +85,9 @@ func fetches(j *judge) *result.ClientRequests {
 	return j.Clients.Fetch
 }
 
-// The bound is that of the whole response. If that is unknown or larger, it is the sum of the
-// bounds of a mean connection's partitions. 0 is unknown.
+// responseBound returns how many bytes a fetch response can have; 0 is unknown. It is the smaller
+// known one of FetchMaxBytes and FetchMaxPartitionBytes × the mean number of partitions per
+// connection.
 func (j *judge) responseBound(f *result.ClientRequests) float64 {
 	bound := float64(j.FetchMaxBytes)
 	if n := j.partitions(); n > 0 && j.FetchMaxPartitionBytes > 0 {

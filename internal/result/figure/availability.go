@@ -69,7 +69,7 @@ func ofReplicas(name, title string, seconds func(*result.Availability) *float64)
 	return Figure{
 		Name: name, Title: title, Kind: Nanoseconds, Better: Lower,
 		value: broke(func(a *result.Availability) *float64 {
-			// The controller may not know yet that a broker is gone.
+			// 0 is not known if a broker was missing at the end: the controller may notice later.
 			if s := seconds(a); s != nil && (*s > 0 || !a.BrokenToEnd) {
 				return pointTo(*s * 1e9)
 			}

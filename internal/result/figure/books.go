@@ -94,7 +94,7 @@ func deliveryRatio(r *result.Run) (float64, string) {
 	return r.Delivery.Ratio, produced(r)
 }
 
-// The mean size is of the records that were read, or else written.
+// The mean size is of the delivered records or, if their bytes are unknown, of the acked records.
 func deliveredBytes(r *result.Run) (float64, string) {
 	bytes, records := r.Load.Bytes, r.Load.Acked
 	if r.Delivery.Bytes > 0 {

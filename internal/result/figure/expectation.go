@@ -59,9 +59,9 @@ func cutOperator(text string) (name, operator, bound string, ok bool) {
 // Check reports whether a run meets the expectation, with a text such as "e2e_response_time_p99 is
 // 61.2 ms, expected <= 50ms". A missing figure and a lower bound meet no expectation.
 //
-// A figure with an error of its own, such as backlog_growth, fails only if it is beyond its bound
-// by more than two standard errors. A time from two clocks fails if it is beyond its bound with
-// that error added or subtracted.
+// A figure with a margin of error fails only if it is beyond its bound by more than the margin,
+// which is two standard errors for backlog_growth. A time from two clocks fails if it is beyond its
+// bound with the error of the clocks added or subtracted.
 func (e Expectation) Check(r *result.Run) (met bool, text string) {
 	v, missing := e.Figure.take(r)
 	if missing != "" {

@@ -44,8 +44,9 @@ type Figure struct {
 	Title  string // in a report, such as "e2e response time p99"
 	Kind   Kind
 	Better Better
-	// Since is the method from which values compare (see result.Method); earlier ones measured
-	// another quantity. 0 is the first method.
+	// Since is the first method with the present definition of the figure (see result.Method).
+	// Values of earlier methods do not compare with later ones. 0 if all methods have this
+	// definition.
 	Since int
 
 	// value returns the figure of a finished run, or the reason why it has none.
@@ -54,11 +55,11 @@ type Figure struct {
 	atLeast func(*result.Run) bool
 	// margin is the error of the value; nil if exact.
 	margin func(*result.Run) float64
-	// clock is the error from two clocks; nil if none.
+	// clock is the error of a time from two machines' clocks; nil if the figure has none.
 	clock func(*result.Run) float64
 	// fields are the source paths in run.json, which an imported run may lack.
 	fields []string
-	// among is set by Among; least is the lowest method whose values then compare.
+	// Among sets among, and least: the lowest method whose values compare.
 	among bool
 	least int
 }

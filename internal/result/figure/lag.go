@@ -80,7 +80,7 @@ func growthMargin(r *result.Run) float64 {
 	return 2 * *r.Lag.BacklogGrowthErrorPerS
 }
 
-// If no interval's end saw an undelivered record, 0 is not a measured value.
+// If no reading at an interval's end found an undelivered record, a peak of 0 is not a measurement.
 func timeLagSeen(r *result.Run) string {
 	if why := consumed(r); why != "" {
 		return why

@@ -8,7 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// redefined are the figures, except statistics of times, that method 2 defines differently.
+// redefined are the figures, except statistics of times, that method 2 defines differently. The
+// comments say what they measure since then.
 var redefined = []string{
 	// first deliveries, without duplicates
 	"delivered_per_s", "delivered_bytes_per_s", "throughput_per_s", "throughput_bytes_per_s", "cpu_per_delivered",
@@ -39,9 +40,9 @@ func since(name string) int {
 	return 0
 }
 
-// Among returns f for a comparison or a median of several runs. If one of them has at least method
-// f.Since, runs of earlier methods do not have the figure. Nor do runs of a later method than this
-// version's. Imported runs have no method and compare with all.
+// Among returns f for a comparison or a median of several runs. If a run has method f.Since or a
+// later one, runs of earlier methods do not have the figure. Runs of a method later than
+// result.Method do not have it either. Imported runs have no method, and compare with all runs.
 func (f Figure) Among(runs []*result.Run) Figure {
 	if len(runs) < 2 {
 		return f

@@ -78,7 +78,7 @@ func ofCost(name, title string, kind Kind, of func(*result.QueueCost) *float64) 
 	})
 }
 
-// tailLeast is how many deliveries an attempt needs for a comparison with the next.
+// tailLeast is how many deliveries of an attempt (first, second, …) pooledTail needs to use them.
 const tailLeast = 1000
 
 // pooledTail is the part of deliveries that were followed by another delivery of the record.

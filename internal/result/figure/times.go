@@ -86,10 +86,10 @@ func (s Statistic) of(metric string) func(*result.Run) (float64, string) {
 	}
 }
 
-// OfEnded reports whether s depends only on values that ended.
+// OfEnded reports whether s is computed only from values that ended.
 func (s Statistic) OfEnded() bool { return s.Key == "min" || s.OfAll() }
 
-// OfAll reports whether values that have not ended would change s.
+// OfAll reports whether s needs the values of all records: it is unknown if one has not ended.
 func (s Statistic) OfAll() bool { return s.Key == "mean" || s.Key == "stddev" || s.Key == mad }
 
 const mad = "mad"

@@ -71,8 +71,8 @@ func usage() []Figure {
 var brokerCPU = ofBrokers("broker_cpu_cores", "CPU of the brokers, cores", Number,
 	func(b result.Broker) *float64 { return b.CPUCores })
 
-// diskYardstickRatio is the highest of the disks with brokers' logs; nil if one of them was not
-// calibrated.
+// diskYardstickRatio is the highest YardstickRatio of the disks with brokers' logs; nil if one of
+// these disks was not calibrated.
 func diskYardstickRatio(r *result.Run) (most *float64) {
 	if r.HostUse == nil {
 		return nil

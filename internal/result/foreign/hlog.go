@@ -258,7 +258,7 @@ var metricNames = map[string]string{
 	"aggregated_publish_delay_latency": "send_delay",
 }
 
-// An empty tag means the file's name. An unknown name is kept, as far as a tag may contain it.
+// An empty tag means the file's name. An unknown name is kept, in the form of plainName.
 func (d *draft) metricOf(tag string) string {
 	if tag == "" {
 		base := filepath.Base(d.path)

@@ -111,7 +111,8 @@ func TestOurOwnLog(t *testing.T) {
 	})
 }
 
-// "report --hlog-merge" writes such a log; the runs began ten seconds apart.
+// merged returns a log as "report --hlog-merge" writes it, of two runs that began ten seconds
+// apart.
 func merged(t *testing.T) []byte {
 	t.Helper()
 	h := latency.NewHistogram()

@@ -19,7 +19,7 @@ type mergedRun struct {
 	content  []byte // other runs' lines are empty
 }
 
-// Each part has as many lines as the log.
+// maxMerged bounds memory: each mergedRun has as many lines as the log.
 const maxMerged = 1000
 
 // mergedRuns returns none for a log that is not merged. A name and ID count as a run if one of

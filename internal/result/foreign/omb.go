@@ -34,7 +34,7 @@ type ombFile struct {
 	E2EP99     []number `json:"endToEndLatency99pct"`
 	E2EMax     []number `json:"endToEndLatencyMax"`
 
-	// The keys are a stem and a suffix.
+	// aggregates are by the file's keys (aggregatedPublishLatencyAvg), quantiles by ombMetric.stem.
 	aggregates map[string]number
 	quantiles  map[string]map[string]number
 }

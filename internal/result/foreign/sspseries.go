@@ -111,7 +111,7 @@ func (f *sspFile) lag(d *draft) {
 	}
 }
 
-// sampledLate is how late a sample may be.
+// sampledLate is how long after the window's start a sample still counts as taken at the start.
 const sampledLate = int64(100 * time.Millisecond)
 
 // The garbage collections are a difference of two samples.

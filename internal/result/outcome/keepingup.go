@@ -11,7 +11,7 @@ const (
 	// slackRatio is the part of a rate that may always be missing.
 	slackRatio = 0.005
 	// edgeWait is how long records wait for a fetch and a round of work, in addition to the linger,
-	// if the cluster keeps up. At least edgeRecords are in flight.
+	// if the cluster keeps up. Even at low rates, slack allows for edgeRecords in flight.
 	edgeWait    = 50 * time.Millisecond
 	edgeRecords = 2
 )

@@ -181,7 +181,8 @@ func (s *simulation) consumers() (all []result.Share) {
 	return all
 }
 
-// as if there were no later deliveries or commits
+// windowEnd has the offsets of the drain's end, as if nothing were delivered or committed in the
+// drain.
 func (s *simulation) windowEnd() *result.WindowEnd {
 	leader := int32(1)
 	g := result.GroupAtEnd{Name: s.info().Group, State: "Stable"}

@@ -126,8 +126,8 @@ func (r *run) warmUp(ctx context.Context) {
 	r.startedNs = -int64(warmup)
 	r.journal.KeepFailure(r.writer.Describe(r.info(), r.recorded))
 	r.journal.Event(result.Event{AtNs: r.startedNs, Kind: "phase", What: "warm-up"})
-	// An agent is ready earlier, and must wait. Otherwise a closed loop would send at once; and the
-	// first rate is over the time since Intervals.Begin.
+	// An agent may be ready long before the start, and waits here. Otherwise a closed loop would
+	// send at once, and the first interval, which begins in observe, would include the wait.
 	r.sleepUntil(ctx, r.startedNs-int64(startLead))
 	r.observe()
 	r.producers.Start()

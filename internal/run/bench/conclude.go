@@ -301,7 +301,8 @@ func leftBy(handed Handed) (parts []left, missing []string, err error) {
 	return parts, missing, nil
 }
 
-// An interval of the run ends where each part ended an interval; the last one ends with the parts.
+// An interval of the run ends at each time at which every part ended one of its intervals. The
+// run's last interval ends when the parts end.
 func (c *conclusion) takeIntervals() error {
 	handed := &source{}
 	c.collector.AddSource(handed)

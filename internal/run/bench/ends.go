@@ -11,11 +11,11 @@ import (
 // Consumers read up to a partition's high watermark: what all in-sync replicas have. With acks 0
 // and 1, the leader acknowledges records before its followers fetch them. With acks all, a new
 // leader may know a lower watermark than the old leader, and the watermark stands still while a
-// dead follower's session lasts. A drain that trusts the first watermark, or any that stands still,
-// would call lost what the leader has.
+// dead follower's session lasts. A drain that trusted the first watermark, or one that stands
+// still, would count records as lost that the leader has.
 
 const (
-	// Longer than an old leader that returns needs to learn of the new leader.
+	// endsPatience is longer than a former leader, after its return, needs to learn of the new one.
 	endsPatience = 3 * time.Second
 	endsLooks    = 5
 )

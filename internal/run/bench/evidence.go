@@ -21,8 +21,8 @@ import (
 
 func (r *run) closeBooks() (*Outcome, error) {
 	setup := r.setup()
-	// Storage needs the brokers' disks, so it comes before release; all else comes when activity
-	// has stopped.
+	// release deletes the topic, so storage reads its size before. evidence comes after release,
+	// which stops all producers and consumers.
 	peaks := r.intervals.Peaks()
 	brokers := observe.WithMetrics(observe.BrokersBetween(r.atStart, r.atEnd, peaks), r.brokers.Metrics())
 	storage := r.storage(r.producers.Snapshot(remote.Want{}).Sent, r.atStart.Sending, r.atEnd.Sending, r.fill)

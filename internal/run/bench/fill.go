@@ -126,7 +126,8 @@ func fillSoFar(s snapshot.Sent) string {
 		unit.Count(s.Failed+s.Unknown), unit.Count(s.InFlight()))
 }
 
-// A client may check a record's age only after new metadata or a response.
+// fillPatience is added to the delivery timeout, because a client may check a record's age only
+// after new metadata or a response.
 const fillPatience = 30 * time.Second
 
 type fillState int
@@ -207,7 +208,7 @@ func fillProducers(each []send.Each, beganNs int64) []result.FillProducer {
 	return all
 }
 
-// Followers may still fetch acked records (acks 1).
+// With acks 1, acked records can be read only after the followers have fetched them.
 const readableTimeout = 30 * time.Second
 
 func (r *run) awaitReadable(ctx context.Context) error {

@@ -18,7 +18,8 @@ type Need struct {
 }
 
 // NeedsOf returns what s needs of its client, in the order of the scenario's keys. Without one of
-// its needs, a run would fail or measure something else. What only costs figures is no need.
+// its needs, a run would fail or measure something else. A capability without which only figures
+// are missing is no need.
 func NeedsOf(s scenario.Scenario) (needs []Need) {
 	add := func(needed bool, n Need) {
 		if needed {

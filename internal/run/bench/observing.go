@@ -77,7 +77,8 @@ func (r *run) observe() {
 	}
 }
 
-// backlogs counts the records that are acked by now, or that the topic held, and not yet reached.
+// backlogs counts the records that consumers have not reached, of those acked by now or, with
+// readTo, of those that the topic held.
 func (r *run) backlogs(reached [][]snapshot.Reached) []snapshot.Backlog {
 	return r.backlogsOf(reached, r.ackedNow())
 }

@@ -116,7 +116,7 @@ func RunPart(ctx context.Context, cfg Config, plan Plan, number int, link Link) 
 	return p.handIn(ctx)
 }
 
-// followClocks lets the offsets of the other parts' producers follow the clock shifts that
+// followClocks makes the clock offsets of the other parts' producers follow the shifts that
 // awaitStart receives.
 func (p *part) followClocks() {
 	p.offsets = make(load.Offsets, p.cfg.Scenario.Load.Producers+p.cfg.Scenario.Fillers())

@@ -90,7 +90,7 @@ type quiet struct {
 
 func newQuiet(length time.Duration) *quiet { return &quiet{length: length} }
 
-// look reports whether nothing was delivered or acknowledged for the length, which then starts
+// look reports whether nothing was delivered or acknowledged for q.length. If so, the time begins
 // again.
 func (q *quiet) look(at time.Time, received snapshot.Received, totals snapshot.QueueTotal) bool {
 	now := [2]int64{received.Delivered, totals.Acked}

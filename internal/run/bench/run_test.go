@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// A few requests for positions find out that a topic is read to its end.
+// To find out that a topic is read to its end takes only a few requests, for positions.
 func TestReadToEndAsksLittle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0

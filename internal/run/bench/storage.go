@@ -12,7 +12,8 @@ import (
 )
 
 // storage returns nil if unknown. A record's size is known only if the topic holds all records of
-// the run and no others. sent is by book, and start and end are of the measured window.
+// the run and no others. sent has the warm-up's and the window's book; start and end are the
+// traffic at the window's start and end.
 func (r *run) storage(sent [2]snapshot.Sent, start, end snapshot.Traffic, fill *judge.Fill) *result.Storage {
 	if r.lagReader == nil || r.interrupted {
 		return nil
@@ -44,7 +45,7 @@ func (r *run) storage(sent [2]snapshot.Sent, start, end snapshot.Traffic, fill *
 	return s
 }
 
-// With acks 0 and 1 no producer has waited for the followers.
+// replicated waits, because with acks 0 and 1 no producer has waited for the followers.
 const (
 	replicatedTimeout = 5 * time.Second
 	replicatedPoll    = 100 * time.Millisecond

@@ -20,7 +20,8 @@ const framingBytes = 20
 const leastStored = 10_000_000
 
 // boundStored lets all replicas of a local cluster take at most half of the free disk, and warns.
-// The recorded scenario stays as asked, so that the run stays a repeat of its set.
+// The recorded scenario keeps the requested sizes, so that the run counts as a repeat of the same
+// scenario.
 func (r *run) boundStored(context.Context) error {
 	if err := r.boundToDisk(); err != nil {
 		return err

@@ -20,14 +20,14 @@ type Disk struct {
 	Name   string    `json:"name"` // as in runs, for example vda; "" if the system does not report it
 	Folder string    `json:"folder"`
 	MadeAt time.Time `json:"made_at"` // UTC
-	// WriteBytesPerS is with blocks of 1 MiB and one fsync at the end, which is included.
+	// WriteBytesPerS is measured with blocks of 1 MiB. The time includes one fsync at the end.
 	WriteBytesPerS float64 `json:"write_bytes_per_s"`
 	// FsyncsPerS and FsyncBytesPerS are with blocks of 64 KiB and an fsync after each.
 	FsyncsPerS     float64 `json:"fsyncs_per_s"`
 	FsyncBytesPerS float64 `json:"fsync_bytes_per_s"`
 }
 
-// DiskPlan bounds each of the two measurements: the first bound ends it.
+// DiskPlan bounds each of the two measurements: each ends at the first bound that it reaches.
 type DiskPlan struct {
 	Bytes  int64
 	Length time.Duration

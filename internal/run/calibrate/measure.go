@@ -27,7 +27,7 @@ type Plan struct {
 	Micro           time.Duration // for each of the small costs
 }
 
-// Small records cost time per record, large records per byte.
+// Small records cost time mainly per record, large records mainly per byte.
 var recordSizes = []int{100, 512, 1 << 10, 10 << 10}
 
 var quickSizes = []int{100, 1 << 10, 10 << 10}
@@ -59,7 +59,8 @@ const (
 	drain      = 10 * time.Second
 	// retention keeps unread records from filling the memory of the embedded broker.
 	retention = 16 << 20
-	// maxBufferedBytes bounds the bytes in flight of one producer. A producer never waits for it.
+	// maxBufferedBytes bounds the bytes in flight of one producer. Further records wait at the
+	// source (load.max_buffered).
 	maxBufferedBytes = 4 << 20
 )
 

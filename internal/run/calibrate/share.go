@@ -14,8 +14,8 @@ type found struct {
 	at     int
 }
 
-// highestShare tries shares from an index until one holds and the next higher one fails. It then
-// bisects at most halvings times, at the geometric mean.
+// highestShare tries shares of the capacity from an index, until one holds and the next higher one
+// fails. It then bisects at most halvings times, at the geometric mean.
 func highestShare(from, halvings int, try func(share float64) (holds bool, err error)) (f found, err error) {
 	f.at = from
 	tell := func(share float64) (bool, error) {

@@ -76,7 +76,7 @@ func clockCost(length time.Duration) float64 {
 	return cost
 }
 
-// recordingCost is for the sender's four times, in nanoseconds.
+// recordingCost returns the cost of recording a record's four sender times, in nanoseconds.
 func recordingCost(length time.Duration) float64 {
 	metrics := []latency.Metric{latency.PacerLateness, latency.SendDelay, latency.SendServiceTime,
 		latency.SendResponseTime}

@@ -1,7 +1,7 @@
-// Package campaign makes many runs, in an order that is drawn first, and makes searches. A Plan has
-// the runs and their order: repeats of all configurations are interleaved, so that a drift of the
-// machine affects all alike. An Engine makes one run. A Journal saves the result of each run, so
-// that a stopped or killed campaign can continue.
+// Package campaign makes many runs in an order that is planned first. It also makes searches. A
+// Plan has the runs and their order: repeats of all configurations are interleaved, so that a drift
+// of the machine affects all alike. An Engine makes one run. A Journal saves the result of each
+// run, so that a stopped or killed campaign can continue.
 //
 // Files to know: plan.go, campaign.go, journal.go, search.go, searchjudge.go, searchanswer.go.
 package campaign

@@ -242,7 +242,8 @@ func inTurn(ends []string) func() string {
 	}
 }
 
-// A further run replaces an invalid run, which stays. No valid run is made again.
+// Extend plans another run for an invalid one, which stays in the journal. No valid run is made
+// again.
 func TestExtend(t *testing.T) {
 	out := t.TempDir()
 	j := create(t, out, suiteOf("s", 1, "a", "b", "c"))

@@ -21,7 +21,7 @@ func NewForecast(p Plan) *Forecast {
 	return &Forecast{plan: p, took: make(map[int]time.Duration), runs: make(map[int]int)}
 }
 
-// Took notes how long a run of the cell took.
+// Took records how long a run of the cell took.
 func (f *Forecast) Took(cell int, d time.Duration) {
 	f.took[cell] += d
 	f.runs[cell]++

@@ -9,8 +9,8 @@ import (
 
 // These constants assume a small machine: too long a guess is better than one that is too short.
 const (
-	// What a client writes at most, with brokers on the same two cores, and how many times faster
-	// it reads.
+	// What a client writes at most per second, with brokers on the same two cores. It reads
+	// readsFaster times as fast.
 	writtenRecordsPerS         = 400_000
 	writtenBytesPerS           = 100e6
 	readsFaster                = 3
@@ -38,7 +38,8 @@ func asFast(s scenario.Scenario, bytes float64) time.Duration {
 	return inTime(max(bytes/mean/writtenRecordsPerS, bytes/writtenBytesPerS))
 }
 
-// share is the speed relative to one core, at most 1; 0 cores is no limit.
+// share returns the speed with this many cores, relative to one core, at most 1. 0 cores means no
+// limit.
 func share(cores float64) float64 {
 	if cores == 0 {
 		return 1

@@ -169,7 +169,7 @@ func TestSavedPlan(t *testing.T) {
 		}
 		suites = append(suites, suite)
 	}
-	// $${NAME} of a file is plain text here and must stay so.
+	// In a scenario file, $${ stands for ${. Here both are plain text and must stay so.
 	odd := suiteOf("odd", 1, "odd")
 	odd.Cells[0].Scenario.Description = `costs ${HOME} & $${HOME}: "10 %" <more>, 日本`
 	odd.Cells[0].Scenario.Topic.Config = map[string]string{"retention.ms": "-1", "cleanup.policy": "null"}

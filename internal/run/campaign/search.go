@@ -184,7 +184,7 @@ func (p *prober) Probe(ctx context.Context, step search.Step) (search.Outcome, e
 	return o, p.journal.Search(*p.found)
 }
 
-// Probes with one rate and length are runs of one cell.
+// Probes with the same rate and length are runs of one cell.
 func (p *prober) cell(s scenario.Scenario) (place int, err error) {
 	place, known := p.cells[s.Name]
 	if !known {

@@ -25,7 +25,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/search"
 )
 
-// A slow broker takes some milliseconds for each small batch.
+// The batches are small: a slow broker takes some milliseconds for each.
 func searched(t *testing.T, overrides ...string) scenario.Scenario {
 	t.Helper()
 	s, err := scenario.Parse("searched.yaml", []byte(`
@@ -89,7 +89,7 @@ func told(s result.Search) string {
 const capacity = 2000
 
 // If a rate exceeds the capacity by the ratio x, the record at three quarters of a probe waits for
-// 0.75·x of the probe's length: 30 ms of two seconds at 2 %.
+// 0.75·x of the probe's length. With x = 2 % and two seconds, this is the expected p75, 30 ms.
 func TestSearchFindsTheCapacity(t *testing.T) {
 	virtual.Test(t, virtual.Options{ProducePerSecond: capacity}, func(t *testing.T, c *virtual.Cluster) {
 		engine := engineOn(t, c)
@@ -161,8 +161,8 @@ func refusal(req *kmsg.ProduceRequest) kmsg.Response {
 	return resp
 }
 
-// plant makes runs without a Kafka. Answers take 5 ms up to a rate (holds), and 500 ms above it. A
-// closed loop reaches twice that rate.
+// plant makes up the results of runs without a Kafka. Response times are 5 ms up to the rate holds,
+// and 500 ms above it. A closed loop reaches twice that rate.
 type plant struct {
 	maker
 	holds float64

@@ -104,9 +104,9 @@ func putUnderLoad(ctx context.Context, run bench.Config) error {
 
 const warmupDrain = 5 * time.Second
 
-// warmup returns a scenario with one producer that sends as fast as it can, or with the producers
-// of s if they do. It has one consumer, or the queue of s without drops. Each broker leads a
-// partition.
+// warmup returns a scenario with one producer that sends as fast as it can. If the producers of s
+// do that too, the scenario has the producers of s. It has one consumer, or the queue of s without
+// drops. Each broker leads a partition.
 func warmup(s scenario.Scenario) scenario.Scenario {
 	w := scenario.Defaults()
 	w.Name, w.Driver, w.Cluster = "warm-up", s.Driver, s.Cluster

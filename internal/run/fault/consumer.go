@@ -54,9 +54,10 @@ func (f consumerFault) Inject(context.Context) (done Step, err error) {
 	return done, nil
 }
 
-// dataOf returns the data of a kill's event. For one group they are the consumer's partitions, and
-// how many records it was handed and had not committed or settled; for several groups, the records
-// of all, and partitions and records of each. A queue has no partitions.
+// dataOf returns the data of a kill's event. For one group, the data is the consumer's partitions,
+// and the number of records that it was handed and had not committed or settled. For several
+// groups, it is the sum of these records, and the partitions and records of each group. A queue has
+// no partitions.
 func (f consumerFault) dataOf(losses []snapshot.Loss) map[string]any {
 	each := make([]map[string]any, len(losses))
 	var records int64

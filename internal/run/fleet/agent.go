@@ -20,14 +20,14 @@ type AgentConfig struct {
 	Session   Session
 	Index, Of int // from 0 to Of-1
 	// Bench configures each part, except for scenario and driver. Snapshots and the parts' folders
-	// go to its Out. Its Interrupt ends a part early, and then the agent.
+	// go to Bench.Out. Bench.Interrupt ends the current part early, and then the agent.
 	Bench    bench.Config
 	Open     func(name string) (driver.Driver, error)
 	HostName string
 	Host     result.Host
 	Clock    Clock
 	Tell     func(string) // receives progress; may be nil
-	// Plans receives each plan that the agent makes a part of; it may be nil.
+	// Plans receives each run's plan before the agent makes its part; it may be nil.
 	Plans func(bench.Plan)
 }
 

@@ -8,7 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// Each lane takes 192 bytes on every agent that receives.
+// A lane is one producer's records in one partition. It takes 192 bytes on each receiving agent.
 const maxLanes = 1 << 20
 
 // Check returns everything in a scenario that this many agents cannot do, with remedies; nil if

@@ -25,9 +25,9 @@ type Clock struct {
 	Addr string
 	// Resolve returns the address of another agent; nil resolves UDP addresses.
 	Resolve func(addr string) (net.Addr, error)
-	// NowNs is the agent's clock; nil is the axis of its Probes.
+	// NowNs reads the agent's clock; nil means the clock of Bench.Probes.
 	NowNs func() int64
-	// SlewNs returns by how much the clock was slewed (echo.Clock); nil is never.
+	// SlewNs returns by how much the clock was slewed (echo.Clock); nil means that it never is.
 	SlewNs func() int64
 }
 
@@ -207,7 +207,7 @@ func (c *clocks) at(agent int, ns int64) (clock.Bound, bool) {
 	return c.node.At(uint32(agent), ns)
 }
 
-// over returns the error of a used offset, between two times of this agent's clock.
+// over returns the greatest error of a used offset between two times of this agent's clock.
 func (c *clocks) over(agent int, from, to, used int64) (clock.Bound, bool) {
 	if c.exact(agent) {
 		b, _ := c.at(agent, to)
@@ -260,7 +260,7 @@ type seenClock struct {
 	sinceNs, errorNs int64 // errorNs is the error until sinceNs
 }
 
-// zeroNs is the start on this agent's clock.
+// see notes the offsets that this part uses. zeroNs is the window's start on this agent's clock.
 func (c *clocks) see(agents []int, zeroNs, implied int64) *seenClocks {
 	s := &seenClocks{clocks: c, zeroNs: zeroNs, implied: implied}
 	now := c.clock.NowNs()
@@ -279,7 +279,7 @@ func (s *seenClocks) tell(say func(format string, args ...any)) {
 	}
 }
 
-// watch reads the proofs before package echo forgets them.
+// watch calls look before package echo forgets the echoes that prove the errors.
 func (s *seenClocks) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		s.look(s.clocks.clock.NowNs() - int64(time.Second))
@@ -290,7 +290,7 @@ func (s *seenClocks) watch(ctx context.Context) {
 	}
 }
 
-// look returns the agents whose errors are not proved up to untilNs.
+// look updates the errors up to untilNs, and returns the agents whose errors are not known yet.
 func (s *seenClocks) look(untilNs int64) (unknown []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -342,8 +342,8 @@ func TestCollectBeforeThereIsARun(t *testing.T) {
 	})
 }
 
-// An event names a silent agent once. An interrupt by the user counts as one even if an agent
-// hands in nothing.
+// An event names a silent agent once. A run that the user interrupts counts as ended by the user
+// even if an agent hands in nothing.
 func TestInterruptBesideASilentAgent(t *testing.T) {
 	within(t, 2, func(w *world) {
 		began := time.Now()

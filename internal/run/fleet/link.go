@@ -193,7 +193,7 @@ func (l *link) sleepUntil(clockNs int64) {
 func (l *link) end() { l.once.Do(func() { close(l.interrupt) }) }
 
 func (l *link) Sent(ctx context.Context, ackedIn []int64) ([]int64, error) {
-	// Others need this record even after the drain's time.
+	// Use l.ctx: the other agents need this record even after ctx, which ends with the drain.
 	sent := control.Sent{AckedIn: ackedIn}
 	if l.early.Load() {
 		sent.Failed = result.EndedEarly

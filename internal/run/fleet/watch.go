@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 )
 
-// pulseGather collects more pulses, to report them together.
+// pulseGather is how long the coordinator collects pulses, to report them together.
 const pulseGather = 500 * time.Millisecond
 
 type told struct {
@@ -71,7 +71,7 @@ func (c *Coordinator) watch(ctx context.Context, w bench.FleetWatch) <-chan stru
 	return done
 }
 
-// What news returns, it marks in seen. The member's lock is held.
+// news returns the events that seen lacks, and notes them in seen. The member's lock is held.
 func (c *Coordinator) news(s *control.State, seen []told, started *bool) (events []result.Event, pulse *result.Pulse) {
 	tell := func(i int, a control.Agent, what string) {
 		events = append(events, result.Event{

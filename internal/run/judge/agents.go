@@ -55,8 +55,9 @@ func warningsOfTheClock(a result.Agent) []string {
 	return []string{fmt.Sprintf("its clock may have been off by %s at the start", unit.Nanos(*a.ClockErrorNs))}
 }
 
-// alone has only the figures by which the verdict judges one agent. Load is of the whole run,
-// because an agent without producers also times scheduled records.
+// alone returns a run that has only the figures by which the verdict judges one agent. Its Load is
+// that of the whole run, because even an agent without producers measures times of scheduled
+// records.
 func alone(out *result.Run, a result.Agent) *result.Run {
 	own := &result.Run{Load: out.Load, Time: map[string]result.Time{}}
 	if a.PacerLatenessP99Ns != nil {
@@ -80,7 +81,8 @@ func ofAgent(a result.Agent, texts []string) []string {
 	return named
 }
 
-// unsaid removes the texts that an agent has too: the run's figures are those of its busiest agent.
+// unsaid removes the texts that an agent has too. The run has them because its figures are those of
+// its busiest agent.
 func unsaid(texts []string, agents []result.Agent) []string {
 	return slices.DeleteFunc(texts, func(text string) bool {
 		return slices.ContainsFunc(agents, func(a result.Agent) bool {

@@ -88,9 +88,9 @@ func worstGaps(partitions []snapshot.Gaps, end int64, counts func(snapshot.Gap) 
 	return all
 }
 
-// addDeliveryGaps counts every gap that overlaps the time between the first fault and the recovery,
-// until the delivery that ends it, even in the drain: a group that lost its coordinator may receive nothing
-// for some time after all brokers serve again.
+// addDeliveryGaps counts every gap that overlaps the time between the first fault and the recovery.
+// The gap lasts until the delivery that ends it, even in the drain: a group that lost its Kafka
+// coordinator may receive nothing for some time after all brokers serve again.
 func (e *Evidence) addDeliveryGaps(a *result.Availability, from, to int64) {
 	counts := func(g snapshot.Gap) bool { return g.FromNs <= to && g.ToNs > from && g.FromNs < e.EndNs }
 	groups, known := e.deliveryGaps()

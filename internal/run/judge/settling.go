@@ -20,7 +20,8 @@ const (
 	// settlingSpan is the period over which a rate or a mean time is taken. It evens out polls and
 	// commits.
 	settlingSpan = time.Second
-	// settlingRate is the greatest relative distance of a settled rate from its level.
+	// settlingRate is the greatest ratio by which a settled rate differs from its level (see
+	// settledAt).
 	settlingRate = 0.10
 )
 

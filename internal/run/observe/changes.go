@@ -64,10 +64,11 @@ func workWord(w scenario.Work) string {
 	}
 }
 
-// changePoll bounds the error of the drained time; the counts are exact.
+// changePoll is the time between readings of the backlog. It bounds the error of the drained time;
+// the counts are exact.
 const changePoll = 10 * time.Millisecond
 
-// idlePoll applies after a change without a backlog, and to costly readings.
+// idlePoll replaces changePoll after a change without a backlog, and if readings are costly.
 const idlePoll = 100 * time.Millisecond
 
 // normalWait is how long a record waits if its group keeps up: for a fetch, and for the work on

@@ -155,7 +155,8 @@ func (s *Intervals) count(at int64) counters {
 	c.groups = standings
 	want := remote.Want{Times: true}
 	if len(standings) > 0 {
-		// Ask for the lanes even if nothing waits: asking makes producers forget records.
+		// Ask even if no record is awaited: the request makes producers forget records that have
+		// arrived.
 		want.Awaited = standings.Awaited()
 	}
 	c.sending = s.Producers.Snapshot(want)

@@ -26,8 +26,9 @@ type LagConfig struct {
 	Journal *Journal
 	Topic   string
 	Period  time.Duration // of the time series
-	// Others reports that other processes share the bound. They may admit records for commits that
-	// a reading has not seen, so the reader also asks for the least possible lag.
+	// Others reports that other processes share the bound of the lag. They may see a newer commit
+	// than a reading does, and then admit more records. So the reader also asks for the least
+	// possible lag.
 	Others bool
 	// Delivered returns the consumers' progress by partition if they report it to the controller;
 	// nil otherwise.
@@ -39,8 +40,8 @@ type LagConfig struct {
 type Lag struct {
 	LagConfig
 
-	// asking is held during a reading. Otherwise the gate could admit records for newer commits
-	// during another reading, which would then report a lag that never existed.
+	// asking is held during a reading. If two readings overlapped, the gate could admit records for
+	// the commits of the newer one, and the other one would report a lag that never existed.
 	asking sync.Mutex
 
 	mu     sync.Mutex
@@ -205,8 +206,8 @@ func (l *Lag) takeFresh() []result.LagSample {
 	return fresh
 }
 
-// Seen returns the results of the readings. Final values need a reading after finishedNs. Manual
-// consumers have no committed offsets at the end.
+// Seen returns the results of the readings, with final values if the last reading began at or after
+// finishedNs. Manual consumers have no committed offsets at the end.
 func (l *Lag) Seen(finishedNs int64, manual bool) judge.Lag {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -88,7 +88,8 @@ func TestReplicaWatchAccounts(t *testing.T) {
 			}
 		}
 		w.take(partitions([2]int32{-1, 1}, [2]int32{2, 2}, [2]int32{3, 3}), 13*s)
-		// The reading at 13 s is known in its interval and for two periods.
+		// The reading at 13 s is known in its interval, and in intervals that end within two
+		// periods of it.
 		w.every = 2 * time.Second
 		for _, test := range []struct {
 			from, to int64

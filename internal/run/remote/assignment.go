@@ -14,7 +14,8 @@ type Assignment struct {
 
 	Brokers []string // host:port
 
-	// Zero is the run's axis before it is set, and converts times that are read before that.
+	// Zero is the run's axis, which may not be set yet. It converts times that the part reads
+	// before Start.
 	Zero load.Zero
 
 	RunID      string

@@ -45,8 +45,8 @@ type Child struct {
 	mu    sync.Mutex
 	ended bool
 	err   error
-	// owed is closed when an answer arrives for which a sampler did not wait; nil if there was no
-	// such answer.
+	// owed is closed when the answer arrives for which a sampler no longer waits; nil if no sampler
+	// gave up waiting.
 	owed <-chan struct{}
 	// rests reports that the child must not be asked any more.
 	rests bool

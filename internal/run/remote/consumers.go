@@ -196,12 +196,12 @@ func (cs *Consumers) failed(s snapshot.Snapshot) error {
 	return errors.New(s.Failed)
 }
 
-// Dead returns why the first process ended unexpectedly. Its deliveries since its last answer are
-// in no books.
+// Dead returns why a process ended unexpectedly; nil if none did. What the process delivered since
+// its last answer is in no books.
 func (cs *Consumers) Dead() error { return cs.parts().err() }
 
 // Standing returns the state of all members together, ended processes included. Without Want.Books,
-// the arrived records may be older.
+// the numbers of arrived records may be out of date.
 func (cs *Consumers) Standing(w Want) snapshot.Group {
 	return cs.standing(cs.parts().snapshot(w), w.Books)
 }

@@ -101,8 +101,9 @@ func (gs Groups) Stop(ctx context.Context) {
 	stopping.Wait()
 }
 
-// Awaited returns, by partition and producer, what the group that is furthest behind waits for.
-// Only a queue has gaps, and a queue is always the only group.
+// Awaited returns, by partition and producer, the records that the group which is furthest behind
+// waits for. It compares only Next: Gaps exist only in a queue, and a queue is always the only
+// group.
 func (s Standings) Awaited() [][]ledger.Awaited {
 	all := make([][]ledger.Awaited, len(s[0].Reached))
 	for p := range all {
@@ -123,7 +124,7 @@ func (gs Groups) Begin() {
 	}
 }
 
-// Dead returns why the first process of a group ended unexpectedly; nil if none did.
+// Dead returns why a process of a group ended unexpectedly; nil if none did.
 func (gs Groups) Dead() error {
 	for _, g := range gs {
 		if err := g.Dead(); err != nil {

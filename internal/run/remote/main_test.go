@@ -59,7 +59,8 @@ func makeOrphan() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	// The signal takes a moment, and the kernel looks for paused children when the parent ends.
+	// Wait until SIGSTOP has taken effect: when the parent ends, the kernel looks for stopped
+	// children.
 	for range 100 {
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.PID()))
 		if err == nil && strings.Contains(string(status), ") T ") {

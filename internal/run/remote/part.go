@@ -16,7 +16,7 @@ import (
 const Version = snapshot.Version
 
 // Part is a part of a run's producers and consumers, in this process (Here) or in a child (Child).
-// Open must be the first call. Close ends what it opened.
+// Open must be the first call. Close ends what Open opened.
 type Part interface {
 	Open(context.Context, Assignment) (Opened, error)
 	// Start sets the axis, or the new end of its window, and starts the producers once.

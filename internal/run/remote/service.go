@@ -121,8 +121,8 @@ func (s *Service) times() latency.Encoded {
 	return s.collector.Collect().Encode()
 }
 
-// Close ends producers and consumers and returns their final state. After patience it gives up what
-// the consumers still wait for from the brokers.
+// Close ends producers and consumers and returns their final state. After patience, the consumers
+// no longer wait for the brokers, not even for their last commits.
 func (s *Service) Close(patience time.Duration, reply *snapshot.Snapshot) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -132,7 +132,7 @@ func (s *Service) Close(patience time.Duration, reply *snapshot.Snapshot) (err e
 	return err
 }
 
-// Told is what happened in a part since the last Events.
+// Told is what happened in a part since the last call of Events.
 type Told struct {
 	Events []byte             // as JSON, because the data of events have any type
 	Spent  *snapshot.Spending // the producers have offered their part of the volume

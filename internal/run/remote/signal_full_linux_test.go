@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// With a reaper in the same session, the group is not orphaned.
+// The child's new parent is a reaper in the same session, so POSIX does not resume the child's
+// group.
 func TestStillChildOfADeadParentUnderAReaper(t *testing.T) {
 	reap := func(on uintptr) {
 		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, on, 0, 0, 0); err != nil {

@@ -4,5 +4,5 @@ package remote
 
 import "syscall"
 
-// POSIX resumes stopped processes of an orphaned process group.
+// wakeAtDeath does nothing: POSIX resumes stopped processes of an orphaned process group.
 func wakeAtDeath(*syscall.SysProcAttr) {}

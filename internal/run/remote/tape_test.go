@@ -12,8 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// tape is a Kafka with the same records in every process: records of one producer in each
-// partition. Its consumers have manually assigned partitions.
+// tape is a driver whose consumers receive the same records in every process. Each partition has
+// the records of one producer. The partitions are assigned manually.
 type tape struct{ driver.Driver }
 
 const (
@@ -71,7 +71,7 @@ func (c *tapeConsumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	return []driver.Chunk{chunk}, nil
 }
 
-// The first tenth of the records belong to the warm-up.
+// The first tenth of the records is due before time 0, in the warm-up.
 func (c *tapeConsumer) value(partition int32, offset int64) []byte {
 	due := offset - tapeRecords/10
 	return c.corpus.Value(nil, uint64(offset), &payload.Stamp{

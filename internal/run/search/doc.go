@@ -1,8 +1,8 @@
 // Package search finds the highest offered rate at which a run still meets what is expected of it.
 //
 // A run is a probe of one rate. A closed loop first gives the capacity. The search then tries
-// rungs, which are parts of the capacity, until one rate has passed and one has failed. Rungs are
-// closer together where the answer is more likely:
+// rungs, which are multiples of the capacity, until one rate has passed and one has failed. Rungs
+// are closer together where the answer is more likely:
 //
 //	      answer                        capacity
 //	        │                              │

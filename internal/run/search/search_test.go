@@ -18,8 +18,8 @@ import (
 type plant struct {
 	capacityPerS float64
 	holdsPerS    float64
-	// noise is the relative spread of the rate that one probe sees; a confirmation has a third of
-	// it.
+	// noise is the relative standard deviation with which a probe sees the two rates above; a
+	// confirmation has a third of it.
 	noise      float64
 	random     *rand.Rand
 	tooFewPerS float64

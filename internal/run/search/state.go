@@ -2,22 +2,24 @@ package search
 
 import "math"
 
-// rungs are parts of the capacity. The search begins at firstRung and goes down or up. Above the
-// last rung it doubles the rate. Below the first rung it gives up: a rate that fails at a hundredth
-// of the capacity does not fail for its rate. Any answer takes at most eleven of the twelve default
-// probes for a resolution of 3 %.
+// rungs are multiples of the capacity. The search begins at firstRung and goes down or up. Above
+// the last rung it doubles the rate. Below the first rung it gives up: a probe that fails at a
+// hundredth of the capacity fails for another reason than its rate. With the defaults, a resolution
+// of 3 % and twelve probes, any answer takes at most eleven probes.
 var rungs = []float64{0.01, 0.024, 0.15, 0.9, 1.1, 2, 5}
 
 const firstRung = 3
 
-// After these repetitions, a stalled or doubtful probe counts as failed.
+// A stalled probe is repeated up to maxRepeats times, a doubtful one up to maxDoubts times. Then it
+// counts as failed.
 const (
 	maxRepeats = 2
 	maxDoubts  = 1
 )
 
-// belowRefuted is how many steps the next rate is below a refuted rate; the steps double each time.
-// stepBelow makes a step smaller than the resolution, so that rounding leaves no gap to bisect.
+// When a confirmation refutes a rate, the next rate is belowRefuted steps lower. Each further
+// refutation doubles the number of steps. A step is stepBelow × the resolution, so that rounding
+// leaves no gap to bisect.
 const (
 	belowRefuted = 2
 	stepBelow    = 0.95
@@ -225,7 +227,7 @@ func (s *Search) pass(step Step) {
 	s.passedPerS, s.confirmed = step.PerS, step.Phase == Confirm
 }
 
-// A long probe and a repeated one count twice.
+// A failure counts twice if the probe was long or repeated, or if the rate had failed before.
 func (s *Search) fail(step Step, o Outcome, repeated bool) {
 	if step.Phase == Confirm && !s.confirmed {
 		s.refuted++

@@ -48,8 +48,8 @@ func byKafka(s result.Setting) result.Setting {
 	return s
 }
 
-// across says why a setting that only one of two sets reports is not known to
-// differ.
+// across says whether two sets have different clients or imported runs. If so, a setting that only
+// one set reports may be the same in both.
 type across struct {
 	clients bool
 	tools   bool
@@ -72,7 +72,8 @@ func (x across) clientDifferences(a, b []*result.Recorded) []Difference {
 	return Differences(ClientSettings(a), ClientSettings(b))
 }
 
-// Told returns the differences to show, without settings that another client or tool explains.
+// Told returns the differences to show, without settings that only one set reports because its
+// client or tool differs.
 func (a *Against) Told(all []Difference) []Difference {
 	return slices.DeleteFunc(slices.Clone(all), func(d Difference) bool {
 		return d.ofOneSide() && (a.across.tools || a.across.clients && ofClient(d.Name))

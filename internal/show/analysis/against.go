@@ -8,8 +8,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// VariantComparison is one variant of a campaign against its base. The base is the variant without
-// backpressure that offered the same to the same consumers, or else the first.
+// VariantComparison is one variant of a campaign against its base. The base is the one that the
+// suite names, or else the one without backpressure and with the same load and consumers, or else
+// the first. For an engine of a queue, it is the plain cell (see PlainOf).
 type VariantComparison struct {
 	Base    string `json:"base"`
 	Variant string `json:"variant"`

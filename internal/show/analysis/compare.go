@@ -400,8 +400,9 @@ func (c *Comparison) check(conditions []figure.Regression, alpha float64) {
 	}
 }
 
-// judge fails the condition if the figure is shown to be worse, by an estimate of at least the
-// named difference. From a base of zero, any shown worsening exceeds every percentage.
+// judge sets the condition to failed if the figure is shown to be worse, and the estimated
+// difference is at least the one that the condition names. If the base is 0, any worsening that is
+// shown exceeds every percentage.
 func (d *Decided) judge(t tested) {
 	f := &d.Pair
 	d.Status = CheckUndecided

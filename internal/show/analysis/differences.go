@@ -96,8 +96,8 @@ func says(settings map[string]string) bool {
 	return there
 }
 
-// noteBounds notes how far the disk limited the stored volume: runs with other volumes are no
-// repeats.
+// noteBounds notes what was stored if the disk was too small for the volume or the fill: runs that
+// stored different amounts are no repeats.
 func noteBounds(all Attributes, r *result.Run) {
 	volume, fill := "what was asked", "what was asked"
 	bounded := func(text *string, bytes, records int64) {

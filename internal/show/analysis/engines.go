@@ -68,8 +68,8 @@ func (d *Cell) EngineSaid() string {
 
 func (d *Cell) startsFirst() bool { return d.Setting(startFirst) == "true" }
 
-// startFirst is the setting with which the markers engine writes a record's start before its
-// delivery.
+// startFirst is the setting with which the markers engine writes the start marker of a record
+// before it delivers the record.
 const startFirst = "consume.queue.start_first"
 
 // StartsLate returns, for a cell with starts first, the valid cell that differs from it only in
@@ -93,10 +93,8 @@ func KindOf(label, engine string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == engine }), "-")
 }
 
-// The cost of an engine is compared with plain, an ordinary consumer group, in a cell with the same
-// settings except the engine's own.
-
-// PlainEngine is the engine with which the others are compared.
+// PlainEngine is an ordinary consumer group. The cost of another engine is compared with it, in a
+// cell that has the same settings except the engine's own.
 const PlainEngine = "plain"
 
 // engineKeys are the settings in which a cell may differ from its plain cell: the

@@ -8,8 +8,8 @@ import (
 
 type tested struct {
 	p float64 // of the single test; NaN if nothing could be tested
-	// level is the level of the test's decision, adjusted the p-value to compare with the level of
-	// all tests.
+	// level is the level at which the single test is decided. adjusted is the p-value to compare
+	// with the level of all tests together.
 	level, adjusted float64
 	together        int // tests that share the level of the whole
 }

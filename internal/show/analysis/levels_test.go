@@ -12,8 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// Holm's example at 5 % over four tests: levels of 1.25 %, 1.67 %, and 2.5 % for the others, as 2.6
-// % is above 2.5 %.
+// Holm's example at 5 % over four tests. The first levels are 1.25 %, 1.67 % and 2.5 %. The third
+// p-value, 2.6 %, is above 2.5 %, so the fourth test has this level too.
 func TestDecide(t *testing.T) {
 	tests := []tested{{p: 0.030}, {p: 0.001}, {p: math.NaN()}, {p: 0.026}, {p: 0.016}}
 	decide(tests, 0.05)

@@ -160,7 +160,8 @@ func leftBehind(v Variant) *Finding {
 	return nil
 }
 
-// inTimes is 0 if the times exclude records that did not end: those of method 1 and of other tools.
+// inTimes is 0 if a run's times exclude the records that did not end, as in method 1 and in other
+// tools; else 1.
 func inTimes(v Variant) float64 {
 	if slices.ContainsFunc(v.Runs, func(r *result.Recorded) bool { return r.Run.Method() < 2 }) {
 		return 0
@@ -191,8 +192,9 @@ func bound(v Variant) *Finding {
 	return f
 }
 
-// amongGated compares the times of variants under a gate if they offered the same to the same
-// consumers. It tests each pair as if only these two were compared.
+// amongGated compares the e2e response times of variants with backpressure. It compares each with
+// the first whose other settings are the same, except figure.NotFelt, and tests each pair by
+// itself.
 func amongGated(trusted []Variant) (all []Finding) {
 	p99 := FigureCalled(PrimaryName)
 	gated := slices.DeleteFunc(slices.Clone(trusted), func(v Variant) bool { return !v.Held() || v.Figure(p99).N == 0 })
@@ -226,7 +228,7 @@ func shownByRanks(a, b []float64) stats.Verdict {
 	return stats.Compare(a, b, DefaultAlpha).Verdict
 }
 
-// P99OfTarget is the ratio of the p99 to a controller's target.
+// P99OfTarget is the p99 of the time that a controller's target bounds, ÷ the target.
 var P99OfTarget = FigureCalled("p99_of_target")
 
 func target(v Variant) *Finding {
@@ -284,8 +286,8 @@ func throughput(compared []Variant) []Finding {
 	return []Finding{f}
 }
 
-// starved finds consumers that idled while load was refused. It compares their rate with that
-// without backpressure, or else uses their utilisation.
+// starved finds consumers that idled while load was shed or deferred. It compares their rate with
+// the rate without backpressure. If that rate is not known, it uses their utilisation.
 func starved(v Variant, ofOff figure.Figure) *Finding {
 	busy, part := v.Of(Utilisation), v.Figure(ofOff)
 	cause := tooSmall(v)

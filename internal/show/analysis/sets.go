@@ -123,8 +123,8 @@ func (s Sample) otherwise(f figure.Figure) string {
 	return ""
 }
 
-// Survivors reports whether not all tried runs give figures. The other runs may have failed because
-// of what the comparison should find.
+// Survivors reports whether some of the tried runs are missing or not valid. They may have failed
+// because of the effect that the comparison should find.
 func (s Sample) Survivors() bool { return s.Valid != len(s.Runs)+s.Missing }
 
 // Span returns the start times of the first and the last run that have one.

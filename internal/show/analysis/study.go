@@ -212,7 +212,8 @@ func FigureOf(f figure.Figure, r *result.Run) *float64 {
 	return nil
 }
 
-// CompareAmong makes the figures of the campaigns comparable with each other.
+// CompareAmong makes the figures of the campaigns comparable with each other (see
+// figure.Figure.Among).
 func CompareAmong(campaigns []*Study) {
 	var all []*result.Run
 	for _, d := range campaigns {

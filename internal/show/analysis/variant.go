@@ -90,8 +90,8 @@ type Spread struct {
 	ClockError       float64 // as in figure.Repeats
 }
 
-// Figure returns a figure over the variant's runs, made comparable with the other variants of the
-// table.
+// Figure returns a figure over the variant's runs, without values that are not comparable with the
+// other variants (see figure.Figure.Among).
 func (v Variant) Figure(f figure.Figure) Spread {
 	f = f.Among(v.Among)
 	s, least := v.Of(f.Ranked), v.Of(f.AtLeast)
@@ -99,7 +99,7 @@ func (v Variant) Figure(f figure.Figure) Spread {
 	return s
 }
 
-// Values returns a figure's values, by which the runs are ranked.
+// Values returns the figure's values for a rank test: one for each run that has it.
 func (v Variant) Values(f figure.Figure) []float64 {
 	return f.Among(v.Among).Over(runsOf(v.Runs)).Ranked
 }
@@ -181,8 +181,8 @@ func FigureNamed(name string) Reading {
 	return f.Value
 }
 
-// AtLeastOfBound is the lowest possible peak of the lag relative to the bound, if
-// several processes produce.
+// AtLeastOfBound is the lowest possible peak of the lag ÷ the bound. A run has it only if several
+// processes produce.
 func AtLeastOfBound(r *result.Run) (float64, bool) {
 	if r.Backpressure == nil {
 		return 0, false
@@ -190,8 +190,8 @@ func AtLeastOfBound(r *result.Run) (float64, bool) {
 	return value(r.Backpressure.PeakAtLeastToBound)
 }
 
-// References returns what the same consumers delivered without backpressure, for the valid runs of
-// variants.
+// References returns, for valid runs of the variants, what the same consumers delivered without
+// backpressure under the same load.
 func References(compared []Variant) map[*result.Run]figure.Reference {
 	var sets [][]*result.Run
 	for _, v := range compared {

@@ -72,8 +72,8 @@ func tabulate(d *analysis.Study, columns ...column) Answer {
 	return t
 }
 
-// cellBottleneck names the bottleneck of most of the cell's runs, with its use; "" if no run names
-// one.
+// cellBottleneck names the most frequent bottleneck of the cell's runs, with its saturation; "" if
+// no run names one.
 func cellBottleneck(d *analysis.Cell) string {
 	named := map[string][]float64{}
 	var order []string

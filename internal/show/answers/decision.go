@@ -160,8 +160,8 @@ func (k workKind) figureOf(d *analysis.Study, c *analysis.Cell, f figure.Figure)
 	return text, values, true
 }
 
-// source returns the first source that has a campaign with two engines, or else one engine, or else
-// the first source.
+// source returns the first source with a campaign that has the figure of two engines, or else of
+// one, and that campaign. If there is none, it returns an empty study.
 func (k workKind) source(campaigns []*analysis.Study) (workSource, *analysis.Study) {
 	for _, least := range []int{2, 1} {
 		for _, s := range k.of {

@@ -20,7 +20,7 @@ func ofPlain(d *analysis.Study, head, name string) column {
 	}}
 }
 
-// engineGroups returns as alone the cells without a plain cell.
+// engineGroups groups the cells of other engines by their plain cell. alone are those without one.
 func engineGroups(d *analysis.Study) (groups []engineGroup, alone []*analysis.Cell) {
 	at := map[string]int{}
 	for _, c := range d.ValidCells() {

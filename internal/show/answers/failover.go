@@ -79,8 +79,8 @@ func stretched(head string, of func(*result.Availability) *result.Stretch) colum
 	return column{head, func(c *analysis.Cell) string { return stretchP99(c, of) }}
 }
 
-// stretchP99 prints a part's e2e response time p99, or its service time if it has no response time:
-// the median over the runs.
+// stretchP99 prints the median over the runs of the e2e response time p99, or else of the e2e
+// service time p99, in one period: before, during or after the faults.
 func stretchP99(c *analysis.Cell, of func(*result.Availability) *result.Stretch) string {
 	var values []float64
 	for _, r := range c.Sample.Taken {
@@ -100,7 +100,7 @@ func stretchP99(c *analysis.Cell, of func(*result.Availability) *result.Stretch)
 	return CellMark(c, analysis.FromValues(values), analysis.FromValues(values).Bounded(f))
 }
 
-// e2eP99 is NaN if nothing was delivered in the part, or no time is reliable.
+// e2eP99 is NaN if nothing was delivered in the period, or no time is reliable.
 func e2eP99(r *result.Run, s *result.Stretch) float64 {
 	for _, metric := range []string{"e2e_response_time", "e2e_service_time"} {
 		if t, some := s.Time[metric]; some && t.Count > 0 && r.Says("time."+metric) {

@@ -118,7 +118,7 @@ func bottleneckClause(c *analysis.Cell) string {
 	}
 }
 
-// moreOf is 0 if the multiple is not known.
+// moreOf is the cell's scaled setting ÷ that of the first cell; 0 if it is not known.
 func moreOf(d *analysis.Study, c *analysis.Cell, by []float64) float64 {
 	for i := range by {
 		if d.Cells[i].Name == c.Name {
@@ -128,8 +128,7 @@ func moreOf(d *analysis.Study, c *analysis.Cell, by []float64) float64 {
 	return 0
 }
 
-// efficiencyOf prints a cell's speed-up ÷ its multiple of the first cell's value. more reports
-// whether the multiple is not 1.
+// efficiencyOf prints a cell's speed-up ÷ moreOf. more reports whether moreOf is not 1.
 func efficiencyOf(d *analysis.Study, c *analysis.Cell, by []float64) (text string, more bool) {
 	const name = analysis.ThroughputFigure
 	times := moreOf(d, c, by)

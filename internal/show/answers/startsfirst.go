@@ -9,8 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// pricesOfStarts is a sentence on the cost of writing each record's start before its delivery; ""
-// if no cell does that. of(first, late) returns the cost, or "" if it is not known.
+// pricesOfStarts is a sentence on the cost of writing the start marker of each record before its
+// delivery; "" if no cell does that. of(first, late) returns the cost, or "" if it is not known.
 func pricesOfStarts(d *analysis.Study, cells []*analysis.Cell, of func(first, late *analysis.Cell) string) string {
 	var clauses []string
 	for _, c := range cells {
@@ -39,8 +39,9 @@ func startsCost(d *analysis.Study) func(first, late *analysis.Cell) string {
 	}
 }
 
-// eachTook prints the cost of a record with starts first ÷ its cost with late starts: bytes,
-// requests, CPU and further figures. It is "" if no ratio is known.
+// eachTook prints the cost of a record if its start marker is written before its delivery ÷ the
+// cost if it is written later: bytes, requests, CPU and further figures. It is "" if no ratio is
+// known.
 func eachTook(first, late *analysis.Cell, further ...string) string {
 	times := func(name string) string { return quotient(first.Of(name), late.Of(name)) }
 	var took []string

@@ -89,7 +89,7 @@ func rankedTime(d *analysis.Study, metric string) string {
 }
 
 // quickest names the cell with the lowest time, and whether the runs show it; "" for fewer than two
-// cells and for unlike variants.
+// cells, and for a campaign with variants and another axis.
 func quickest(d *analysis.Study, metric string) string {
 	by := rankedTime(d, metric)
 	ranked := d.RankedOtherwise(by)

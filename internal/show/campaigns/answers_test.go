@@ -18,7 +18,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// answered calls change to set what each run of a cell reached, with a noise of about a per cent.
+// answered calls change for each run, to set what the run reached. noise is a factor near 1 that
+// varies by about a per cent.
 func answered(t *testing.T, answer string, repeat int, names []string, change func(cell int, noise float64, r *result.Recorded)) *result.RecordedCampaign {
 	m := showtest.NewMaker(t, 9)
 	c := &result.RecordedCampaign{Dir: "runs/20261121T195900Z-" + answer + "-c4wq7d"}
@@ -192,7 +193,7 @@ func knee(t *testing.T, repeat int) *result.RecordedCampaign {
 	})
 }
 
-// stored makes runs whose throughput falls for each stored GB: falls is in MB/s.
+// stored makes runs whose throughput falls by falls MB/s for each stored GB.
 func stored(t *testing.T, repeat int, falls float64) *result.RecordedCampaign {
 	return answered(t, "slope", repeat, []string{"20 GB"}, func(_ int, noise float64, r *result.Recorded) {
 		produces(r, 1e6, 100)

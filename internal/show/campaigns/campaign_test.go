@@ -100,7 +100,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// At most one in twenty campaigns names a best codec.
+// If all codecs are alike, at most one in twenty campaigns names a best one.
 func TestAnswersOfTheSame(t *testing.T) {
 	c := sweep(t, 6, codecs, []float64{1, 1, 1, 1, 1})
 	best := 0
@@ -259,7 +259,7 @@ func TestCampaignOfASearch(t *testing.T) {
 	showtest.Golden(t, "campaign-search.csv", showtest.Written(t, campaign(c, ""), report.Options{Format: report.AsCSV, Table: "probes"}))
 }
 
-// An interrupted run is in no median, and counts once.
+// An interrupted run is in no median, and counts only as interrupted.
 func TestInterruptedOfACampaign(t *testing.T) {
 	m := showtest.NewMaker(t, 7)
 	cut := m.Run("a", 50, func(r *result.Run) { r.Run.Interrupted = true })

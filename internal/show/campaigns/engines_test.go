@@ -59,7 +59,7 @@ func scaleSuite(t *testing.T, repeat int) *result.RecordedCampaign {
 }
 
 // A sentence does not present a falling rate as growth. It compares more partitions with fewer only
-// at the same shape.
+// for the same number of consumers and threads.
 func TestEngineScalingIsInTheOrderOfShapes(t *testing.T) {
 	of := func(rates ...float64) string {
 		names := []string{"4x25-few", "4x25-many", "1x1-few", "1x1-many", "6x25-few", "6x25-many"}

@@ -64,7 +64,7 @@ func asked(d *analysis.Study, runs []*result.Recorded, name string) bool {
 	return false
 }
 
-// Each client reports other details of a failed record (docs/DRIVERS.md).
+// Clients differ in what they report about a record that was not acked (docs/DRIVERS.md).
 func unsettledNote(d *analysis.Study) []string {
 	clients := map[string]bool{}
 	var unsettled int64

@@ -90,8 +90,8 @@ func (d *CampaignDocument) Figures() []figure.Figure {
 
 const picturedCells = 4
 
-// pictured reports whether the lag of the cells is drawn. A matrix without backpressure seldom
-// varies the lag.
+// pictured reports whether the lag of the cells is drawn. Without backpressure, the lag seldom
+// differs between the cells of a matrix.
 func (d *CampaignDocument) pictured() bool {
 	return len(d.Cells) <= picturedCells && d.Search == nil &&
 		(len(d.Axes) == 0 || analysis.UnderBackpressure(d.study.Variants()))

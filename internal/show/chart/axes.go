@@ -49,8 +49,8 @@ func rows(label string, names []string) draw.Axis {
 
 func axisOf(f figure.Figure, scale draw.Scale) draw.Axis { return draw.Free(f.Title, scale, f.Format) }
 
-// apart is the ratio of the highest series to the lowest from which a linear axis
-// would make the lowest flat.
+// apart is the ratio of the highest series to the lowest from which the axis is logarithmic: on a
+// linear one, the lowest series would be flat.
 const apart = 20
 
 func scaleOf(all []draw.Series) draw.Scale {

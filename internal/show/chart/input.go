@@ -180,8 +180,8 @@ func typicalRuns(c *result.RecordedCampaign) ([]named, error) {
 	return all, nil
 }
 
-// study returns the campaign, or makes one whose cells are the runs of one variant. The notes name
-// cells without a valid run.
+// study returns the study of the campaign. Without a campaign, it makes one with a cell for each
+// variant of the runs. The notes name cells without a valid run.
 func (in Input) study() (study *analysis.Study, notes []string, err error) {
 	c := in.Campaign
 	if c == nil {

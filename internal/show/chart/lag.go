@@ -49,7 +49,7 @@ func lagPanel(r named) (draw.Panel, []string, error) {
 	return draw.Panel{Y: draw.Free("records", draw.Linear, count), Series: series}, notes, err
 }
 
-// Each value lasts until the next one was read.
+// lagSeries draws each value until the next reading of the lag.
 func lagSeries(r named, name string) (draw.Series, error) {
 	s := draw.Series{Name: name, Figure: "lag_records", Kind: draw.Steps}
 	levels, _ := analysis.LagOver(r.Intervals)
@@ -63,8 +63,8 @@ func lagSeries(r named, name string) (draw.Series, error) {
 	return s, nil
 }
 
-// boundSeries is the controller's bound until the load ended. A bound of one partition does not fit
-// the topic's lag.
+// boundSeries is the controller's bound until the load ended. It omits a bound for each partition,
+// which cannot be compared with the lag of the whole topic.
 func boundSeries(r named) (draw.Series, bool) {
 	b := r.Run.Backpressure
 	if b == nil || b.Per == "partition" {

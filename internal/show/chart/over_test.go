@@ -17,7 +17,7 @@ func everything(t *testing.T) *result.Recorded {
 	end := r.Intervals[len(r.Intervals)-1].EndNs
 	for k := range r.Intervals {
 		i := &r.Intervals[k]
-		// Counts cover a reading that took longer than the interval.
+		// Rates are per time between the readings, which may be longer than the interval.
 		i.ReadFromNs, i.ReadToNs = i.StartNs, i.EndNs+int64(k)*1_000_000
 		n := int64(k)
 		i.Brokers = []result.IntervalBroker{

@@ -151,7 +151,7 @@ func censored(s selection, metric string) (draw.Spec, error) {
 }
 
 // censoredPanel also returns the end of its axis. The last stripe ends at 1, which is infinitely
-// far, so it is drawn as wide as one nine.
+// far on this axis, so it is drawn as wide as one more nine, such as from 0.9 to 0.99.
 func censoredPanel(r named, metric string) (p draw.Panel, end float64, err error) {
 	if !strings.HasPrefix(metric, "e2e_") {
 		return p, 0, r.lacks(runFile, "time.e2e_response_time", "only what is delivered has an end to be missed")
@@ -185,7 +185,7 @@ func copies(r *result.Run) int64 { return int64(max(1, r.Delivery.Copies)) }
 func stripes(r *result.Run) (all []draw.Stripe) {
 	n, d := copies(r), r.Delivery
 	total := n * r.Load.Scheduled
-	// Delivered records arrived, even if their fate is failed or unknown.
+	// A delivered record is not drawn as failed or unknown, even if its producer reported that.
 	unknown := n*r.Load.Unknown - d.UnackedDelivered
 	failed := n*r.Load.Failed + min(unknown, 0)
 	reached := d.Unique

@@ -153,8 +153,8 @@ func (s shapes) ideal() draw.Series {
 	return line
 }
 
-// base is the median of the line's valid cell of the smallest shape, or else of the first line with
-// the same engine; NaN without one.
+// base is the median at the smallest shape: of the line's own valid cell, or else of the first line
+// with the same engine that has one. It is NaN if there is none.
 func (s shapes) base(l line, figure string) float64 {
 	engine := l.cells[0].EngineOf()
 	for _, candidates := range append([]line{l}, s.lines...) {

@@ -123,7 +123,7 @@ const (
 	noConsumers = "the run had no consumers"
 )
 
-// A killed run without a summary has only intervals.
+// A killed run has no totals, so produces and consumes check its intervals too.
 func produces(r named) bool {
 	return r.Run.Load.Scheduled > 0 || slices.ContainsFunc(r.Intervals,
 		func(i result.Interval) bool { return i.Scheduled > 0 || i.Acked > 0 })
@@ -192,7 +192,7 @@ func (ps *panels) add(p draw.Panel, notes []string, err error) {
 	ps.all, ps.notes = append(ps.all, p), append(ps.notes, notes...)
 }
 
-// need adds a panel without which there is no chart.
+// need adds a panel and returns its error: without this panel there is no chart.
 func (ps *panels) need(p draw.Panel, notes []string, err error) error {
 	ps.add(p, notes, err)
 	return err

@@ -131,7 +131,7 @@ func TestCodecs(t *testing.T) {
 	lacking(t, "codecs", of1(a), "compression of a valid run", "run.json")
 }
 
-// repeats calls change to set how the names differ.
+// repeats returns n runs of each name; change sets what differs between the names.
 func repeats(t *testing.T, n int, names []string, change func(name string, r *result.Run)) (runs []*result.Recorded) {
 	made := showtest.NewMaker(t, 7)
 	for _, name := range names {

@@ -268,7 +268,8 @@ func TestAA(t *testing.T) {
 	percent := func(n int) float64 { return 100 * float64(n) / float64(comparisons) }
 	t.Logf("of %d comparisons of the same: false alarms of the primary figure in %.2f %%, of others in %.2f %%; --fail-if failed in %.2f %%",
 		comparisons, percent(primary), percent(others), percent(failed))
-	// The seed is fixed, so the result is too. A condition fails only on one side.
+	// The seed is fixed, so the result is too. A condition fails only if the figure is worse, not
+	// if it is better.
 	if most := mostOf(comparisons, alpha); primary > most || others > most || failed > mostOf(comparisons, alpha/2) {
 		t.Errorf("%d false alarms of the primary figure, %d of others and %d failures of a condition, in %d comparisons at %v",
 			primary, others, failed, comparisons, alpha)

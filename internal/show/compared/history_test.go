@@ -49,8 +49,8 @@ func TestHistory(t *testing.T) {
 	showtest.AllFormats(t, "history", func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) })
 }
 
-// A time of two clocks has its error in every format; for people, a time that is not above its
-// error is a dash.
+// A time between the clocks of two machines has its error in every format. In formats for people,
+// such a time is a dash if it is not above its error.
 func TestHistoryOfClocks(t *testing.T) {
 	runs := nightly(t)[:2]
 	for i, errorNs := range []int64{130_000, 1e9} {

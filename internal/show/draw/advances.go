@@ -1,6 +1,6 @@
 package draw
 
-// unitsPerEm is the number of the font's units in the size of a text.
+// unitsPerEm is the size of a text, measured in the font's units.
 const unitsPerEm = 2048
 
 // advances are the widths of the characters of Windows-1252 in Liberation Sans, which equal the

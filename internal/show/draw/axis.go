@@ -4,7 +4,7 @@ import "math"
 
 func known(v float64) bool { return math.Abs(v) < 1e200 }
 
-// room is the factor by which an axis may exceed its values.
+// room is the factor by which an axis may exceed its values; a value without this room is ignored.
 const room = 100
 
 // leastOfLog is the lowest value above 0 on a logarithmic axis.
@@ -101,7 +101,7 @@ func (a *axis) linearEnds(e extent, fixedLow, fixedHigh bool) {
 			a.high = max(e.high, a.low)
 		}
 	}
-	// A range that is too small for the precision of its values has no ticks.
+	// A range that is too small for the precision of its values has no ticks, so it is widened.
 	if size := max(math.Abs(a.low), math.Abs(a.high)); a.high-a.low <= 1e-9*size {
 		a.high = a.low + max(size*1e-3, 1e-12)
 		if size == 0 {

@@ -46,7 +46,8 @@ func (all styles) of(series []Series) []style {
 	return own
 }
 
-// The numbers of dashes, markers and hatches have no common factor with the number of colours.
+// The numbers of dashes, markers and hatches have no common factor with the number of colours, so
+// that equal combinations are rare.
 var dashes = [...][]float64{nil, {6, 3}, {2, 2.5}, {10, 3, 2, 3}, {14, 3}, {6, 3, 2, 3, 2, 3}, {1, 4}}
 
 func (s style) dash() []float64 { return dashes[s.number%len(dashes)] }
@@ -90,8 +91,8 @@ func (s style) hatch(x, y, width, height float64) [][]Point {
 	var lines [][]Point
 	norm := math.Hypot(h.right, h.down)
 	right, down := h.right/norm, h.down/norm
-	// Lines have the distances k·apart from the picture's origin, so neighbouring bars of a series
-	// have one pattern.
+	// The lines are k·apart away from the picture's origin, not from the bar, so that the pattern
+	// continues in neighbouring bars of a series.
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, c := range []Point{{x, y}, {x + width, y}, {x, y + height}, {x + width, y + height}} {
 		across := c.Y*right - c.X*down

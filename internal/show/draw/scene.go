@@ -11,8 +11,9 @@ type Scene struct {
 // Group is the shapes of one panel, or the marks or words of all panels.
 type Group struct {
 	// Class is "panel", "marks" or "words". A panel's Data are the scale of each axis, its ends as
-	// raw values and in pixels, and the place of 0 on a logarithmic axis. They locate values,
-	// except that several series in one category have their markers side by side.
+	// raw values and in pixels, and the place of 0 on a logarithmic axis. A reader can compute the
+	// place of a value from them, except if several series in one category have their markers side
+	// by side.
 	Class  string
 	Data   []Datum
 	Shapes []Shape

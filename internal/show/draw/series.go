@@ -46,7 +46,7 @@ func (p *panel) endsAt(series int, at Point) {
 	p.ends = append(p.ends, end{series, at})
 }
 
-// joins is the largest gap in pixels between two intervals that is not drawn.
+// joins is the largest gap between two intervals, in pixels, that does not break a line.
 const joins = 0.25
 
 // lines are the unbroken parts of a series in pixels. A value that held for a time is a horizontal

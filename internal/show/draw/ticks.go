@@ -105,8 +105,8 @@ type step struct {
 func (s step) size() float64           { return times(s.m, s.power) * s.second }
 func (s step) value(i float64) float64 { return times(i*s.m, s.power) * s.second }
 
-// index is v in steps, as a whole number. It rounds only if v is not at a tick, within the
-// precision of the values.
+// index is the number of steps in v. If v is at a tick, within the precision of the values, it is
+// the number of that tick. Else round makes it whole.
 func (s step) index(v float64, round func(float64) float64) float64 {
 	i := v / s.size()
 	if near := math.Round(i); math.Abs(i-near) < 1e-6 {

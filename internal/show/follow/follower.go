@@ -34,8 +34,8 @@ type Change struct {
 	Events    []result.Event
 	// Pulse is the agents' last pulse; nil if there is no new one.
 	Pulse *result.Pulse
-	// Histograms are those of intervals, of all metrics and both books; nil unless the Follower asks
-	// for them.
+	// Histograms are those of the intervals, of all metrics, for warm-up and measured window; nil
+	// unless the Follower asks for them.
 	Histograms []latency.LogEntry
 	// WrittenAt is when the run last wrote a line, by the file system's clock, or its start. A run
 	// writes at the end of each interval, so the age of WrittenAt shows whether the run was killed.
@@ -74,7 +74,8 @@ func Open(root *os.Root, dir string) (*Follower, error) {
 		return nil, err
 	}
 	f := &Follower{dir: dir, root: folder}
-	// A run writes an interval's line after all that belongs to it, so intervals are read first.
+	// A run writes an interval's line after the interval's other data. So intervals are read first:
+	// then the other files have these data.
 	f.tails = []*tail{
 		{name: result.IntervalsFile, atOnce: linesAtOnce, take: f.takeInterval},
 		{name: result.EventsFile, atOnce: linesAtOnce, take: f.takeEvent},

@@ -33,8 +33,9 @@ func PadLeft(s string, width int) string {
 
 const separator = " · "
 
-// Wrap breaks text into lines of at most width columns, between the parts of a list. It breaks a
-// longer part at its spaces. A longer word has its own line.
+// Wrap breaks text into lines of at most width columns. It breaks between parts, which " · "
+// separates, and at spaces only within a part that is longer than a line. A longer word has its own
+// line.
 func Wrap(text string, width int) []string {
 	var lines []string
 	line := ""

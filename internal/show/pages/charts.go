@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// In CSS pixels, for a page and for a telephone.
+// Widths of a chart in CSS pixels, for a page and for a telephone.
 const (
 	wideChart   = 860
 	narrowChart = 328

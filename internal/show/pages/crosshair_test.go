@@ -37,7 +37,8 @@ func TestCodedWords(t *testing.T) {
 	})
 }
 
-// The text of a moment also has the lag samples in it. A bound that never changes is one long step.
+// The text of a moment covers all samples of the lag within the moment. A bound that never changes
+// is one long step.
 func TestCrosshair(t *testing.T) {
 	count := func(v float64) string { return unit.Count(int64(v)) }
 	spec := draw.Spec{X: draw.Free("time", draw.Linear, count), Panels: []draw.Panel{

@@ -8,7 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// Consecutive sentences become a list or a list of facts.
+// partsOf joins consecutive items into a list, and labelled texts into a list of facts.
 func partsOf(s layout.Section) (parts []Part) {
 	for _, b := range s.Blocks {
 		text := Text{toneOf(b.Style), b.Text}

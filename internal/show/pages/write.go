@@ -36,8 +36,8 @@ type Options struct {
 	// Href returns the address of a run's page, by its folder; "" if there is none. Nil means that
 	// no run has a page.
 	Href func(dir string) string
-	// Assets begins the addresses of page.css and of Scripts, for a server that sends the policy
-	// itself. "" makes the page contain them.
+	// Assets is the beginning of the addresses of page.css and of Scripts, for a server that sends
+	// the content security policy itself. "" makes the page contain them.
 	Assets string
 	// Modules are further scripts of the server, by file name.
 	Modules []string

@@ -64,8 +64,8 @@ func TestDashboardAsksForWhatIsExported(t *testing.T) {
 	}
 }
 
-// If agents are scraped as well as their coordinator, each query asks for the series of only one of
-// them.
+// Prometheus may scrape both the agents and their coordinator. Each query asks for the series of
+// either the run or its agents.
 func TestDashboardCountsNoRecordTwice(t *testing.T) {
 	d := readDashboard(t)
 	for _, q := range d.queries() {

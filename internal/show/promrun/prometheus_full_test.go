@@ -70,7 +70,7 @@ type scraped struct {
 	known chan struct{} // closed when Prometheus has the end
 }
 
-// When the next scrape begins, Prometheus has stored the answer to the last.
+// When the second scrape of the finished run begins, Prometheus has stored the answer to the first.
 func (s *scraped) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -92,8 +92,8 @@ func (t timeMetric) Write(m *dto.Metric) error {
 	return nil
 }
 
-// All values of a slot count at its highest value, as in percentiles. The sum uses its middle, as
-// means do.
+// time counts all values of a histogram's slot at the slot's highest value, as percentiles do. The
+// sum uses the slot's middle, as means do.
 func (s sender) time(desc *prometheus.Desc, h *latency.Histogram, began time.Time, book string) {
 	native := make(map[int]int64)
 	classic := make([]*dto.Bucket, 0, len(bounds))

@@ -92,8 +92,8 @@ func agentFacts(r *result.Run) (facts [][2]string) {
 	return facts
 }
 
-// startSpread is the latest first round minus the earliest, with the clock errors of both agents;
-// "" if fewer than two are known.
+// startSpread is how long after the first agent the last one began to send or fetch, with the clock
+// errors of both; "" if fewer than two starts are known.
 func startSpread(all []result.Agent) string {
 	started := slices.DeleteFunc(slices.Clone(all), func(a result.Agent) bool { return a.StartedNs == nil })
 	if len(started) < 2 {

@@ -49,7 +49,7 @@ func TestManyAgents(t *testing.T) {
 	}
 }
 
-// What a missing part scheduled is in no book.
+// The records that a missing agent scheduled are in no book.
 func TestBooksWithoutAPart(t *testing.T) {
 	r := showtest.Agents(t, 3)
 	for _, missing := range []bool{false, true} {
@@ -66,7 +66,8 @@ func TestBooksWithoutAPart(t *testing.T) {
 	}
 }
 
-// The agents of a coordinator that died may have handed in their parts.
+// The agents of a coordinator that died may have handed in their parts. The report names the
+// command that collects them.
 func TestUnfinishedWithASession(t *testing.T) {
 	r := killed(t)
 	const command = "kafka-bench collect --session s7"

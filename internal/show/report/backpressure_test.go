@@ -150,8 +150,8 @@ func older(r *result.Recorded) *result.Recorded {
 	return r
 }
 
-// apart returns a run whose producers are in several processes. least is the lower end of its peak
-// lag.
+// apart returns a run whose producers are in several processes. least is the lowest possible peak
+// of its lag.
 func apart(r *result.Recorded, least int64) *result.Recorded {
 	ratio := float64(least) / float64(r.Run.Backpressure.MaxLag)
 	r.Run.Lag.PeakAtLeastRecords, r.Run.Backpressure.PeakAtLeastToBound = &least, &ratio

@@ -107,7 +107,7 @@ func killed(t *testing.T) *result.Recorded {
 	return r
 }
 
-// Without a waiting record in any reading, no age is printed.
+// If no reading found a waiting record, the report prints no age.
 func TestTimeLagThatNobodySaw(t *testing.T) {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	r.Run.Lag.TimeLagPeakNs = 0

@@ -101,8 +101,8 @@ func readHistograms(r *result.Recorded) (*RunHistograms, error) {
 	return h, nil
 }
 
-// All tags of a book get the same start and end: the interval of a tag's first value is not the
-// start of the tag.
+// bound gives all tags of a book the same start and end, because a tag may have its first value
+// long after its book began.
 func (h *RunHistograms) bound() {
 	for _, warmup := range []bool{false, true} {
 		var tags []*TagValues

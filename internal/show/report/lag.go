@@ -58,8 +58,8 @@ func printLag(p *layout.Page, recorded *result.Recorded) {
 	}
 }
 
-// timeLag prints no age of zero if no reading found a waiting record: the age is read only at the
-// ends of intervals.
+// If no reading found a waiting record, timeLag prints no age, rather than an age of 0: the age is
+// read only at the ends of intervals.
 func timeLag(r *result.Run) string {
 	if !timeLagSeen(r) {
 		return unit.Absent + " (looked at once an interval: no look found an undelivered record)"
@@ -71,8 +71,8 @@ func timeLag(r *result.Run) string {
 // that no reading saw a waiting record.
 func timeLagSeen(r *result.Run) bool { return r.Lag.TimeLagPeakNs > 0 || r.Load.Acked == 0 }
 
-// printRecovery says so if only a part of the load was admitted: else a backlog could not shrink
-// while more is offered than delivered.
+// printRecovery also says if only a part of the load was admitted. This explains how a backlog
+// could shrink although more was offered than delivered.
 func printRecovery(p *layout.Page, r *result.Run, c result.Change) {
 	at := "at " + unit.Seconds(float64(c.AtNs)/1e9) + " " + c.What + ": "
 	meanwhile := " came in"

@@ -74,7 +74,7 @@ func TestFindingsFollowTheFigures(t *testing.T) {
 	}
 }
 
-// Runs that other agents made are no repeats.
+// Runs with another number or placement of agents are not repeats.
 func TestSideBySideOfAgents(t *testing.T) {
 	var runs []*result.Recorded
 	for i, change := range []func(*result.Run){

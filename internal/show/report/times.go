@@ -58,7 +58,7 @@ const notEnded = "open: had not ended, and counts as slower than all that had; >
 
 const shifted = "±: what the clocks of two machines may add or take; a time that is not above it is " + unit.Absent
 
-// The result has the times, but they show how long the tool waited for a CPU.
+// The run's files have these times, but the times show how long the tool waited for a CPU.
 const unreliable = "a column of " + unit.Absent + ": not to be relied on, the tool was starved of CPU"
 
 func printTimes(p *layout.Page, r *result.Run) {

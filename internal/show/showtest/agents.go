@@ -47,8 +47,8 @@ func Agents(t *testing.T, n int64) *result.Recorded {
 	return r
 }
 
-// MadeBy returns a change that makes a run one of agents. With the placement apart, only the first
-// agents send: their number is senders.
+// MadeBy returns a change that turns a run into one that agents made. With the placement apart, the
+// first agents only send and the others only consume; senders is how many agents send.
 func MadeBy(agents, senders int, placement string) func(*result.Run) {
 	return func(r *result.Run) {
 		r.Run.Placement = placement

@@ -10,12 +10,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// Study makes the variants of a study of backpressure from overloads.
+// Study makes the runs of a study of backpressure: variants of an overload.
 type Study struct {
 	*Maker
 }
 
-// NewStudy returns the same study for the same seed.
+// NewStudy returns a Study. Studies with the same seed make the same runs.
 func NewStudy(t *testing.T, seed uint64) Study { return Study{NewMaker(t, seed)} }
 
 // Variant returns a repeat of a variant: an overload, with or without a gate.
@@ -67,7 +67,7 @@ func (s Study) bounded(controller string, bound func(i int) int64, peak int64, p
 	}
 }
 
-// Credit returns a run that keeps a bound of 5,000 records, and keeps all consumers busy.
+// Credit returns a run that keeps the lag below 5,000 records and all consumers busy.
 func (s Study) Credit() *result.Recorded {
 	return s.Variant("credit", resulttest.OverloadTight(), s.bounded("credit", func(int) int64 { return 5000 }, 4931, 2640, 0.9975))
 }

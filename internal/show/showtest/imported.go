@@ -11,7 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// Imported returns an imported run of a producer's tool, without a start time.
+// Imported returns a run imported from the output of kafka-producer-perf-test, which does not say
+// when the run began.
 func Imported(name string) *result.Recorded {
 	r := &result.Recorded{Dir: "runs/" + name, Run: result.Run{
 		SchemaVersion: 1,

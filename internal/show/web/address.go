@@ -63,7 +63,8 @@ func (a Address) url(port string) string {
 	return "http://" + net.JoinHostPort(a.reachable(), port) + "/"
 }
 
-// If the address is every address of the machine, reachable is one that other machines may reach.
+// reachable returns the host for a URL. If the server listens at every address of the machine, this
+// is an address that other machines may reach.
 func (a Address) reachable() string {
 	if !a.everywhere() {
 		return a.host

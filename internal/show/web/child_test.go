@@ -453,8 +453,8 @@ func TestFinishWaits(t *testing.T) {
 	}
 }
 
-// The folder of an agent's part never gets an end, so the part counts as measured from its first
-// interval.
+// An agent records its part of a run in a folder that never says that the part has ended. So the
+// part counts as measured from its first interval.
 func TestEndOfAPartIsScraped(t *testing.T) {
 	for _, agent := range []bool{false, true} {
 		l := &live{seen: &seen{}, agent: agent}

@@ -184,7 +184,7 @@ func (l *Library) folder(dir string) string {
 	return folder
 }
 
-// checkFolder refuses what the root would refuse too.
+// checkFolder accepts only a name that a folder directly in the library can have.
 func checkFolder(folder string) error {
 	if !fs.ValidPath(folder) || folder == "." || strings.ContainsAny(folder, `/\`) {
 		return fmt.Errorf("%q is no folder of a run: %w", folder, fs.ErrNotExist)

@@ -138,7 +138,7 @@ func (s *site) history(name string, c *catalog, l links) ([]byte, error) {
 
 const mostCompared = 100
 
-// Each set is given by folders of runs, or of campaigns with one scenario.
+// a and b are the folders of the two sets: folders of runs, or of campaigns with one scenario.
 func (s *site) comparison(a, b []string, c *catalog, l links) ([]byte, error) {
 	if len(a) == 0 || len(b) == 0 {
 		return nil, badRequest{errors.New("a comparison needs a run in A and another in B: tick one of each")}

@@ -16,7 +16,7 @@ import (
 type Subject struct {
 	Engine     kmq.Engine
 	StartFirst bool
-	// On runs a law on a cluster and returns when the law has ended.
+	// On runs a law, which is one test of the suite, on a cluster. It returns when the law has ended.
 	On func(t *testing.T, law func(t *testing.T, c cluster.Cluster))
 	// Tries reports whether to run a law; nil: all are run.
 	Tries func(kmq.Engine, law) bool

@@ -11,7 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/markers"
 )
 
-// In new partitions starts would wait, unlike in older ones, which short tests do not reach.
+// For CarefulFor, records of a new partition wait for their start markers. Short tests would never
+// reach the time after that.
 func TestMain(m *testing.M) {
 	markers.CarefulFor = 0
 	os.Exit(m.Run())

@@ -246,7 +246,7 @@ func givenUp(w *world) {
 	w.nothing(w.open())
 }
 
-// Ready records wait for longer than their locks last; that is no delivery.
+// Ready records wait for longer than their locks last. That does not count as a delivery.
 func unseen(w *world) {
 	const lent = 2 * time.Second
 	all := w.produce(12)

@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// spoil changes all that an application may change, so not the bytes of key, value and header
-// values.
+// spoil changes everything that an application may change. It replaces the key, the value and a
+// header value, because it must not write to their bytes.
 func spoil(r *kgo.Record) {
 	other := []byte("the application's")
 	r.Headers[0].Value = other

@@ -65,7 +65,7 @@ func (w *world) newClient(with ...kgo.Opt) *kgo.Client {
 	return client
 }
 
-// A client may give up if a broker does not know a new topic.
+// create waits until all brokers know the topic, because a client may give up if one does not.
 func (w *world) create(topic string, partitions int) {
 	w.Helper()
 	clustertest.Topic(w, w.cluster, topic, partitions, 1, nil)

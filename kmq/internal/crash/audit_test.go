@@ -27,7 +27,8 @@ func (v *world) deadLetters() map[int]int {
 }
 
 func (v *world) unsettled(ctx context.Context) ([]int, error) {
-	// Dead letters are read first: a later one is still open or in the journal.
+	// Read the dead letters first. A record that becomes a dead letter after that counts as open,
+	// unless the journal says that it was processed.
 	if v.dead != nil {
 		if err := v.dead.sync(ctx); err != nil {
 			return nil, err

@@ -129,7 +129,7 @@ func plainRecord(n int, key string) *kgo.Record {
 	return &kgo.Record{Key: []byte(key), Value: fmt.Appendf(nil, "%d of %s", n, key), Timestamp: time.UnixMilli(int64(1_750_000_000_000 + n))}
 }
 
-// A missing record is not replaced by the next one.
+// If the record to redeliver is no longer in the log, the next record is not delivered instead.
 func TestDefectRereadRecordIsAnother(t *testing.T) {
 	t.Parallel()
 	for _, gone := range []struct {

@@ -26,7 +26,7 @@ import (
 type fault struct {
 	name  string
 	begin func(f *faulty) (end func())
-	// quiet stops the test's producer, which would not survive.
+	// quiet: the test's producer stops before the fault, because the fault would end it.
 	quiet bool
 	idle  []kmq.Engine
 	// only is the affected engine; empty: all.
@@ -66,7 +66,8 @@ func (f *faulty) answer(faults ...kfake.Fault) (end func()) {
 	return h.Remove
 }
 
-// last returns how many errors queues may have received; false if none are injected.
+// last lets the fault last for d, or for up to ten times d until a request has met it. It returns
+// how many injected errors the queues may have received; some is false if the fault injects none.
 func (f *faulty) last(d time.Duration) (n int, some bool) {
 	defer func() { f.handles = nil }()
 	for over := time.Now().Add(10 * d); ; d = 100 * time.Millisecond {
@@ -129,7 +130,8 @@ func some(percent int, err *kerr.Error, keys ...kmsg.Key) kfake.Fault {
 	return kfake.Fault{Keys: keys, Err: err, Count: -1, When: func(kmsg.Request) bool { return rand.IntN(100) < percent }}
 }
 
-// once leaves out what a request asks about after the first: the group, before its partitions.
+// once applies a fault only to the first item of a request. kfake checks the group of a request
+// before the partitions, so only the group gets the error.
 func once(f kfake.Fault) kfake.Fault {
 	var last kmsg.Request
 	when := f.When
@@ -211,8 +213,8 @@ var faults = []fault{
 	{idle: noGroup, name: "commits are of another generation", begin: answers(
 		some(20, kerr.IllegalGeneration, kmsg.OffsetCommit, kmsg.TxnOffsetCommit), some(20, kerr.UnknownMemberID, kmsg.OffsetCommit, kmsg.TxnOffsetCommit),
 		some(20, kerr.RebalanceInProgress, kmsg.OffsetCommit, kmsg.TxnOffsetCommit))},
-	// A coordinator that loads says so of the group. The client would leave out a partition of which
-	// that was said, until it is assigned anew.
+	// A loading coordinator returns its error for the group, not for partitions. After such an error
+	// for a partition, the client would not fetch the partition until it is assigned again.
 	{idle: noGroup, name: "offsets can't be read", begin: func(f *faulty) func() {
 		end := answers(some(50, kerr.UnstableOffsetCommit, kmsg.OffsetFetch), once(some(50, kerr.CoordinatorLoadInProgress, kmsg.OffsetFetch)))(f)
 		putOut := answers(some(30, kerr.UnknownMemberID, kmsg.Heartbeat))(f)
@@ -341,7 +343,8 @@ func (f *faulty) all() {
 		end := one.begin(f)
 		hits, some := f.last(faultLasts)
 		if one.everyWrite && v.spec.Engine == kmq.Markers {
-			// A queue ends by its next start, and writes none while its group gives out the partitions anew.
+			// A queue ends when its next start marker is refused. It writes no start markers during a
+			// rebalance, so this may take a while.
 			v.await(func() bool { return v.book.lines[lineEnded] > ended }, recoverWithin)
 		}
 		end()

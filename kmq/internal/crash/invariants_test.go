@@ -218,7 +218,7 @@ func TestInvariant8NeverEarlyThoughTheLogsClockIsSet(t *testing.T) {
 				v, f := single(t, markersWay, func(s *queueSpec) { s.Visibility = 3 * time.Second; s.MaxDeliveries = 0 })
 				v.createMarkers(f)
 				q := v.open(nil)
-				// The tracker knows only the log's time of older markers.
+				// Wait until the tracker reads live: of older markers it knows only the log's time.
 				if err := v.produce(soon(t), 5); err != nil {
 					t.Fatal(err)
 				}

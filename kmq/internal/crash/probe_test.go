@@ -320,8 +320,8 @@ func (v *world) nothingHidden() {
 // The log's time has truncated milliseconds.
 const clockGrain = 2 * time.Millisecond
 
-// meanwhile is how long a tracker may take from the read by which a record is due until the end is
-// written after the copy. A member that locks the record in between is too late.
+// meanwhile is how long a tracker may take from reading that a record is due, through the copy, to
+// the append of the end marker. A member that locks the record in this time is too late.
 const meanwhile = time.Second
 
 // A redelivered record was released, or its lock had expired by the log's time.
@@ -352,8 +352,8 @@ func (v *world) checkEarly(p int32, log []logged) {
 	}
 }
 
-// inTime returns a record's markers up to the first expiry of its lock. Its copy may have been outstanding since then,
-// and a later extension does not count.
+// inTime returns a record's markers up to the first expiry of its lock. The tracker may have been
+// writing the copy since then, so a later extension does not count.
 func inTime(said []logged) []logged {
 	for i, m := range said {
 		if i > 0 && m.time.Sub(lockEnd(said[:i])) > clockGrain {
@@ -363,7 +363,8 @@ func inTime(said []logged) []logged {
 	return said
 }
 
-// lockEnd returns the later of two holders' deadlines, unless the last holder changed its deadline.
+// lockEnd returns when a record's lock ends. A start can only make it later. An extension or a
+// release sets it, if it is by the newest holder.
 func lockEnd(said []logged) time.Time {
 	var until time.Time
 	var holder uint32

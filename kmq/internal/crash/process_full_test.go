@@ -49,7 +49,7 @@ func start(t testing.TB, spec childSpec) *process {
 	}
 	started := make(chan error)
 	go func() {
-		// The signal belongs to the thread that started the child.
+		// The kernel sends the signal of endWithParent when this thread ends, so keep the thread.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()

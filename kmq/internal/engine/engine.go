@@ -43,8 +43,9 @@ type Unhander interface {
 // AllExtender is an Engine that can extend many leases in one step.
 type AllExtender interface {
 	// ExtendAll sets locks to expire at most d from now. It skips leases that have ended or cannot be
-	// extended, and returns the first error of one that cannot. It returns when ctx ends at the
-	// latest. Until it returns, it owns the slice, and nothing else may settle or extend the leases.
+	// extended, and returns the first error of a lease that cannot be extended. It returns when ctx
+	// ends at the latest. Until it returns, it owns the slice, and nothing else may settle or extend
+	// the leases.
 	ExtendAll(ctx context.Context, leases []*lease.Lease, d time.Duration) error
 }
 

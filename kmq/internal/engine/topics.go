@@ -170,9 +170,9 @@ func createBeside(ctx context.Context, cl *kgo.Client, name, other string, parti
 }
 
 // Weaker lists in which respects a topic keeps records less well than another: replication,
-// min.insync.replicas, retention, max.message.bytes, and compaction of only the first. Without
-// permission to read the configuration it compares only the replication; the parameters is and want
-// are the two shapes.
+// min.insync.replicas, retention, max.message.bytes, and compaction if the other is not compacted.
+// Without permission to read the configuration it compares only the replication; the parameters is
+// and want are the two shapes.
 func Weaker(ctx context.Context, cl *kgo.Client, name, than string, is, want Topics) ([]string, error) {
 	var all []string
 	if is.Replication < want.Replication {

@@ -144,9 +144,10 @@ func (e *Engine) hold(p *partition, l *lease.Lease) {
 	}
 }
 
-// In take, handOut is false after too many deliveries from this offset. A copy with more deliveries
-// than this queue allows is delivered once, because another group, or a queue with other settings,
-// made it.
+// take reports whether the record is now in flight (taken), and whether to deliver it (handOut). It
+// does not deliver a record again after MaxDeliveries. But a copy that was already delivered more
+// often when it was written is delivered once: another group, or a queue with other settings, wrote
+// it.
 func (e *Engine) take(s *slot) (taken, handOut bool) {
 	taken, missing := s.run.of.take(s)
 	e.counts.Missing += int64(missing)
@@ -196,7 +197,7 @@ func (e *Engine) commitOf(id int32) (member.Offset, bool) {
 	if at >= 0 {
 		metadata, fits := e.coder.fit(at, progress, limit)
 		if !fits {
-			// The limit was lowered. The cluster's older commit loses nothing.
+			// The limit was lowered, and the map no longer fits. The previous commit loses no record.
 			e.tight.About("commit a map", errTooLong)
 			commit.At, tight = -1, true
 		}

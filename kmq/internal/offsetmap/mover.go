@@ -140,9 +140,9 @@ func (e *Engine) moved(ctx context.Context, m *move, err error) {
 	}
 }
 
-// settleMove reports whether to log the error of a failed copy: the record is then copied again, or
-// delivered. Unless the engine has halted, a canceled context belongs to another move: the client
-// gives up a whole batch with its first record.
+// settleMove reports whether to log the error of a failed copy. The record is then copied again, or
+// delivered. If a context was canceled but neither this move nor the engine has ended, it was the
+// context of another move: the client gives up a whole batch with the batch's first record.
 func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 	s := m.of
 	s.run.of.moving--

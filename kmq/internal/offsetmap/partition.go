@@ -26,8 +26,8 @@ type slot struct {
 	move  *move
 	base  int32 // first attempt from this offset
 	phase phase
-	// How often its copies were refused permanently: refused, copies to its partition; aside, dead
-	// letters.
+	// refused and aside count the copies that the cluster refused permanently: refused those to the
+	// record's partition, aside those to the dead-letter topic.
 	refused, aside uint8
 }
 

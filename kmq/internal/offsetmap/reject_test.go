@@ -13,7 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// A Reject fails after a while, the next one at once, and the record is delivered again later.
+// While the dead-letter topic is missing, the first Reject fails after a few seconds, the next one
+// at once. The records are delivered again later.
 func TestRejectNowhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
@@ -50,7 +51,7 @@ func TestRejectNowhere(t *testing.T) {
 	})
 }
 
-// A later result of the copy changes nothing.
+// After the lock has expired during a Reject, the result of the copy changes nothing.
 func TestLockRunsOutBesideReject(t *testing.T) {
 	for _, outcome := range []error{nil, kerr.NotEnoughReplicas, kerr.TopicAuthorizationFailed, context.Canceled} {
 		synctest.Test(t, func(t *testing.T) {

@@ -88,7 +88,8 @@ func TestRetentionAlarm(t *testing.T) {
 	})
 }
 
-// The alarm ignores deletions from before a group began; a commit at offset 0 counts as begun.
+// The alarm ignores records that were deleted before the group began. A group with a commit at
+// offset 0 has begun.
 func TestRetentionAlarmOfWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlace(t)

@@ -108,8 +108,8 @@ func (m *member) fetch() {
 			m.client.ResumeFetchTopics(topic) // records in a paused client would be released
 			paused = false
 		}
-		// With the veil this finds no record. If the veil fails with another version of franz-go, the
-		// poll then releases records instead of accepting and so losing them.
+		// With the veil, MarkAcks finds no record. If the veil fails with another version of franz-go,
+		// MarkAcks makes the poll release open records, instead of accepting and so losing them.
 		m.client.MarkAcks(kgo.AckRelease)
 		fetches := m.client.PollRecords(ctx, n)
 		if last {

@@ -270,7 +270,8 @@ func TestLittleRoom(t *testing.T) {
 	})
 }
 
-// Other members get the records in the client and in the reserved room at once.
+// After Close, other members get the records of the client and of the reserved room before their
+// locks expire.
 func TestCloseGivesBackWhatNobodySaw(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

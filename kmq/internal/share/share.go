@@ -84,8 +84,8 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 }
 
 // shape divides a bound of records in flight: open is the number of open records at which polls
-// stop, each the most records of a fetch, and sources how many brokers are fetched from at once.
-// With ahead, these are all brokers, and the client fetches before the polls.
+// stop, each is the most records of a fetch, and sources is the number of brokers that the client
+// fetches from at once. With ahead, these are all brokers, and the client fetches before a poll.
 type shape struct {
 	open, each, sources int
 	ahead               bool

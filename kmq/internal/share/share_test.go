@@ -139,7 +139,7 @@ func values(all []*lease.Lease) map[string]int {
 	return seen
 }
 
-// franz-go would accept the records at the next poll.
+// Without the veil, franz-go would accept the open records at the next poll.
 func TestWhatRunsOutIsDeliveredAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, 2)
@@ -181,7 +181,7 @@ func TestWhatRunsOutIsDeliveredAgain(t *testing.T) {
 	})
 }
 
-// Five releases archive a record at the broker, but not with the queue.
+// The broker archives a record after five deliveries, so the queue copies it before that.
 func TestNackForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, 2)

@@ -12,8 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The cost of a driver is the difference between two loops that do the same work: one uses the
-// driver, and one, in the driver's package, the client alone. The broker runs on the same
+// The cost of a driver is the difference between two loops that do the same work. One loop uses the
+// driver. The other, in the driver's package, uses the client alone. The broker runs on the same
 // processors.
 
 // A benchmark's topic, and how many records it keeps in the client.
@@ -143,8 +143,9 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// Ring provides records in turn and reuses each after its completion. Records complete nearly in order, so in a
-// long Ring the number of completed ones shows that the oldest is free. One goroutine calls Next.
+// Ring provides records in turn and reuses each after its completion. It has many more records than
+// may be in flight, and they complete nearly in order. So the number of completed records is enough
+// to know that the oldest record is free. One goroutine calls Next.
 type Ring[T any] struct {
 	slots []T
 	taken int64

@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// If a configuration needs what a driver lacks, it must fail with a helpful error, and the driver must not have the
-// interface.
+// If a configuration needs a capability that the driver lacks, the driver must refuse it with a
+// helpful error, and its clients must not implement the capability's interface.
 
 var capabilityTests = []test{
 	{name: "refusals of producers", run: testProducerRefusals},

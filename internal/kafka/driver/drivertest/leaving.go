@@ -76,7 +76,8 @@ func CheckNothingRuns(t *testing.T, words ...string) {
 	t.Errorf("goroutines are left:\n%s", strings.Join(left, "\n\n"))
 }
 
-// running omits the caller's stack, which comes first, and stacks that wait for a bubble's end.
+// running omits the caller's stack, which comes first, and goroutines that only wait for a synctest
+// bubble to end.
 func running(words []string) (found []string) {
 	stacks := make([]byte, 1<<22)
 	stacks = stacks[:runtime.Stack(stacks, true)]

@@ -110,7 +110,7 @@ func CheckTables(t *testing.T, d driver.Driver) {
 	}
 }
 
-// A name that the other side refuses is refused too.
+// Names that the other table (the producer's or the consumer's) refuses must be refused too.
 func checkTable(t *testing.T, table, other native.Table, try func(map[string]string) error) map[string]string {
 	t.Helper()
 	given := make(map[string]string)

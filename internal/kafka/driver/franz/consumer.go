@@ -141,7 +141,7 @@ func (c *consumer) take(ctx context.Context, p *kgo.FetchPartition) {
 	}
 }
 
-// chunk frees the client's records. It does not copy keys and values.
+// chunk gives the client's records back to slabs. It does not copy keys and values.
 func (c *consumer) chunk(p *kgo.FetchPartition) driver.Chunk {
 	b := c.buffers.Get()
 	b.Records = slices.Grow(b.Records, len(p.Records))
@@ -231,7 +231,7 @@ func (c *consumer) Close() {
 		defer c.abort()
 		c.assign.Wait()
 		c.client.AllowRebalance()
-		// A broker that does not answer notices the session timeout.
+		// If no broker answers, the group removes the member after the session timeout.
 		_ = c.client.LeaveGroupContext(ctx)
 		c.client.CloseAllowingRebalance()
 		// The client's leave may still wait for the end of a poll that was cut short. No more polls follow.

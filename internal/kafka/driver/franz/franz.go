@@ -17,7 +17,8 @@ import (
 
 const module = "github.com/twmb/franz-go"
 
-// dialTimeout is the client's own default (kgo.DialTimeout), which it does not apply to a given dialer.
+// dialTimeout is the client's own default (kgo.DialTimeout). The client does not apply it if the
+// driver sets a dialer (kgo.Dialer).
 const dialTimeout = 10 * time.Second
 
 type franz struct {

@@ -15,7 +15,7 @@ import (
 // The client returns one error for a record, and most errors do not say whether an earlier attempt may have reached
 // the log. So the driver also uses the client's traffic since Produce. In this order:
 //
-//	nothing left      No produce request of this client began to leave since
+//	nothing sent      The client has not begun to write a produce request since
 //	                  Produce: Failed, whatever the error.
 //	client refused    The client rejected the record (too large for a batch, no
 //	                  such partition): Failed.

@@ -19,13 +19,13 @@ import (
 //
 // The client retries after nearly every error, but some retries can never succeed. These errors end the consumer:
 //
-//	may not             authorization and authentication
-//	cannot              a group ID, session timeout, assignor or protocol that the
+//	rights              authorization and authentication
+//	settings            a group ID, session timeout, assignor or protocol that the
 //	                    broker or the group does not accept
-//	is gone             the topic was deleted or recreated, or is still unknown
-//	                    after unknownTopicPatience
-//	cannot be read      a batch that does not parse or decompress
-//	is closed           the client itself
+//	topic               deleted or recreated, or still unknown after
+//	                    unknownTopicPatience
+//	batch               does not parse or decompress
+//	client              closed
 //
 // All other errors go to OnError.
 

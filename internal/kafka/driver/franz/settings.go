@@ -46,7 +46,7 @@ var (
 func producerSettings(client *kgo.Client, cfg driver.ProducerConfig) []driver.Setting {
 	settings := settingsOf(client, clientOptions, produceOptions)
 	if cfg.Idempotent {
-		// The option does not apply then, and the client would report 1.
+		// An idempotent client does not apply this option, and would report 1.
 		replace(settings, "MaxProduceRequestsInflightPerBroker", fmt.Sprint(idempotentInFlight))
 	}
 	return append(settings, securityProtocol(cfg.Access))

@@ -83,17 +83,17 @@ func (c *consumer) offer(partitions []kafka.TopicPartition) {
 	c.onAssigned(numbers(partitions))
 }
 
-// Even if there is no partition to give, the client waits for the call, which continues a
-// rebalance.
+// takeOffered calls take even without a partition: in a rebalance, the client waits for this call
+// before it continues.
 func (c *consumer) takeOffered(take func([]kafka.TopicPartition) error) error {
 	c.owning.Lock()
 	defer c.owning.Unlock()
 	return c.takeLocked(c.wanted(), take)
 }
 
-// takeResumed gives the client the partitions that were resumed since they were offered. It reports whether others
-// are still held. Resume leaves this to the poller: during an assignment callback, no other goroutine may give
-// the client partitions.
+// takeResumed gives the client the partitions that were resumed since they were offered. It reports
+// whether the consumer still holds back others from the client. Resume leaves this to the poller:
+// during an assignment callback, no other goroutine may give the client partitions.
 //
 // A rebalance may wait in the client's queue. If it is an assignment, the client treats this call
 // as its answer, but still calls back for the assignment. A revocation still waits for its own

@@ -12,8 +12,8 @@ import (
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 )
 
-// TestCloseWithoutAnAnswer: if the client does not answer, Close leaves it open, because the call
-// still uses it.
+// TestCloseWithoutAnAnswer: if the client does not answer a call in time, Close leaves the client
+// open, because the call still uses it.
 func TestCloseWithoutAnAnswer(t *testing.T) {
 	for _, name := range []string{"a commit before it", "a commit as it revokes", "letting go"} {
 		t.Run(name, func(t *testing.T) {

@@ -19,8 +19,8 @@ import (
 const (
 	// pollStep limits one wait within the client, which knows no context.
 	pollStep = 50 * time.Millisecond
-	// holdStep limits such a wait while a partition is held, because the consumer must check between
-	// waits.
+	// holdStep limits such a wait while the consumer holds back a partition from the client (see
+	// offered): between waits, it checks whether the partition was resumed.
 	holdStep = 5 * time.Millisecond
 	// commitPatience limits the wait for a commit: the client's default request timeout (socket.timeout.ms).
 	commitPatience = time.Minute
@@ -323,8 +323,8 @@ func (c *consumer) commitsEnd() bool {
 }
 
 // Close waits for current commits and for the client to release its partitions. If the client does
-// not answer in time, Close reports that and leaves the client open, because the call still uses
-// it. The member then stays in its group until max.poll.interval.ms.
+// not answer a call in time, Close reports that and leaves the client open, because the call still
+// uses it. The member then stays in its group until max.poll.interval.ms.
 func (c *consumer) Close() {
 	c.closeAll.Do(func() {
 		c.closing.Store(true) // also ends a poll

@@ -10,8 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The client needs a group to read, although it neither joins it nor commits to it if its partitions are assigned
-// by hand.
+// The client needs a group to read. If its partitions are assigned by hand, it neither joins this
+// group nor commits to it.
 const noGroup = "kafka-bench-no-group"
 
 // defaultHeartbeat is the client's own interval (heartbeat.interval.ms).
@@ -32,7 +32,8 @@ func consumerProperties(cfg driver.ConsumerConfig) (properties, error) {
 		p.join(cfg)
 	}
 	if cfg.ControlRecords {
-		// The client skips control records without a message, but at a partition's end it reports the offset.
+		// The client skips control records silently. With this property it reports the offset at a
+		// partition's end.
 		p["enable.partition.eof"] = "true"
 	}
 	p.fetch(cfg)
@@ -57,7 +58,7 @@ func (p properties) fetch(cfg driver.ConsumerConfig) {
 		p.setInt("fetch.min.bytes", int64(cfg.FetchMinBytes))
 	}
 	if cfg.FetchMaxBytes > 0 {
-		// Without a message, the client raises it to message.max.bytes.
+		// Otherwise the client would silently raise a lower value to message.max.bytes.
 		p.setInt("fetch.max.bytes", max(int64(cfg.FetchMaxBytes), defaultInt("message.max.bytes")))
 	}
 	if cfg.FetchMaxPartitionBytes > 0 {

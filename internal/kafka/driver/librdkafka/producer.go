@@ -19,8 +19,8 @@ const (
 	eventsBuffer = 10_000
 	// The client has no call that waits while its buffer is full.
 	fullWait = time.Millisecond
-	// flushStep limits one call of the client's flush, and so the call into C that the flush leaves
-	// running.
+	// flushStep limits one call of the client's Flush. It also limits the call into C that Flush
+	// leaves running when it returns.
 	flushStep = 10 * time.Millisecond
 )
 

@@ -117,7 +117,7 @@ func (c *consumer) Kill() {
 	c.abort()
 }
 
-// A broker that does not answer notices the session timeout.
+// If no broker answers in time, the group removes the member after the session timeout.
 const leaveTimeout = 3 * time.Second
 
 // After Kill, the leave fails at once because there is no connection.

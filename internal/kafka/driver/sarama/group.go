@@ -52,7 +52,8 @@ func (m *member) Setup(session ibm.ConsumerGroupSession) error {
 	c.shelf.begin()
 	defer c.shelf.end()
 	claims := c.shelf.own(partitions)
-	// A goroutine that waits for space on the shelf does not see that the client ends a session.
+	// letGo wakes the goroutines that wait for space on the shelf: they do not see that the client
+	// ends the session.
 	context.AfterFunc(session.Context(), func() { c.shelf.letGo(claims) })
 	c.cfg.OnAssigned(partitions)
 	return nil

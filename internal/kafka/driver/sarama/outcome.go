@@ -15,7 +15,7 @@ import (
 // The client returns the error of the last attempt, which does not say whether an earlier attempt may have reached
 // the log. So the driver also uses the client's traffic since it got the record. In this order:
 //
-//	nothing left      No produce request of this client began to leave since
+//	nothing sent      The client has not begun to write a produce request since
 //	                  it got the record: Failed, whatever the error.
 //	client refused    The client rejected the record (larger than a batch may
 //	                  be, no such partition): Failed.

@@ -203,7 +203,7 @@ func (p *producer) Wire() driver.Wire { return p.network.meter.Wire() }
 
 func (p *producer) Requests() driver.Requests { return p.network.meter.Requests() }
 
-// Close cuts the client's connections, which fails everything that it does.
+// Close cuts the client's connections, so that everything that the client still does fails.
 func (p *producer) Close() {
 	p.closing.Do(func() {
 		p.network.line.Cut()

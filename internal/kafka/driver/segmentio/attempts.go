@@ -49,7 +49,8 @@ func (a *attempts) of(partition int32) *trial {
 	return t
 }
 
-// expect notes the ages of records that the Writer will get; withdraw removes them again. One goroutine calls both.
+// expect notes the times of Produce of records that the Writer will get; withdraw removes the times
+// again. One goroutine calls both.
 func (a *attempts) expect(messages []kafka.Message) {
 	if a.delivery == 0 {
 		return

@@ -67,7 +67,8 @@ func batchRecords(cfg driver.ProducerConfig) int {
 	return min(max(int(cfg.BatchBytes)/smallRecordBytes, defaultBatchRecords), mostBatchRecords)
 }
 
-// The client's own values, used without a delivery timeout (Writer.WriteBackoffMin and Max).
+// The Writer's defaults of WriteBackoffMin, WriteBackoffMax and MaxAttempts. The driver's own
+// retries (feed.go) use them too.
 const (
 	minBackoff      = 100 * time.Millisecond
 	maxBackoff      = time.Second

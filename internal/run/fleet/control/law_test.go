@@ -13,7 +13,7 @@ import (
 )
 
 // world is a log whose processes read and write late, write twice and do not know that they were
-// replaced. It has its own rules for valid instances.
+// replaced. It decides by its own rules which instances are valid, and compares State with them.
 type world struct {
 	t    *rapid.T
 	rand *rand.Rand // uniform, unlike rapid's numbers

@@ -215,8 +215,8 @@ func (s *State) begin(run int, p *Plan) {
 	}
 }
 
-// names reports whether a start names the valid instances, a time for each, and as owners only
-// those or none (−1).
+// names reports whether a start names only valid instances, has a time for each, and has as owners
+// only indexes of these instances or −1 (none).
 func (s *State) names(b *Start) bool {
 	for i, instance := range b.Instances {
 		if a := s.agents[i]; a == nil || a.instance != instance {

@@ -25,7 +25,7 @@ const (
 	// nothing.
 	Silence    = 2 * time.Second
 	mostAskers = 4096
-	// after a failed read, so that a broken connection does not use a processor
+	// pause follows each failed read, so that a broken connection does not keep a CPU busy.
 	pause = 10 * time.Millisecond
 )
 
@@ -223,7 +223,7 @@ func (n *Node) read() {
 	}
 }
 
-// The time is read last, before the seal.
+// answer reads the time last, right before the seal.
 func (n *Node) answer(p packet, now int64, from net.Addr) {
 	if !n.admit(p) {
 		return

@@ -43,8 +43,8 @@ func (n *Node) At(peer uint32, ns int64) (b clock.Bound, known bool) {
 	return clock.Bound{}, false
 }
 
-// Over returns the error of a used offset between two times (see [clock.Estimator.Over]). known
-// is false if the agent is not asked, or if the estimator does not know it.
+// Over returns the greatest error of a used offset between two times (see [clock.Estimator.Over]).
+// known is false if the agent is not asked, or if the estimator does not know the error.
 func (n *Node) Over(peer uint32, fromNs, toNs, usedNs int64) (b clock.Bound, known bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

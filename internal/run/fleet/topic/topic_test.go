@@ -22,7 +22,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 )
 
-// zstd uses finalizers, which a bubble cannot have.
+// No compression: zstd uses finalizers, which a synctest bubble cannot have.
 func config(c *virtual.Cluster, session string) Config {
 	return Config{
 		Brokers: c.Bootstrap(), Access: c.Access(), Session: session,
@@ -189,7 +189,7 @@ func TestAppendWaits(t *testing.T) {
 	virtual.Test(t, virtual.Options{ProduceDelay: 10 * time.Second}, testAppendWaits)
 }
 
-// Repeating a cancelled append gives at most a copy.
+// If a cancelled append is repeated, the log has at most one duplicate.
 func testAppendWaits(t *testing.T, c *virtual.Cluster) {
 	log := create(t, config(c, "s"))
 	w := control.NewWriter(log, nil, log.ID(), 0, 1)

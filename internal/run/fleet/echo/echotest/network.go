@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// Network is for a bubble of virtual time.
+// Network carries packets in a synctest bubble.
 type Network struct {
 	mu    sync.Mutex
 	conns map[string]*conn
-	// carry calls arrive for each packet that arrives, with its delay.
+	// carry decides a packet's fate: it calls arrive, with a delay, for each arrival.
 	carry func(from, to string, packet []byte, arrive func(packet []byte, after time.Duration))
 }
 
