@@ -14,9 +14,9 @@ const mostIdle = 0.75
 // where progress(t) is how far the consumers are past the committed offsets at t. So the bound does
 // not count records that wait only for a commit.
 //
-// The admitted and uncommitted records never exceed bound + what the consumers are expected to take
-// in reach (1.5) × interval, the usual time between two commits. A first silence without commits
-// does not change the interval.
+// Unless the consumers report Delivered, the admitted and uncommitted records never exceed bound +
+// what the consumers are expected to take in reach (1.5) × interval, the usual time between two
+// commits. A first silence without commits does not change the interval.
 type group struct {
 	tracks map[place]*track
 	order  []*track

@@ -41,7 +41,8 @@ func (e *entering) Err() error {
 	return e.both.Err()
 }
 
-// After entered, Close no longer ends the context. entered has no effect if Close came first.
+// After entered, Close no longer ends the context. entered has no effect if Close has ended it
+// already.
 func (e *entering) entered() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -188,8 +188,9 @@ func runAgent(ctx context.Context, flags agentFlags, stderr io.Writer) (err erro
 	return agentEnd(err, spool, flags.local, tell)
 }
 
-// agentEnd removes the spool, unless the only copy of a part is in it, and wraps err in the error
-// that gives the exit code.
+// agentEnd removes the spool, unless the only copy of a part is in it. If the agent had no
+// coordinator or did not hand in its part, agentEnd wraps err in the error that gives the exit code
+// (errNoCoordinator or errNotHandedIn).
 func agentEnd(err error, spool string, local bool, tell func(string)) error {
 	if errors.Is(err, fleet.ErrNotHandedIn) && !fleet.NoCoordinator(err) && !local {
 		tell("what was measured, and not handed in, is in " + spool)

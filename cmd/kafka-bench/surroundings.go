@@ -29,7 +29,8 @@ func (s surroundings) through(a access.Access) access.Access {
 	return a
 }
 
-// In virtual time the log is not compressed: zstd has finalizers, which do not work there.
+// In virtual time the session's log is not compressed: zstd has finalizers, which do not work
+// there.
 func (s surroundings) logOptions() []kgo.Opt {
 	if s.embedded.Network != nil {
 		return []kgo.Opt{kgo.ProducerBatchCompression(kgo.NoCompression())}

@@ -102,7 +102,7 @@ type Consumer struct {
 	Rebalances   int64    `json:"rebalances"`
 	// ReadyNs is the time from opening the first consumer until all have their partitions, of the
 	// slowest group. FirstRecordNs is the time to the first record, from the start of the load or,
-	// if consumers were held (by consume.hold or a fill), from when they began to fetch.
+	// if consumers were held, from when they began to fetch.
 	ReadyNs       *int64 `json:"ready_ns,omitempty"`
 	FirstRecordNs *int64 `json:"first_record_ns,omitempty"`
 	// Processes is how many child processes each group's consumers use; absent without child

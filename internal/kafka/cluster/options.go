@@ -21,7 +21,8 @@ const (
 
 // KafkaOptions configures a local Kafka. The zero value is one broker with default settings.
 type KafkaOptions struct {
-	// Version is the release line of Kafka (4.3), one of scenario.KafkaVersions; "" is the default.
+	// Version is the release line of Kafka, for instance 4.3: one of scenario.KafkaVersions; "" is
+	// the default.
 	Version string
 	// Brokers is 1 to MaxBrokers; 0 means 1.
 	Brokers int

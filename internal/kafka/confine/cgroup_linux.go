@@ -109,7 +109,7 @@ func (f folder) counter(file, name string) (int64, error) {
 	return 0, fmt.Errorf("%s has no %s", file, name)
 }
 
-// An ended process stays in its group until it is reaped. remove waits burial for that.
+// An ended process stays in its group until it is reaped. remove waits for that, at most burial.
 const (
 	burial     = time.Second
 	burialPoll = 10 * time.Millisecond

@@ -40,8 +40,8 @@ type Queue struct {
 	// StartFirst makes the markers engine write a durable start marker and commit it before it
 	// delivers the record, instead of some time after.
 	StartFirst bool `yaml:"start_first,omitempty"`
-	// Acks says how durable markers, and copies of records to deliver again, must be before they
-	// count as written. Default: all.
+	// Acks says how durable markers and copies of records must be before they count as written. A
+	// copy is for a further delivery or for the dead-letter topic. Default: all.
 	Acks string `yaml:"acks,omitempty"` // all, leader
 }
 

@@ -251,7 +251,7 @@ func (s *shelf) where() (string, error) {
 	if len(machines) < 2 {
 		return whereOf(s.all())
 	}
-	text := "several machines, and each scenario on one."
+	text := "several machines, and each scenario on one.\n"
 	for _, m := range machines {
 		where, err := whereOf(runsOf(m))
 		if err != nil {
@@ -261,9 +261,9 @@ func (s *shelf) where() (string, error) {
 		for _, e := range m {
 			names = append(names, "`"+e.scenario+"`")
 		}
-		text += "\n\n- " + strings.Join(names, ", ") + ": " + where
+		text += "\n- " + strings.Join(names, ", ") + ": " + where
 	}
-	return text + "\n\n", nil
+	return text + "\n", nil
 }
 
 // whereOf is an error if the runs are from several machines.

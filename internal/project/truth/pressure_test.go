@@ -37,7 +37,8 @@ func TestShed(t *testing.T) {
 		wantCount(t, "admitted + shed", l.Admitted+l.Shed, 4000)
 		wantCount(t, "shed by the gate", l.ShedByReason["gate"], l.Shed)
 		wantCount(t, "unique", r.Run.Delivery.Unique, l.Admitted)
-		// At each decision, a producer's records on both sides of it are due a millisecond apart.
+		// Each decision falls between two records of a producer that are due a millisecond apart.
+		// So it may make the two times differ by up to 1 ms.
 		shed, closed := time.Duration(l.Shed)*time.Second/2000, time.Duration(b.ClosedS*1e9)
 		if off := (shed - closed).Abs(); off > time.Duration(b.Decisions)*time.Millisecond {
 			t.Errorf("the gate was closed for %v, and what was shed takes %v to come due", closed, shed)

@@ -79,8 +79,8 @@ func TestProcessesInterrupted(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
 		cfg, w := withCrew(t, c, smallScenario(t, "interrupted", "phases.measure=1m", "load.rate=2k/s", "load.processes=2"))
-		// The run sends the window's end to its child processes 20 ms ahead. It lies between two
-		// records.
+		// The run sends the window's end to its child processes 20 ms ahead. This end, at 720.1 ms,
+		// lies between two records.
 		const after, ahead = 700100 * time.Microsecond, 20 * time.Millisecond
 		r := run(t, interruptIn(cfg, "measure", after))
 		w.wantDone(t, 2)

@@ -405,8 +405,8 @@ func wantLosses(t *testing.T, c cluster.Cluster) {
 			before += *iv.AckedByQueue
 		}
 	}
-	// The consumer has up to 50 deleted records: ten in flight, one in work, and others of the same
-	// poll in its client.
+	// The consumer has up to 50 deleted records: at most ten in flight, including those in work,
+	// and others of the same poll in its client.
 	if least, most := cut.started-before-50, cut.started-before; cut.started == 0 || q.Lost < least || q.Lost > most {
 		t.Errorf("%d are lost; %d were deleted when %d of them were acknowledged", q.Lost, cut.started, before)
 	}

@@ -106,7 +106,8 @@ func wantRecovery(t *testing.T, r *result.Recorded, c result.Change, offered, ca
 	if !agree(c.OfferedPerS, offered, 0.002) || !agree(c.DeliveredPerS, capacity, 0.002) {
 		t.Errorf("it says that %.0f/s were offered and %.0f/s delivered, want %.0f/s and %.0f/s", c.OfferedPerS, c.DeliveredPerS, offered, capacity)
 	}
-	// The deliveries that the intervals of the drain count must show the same rate.
+	// The intervals between the change and the end of the drain must show the same rate of
+	// deliveries.
 	var delivered, length float64
 	for _, iv := range r.Intervals {
 		if iv.StartNs > c.AtNs && iv.EndNs < *c.DrainedAtNs {

@@ -69,7 +69,8 @@ func ofReplicas(name, title string, seconds func(*result.Availability) *float64)
 	return Figure{
 		Name: name, Title: title, Kind: Nanoseconds, Better: Lower,
 		value: broke(func(a *result.Availability) *float64 {
-			// 0 is not known if a broker was missing at the end: the controller may notice later.
+			// 0 counts as unknown if a broker was missing at the end: the controller may not have
+			// noticed yet that the broker is gone.
 			if s := seconds(a); s != nil && (*s > 0 || !a.BrokenToEnd) {
 				return pointTo(*s * 1e9)
 			}

@@ -127,7 +127,8 @@ func (r *run) warmUp(ctx context.Context) {
 	r.journal.KeepFailure(r.writer.Describe(r.info(), r.recorded))
 	r.journal.Event(result.Event{AtNs: r.startedNs, Kind: "phase", What: "warm-up"})
 	// An agent may be ready long before the start, and waits here. Otherwise a closed loop would
-	// send at once, and the first interval, which begins in observe, would include the wait.
+	// send at once. Also, observe reads the counts from which the first interval's rates are
+	// computed, and these rates would include the wait.
 	r.sleepUntil(ctx, r.startedNs-int64(startLead))
 	r.observe()
 	r.producers.Start()

@@ -161,8 +161,8 @@ func refusal(req *kmsg.ProduceRequest) kmsg.Response {
 	return resp
 }
 
-// plant makes up the results of runs without a Kafka. Response times are 5 ms up to the rate holds,
-// and 500 ms above it. A closed loop reaches twice that rate.
+// plant makes up the results of runs without a Kafka. Response times are 5 ms at rates up to
+// plant.holds, and 500 ms above it. A closed loop reaches twice plant.holds.
 type plant struct {
 	maker
 	holds float64

@@ -33,8 +33,9 @@ func CloseQueue(sent []*ledger.Sender, received []*ledger.Receiver) ledger.Books
 	return ledger.Close(sent, received, nowhere)
 }
 
-// position returns ledger.ReadToEnd if the group read the log to its end. Acked offsets may not
-// show this: with acks 0 there are none, and after a truncation they are wrong.
+// position returns ledger.ReadToEnd if the group read the log to its end. Then the ledger need not
+// compare the position with acked offsets: with acks 0 there are none, and after a truncation they
+// are wrong.
 func (e *Evidence) position(g Group, partition int32) int64 {
 	at := g.AtStop[partition].Position
 	if e.Drained || e.PartitionEnds != nil && at >= e.PartitionEnds[partition] {

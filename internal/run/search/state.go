@@ -5,13 +5,14 @@ import "math"
 // rungs are multiples of the capacity. The search begins at firstRung and goes down or up. Above
 // the last rung it doubles the rate. Below the first rung it gives up: a probe that fails at a
 // hundredth of the capacity fails for another reason than its rate. With the defaults, a resolution
-// of 3 % and twelve probes, any answer takes at most eleven probes.
+// of 3 % and twelve probes, any answer between the first and the last rung is confirmed by the
+// eleventh probe, if every probe is right at the first try.
 var rungs = []float64{0.01, 0.024, 0.15, 0.9, 1.1, 2, 5}
 
 const firstRung = 3
 
-// A stalled probe is repeated up to maxRepeats times, a doubtful one up to maxDoubts times. Then it
-// counts as failed.
+// A stalled probe is repeated up to maxRepeats times, a doubtful one up to maxDoubts times. Then
+// its rate counts as failed. A closed loop that still stalls ends the search.
 const (
 	maxRepeats = 2
 	maxDoubts  = 1

@@ -9,8 +9,9 @@ import (
 )
 
 // VariantComparison is one variant of a campaign against its base. The base is the one that the
-// suite names, or else the one without backpressure and with the same load and consumers, or else
-// the first. For an engine of a queue, it is the plain cell (see PlainOf).
+// suite names, or else the one without backpressure and with the same load and consumers. If no
+// variant of the campaign has such a one, the base is the first variant. For an engine of a queue,
+// it is the plain cell (see PlainOf).
 type VariantComparison struct {
 	Base    string `json:"base"`
 	Variant string `json:"variant"`

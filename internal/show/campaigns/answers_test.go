@@ -193,7 +193,7 @@ func knee(t *testing.T, repeat int) *result.RecordedCampaign {
 	})
 }
 
-// stored makes runs whose throughput falls by falls MB/s for each stored GB.
+// stored makes runs whose throughput is lower by falls, in MB/s, for each stored GB.
 func stored(t *testing.T, repeat int, falls float64) *result.RecordedCampaign {
 	return answered(t, "slope", repeat, []string{"20 GB"}, func(_ int, noise float64, r *result.Recorded) {
 		produces(r, 1e6, 100)

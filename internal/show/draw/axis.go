@@ -4,7 +4,8 @@ import "math"
 
 func known(v float64) bool { return math.Abs(v) < 1e200 }
 
-// room is the factor by which an axis may exceed its values; a value without this room is ignored.
+// room is the factor by which an axis may exceed its values. A value is ignored if room times the
+// value is not known.
 const room = 100
 
 // leastOfLog is the lowest value above 0 on a logarithmic axis.

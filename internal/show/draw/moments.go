@@ -83,8 +83,8 @@ func (s Spec) Moments() []Moment {
 	return moments
 }
 
-// Within returns the lowest and the highest of the values that begin within m. For steps, these
-// include the value that already held at m.From. The X0 of the series must ascend.
+// Within returns the lowest and the highest of the values that begin within m. For steps and bands,
+// these include the value that already held at m.From. The X0 of the series must ascend.
 func (s Series) Within(m Moment) (low, high float64, some bool) {
 	low, high = math.Inf(1), math.Inf(-1)
 	first, begins := slices.BinarySearch(s.X0, m.From)

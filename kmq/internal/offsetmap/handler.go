@@ -145,9 +145,9 @@ func (e *Engine) hold(p *partition, l *lease.Lease) {
 }
 
 // take reports whether the record is now in flight (taken), and whether to deliver it (handOut). It
-// does not deliver a record again after MaxDeliveries. But a copy that was already delivered more
-// often when it was written is delivered once: another group, or a queue with other settings, wrote
-// it.
+// does not deliver a record again after MaxDeliveries. But a copy of a record that had already been
+// delivered MaxDeliveries times or more is delivered once: another group, or a queue with other
+// settings, wrote it.
 func (e *Engine) take(s *slot) (taken, handOut bool) {
 	taken, missing := s.run.of.take(s)
 	e.counts.Missing += int64(missing)
@@ -197,7 +197,8 @@ func (e *Engine) commitOf(id int32) (member.Offset, bool) {
 	if at >= 0 {
 		metadata, fits := e.coder.fit(at, progress, limit)
 		if !fits {
-			// The limit was lowered, and the map no longer fits. The previous commit loses no record.
+			// The limit was lowered, and the map no longer fits. So the cluster keeps the previous
+			// commit, which loses no record.
 			e.tight.About("commit a map", errTooLong)
 			commit.At, tight = -1, true
 		}

@@ -69,8 +69,8 @@ func readLimit(ctx context.Context, cl *kgo.Client) (int, error) {
 	return limit, nil
 }
 
-// learnEvery is the interval of the engine's own commits. They lower the limit if a broker refuses
-// the metadata as too large; the member would only retry such a commit unchanged.
+// learnEvery is the shortest interval of the engine's own commits. They lower the limit if a broker
+// refuses the metadata as too large; the member would only retry such a commit unchanged.
 const learnEvery = 10 * time.Second
 
 func (e *Engine) learnLimit(ctx context.Context) {

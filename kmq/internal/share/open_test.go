@@ -270,8 +270,8 @@ func TestLittleRoom(t *testing.T) {
 	})
 }
 
-// After Close, other members get the records of the client and of the reserved room before their
-// locks expire.
+// After Close, other members get the records that waited in the client and in the reserved room,
+// before the locks of these records expire.
 func TestCloseGivesBackWhatNobodySaw(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

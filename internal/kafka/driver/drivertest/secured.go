@@ -30,9 +30,9 @@ var entrances = []entrance{
 	{name: "SCRAM-SHA-512", mechanism: access.MechanismScram512, identity: true},
 }
 
-// TestSecured passes a record over TLS, with and without a client certificate, for every login
-// mechanism. It reads with partitions assigned by hand, and as a group member. No setting shows the
-// user or the password.
+// TestSecured passes a record over TLS without a login, and with every login mechanism. The client
+// has a certificate, except in one of the two cases with PLAIN. TestSecured reads with partitions
+// assigned by hand, and as a group member. No setting shows the user or the password.
 func TestSecured(t *testing.T, d driver.Driver) {
 	atOnce(entrances, func(e entrance) {
 		t.Run(e.name, func(t *testing.T) {
