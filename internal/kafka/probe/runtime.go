@@ -49,7 +49,8 @@ func ReadRuntime() Runtime {
 	}
 }
 
-// Quantiles summarises a runtime histogram by the upper edges of coarse buckets: no value is too small.
+// Quantiles summarises a runtime histogram. Each value is the upper edge of a coarse bucket, so it
+// is never too small, except in a last bucket without an upper edge.
 type Quantiles struct {
 	Count         int64
 	P50, P99, Max time.Duration

@@ -56,7 +56,7 @@ func (s Set) DirtyBytes() *int64 {
 	return DirtyBytes()
 }
 
-// Codecs is the function Codecs; it returns nil if s is Unknown.
+// Codecs calls the function Codecs, or returns nil if s is Unknown.
 func (s Set) Codecs(batches [][]byte, name string, level int) ([]Codec, error) {
 	if s.unknown {
 		return nil, nil
@@ -64,8 +64,8 @@ func (s Set) Codecs(batches [][]byte, name string, level int) ([]Codec, error) {
 	return Codecs(batches, name, level)
 }
 
-// Clock returns the clock that all processes of the machine share, in nanoseconds; nil means the kernel's. In
-// virtual time it is Go's.
+// Clock returns the clock that all processes of the machine share, in nanoseconds, or nil for the
+// kernel's clock. Unknown(), for virtual time, has Go's clock.
 func (s Set) Clock() func() int64 {
 	if s.clock == nil && s.unknown {
 		return func() int64 { return time.Now().UnixNano() }
@@ -73,7 +73,7 @@ func (s Set) Clock() func() int64 {
 	return s.clock
 }
 
-// WithClock returns a Set whose Clock is read.
+// WithClock returns a copy of s whose Clock method returns the function read.
 func (s Set) WithClock(read func() int64) Set {
 	s.clock = read
 	return s

@@ -9,7 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// A copy of a record counts in the book of its original's partition.
+// A book holds the deliveries of one partition's records. If the queue delivers a copy of a record,
+// the copy counts in the book of the original record's partition.
 type book struct {
 	id int32
 	// The lock of delivered guards everything here.
@@ -104,7 +105,8 @@ func (b *book) deliver(stamp payload.Stamp, shift int64, to *node, now, deadline
 	return a
 }
 
-// An acknowledged record has no due time for a redelivery.
+// again returns the number of this delivery of the record, and when it was due, or never if that is
+// unknown. A redelivery of an acknowledged record has no due time.
 func (b *book) again(stamp payload.Stamp, key uint64, to *node, attempt int) (times int, due int64) {
 	before, open := b.open[key]
 	times, due = 2, never
@@ -187,8 +189,8 @@ func (b *book) dueAt(stamp payload.Stamp, of *node, due int64) {
 	}
 }
 
-// release forgets the due times of the records that a node holds, because their locks did not end
-// by the clock.
+// release forgets when the records that a node holds are due again. Call it when their locks end
+// before the deadlines, because the node closes its queue.
 func (b *book) release(of *node) {
 	b.delivered.Lock()
 	defer b.delivered.Unlock()

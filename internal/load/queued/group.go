@@ -35,7 +35,7 @@ type Config struct {
 	Numbers int // bounds the numbers of members, also of those that Start opens
 	Threads int // of each member; they receive, work and settle
 	Batch   int // records of one Receive
-	// Ordered makes the queue deliver records by Run instead of Receive.
+	// Ordered makes the members take records with Queue.Run instead of Queue.Receive.
 	Ordered bool
 	Locks   Locks
 
@@ -62,7 +62,8 @@ type Config struct {
 
 	// OnEvent may be called by several goroutines at once.
 	OnEvent func(kind, what, reason string)
-	// Tracker returns the counters of a tracker that serves all members; nil without one.
+	// Tracker returns the counters of the external tracker (kmq.OpenTracker) that serves all
+	// members; nil if there is none.
 	Tracker func() snapshot.QueueCounts
 }
 
@@ -110,7 +111,7 @@ type node struct {
 	running sync.WaitGroup
 	inHand  atomic.Int64
 	polls   atomic.Int64
-	// gone reports that the node's locks ended with the node, not by the clock.
+	// gone reports that the node's locks end because it left or was killed, not at their deadlines.
 	gone atomic.Bool
 	// the queue's last counts, after the member left
 	counts atomic.Pointer[func() snapshot.QueueCounts]

@@ -248,7 +248,8 @@ func TestQueueKill(t *testing.T) {
 		if late := b.time(latency.RedeliveryLateness); late.Count != m.Unsettled || late.Negative != 0 {
 			t.Errorf("lateness: %+v", late)
 		}
-		// Records that were fetched but not delivered count only in the queue.
+		// Of records that the killed member had fetched but not delivered, only the queue counts an
+		// attempt.
 		if m.AttemptsDiffer == 0 {
 			t.Errorf("%+v", m)
 		}

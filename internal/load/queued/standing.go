@@ -21,11 +21,11 @@ func (g *Group) Standing(books bool) snapshot.Group {
 	return s
 }
 
-// OldestUnacked returns when the oldest delivered, unacknowledged record was due;
+// OldestUnacked returns when the oldest open (delivered, unacknowledged) record was due;
 // snapshot.NothingDue without one. It returns nil if all open records, or all records of the run,
-// are of a fill, because these have no due times. It also returns nil if other processes have
-// members, because these may have settled records that are open here. It looks at every open
-// record.
+// come from producers that filled the topic, because those records have no due times. It also
+// returns nil if other processes have members, because these members may have settled records that
+// are open here. It looks at every open record.
 func (g *Group) OldestUnacked() *int64 {
 	scheduled := g.cfg.Producers - g.cfg.Filled
 	if scheduled <= 0 || g.cfg.divided() { // another process may have acknowledged what is open here

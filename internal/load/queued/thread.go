@@ -33,8 +33,8 @@ type inHand struct {
 	due     int64 // when a redelivery was due, or never
 }
 
-// measuredAt reports whether a time that ends at now is measured. The stamp of a fill's record lies
-// before the axis, so now decides.
+// measuredAt reports whether a duration that ends at now counts as measured. A record that filled
+// the topic was stamped before the run's axis began, so for it now decides.
 func (h inHand) measuredAt(now int64) bool {
 	return h.stamp.Intended >= 0 || !h.timed && now >= 0
 }

@@ -55,8 +55,8 @@ func (g *Group) Kill(number int) (loss snapshot.Loss, err error) {
 	return loss, err
 }
 
-// Doom ends a member before its process is killed. After Doom returns, nothing more is delivered to it or
-// committed. Its connections stay open, and so does its place in the group.
+// Doom ends a member before its process is killed. After Doom returns, nothing more is delivered to
+// the member or committed by it. Its connections stay open, and it keeps its place in the group.
 func (g *Group) Doom(number int) (loss snapshot.Loss, err error) {
 	err = g.members.Leave(number, func(m *member) error {
 		loss = m.kill(func() {

@@ -166,7 +166,7 @@ func TestHandedOverInPart(t *testing.T) {
 	}
 }
 
-// Lost work counts up to the kill, and the next owner's work begins at once.
+// Lost work counts only until the kill, and the next owner's work begins at once.
 func TestLostWorkFreesTheServer(t *testing.T) {
 	change := func(cfg *Config) { cfg.Plan, cfg.ByPartition = loadtest.FixedWork(time.Hour), true }
 	crowd(t, 1, change, func(t *testing.T, g *Group, _ *fakeGroup) {

@@ -83,8 +83,8 @@ func TestManualMembersShareThePartitions(t *testing.T) {
 	})
 }
 
-// selfish is a Kafka whose clients hold their own lock during callbacks and calls, and call back before they are
-// returned.
+// selfish is a Kafka whose clients hold their own lock during callbacks and calls, and call back
+// before NewConsumer returns them.
 type selfish struct{ *fakeKafka }
 
 func (k selfish) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {

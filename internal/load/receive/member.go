@@ -101,8 +101,8 @@ func (m *member) config() driver.ConsumerConfig {
 	return client
 }
 
-// open holds no lock while the client opens, because the client may call back before it is
-// returned. Then open pauses the partitions assigned so far if the group is held.
+// open holds no lock while the client opens, because the client may call back before NewConsumer
+// returns. Then open pauses the partitions assigned so far if the group is held.
 func (m *member) open(d driver.Driver) error {
 	client, err := d.NewConsumer(m.config())
 	if err != nil {
@@ -302,7 +302,8 @@ func (m *member) route(c parcel) {
 	}
 }
 
-// The lock of regulate covers decision and call, so the last call matches the inbox.
+// regulate holds one lock while it reads the inbox's size and calls Pause or Resume, so the last
+// call matches the inbox.
 func (m *member) regulate(a *assignment) {
 	pauser, able := m.client.(driver.Pauser)
 	if !able {

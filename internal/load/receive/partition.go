@@ -120,8 +120,8 @@ func (ps partitions) Receivers() []*ledger.Receiver {
 }
 
 // DeliveryGaps returns, by partition, the periods without a new delivery while records were due;
-// without stamps, all periods without a new delivery. The last gap is open; no records wait in it
-// unless snapshot.Gaps.Waiting adds them.
+// without stamps, all periods without a new delivery. The last gap has not ended, and no record
+// waits in it; the caller adds waiting records with snapshot.Gaps.Waiting.
 func (ps partitions) DeliveryGaps() []snapshot.Gaps {
 	all := make([]snapshot.Gaps, len(ps))
 	for i, p := range ps {

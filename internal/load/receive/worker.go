@@ -28,7 +28,7 @@ type worker struct {
 	counts snapshot.Received // with the recorder's lock
 }
 
-// intended is on the worker's axis; measured comes from the producer's.
+// intended is a time on the worker's axis; measured was decided on the producer's axis.
 type handed struct {
 	offset, intended int64
 	measured         bool
@@ -170,8 +170,8 @@ func (w *worker) checkOne(p *partition, r *driver.Received, now int64) (ours, fi
 	}
 	switch {
 	case finding == ledger.Duplicate || p.again(int(stamp.Producer), stamp.Sequence):
-		// Only the first delivery has times (no-time-for-duplicates), but a record whose work was lost is
-		// processed now.
+		// Only a record's first delivery has times (no-time-for-duplicates). But if the work of
+		// that delivery was lost, the record is processed now, and the processed time is recorded.
 		if _, lost := p.unfinished[r.Offset]; lost {
 			delete(p.unfinished, r.Offset)
 			w.handed = append(w.handed, handed{r.Offset, stamp.Intended, measured})

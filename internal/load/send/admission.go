@@ -47,7 +47,8 @@ func (a *admission) giveBack(n int64) {
 
 func (a *admission) admits(partition int32) bool { return a.partitioned.Admit(partition, 1) == 1 }
 
-// note reports the offset at once, because the gate must know it before the completion.
+// note counts a completed record for tell. It reports an acked record's offset at once, because the
+// gate must know the offset before tell reports the record as done.
 func (a *admission) note(partition int32, d *completion) {
 	f := &a.fates[0]
 	if a.partitioned != nil {

@@ -6,8 +6,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Behind reports the open and waiting records of all partitions. awaited is what still has to arrive, by partition and
-// producer. Behind makes the lanes forget the records that have arrived.
+// Behind reports the open and waiting records of all partitions. awaited is what still has to
+// arrive, by partition and producer. Behind drops the due times of the records that have arrived.
 func (ps *Producers) Behind(awaited [][]ledger.Awaited) snapshot.Behind {
 	b := snapshot.NewBehind(ps.AckedIn(len(awaited)))
 	for partition := range awaited {
@@ -24,7 +24,8 @@ func (ps *Producers) AddTo(c *latency.Collector) {
 	}
 }
 
-// Spending returns when the volume was spent; valid once Spent is closed.
+// Spending returns the due times at which the volume was spent; valid once Spent's channel is
+// closed.
 func (ps *Producers) Spending() snapshot.Spending {
 	ps.volume.mu.Lock()
 	defer ps.volume.mu.Unlock()

@@ -174,7 +174,8 @@ func (p *producer) drop(n int64) {
 	}
 }
 
-// prepare sheds refused records that may not wait.
+// prepare fills a round with the records that the gate admits, and sheds or keeps refused ones
+// (refuse).
 func (p *producer) prepare(now, room int64) (granted int64) {
 	if p.partitioned != nil {
 		return p.prepareEach(now, room)

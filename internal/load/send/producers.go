@@ -27,8 +27,9 @@ type Config struct {
 	Only []int
 	// First is the number of the first worker in stamps and books.
 	First int
-	// Clients is the number of clients; 0 is one for each worker. With more clients than workers, each client gets some
-	// of a worker's partitions, so that a lane stays on one connection.
+	// Clients is the number of clients; 0 is one for each worker. With more clients than workers,
+	// each client gets some of a worker's partitions, so that all records of a worker in one
+	// partition use one connection.
 	Clients     int
 	MaxBuffered int // records in flight of one client
 
@@ -52,7 +53,8 @@ type Config struct {
 	Records int64
 	// Round makes a worker of a closed loop send that many records and wait for all of them; 0 is no rounds.
 	Round int
-	// Fill makes a closed loop offer the volume on an axis whose zero is never set (ADR 0026).
+	// Fill makes a closed loop fill the topic before the run: the volume counts although the zero
+	// of the axis is never set (ADR 0026).
 	Fill bool
 
 	Gate *backpressure.Gate // nil: no backpressure, or Partitioned

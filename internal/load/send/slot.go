@@ -13,8 +13,8 @@ type slot struct {
 	*flight
 }
 
-// flight holds what completing a record needs. A slab keeps flights apart from slots, eight times
-// as dense, because a slot has left the cache when its record is completed.
+// flight holds what the worker needs to complete a record. By then the record's slot has left the
+// processor's cache. So a slab keeps flights apart from slots, eight times as dense.
 type flight struct {
 	sequence  uint64
 	intended  int64

@@ -18,7 +18,8 @@ type period struct {
 const (
 	// longest period at first, in ns
 	periodLength = 5_000_000
-	// A full timeline doubles the length of periods and joins those that fit.
+	// A full timeline doubles the longest length of a period, and joins neighbours that fit into
+	// one.
 	maxPeriods = 1024
 )
 

@@ -8,7 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Each worker has a part of the volume, so none asks another. The last spent part ends the window.
+// Each worker has its own part of the volume, so workers need not coordinate. When all parts are
+// spent, the window ends.
 type volume struct {
 	axis  *load.Axis
 	part  bool // other processes offer the rest
@@ -16,8 +17,8 @@ type volume struct {
 	spent chan struct{}
 
 	mu sync.Mutex
-	// left counts the workers with an unspent part. last is the latest due time that the other
-	// workers offered, next the earliest that they did not offer.
+	// left counts the workers with an unspent part. Of the workers that have spent theirs, last is
+	// the latest due time that they offered, next the earliest that they did not offer.
 	left       int
 	last, next int64
 }

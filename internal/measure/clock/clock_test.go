@@ -141,7 +141,7 @@ func add(t interface{ Fatal(...any) }, e *clock.Estimator, echoes ...clock.Echo)
 	}
 }
 
-// An offset that changes as fast as allowed reaches the error.
+// If the offset changes as fast as drift allows, the true error is exactly ErrorNs.
 func TestErrorIsReached(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		zero := rapid.Int64Range(-1e15, 1e15).Draw(t, "zero")

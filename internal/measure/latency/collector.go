@@ -166,8 +166,9 @@ func (c *Collector) Curve(measured bool, m Metric, ascending []float64) (ns []in
 // Population is the measured records that have a time of one metric, whether or not that time has ended.
 type Population struct {
 	Records int64
-	// Open is the metric that records how long given-up times had lasted; NumMetrics if there is none.
-	// All other times that have not ended are at least FloorNs long.
+	// Open is the metric of records without an ack, such as UnackedServiceTime: how long their
+	// times had lasted. It is NumMetrics if there is none. All other times that have not ended are
+	// at least FloorNs long.
 	Open    Metric
 	FloorNs int64
 }

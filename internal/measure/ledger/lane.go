@@ -37,7 +37,8 @@ func (l *laneClosing) settle(book int) tally {
 	t := l.byNumber(max(lo, l.floor), max(hi, l.floor))
 	below := l.byCount(book, min(lo, l.floor), min(hi, l.floor))
 	t.merge(&below)
-	// Records in flight are more likely ahead than skipped.
+	// It is unknown which missing records are in flight: more likely those above the highest
+	// arrived sequence (pending) than those in gaps (lost).
 	inFlight := max(l.sent.inFlight(book), 0)
 	t.unackedDelivered += t.takeLost(t.takePending(inFlight))
 	return t

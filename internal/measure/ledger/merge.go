@@ -161,7 +161,7 @@ func (l *receiverLane) arrived(from, to uint64) int64 {
 }
 
 // arrivedBelow counts arrivals of a book in [from, to) below another lane's floor. Below the lane's
-// own floor it counts what the lane has not closed.
+// own floor, all sequences count as arrived except those in closed gaps.
 func (l *receiverLane) arrivedBelow(floor uint64, book int, from, to uint64) int64 {
 	own := l.missing.floor
 	n := l.arrived(max(from, own), min(to, floor))

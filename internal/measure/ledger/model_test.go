@@ -190,7 +190,8 @@ func (m *model) move(t *rapid.T) {
 	m.position[p] = rapid.Int64Range(-1, 60).Draw(t, "position")
 }
 
-// After a bound was hit or with records in flight, lost and pending need only balance.
+// If a bound was hit or records are in flight, lost and pending are estimates: they need not equal
+// the model's, but the books must balance.
 func (m *model) check(t *rapid.T) {
 	books := Close(m.senders, m.receivers, func(p int32) int64 { return m.position[p] })
 	want := m.close()

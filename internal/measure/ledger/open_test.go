@@ -55,7 +55,8 @@ func TestOpenOfAQueue(t *testing.T) {
 	}
 }
 
-// Forgotten gaps of a queue are not open; in an ordered lane all records are, so a time lag is never too short.
+// In a queue, gaps whose failed records were forgotten are not open. In an ordered lane, forgotten
+// failed records count as open, so a time lag is never too short.
 func TestOpenOfForgotten(t *testing.T) {
 	s := newSender(0, 1, 2)
 	for range 10 {

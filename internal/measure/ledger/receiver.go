@@ -14,7 +14,7 @@ type Receiver struct {
 	unordered int64
 }
 
-// Findings and deliveries are counted separately: their sum is a check.
+// Deliveries and findings are counted separately, so Book.Imbalance can check that they agree.
 type received struct {
 	delivered        int64
 	unique           int64

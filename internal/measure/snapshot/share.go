@@ -12,7 +12,7 @@ type Share struct {
 	FirstNs, LastNs int64 // undefined without records
 }
 
-// Add counts records that began at fromNs and ended at toNs.
+// Add adds records, of which the first was at fromNs and the last at toNs.
 func (s *Share) Add(records, bytes, fromNs, toNs int64) {
 	s.merge(Share{Records: records, Bytes: bytes, FirstNs: fromNs, LastNs: toNs})
 }

@@ -5,7 +5,7 @@ import "math"
 // Verdict is what a comparison of b with a shows.
 type Verdict int8
 
-// Only the figure knows whether lower is better.
+// Whether lower is better depends on the figure.
 const (
 	TooFew       Verdict = iota // no outcome could have shown a difference
 	NoDifference                // which does not show that there is none

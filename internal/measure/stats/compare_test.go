@@ -246,7 +246,8 @@ func near(got, want, tolerance float64) bool {
 	return got == want || math.IsNaN(got) && math.IsNaN(want) || math.Abs(got-want) <= tolerance
 }
 
-// A lower bound ranks above every value, ties with other bounds, and has no distance.
+// +Inf stands for a figure that is only a lower bound. It ranks above every value, ties with other
+// bounds, and has no distance from any value.
 func TestCompareWithBounds(t *testing.T) {
 	bound := math.Inf(1)
 	values, bounds := []float64{1, 2, 3, 4, 5}, []float64{bound, bound, bound, bound, bound}

@@ -68,8 +68,9 @@ func hull(x []float64, low, high int, side float64) curve {
 	return c
 }
 
-// farthest returns where the curves are farthest apart, from a corner of below to one of above: one
-// is the corner with the greatest gap to the other curve, the other the next corner there.
+// farthest finds the corner with the greatest gap (apart) between the curves. If it is a corner of
+// below, from is that corner, and to the next corner of above. If it is a corner of above, to is
+// that corner, and from the last corner of below up to there.
 func farthest(below, above curve) (from, to int, apart float64) {
 	gap := func(i int) float64 { return above.height[i-below.low] - below.height[i-below.low] }
 	next := 0
@@ -121,9 +122,9 @@ func spreadTies(xs []float64) []float64 {
 	return apart
 }
 
-// dipLimits times 1/√n are exceeded by one uniform sample in a hundred. Of all distributions with
-// one mode, the uniform one has the largest dip. From M. Maechler's table for R's package diptest,
-// with a million samples each.
+// One uniform sample in a hundred has a dip above dipLimits ÷ √n. Of all distributions with one
+// mode, the uniform one has the largest dip. The limits are from M. Maechler's table for R's
+// package diptest, with a million samples each.
 var dipLimits = []limit{
 	{4, 0.4636}, {5, 0.4394}, {6, 0.4700}, {7, 0.4871}, {8, 0.4893}, {9, 0.4925}, {10, 0.5050}, {15, 0.5267},
 	{20, 0.5395}, {30, 0.5558}, {50, 0.5742}, {100, 0.5902}, {200, 0.6037}, {500, 0.6138}, {1000, 0.6201},

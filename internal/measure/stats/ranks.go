@@ -106,8 +106,8 @@ func rankSums(ranks []int, n int) []float64 {
 	return ways[n]
 }
 
-// inversions returns the distribution of U under the null hypothesis. U is the number of pairs, of
-// one of m and one of n values without ties, in which the first is greater.
+// inversions returns the distribution of U under the null hypothesis, without ties. A pair is one
+// of m values and one of n values; U is the number of pairs in which the first is greater.
 func inversions(m, n int) []float64 {
 	ranks := make([]int, m+n)
 	for i := range ranks {

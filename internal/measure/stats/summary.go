@@ -14,8 +14,8 @@ type Summary struct {
 	// Confidence is the interval's, at least the requested one.
 	Confidence             float64
 	Min, Max, Mean, Stddev float64
-	// Spread is the interquartile range ÷ |median|: the typical error of a single run. NaN if only the median is
-	// 0.
+	// Spread is the interquartile range ÷ |median|: the typical error of a single run. It is NaN if
+	// the median is 0 and the range is not.
 	Spread float64
 }
 

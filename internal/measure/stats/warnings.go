@@ -180,7 +180,8 @@ func split(xs []float64) (lower, upper []int) {
 	for i, x := range sorted[:len(sorted)-1] {
 		left += x - mean
 		k := float64(i + 1)
-		// The squares that the means explain; the centred sums of both sides are equal.
+		// explained is the sum of squares that the two means explain. left is the centred sum of
+		// the lower side; that of the upper side is −left.
 		if explained := left * left * n / (k * (n - k)); explained > best && x != sorted[i+1] {
 			best, bestCut = explained, x
 		}

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// A note fills the order event to the exact size. From two bytes on it is valid JSON.
+// appendJSON appends an order event, with a note that fills it to the exact size. From two bytes
+// on, the event is valid JSON.
 func appendJSON(dst []byte, end int, random *rand.Rand, number int) []byte {
 	if end-len(dst) < len("{}") {
 		return appendZeros(dst, end, random, number)

@@ -70,8 +70,8 @@ func TestTimeLagOfFailedSends(t *testing.T) {
 	})
 }
 
-// Only records without an outcome are undelivered: the first of each partition, which its client
-// keeps, and those in flight.
+// Only records without an outcome are undelivered: the first of each partition, whose outcome the
+// producing client never reports, and those in flight.
 func TestUndeliveredOfAQueue(t *testing.T) {
 	t.Parallel()
 	const kept = 4

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Of 35 series, two with the same colour differ in dash, marker and hatch. The first seven all
+// Any two of 35 series that have the same colour differ in dash, marker and hatch. The first seven all
 // differ in these three.
 func TestNoTwoSeriesLookAlike(t *testing.T) {
 	all := newStyles().of(make([]Series, 35))
