@@ -29,8 +29,9 @@ func (ps partitions) Handed(partitions []int32) []Handed {
 	return all
 }
 
-// Elsewhere adds what other processes delivered. Of several entries for a partition, it uses only
-// the Unfinished of the last, which also has the unfinished records of the owners before.
+// Elsewhere adds what other processes delivered. Of several entries for a partition, it merges the
+// Books, but takes Unfinished from the last one, which also has the unfinished records of the
+// owners before.
 func (ps partitions) Elsewhere(handed []Handed) {
 	for _, h := range handed {
 		p := ps[h.Partition]

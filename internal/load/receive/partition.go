@@ -120,8 +120,9 @@ func (ps partitions) Receivers() []*ledger.Receiver {
 }
 
 // DeliveryGaps returns, by partition, the periods without a new delivery while records were due;
-// without stamps, all periods without a new delivery. The last gap has not ended, and no record
-// waits in it; the caller adds waiting records with snapshot.Gaps.Waiting.
+// without stamps, all periods without a new delivery. The last gap has not ended. The result does
+// not know of records that wait in it; if there are any, the caller adds them with
+// snapshot.Gaps.Waiting.
 func (ps partitions) DeliveryGaps() []snapshot.Gaps {
 	all := make([]snapshot.Gaps, len(ps))
 	for i, p := range ps {

@@ -24,8 +24,8 @@ func (ps *Producers) AddTo(c *latency.Collector) {
 	}
 }
 
-// Spending returns the due times at which the volume was spent; valid once Spent's channel is
-// closed.
+// Spending returns the latest due time that the workers offered and the earliest that they did not
+// offer; valid once Spent's channel is closed.
 func (ps *Producers) Spending() snapshot.Spending {
 	ps.volume.mu.Lock()
 	defer ps.volume.mu.Unlock()

@@ -174,8 +174,8 @@ func (p *producer) drop(n int64) {
 	}
 }
 
-// prepare fills a round with the records that the gate admits, and sheds or keeps refused ones
-// (refuse).
+// prepare fills a round with the records that the gate admits. Refused records wait if the excess
+// is backpressure.Defer; otherwise prepare sheds or keeps them (refuse).
 func (p *producer) prepare(now, room int64) (granted int64) {
 	if p.partitioned != nil {
 		return p.prepareEach(now, room)
