@@ -12,7 +12,7 @@ type Share struct {
 	FirstNs, LastNs int64 // undefined without records
 }
 
-// Add adds records, of which the first was at fromNs and the last at toNs.
+// Add adds records and their bytes; fromNs is the time of the first record, toNs that of the last.
 func (s *Share) Add(records, bytes, fromNs, toNs int64) {
 	s.merge(Share{Records: records, Bytes: bytes, FirstNs: fromNs, LastNs: toNs})
 }

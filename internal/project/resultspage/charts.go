@@ -174,5 +174,24 @@ func (s *shelf) picture(file string) (string, error) {
 		return fmt.Sprintf("There is no chart %s.svg: %v. `make results-runs ONLY=%s` records it.", file, err,
 			strings.Join(p.of, ",")), nil
 	}
-	return fmt.Sprintf("![%s](images/%s.svg)", spec.Alt, file), nil
+	text := fmt.Sprintf("![%s](images/%s.svg)", spec.Alt, file)
+	if s.severalMachines(p.of) {
+		text += "\n\nThe scenarios of this chart were recorded on different machines: do not compare their times."
+	}
+	return text, nil
+}
+
+func (s *shelf) severalMachines(scenarios []string) bool {
+	var first *result.Recorded
+	for _, name := range scenarios {
+		for _, r := range s.of(name).runs() {
+			if first == nil {
+				first = r
+			}
+			if !alike(first, r) {
+				return true
+			}
+		}
+	}
+	return false
 }

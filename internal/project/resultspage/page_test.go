@@ -220,6 +220,9 @@ func TestPageOfTwoMachines(t *testing.T) {
 			t.Errorf("%q is not once in the page", want)
 		}
 	}
+	if both := []string{"quick", "baseline"}; !shelf.severalMachines(both) || shelf.severalMachines(both[:1]) {
+		t.Error("a chart does not know that its scenarios are of different machines")
+	}
 	if _, err := whereOf(shelf.all()); err == nil || !strings.Contains(err.Error(), "different machines") {
 		t.Errorf("one scenario on two machines: error %v", err)
 	}
