@@ -12,6 +12,9 @@ import (
 // formOf returns how a preset is read for the page.
 func formOf(name string, quick bool) scenario.Options {
 	form := scenario.Options{Quick: quick}
+	if !quick {
+		form.Set = shortened[name]
+	}
 	if name == bySarama {
 		form.Driver, form.Set = "sarama", []string{"name=" + name}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,9 +74,39 @@ func TestCommands(t *testing.T) {
 		bySarama:          "run sweep-compression --driver sarama --set name=sweep-compression-sarama --repeat 5",
 		"kmq-study":       "run kmq-study --quick --repeat 5",
 		"search-baseline": "search baseline --curve",
+		"kmq-drops-silent": "run kmq-drops-silent --set variants=[50-2s-markers,50-2s-offsetmap,50-cap4-2s-markers," +
+			"50-cap4-2s-markers-first,50-cap4-2s-offsetmap,50-cap4-2s-share,50-cap4-15s-markers,50-cap4-15s-offsetmap," +
+			"50-cap4-15s-share] --set phases.measure=10s --repeat 5",
 	} {
 		if got := strings.Join(command(name), " "); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestRecordedFormsHaveTheGoals(t *testing.T) {
+	all, err := goals()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range all {
+		suite, err := scenario.ReadSuite(presetNamed(g.Study), formOf(g.Study, slices.Contains(long, g.Study)))
+		if err != nil {
+			t.Fatalf("%s: %v", g.Study, err)
+		}
+		plan, err := campaign.NewPlan([]scenario.Suite{suite}, campaign.PlanOptions{})
+		if err != nil {
+			t.Fatalf("%s: %v", g.Study, err)
+		}
+		recorded, err := plan.Campaign(result.Tool{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, variant := range []string{g.Variant, g.Of, g.Above} {
+			is := func(c result.Cell) bool { return c.Name == recorded.Campaign.Name+"-"+variant }
+			if variant != "" && !slices.ContainsFunc(recorded.Cells, is) {
+				t.Errorf("%s (%s): the recorded form of %s has no %s", g.What, g.Figure, g.Study, variant)
+			}
 		}
 	}
 }

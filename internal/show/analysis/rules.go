@@ -27,8 +27,8 @@ const (
 	BoundKept      Rule = "gate.bound_kept"     // peak, n, of
 	BoundUndecided Rule = "gate.bound_unclear"  // peak, least, n, of
 	BoundExceeded  Rule = "gate.bound_exceeded" // peak, n, of; least if it differs
-	TargetKept     Rule = "gate.target_kept"    // n, of
-	TargetMissed   Rule = "gate.target_missed"  // ratio, n, of
+	TargetKept     Rule = "gate.target_kept"    // p99, p99_least, clock_error, n, of
+	TargetMissed   Rule = "gate.target_missed"  // the same, and ratio
 	GatesCompared  Rule = "gate.compared"       // ratio of the first of Of to the second, shown; Names of differing settings
 	NotSettled     Rule = "gate.not_settled"    // n, of
 	CapacityUnused Rule = "gate.unused"         // share; Said has a cause
@@ -237,9 +237,11 @@ func target(v Variant) *Finding {
 	if ratio.N == 0 {
 		return nil
 	}
-	n := float64(ratio.N)
-	values := map[string]float64{"ratio": ratio.Median, "n": n, "of": n}
-	found := &Finding{Rule: TargetKept, Run: &v.Typical(f.Ranked).Run, Values: values}
+	run := &v.Typical(f.Ranked).Run
+	p99, n := v.Figure(figure.HeldTime(run)), float64(ratio.N)
+	found := &Finding{Rule: TargetKept, Run: run, Values: map[string]float64{
+		"ratio": ratio.Median, "p99": p99.Median, "p99_least": p99.Least.Median, "clock_error": p99.ClockError, "n": n, "of": n,
+	}}
 	if ratio.Top <= result.HeldWithin {
 		return found
 	}

@@ -99,8 +99,8 @@ func bestOf(d *analysis.Study, ranked []analysis.Cell) (head string, rest []anal
 		}
 	}
 	if len(alike) > 0 {
-		head = fmt.Sprintf("the %s median is that of %s, %s, which is not told apart from %s", side,
-			d.Said(ranked[0].Label), best.Bounded(d.By), layout.Enumerate(alike))
+		head = fmt.Sprintf("the %s median of %s is that of %s, %s, which is not told apart from %s", side,
+			titleOf(d.By.Name), d.Said(ranked[0].Label), best.Bounded(d.By), layout.Enumerate(alike))
 	}
 	return head, rest
 }

@@ -119,6 +119,10 @@ func TestWhatControllersHeld(t *testing.T) {
 			[]string{"latency went over its target of ", "1.20 × the target"}, []string{"held its target"},
 		},
 		{
+			"over its time, the median of two", []*result.Recorded{inTime(s.Latency(), 300e6), inTime(s.Latency(), 500e6)},
+			[]string{"latency went over its target of 100 ms at p99 in all 2 runs: e2e response time p99 is 400 ms, 4.00 × the target."}, nil,
+		},
+		{
 			"held its time", []*result.Recorded{s.Variant("latency", resulttest.Baseline(), func(r *result.Recorded) {
 				r.Run.Backpressure = &result.Backpressure{Controller: "latency", Excess: "shed", TargetNs: 250e6}
 				r.Run.Lag.Changes = []result.Change{{What: "work 1ms"}}
@@ -143,6 +147,13 @@ func TestWhatControllersHeld(t *testing.T) {
 func late(r *result.Recorded) *result.Recorded {
 	r.Run.Backpressure.TargetNs = 100e6
 	return r
+}
+
+func inTime(r *result.Recorded, p99Ns int64) *result.Recorded {
+	took := r.Run.Time["e2e_response_time"]
+	took.P99Ns = p99Ns
+	r.Run.Time["e2e_response_time"] = took
+	return late(r)
 }
 
 func older(r *result.Recorded) *result.Recorded {

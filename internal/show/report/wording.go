@@ -173,7 +173,7 @@ func peakOf(f analysis.Finding) string {
 
 func targetOf(f analysis.Finding) (title, p99, wanted string) {
 	held := figure.HeldTime(f.Run)
-	p99, _ = held.Text(f.Run)
+	p99 = held.FormatClocked(f.Values["p99"], f.Values["p99_least"], f.Values["clock_error"])
 	return held.Title, p99, unit.Nanos(f.Run.Backpressure.TargetNs)
 }
 
