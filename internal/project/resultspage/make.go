@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 )
@@ -45,7 +46,8 @@ var shortened = map[string][]string{
 	},
 }
 
-// The first run of each configuration keeps its series, and a repeat its summary and its curves.
+// The first run of each configuration keeps its series, and a repeat its summary and its curves. Only
+// the repeats of a study of slopes keep their series too, because each slope is fitted to one.
 var (
 	kept = []string{
 		result.SummaryFile, result.ScenarioFile, result.IntervalsFile, result.EventsFile, result.CurvesFile,
@@ -294,7 +296,7 @@ func trim(c *result.ListedCampaign, thin bool) error {
 			continue
 		}
 		dir, files := c.Campaign.RunDir(c.Dir, i), kept
-		if shown[run.Cell] {
+		if shown[run.Cell] && c.Campaign.Campaign.Answer != scenario.SlopeAnswer {
 			files = keptOfRepeat
 		}
 		if err := keepOnly(dir, files, thin); err != nil {

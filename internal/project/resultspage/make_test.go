@@ -17,6 +17,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 )
 
@@ -303,6 +304,24 @@ func TestTidySweep(t *testing.T) {
 	}
 	if e := s.of("sweep-compression"); len(e.cells) != 2 || len(e.cells[0].runs) != 2 || e.cells[1].value != "zstd" {
 		t.Errorf("read back: %+v", e)
+	}
+}
+
+func TestSlopesKeepTheirSeries(t *testing.T) {
+	j := job{from: t.TempDir()}
+	saveCampaign(t, j.from, result.Campaign{
+		SchemaVersion: 1,
+		Campaign: result.CampaignInfo{
+			ID: "stored1", Name: "throughput-stored-data", Kind: result.KindRuns, Answer: "slope",
+			StartedAt: resulttest.StartedAt, FinishedAt: resulttest.StartedAt, Order: "interleaved", Repeat: 3,
+		},
+		Cells: []result.Cell{{Name: "throughput-stored-data-producer-alone", Values: []string{"producer-alone"}}},
+	}, baseline)
+	if err := j.tidy("throughput-stored-data"); err != nil {
+		t.Fatal(err)
+	}
+	if n := filesOf(t, j.from)[result.IntervalsFile]; n != 3 {
+		t.Errorf("%d of 3 runs kept their series", n)
 	}
 }
 
