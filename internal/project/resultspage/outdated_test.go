@@ -40,23 +40,30 @@ func TestOutdated(t *testing.T) {
 		"a driver was not in the preset": {"drivers", quickForm, func(c *result.Campaign) { c.Cells = without(c.Cells, "librdkafka") },
 			"it has 9 configurations, and the preset has 12"},
 	} {
-		suite, err := scenario.ReadSuite(presetNamed(c.name), formOf(c.name, c.quick != ""))
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := campaign.NewPlan([]scenario.Suite{suite}, campaign.PlanOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		recorded, err := plan.Campaign(result.Tool{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		recorded := planned(t, c.name, c.quick != "")
 		c.change(&recorded)
 		if err := outdated(c.name, &recorded); c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", what, err, c.want)
 		}
 	}
+}
+
+// planned is the campaign that the page would record.
+func planned(t *testing.T, name string, quick bool) result.Campaign {
+	t.Helper()
+	suite, err := scenario.ReadSuite(presetNamed(name), formOf(name, quick))
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	plan, err := campaign.NewPlan([]scenario.Suite{suite}, campaign.PlanOptions{})
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	c, err := plan.Campaign(result.Tool{})
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return c
 }
 
 func without(cells []result.Cell, driver string) (others []result.Cell) {
@@ -90,18 +97,7 @@ func TestRecordedFormsHaveTheGoals(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, g := range all {
-		suite, err := scenario.ReadSuite(presetNamed(g.Study), formOf(g.Study, slices.Contains(long, g.Study)))
-		if err != nil {
-			t.Fatalf("%s: %v", g.Study, err)
-		}
-		plan, err := campaign.NewPlan([]scenario.Suite{suite}, campaign.PlanOptions{})
-		if err != nil {
-			t.Fatalf("%s: %v", g.Study, err)
-		}
-		recorded, err := plan.Campaign(result.Tool{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		recorded := planned(t, g.Study, slices.Contains(long, g.Study))
 		for _, variant := range []string{g.Variant, g.Of, g.Above} {
 			is := func(c result.Cell) bool { return c.Name == recorded.Campaign.Name+"-"+variant }
 			if variant != "" && !slices.ContainsFunc(recorded.Cells, is) {
