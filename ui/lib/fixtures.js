@@ -4,8 +4,11 @@ import fs from "node:fs";
 import path from "node:path";
 import { library, pages, root } from "./places.js";
 
+// A study may be recorded in its quick form or in its whole one: the name says nothing of the form.
+const nameOf = (folder) => folder.replace(/^[^-]*-/, "").replace(/-[a-z0-9]{6}$/, "").replace("-quick", "");
+
 const folders = (name, file) => fs.readdirSync(library).sort()
-  .filter((n) => n.replace(/^[^-]*-/, "").replace(/-[a-z0-9]{6}$/, "") === name)
+  .filter((n) => nameOf(n) === name)
   .map((n) => path.relative(root, path.join(library, n)))
   .filter((n) => fs.existsSync(path.join(root, n, file)));
 
@@ -37,7 +40,7 @@ export const all = {
   "run": { kind: "Run", args: () => ["report", latest("overload-tight")] },
   "run-gate": { kind: "Run", args: () => ["report", runs("backpressure-study-hysteresis-tight")[0]] },
   "run-credit": { kind: "Run", args: () => ["report", runs("backpressure-study-credit")[0]] },
-  "run-failover": { kind: "Run", args: () => ["report", latest("broker-failover-quick-leader-kill")] },
+  "run-failover": { kind: "Run", args: () => ["report", latest("broker-failover-leader-kill")] },
   "run-queue": { kind: "Run", args: () => ["report", latest("kmq-rolling-markers")] },
   "run-drops": { kind: "Run", args: () => ["report", latest("kmq-drops-nack-50-cap4-markers")] },
   "run-closed-loop": { kind: "Run", args: () => ["report", latest("baseline-max")] },
