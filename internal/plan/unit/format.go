@@ -165,9 +165,14 @@ func ShortPercent(ratio float64) string {
 	return strings.TrimRight(strings.TrimRight(Decimals(ratio*100, 3), "0"), ".") + " %"
 }
 
-// Factor prints a ratio: with two decimals, with three below 0.1, and with five below 0.001.
+// Factor prints a ratio: with two decimals, with three below 0.1, and with five below 0.001. It has
+// one decimal from 10 on, and none from 100 on.
 func Factor(v float64) string {
 	switch {
+	case v >= 100:
+		return Decimals(v, 0)
+	case v >= 10:
+		return Decimals(v, 1)
 	case v > 0 && v < 0.001:
 		return Decimals(v, 5)
 	case v > 0 && v < 0.1:

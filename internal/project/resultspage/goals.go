@@ -101,6 +101,9 @@ func (g goal) row(e *entry, among []*result.Run) ([]string, error) {
 	case len(runs) == 0:
 		row[3] = "not measured"
 		return row, nil
+	case g.unknown:
+		row[3] = "not known"
+		return row, nil
 	case len(values.Ranked) > 0:
 		row[3] = withRange(f, values)
 	}

@@ -45,8 +45,8 @@ func (s *shelf) recovery(scenario string) string {
 	head, rule := methodsOf(runs), "---"
 	var rows [7][]string
 	for i, name := range []string{
-		"backlog when the work became lighter", "backlog of a group that keeps up", "offered meanwhile", "drain rate",
-		"backlog ÷ (drain rate − offered)", "time until the backlog was back to normal", "difference",
+		"backlog when the work became lighter", "normal: backlog of a group that keeps up", "offered meanwhile", "drain rate",
+		"expected: (backlog − normal) ÷ (drain rate − offered)", "time until the backlog was back to normal", "difference",
 	} {
 		rows[i] = []string{name}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,11 +75,13 @@ func (e *entry) shortened() (string, error) {
 // Invalid runs are in no figure. Runs of a configuration beyond the fixed number replace invalid
 // ones.
 func leftOut(runs []*result.Recorded) string {
-	made, bad := map[string]int{}, map[string]int{}
+	made, bad, why := map[string]int{}, map[string]int{}, map[string]string{}
 	for _, r := range runs {
-		made[r.Run.Run.Name]++
+		name := r.Run.Run.Name
+		made[name]++
 		if r.Run.Verdict.Status != result.Valid {
-			bad[r.Run.Run.Name]++
+			bad[name]++
+			why[name] = cmp.Or(why[name], strings.Join(r.Run.Verdict.Reasons, "; "))
 		}
 	}
 	if len(bad) == 0 {
@@ -89,7 +92,11 @@ func leftOut(runs []*result.Recorded) string {
 	for name, n := range bad {
 		invalid += n
 		replaced += min(n, max(0, made[name]-repeat))
-		each = append(each, fmt.Sprintf("%d of `%s`", n, name))
+		part := fmt.Sprintf("%d of `%s`", n, name)
+		if n == made[name] {
+			part += fmt.Sprintf(" (none is valid; the first: %s)", why[name])
+		}
+		each = append(each, part)
 	}
 	slices.Sort(each)
 	text := fmt.Sprintf("%d of the %d runs are invalid and in no figure: %s.", invalid, len(runs), strings.Join(each, ", "))

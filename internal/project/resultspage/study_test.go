@@ -157,7 +157,7 @@ func TestReplacedRunsAreCounted(t *testing.T) {
 			r := &result.Recorded{}
 			r.Run.Run.Name, r.Run.Verdict.Status = name, result.Valid
 			if v == 'x' {
-				r.Run.Verdict.Status = result.Invalid
+				r.Run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"it ended early"}}
 			}
 			runs = append(runs, r)
 		}
@@ -170,6 +170,7 @@ func TestReplacedRunsAreCounted(t *testing.T) {
 		{".x...", ".....", "1 of the 10 runs are invalid and in no figure: 1 of `a`."},
 		{".x....", ".....", "1 of the 11 runs are invalid and in no figure: 1 of `a`. Further runs replace 1 of them."},
 		{".x...x.", "xx...", "4 of the 12 runs are invalid and in no figure: 2 of `a`, 2 of `b`. Further runs replace 2 of them."},
+		{"xxxxx", "....x", "6 of the 10 runs are invalid and in no figure: 1 of `b`, 5 of `a` (none is valid; the first: it ended early)."},
 	} {
 		if got := leftOut(slices.Concat(of("a", c.a), of("b", c.b))); got != c.want {
 			t.Errorf("%s, %s: %q, want %q", c.a, c.b, got, c.want)

@@ -141,11 +141,16 @@ func (p *prober) caveats(f search.Finding) {
 			fmt.Sprintf("%s failed once and was not tried again: no probe was left", unit.PerSecond(f.FailedPerS)))
 	}
 	for _, probe := range lastOfEach(p.found.Probes) {
-		if probe.Phase == string(search.Curve) && !probe.Passed && !probe.TooFew && p.found.HighestPerS != nil &&
-			probe.OfferedPerS < *p.found.HighestPerS {
+		if probe.Phase != string(search.Curve) || probe.TooFew || p.found.HighestPerS == nil {
+			continue
+		}
+		switch at := unit.PerSecond(probe.OfferedPerS); {
+		case !probe.Passed && probe.OfferedPerS < *p.found.HighestPerS:
 			p.found.Caveats = append(p.found.Caveats,
-				fmt.Sprintf("on the curve %s did not pass: %s", unit.PerSecond(probe.OfferedPerS),
-					strings.Join(probe.Failures, "; ")))
+				fmt.Sprintf("on the curve %s did not pass: %s", at, strings.Join(probe.Failures, "; ")))
+		case probe.Passed && probe.OfferedPerS > *p.found.HighestPerS:
+			p.found.Caveats = append(p.found.Caveats,
+				fmt.Sprintf("on the curve %s passed: at another time more may hold than the answer", at))
 		}
 	}
 }

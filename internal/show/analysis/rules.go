@@ -28,14 +28,16 @@ const (
 	BoundUndecided Rule = "gate.bound_unclear"  // peak, least, n, of
 	BoundExceeded  Rule = "gate.bound_exceeded" // peak, n, of; least if it differs
 	TargetKept     Rule = "gate.target_kept"    // p99, p99_least, clock_error, n, of
-	TargetMissed   Rule = "gate.target_missed"  // the same, and ratio
+	TargetMissed   Rule = "gate.target_missed"  // the same, and ratio; p99_top, p99_top_least, ratio_top of the worst run
 	GatesCompared  Rule = "gate.compared"       // ratio of the first of Of to the second, shown; Names of differing settings
 	NotSettled     Rule = "gate.not_settled"    // n, of
+	CapacityUsed   Rule = "gate.used"           // share
 	CapacityUnused Rule = "gate.unused"         // share; Said has a cause
 	ConsumersIdle  Rule = "gate.idle"           // share; Said has a cause
 	BoundTooSmall  Rule = "gate.bound_small"    // Said has the cause
-	AllAlike       Rule = "run.all_alike"       // low, top
-	AllSaturated   Rule = "run.all_saturated"   // low, top, capacity
+	NoneLost       Rule = "load.none_lost"
+	AllAlike       Rule = "run.all_alike"     // low, top
+	AllSaturated   Rule = "run.all_saturated" // low, top, capacity
 )
 
 // Finding is one thing that runs show.
@@ -52,8 +54,8 @@ type Finding struct {
 // that cost.
 func (f Finding) OfBackpressure() bool {
 	switch f.Rule {
-	case BoundKept, BoundUndecided, BoundExceeded, TargetKept, TargetMissed, CapacityUnused, ConsumersIdle, BoundTooSmall,
-		AllAlike, AllSaturated:
+	case BoundKept, BoundUndecided, BoundExceeded, TargetKept, TargetMissed, SentLater, CapacityUsed, CapacityUnused,
+		ConsumersIdle, BoundTooSmall, NoneLost, AllAlike, AllSaturated:
 		return true
 	}
 	return false
@@ -95,7 +97,10 @@ func Findings(compared []Variant) (all []Finding) {
 	each(trusted, func(v Variant) *Finding { return starved(v, ofOff) })
 	if len(all) == before {
 		all = append(all, throughput(trusted)...)
+	} else {
+		each(trusted, func(v Variant) *Finding { return used(v, ofOff) })
 	}
+	all = append(all, noneLost(trusted)...)
 	each(trusted, unsettled)
 	return all
 }
@@ -241,6 +246,7 @@ func target(v Variant) *Finding {
 	p99, n := v.Figure(figure.HeldTime(run)), float64(ratio.N)
 	found := &Finding{Rule: TargetKept, Run: run, Values: map[string]float64{
 		"ratio": ratio.Median, "p99": p99.Median, "p99_least": p99.Least.Median, "clock_error": p99.ClockError, "n": n, "of": n,
+		"ratio_top": ratio.Top, "p99_top": p99.Top, "p99_top_least": p99.Least.Top,
 	}}
 	if ratio.Top <= result.HeldWithin {
 		return found
@@ -304,6 +310,29 @@ func starved(v Variant, ofOff figure.Figure) *Finding {
 		return &Finding{Rule: BoundTooSmall, Said: cause}
 	}
 	return nil
+}
+
+// used finds consumers that a bound left as busy as they were without backpressure.
+func used(v Variant, ofOff figure.Figure) *Finding {
+	if part := v.Figure(ofOff); v.Held() && part.N > 0 && 1-part.Median < idle {
+		return &Finding{Rule: CapacityUsed, Values: map[string]float64{"share": part.Median}}
+	}
+	return nil
+}
+
+// noneLost finds that faults under backpressure lost no record, if every run knows that.
+func noneLost(trusted []Variant) []Finding {
+	faults := false
+	for _, v := range trusted {
+		if v.Where(LostRecords, func(lost float64) bool { return lost == 0 }) < len(v.Runs) {
+			return nil
+		}
+		faults = faults || slices.ContainsFunc(v.Runs, func(r *result.Recorded) bool { return len(r.Run.Faults) > 0 })
+	}
+	if !faults || !UnderBackpressure(trusted) {
+		return nil
+	}
+	return []Finding{{Rule: NoneLost}}
 }
 
 // smallBound begins a run's warning that a bound is too small. A sufficient bound and the reason

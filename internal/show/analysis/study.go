@@ -364,7 +364,7 @@ type Ranking struct {
 // best.
 func (d *Study) Rank() Ranking {
 	r := Ranking{Status: AnswerNoRanking, Cells: d.Ranked()}
-	if len(r.Cells) < 2 || d.Unranked() {
+	if len(r.Cells) < 2 || d.Unranked() || len(BySettling(d)) > 1 {
 		return r
 	}
 	r.Rest = d.Against(r.Cells)
@@ -488,6 +488,25 @@ func ByVariant(d *Study) (parts []Part) {
 		parts = append(parts, Part{value + ": ", part.RankedOtherwise(by)})
 	}
 	return parts
+}
+
+// BySettling splits a campaign that is ranked by settling times if only some controllers hold a
+// time. Those have not settled before that time is back, so their settling times do not compare
+// with the others'. Any other campaign is one part.
+func BySettling(d *Study) []Part {
+	without, with := *d, *d
+	without.Cells = slices.DeleteFunc(slices.Clone(d.Cells), Cell.holdsTime)
+	with.Cells = slices.DeleteFunc(slices.Clone(d.Cells), func(c Cell) bool { return !c.holdsTime() })
+	if d.By.Name != "settling_time" || len(without.Ranked()) == 0 || len(with.Ranked()) == 0 {
+		return []Part{{"", d}}
+	}
+	return []Part{{"Without a target time: ", &without}, {"With one: ", &with}}
+}
+
+func (c Cell) holdsTime() bool {
+	return slices.ContainsFunc(c.Sample.Taken, func(r *result.Recorded) bool {
+		return r.Run.Backpressure != nil && r.Run.Backpressure.TargetNs > 0
+	})
 }
 
 // RankedOtherwise returns the campaign with its cells ranked by another figure.

@@ -32,7 +32,7 @@ func (s workSource) of(engine string) string { return strings.Replace(s.variant,
 var engineColumns = []string{"plain", "markers", "markers-first", "offsetmap", "share"}
 
 var (
-	plainCant   = map[string]string{"plain": "it can deliver nothing again"}
+	plainCant   = map[string]string{"plain": "it can deliver nothing again that a handler gave back or kept"}
 	shareCant   = map[string]string{"share": "it keeps no order"}
 	studyOf     = func(kind string) workSource { return workSource{"kmq-study", kind + "-ENGINE"} }
 	kindsOfWork = []workKind{
@@ -62,6 +62,7 @@ var (
 )
 
 const (
+	noneBest        = "no difference shown"
 	notMeasuredHere = "not measured"
 	notPossible     = "can't"
 )
@@ -95,7 +96,7 @@ func decideWork(campaigns []*analysis.Study) (Answer, []verdictOn) {
 	}
 	t.Notes = []string{
 		"best: the engine that the runs show to be better than each of the others, or those that are not told apart from the one with the best median, by ranks; of too few runs no test could tell any apart. An engine that lost a record is not among them.",
-		"acked again: the sum of all runs. can't: plain delivers nothing again, and share keeps no order. markers-first: markers that writes each start durably before the hand-out, as kmq was first published.",
+		"requests and bytes: for each record, each engine at the rate that it reached. acked again: the sum of all runs. can't: plain delivers nothing again that a handler gave back or kept, and share keeps no order. markers-first: markers that writes each start durably before the hand-out, as kmq was first published.",
 	}
 	return t, all
 }
@@ -209,6 +210,8 @@ func bestEngines(d *analysis.Study) string {
 		}
 	}
 	switch n := ranked[0].Figures[d.By.Name].N; {
+	case len(best) == len(ranked):
+		return noneBest
 	case len(open) == 0:
 		return layout.Either(best)
 	case n == 1:

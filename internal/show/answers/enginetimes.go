@@ -44,6 +44,11 @@ func unshown(n int, shown stats.Verdict) string {
 	return ""
 }
 
+// ifUnshown is unshown of a test of r against base.
+func ifUnshown(r, base analysis.Repeated) string {
+	return unshown(r.N, stats.Compare(base.Values, r.Values, analysis.DefaultAlpha).Verdict)
+}
+
 func addsTo(d *analysis.Study, c, base *analysis.Cell, name string) string {
 	f := analysis.FigureCalled(name)
 	text, shown := added(c.Of(name), base.Of(name), f)

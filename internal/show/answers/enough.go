@@ -13,8 +13,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// enough finds the smallest value of the one varied setting such that the cells with this value or
-// a higher one are all near the best.
+// enough finds the smallest value of the one varied setting such that no cell with this value or a
+// higher one falls short of the best: its median is near the best, or the test of its runs does not
+// distinguish them from those of the best.
 func enough(d *analysis.Study) Answer {
 	name := cmp.Or(d.By.Name, analysis.ThroughputFigure)
 	ranked := slices.DeleteFunc(d.Ranked(), func(c analysis.Cell) bool { return c.PartlyRead() })
@@ -54,8 +55,13 @@ func enough(d *analysis.Study) Answer {
 	nearAt := func(c analysis.Cell) bool {
 		return near(ratio(c.Figures[d.By.Name], best).Value)
 	}
+	alike := map[string]bool{}
+	for _, other := range d.Against(ranked) {
+		alike[other.Name] = other.Word == analysis.WordNoDifference
+	}
+	fallsShort := func(c analysis.Cell) bool { return !nearAt(c) && !alike[c.Label] }
 	at := len(byValue)
-	for at > 0 && nearAt(byValue[at-1]) {
+	for at > 0 && !fallsShort(byValue[at-1]) {
 		at--
 	}
 	var clauses []string
@@ -64,8 +70,12 @@ func enough(d *analysis.Study) Answer {
 			"that was measured, is not within %s of the best", d.Said(byValue[at-1].Label), unit.WholePercent(nearBest)))
 	} else {
 		least := byValue[at]
-		head := fmt.Sprintf("%s is the least from which on all are within %s of the best, with %s",
-			d.Said(least.Label), unit.WholePercent(nearBest), least.Figures[d.By.Name].Bounded(d.By))
+		or := ""
+		if slices.ContainsFunc(byValue[at:], func(c analysis.Cell) bool { return !nearAt(c) }) {
+			or = ", or not told apart from it"
+		}
+		head := fmt.Sprintf("%s is the least from which on all are within %s of the best%s, with %s",
+			d.Said(least.Label), unit.WholePercent(nearBest), or, least.Figures[d.By.Name].Bounded(d.By))
 		if at == 0 {
 			head += ", and the least that has a valid run"
 		}
@@ -78,7 +88,11 @@ func enough(d *analysis.Study) Answer {
 			}
 		}
 		if len(not) > 0 {
-			head += ", which is not shown of " + layout.Enumerate(not)
+			what := "which"
+			if or != "" {
+				what = "and to be within " + unit.WholePercent(nearBest)
+			}
+			head += fmt.Sprintf(", %s is not shown of %s", what, layout.Enumerate(not))
 		}
 		clauses = append(clauses, head)
 	}
@@ -94,7 +108,7 @@ func enough(d *analysis.Study) Answer {
 			part = "%s has %s times the best"
 		}
 		clause := fmt.Sprintf(part, d.Said(c.Label), quotient(c.Figures[d.By.Name], best))
-		if nearAt(c) {
+		if !fallsShort(c) {
 			clause += ", but one with more did not come as near"
 		}
 		clauses = append(clauses, clause)

@@ -16,12 +16,12 @@ import (
 // of the tool, and of the brokers if every run has it.
 func knee(d *analysis.Study) Answer {
 	cost := fitted(d)
-	head, takes := "time for each record", "costs"
+	head, spent := "time for each record", "elapsed time"
 	switch of := spentBy(d); {
 	case of == toolAndBrokers:
-		head, takes = "CPU of tool and brokers for each record", "takes of the CPU of tool and brokers"
+		head, spent = "CPU of tool and brokers for each record", "CPU time of tool and brokers"
 	case of == tool:
-		head, takes = "CPU of the tool for each record", "takes of the tool's CPU, that of the brokers not being known,"
+		head, spent = "CPU of the tool for each record", "CPU time of the tool (that of the brokers is not known)"
 	}
 	columns := append(throughputColumns(d, "÷ first", analysis.ThroughputFigure),
 		valued("e2e response time p99", analysis.PrimaryName),
@@ -35,13 +35,16 @@ func knee(d *analysis.Study) Answer {
 	case math.IsNaN(cost.Knee) || math.IsNaN(cost.KneeHigh):
 		return table.says("the runs do not show that both records and their bytes cost something, so there is no size at which one turns into the other.")
 	}
-	parts := fmt.Sprintf("a record %s %s (%s) and each of its bytes %s (%s)",
-		takes, costing(cost.Fixed), rangeOf(costing, cost.FixedLow, cost.FixedHigh), costing(cost.PerUnit), rangeOf(costing,
+	parts := fmt.Sprintf("in %s, a record costs %s (%s) and each of its bytes %s (%s)",
+		spent, costing(cost.Fixed), rangeOf(costing, cost.FixedLow, cost.FixedHigh), costing(cost.PerUnit), rangeOf(costing,
 			cost.PerUnitLow, cost.PerUnitHigh))
 	knee := fmt.Sprintf("from %s on (%s, with a confidence of 95 %%) the bytes cost more than the record", bytesOf(cost.Knee),
 		rangeOf(bytesOf, cost.KneeLow, cost.KneeHigh))
 	if spentBy(d) == time {
 		knee += ": below that a run is bound by records, above it by bytes"
+	}
+	if largest := largestSize(d); cost.Knee > largest {
+		knee += fmt.Sprintf(", which is beyond the largest that was measured (%s)", bytesOf(largest))
 	}
 	return table.says(parts + "; " + knee + misfit(d, cost) + ".")
 }
@@ -151,6 +154,13 @@ func sizeOf(c *analysis.Cell) float64 {
 		}
 	}
 	return 0
+}
+
+func largestSize(d *analysis.Study) (size float64) {
+	for _, cell := range d.ValidCells() {
+		size = max(size, sizeOf(cell))
+	}
+	return size
 }
 
 // muchOff is the relative error of the fit from which the answer mentions it.

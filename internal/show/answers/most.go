@@ -38,8 +38,9 @@ func most(d *analysis.Study) Answer {
 func ratios(d *analysis.Study) (clauses []string) {
 	for _, cell := range d.ValidCells() {
 		if base := d.NamedBase(cell); base != nil && base.Valid > 0 && !cell.PartlyRead() && !base.PartlyRead() {
-			clauses = append(clauses, fmt.Sprintf("%s ÷ %s: %s", d.Said(cell.Label), d.Said(base.Label),
-				quotient(cell.Of(d.By.Name), base.Of(d.By.Name))))
+			of, than := cell.Of(d.By.Name), base.Of(d.By.Name)
+			clauses = append(clauses, fmt.Sprintf("%s ÷ %s: %s%s", d.Said(cell.Label), d.Said(base.Label),
+				quotient(of, than), ifUnshown(of, than)))
 		}
 	}
 	return clauses

@@ -3,6 +3,7 @@ package answers
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
@@ -75,6 +76,9 @@ func redeliveredBy(d *analysis.Study, cells []*analysis.Cell) string {
 	of := ""
 	if len(cells) > 1 {
 		of = "at most "
+	}
+	if slices.ContainsFunc(cells, func(c *analysis.Cell) bool { return c.Valid > 1 }) {
+		of = "in the median " + of
 	}
 	var parts []string
 	if perRecord.of != nil {

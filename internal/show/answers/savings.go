@@ -74,7 +74,7 @@ func spread(d *analysis.Study, s said) string {
 		}
 	}
 	if len(alike) > 0 {
-		text += ", with no difference shown between " + d.Said(cells[0].Label) + " and " + layout.Enumerate(alike)
+		text += ", and " + d.Said(cells[0].Label) + " is not told apart from " + layout.Enumerate(alike)
 	}
 	if len(untold) > 0 {
 		text += ", with too few runs to tell " + d.Said(cells[0].Label) + " from " + layout.Enumerate(untold)

@@ -2,6 +2,7 @@ package answers
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,15 +71,16 @@ func scaling(d *analysis.Study) Answer {
 		}
 		if free := unconfinedOf(d, cell); free != nil {
 			clauses = append(clauses,
-				fmt.Sprintf("%s, confined to %s, reached %s times what %s did%s", d.Said(cell.Label), coresOf(cell),
-					quotient(cell.Of(name), free.Of(name)), d.Said(free.Label), bottleneckClause(cell)))
+				fmt.Sprintf("%s, confined to %s, reached %s times what %s did%s%s", d.Said(cell.Label), coresOf(cell),
+					quotient(cell.Of(name), free.Of(name)), d.Said(free.Label), ifUnshown(cell.Of(name), free.Of(name)),
+					bottleneckClause(cell)))
 			continue
 		}
-		clause := fmt.Sprintf("%s reached %s times what %s did", d.Said(cell.Label),
-			quotient(cell.Of(name), first.Of(name)), d.Said(first.Label))
+		clause := fmt.Sprintf("%s reached %s times what %s did%s", d.Said(cell.Label),
+			quotient(cell.Of(name), first.Of(name)), d.Said(first.Label), ifUnshown(cell.Of(name), first.Of(name)))
 		if text, more := efficiencyOf(d, cell, by); more {
-			clause += fmt.Sprintf(" with %s times the %s, an efficiency of %s", unit.Decimals(moreOf(d, cell, by), 1),
-				what, text)
+			clause += fmt.Sprintf(", with %g times the %s: an efficiency of %s",
+				math.Round(10*moreOf(d, cell, by))/10, what, text)
 		}
 		clauses = append(clauses, clause+bottleneckClause(cell))
 	}

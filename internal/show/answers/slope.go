@@ -76,8 +76,9 @@ func slope(d *analysis.Study) Answer {
 	if first := d.First(); first != nil {
 		for _, cell := range d.ValidCells() {
 			if cell.Name != first.Name {
-				clauses = append(clauses, fmt.Sprintf("%s wrote %s times what %s did", d.Said(cell.Label),
-					quotient(cell.Of("acked_per_s"), first.Of("acked_per_s")), d.Said(first.Label)))
+				clauses = append(clauses, fmt.Sprintf("%s wrote %s times what %s did%s", d.Said(cell.Label),
+					quotient(cell.Of("acked_per_s"), first.Of("acked_per_s")), d.Said(first.Label),
+					ifUnshown(cell.Of("acked_per_s"), first.Of("acked_per_s"))))
 			}
 		}
 	}

@@ -43,7 +43,12 @@ func startsCost(d *analysis.Study) func(first, late *analysis.Cell) string {
 // cost if it is written later: bytes, requests, CPU and further figures. It is "" if no ratio is
 // known.
 func eachTook(first, late *analysis.Cell, further ...string) string {
-	times := func(name string) string { return quotient(first.Of(name), late.Of(name)) }
+	times := func(name string) string {
+		if f := analysis.FigureCalled(name); late.Of(name).MedianText(f) == f.Format(0) {
+			return unit.Absent // of so little that the table prints 0
+		}
+		return quotient(first.Of(name), late.Of(name))
+	}
 	var took []string
 	take := func(times, of string) {
 		if times != unit.Absent {

@@ -45,10 +45,13 @@ func timesBeside(d *analysis.Study) Answer {
 		return table.says("no run has these times.")
 	}
 	adds := addedAlong(d, told, rankedTime(d, metric))
-	p50 := func(c *analysis.Cell) float64 { return c.Of(metric + "_p50").Summary.Median }
+	if len(adds) == 0 && len(told) < manyCells {
+		adds = addedToBases(d, told, rankedTime(d, metric))
+	}
+	ranks := func(c *analysis.Cell) float64 { return c.Of(rankedTime(d, metric)).Summary.Median }
 	clauses := []string{title + " at p50, p99 and p99.9"}
 	if len(told) >= manyCells {
-		slices.SortStableFunc(told, func(a, b *analysis.Cell) int { return cmp.Compare(p50(a), p50(b)) })
+		slices.SortStableFunc(told, func(a, b *analysis.Cell) int { return cmp.Compare(ranks(a), ranks(b)) })
 		clauses[0] += ", the lowest and the highest of " + unit.Things(int64(len(told)), "scenario")
 		told = []*analysis.Cell{told[0], told[len(told)-1]}
 	}
@@ -76,6 +79,17 @@ func addedAlong(d *analysis.Study, cells []*analysis.Cell, name string) (clauses
 	for _, c := range along[1:] {
 		if adds := addsTo(d, c, along[0], name); adds != "" {
 			clauses = append(clauses, d.Said(c.Label)+" "+adds)
+		}
+	}
+	return clauses
+}
+
+func addedToBases(d *analysis.Study, cells []*analysis.Cell, name string) (clauses []string) {
+	for _, c := range cells {
+		if base := d.Base(c); base != nil && base.Name != c.Name && base.Valid > 0 {
+			if adds := addsTo(d, c, base, name); adds != "" {
+				clauses = append(clauses, d.Said(c.Label)+" "+adds)
+			}
 		}
 	}
 	return clauses

@@ -176,6 +176,8 @@ func TestEnoughIsNotMoreThanTheRunsShow(t *testing.T) {
 			"of the best, but one with more did not come as near; memory 64MiB reached 0.40", "not shown"},
 		"the highest is slow": {limited(t, 5, 1, 950e3, 1e6, 980e3, 400e3),
 			"No value is known to be enough, as memory 1GiB, the highest", "is the least"},
+		"the highest is not told apart": {limited(t, 5, 20, 400e3, 960e3, 1e6, 880e3),
+			"memory 64MiB is the least from which on all are within 10 % of the best, or not told apart from it", "No value"},
 		"within the noise": {limited(t, 5, 6, 400e3, 920e3, 1e6), ", which is not shown of memory 64MiB", "128MiB and"},
 		"of too few runs":  {limited(t, 2, 1, 400e3, 960e3, 1e6), ", which is not shown of memory 64MiB", "128MiB and"},
 	} {
@@ -420,7 +422,7 @@ func TestAnswersOfWrongInputs(t *testing.T) {
 
 func TestScalingAnswer(t *testing.T) {
 	got := sentenceOf(t, scaling(t, 5))
-	for _, want := range []string{"2/2 reached 1.7", "with 2.0 times the consumers, an efficiency of 8", "with 4.0 times the consumers, an efficiency of 47 %, limited by client CPU 97 %"} {
+	for _, want := range []string{"2/2 reached 1.7", "with 2 times the consumers: an efficiency of 8", "with 4 times the consumers: an efficiency of 47 %, limited by client CPU 97 %"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %q", want, got)
 		}
@@ -596,6 +598,27 @@ func TestEnoughAnswer(t *testing.T) {
 	}
 }
 
+// The cost of the bytes is extrapolated beyond the largest size.
+func TestKneeBeyondTheSizes(t *testing.T) {
+	sizes := []float64{10, 30, 90}
+	got := sentenceOf(t, answered(t, "knee", 5, []string{"10B", "30B", "90B"}, func(i int, noise float64, r *result.Recorded) {
+		produces(r, noise/(500e-9+5e-9*sizes[i]), sizes[i])
+	}))
+	if !strings.Contains(got, ", which is beyond the largest that was measured (90 B)") {
+		t.Errorf("%q", got)
+	}
+	if got := sentenceOf(t, knee(t, 3)); strings.Contains(got, "beyond") || !strings.HasPrefix(got, "In elapsed time, a record costs ") {
+		t.Errorf("%q", got)
+	}
+}
+
+// Without a numeric axis each time is compared with that of the first scenario.
+func TestTimesAddedToTheFirst(t *testing.T) {
+	if got := sentenceOf(t, beside(t, 5)); !strings.Contains(got, "acks all, RF 3 adds +") {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestSlopeWithAReader(t *testing.T) {
 	c := answered(t, "slope", 3, []string{"alone", "reader"}, func(i int, noise float64, r *result.Recorded) {
 		produces(r, noise*[]float64{1e6, 8e5}[i], 100)
@@ -737,7 +760,7 @@ func TestSpreadClaimsNoFactorThatIsNotShown(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ got, want string }{
-		{clause(alike), ", with no difference shown between "},
+		{clause(alike), " is not told apart from "},
 		{clause(few), ", with too few runs to tell zstd from none"},
 	} {
 		if strings.Contains(c.got, "times as much") || !strings.Contains(c.got, c.want) {

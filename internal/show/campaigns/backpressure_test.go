@@ -73,6 +73,29 @@ func TestUnrankedUnderBackpressure(t *testing.T) {
 	}
 }
 
+// A controller that holds a time has settled when that time is back too.
+func TestSettlingTimesOfTwoKinds(t *testing.T) {
+	c := short(t, 5)
+	c.Campaign.Campaign.Question = "Which controller follows the consumers in the least settling_time?"
+	for i, r := range c.Runs {
+		if took := []float64{0, 2, 1, 0.5}[i%4] * (1 + float64(i)/100); took > 0 {
+			r.Run.Lag.Changes = []result.Change{{What: "work 1ms", SettlingS: &took}}
+		}
+	}
+	d, err := campaigns.Analyse(c, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Without a target time: credit is best by settling time", "With one: latency: settling time"} {
+		if !strings.Contains(d.Answer.Sentence, want) {
+			t.Errorf("%q is not in %q", want, d.Answer.Sentence)
+		}
+	}
+	if d.Answer.Status != analysis.AnswerNoRanking || d.Answer.Best != "" {
+		t.Errorf("%+v", d.Answer)
+	}
+}
+
 func TestVariantsAreCompared(t *testing.T) {
 	for repeat, words := range map[int]map[string]string{
 		1: {},

@@ -71,7 +71,7 @@ type Answer struct {
 	FigureFrom string `json:"figure_from,omitempty" jsonschema:"enum=reader,enum=suite,enum=question,enum=default"`
 	// Status is best if one cell is shown to be better than every other, and none if that is not
 	// shown. It is too_few if there are too few runs, and no_ranking if fewer than two cells have
-	// the figure. It is search for a search, and told for a named answer.
+	// the figure, or have it in different meanings. It is search for a search, and told for a named answer.
 	Status string `json:"status" jsonschema:"enum=best,enum=none,enum=too_few,enum=no_ranking,enum=search,enum=told"`
 	// Best is the best cell, and Alike are those not shown to differ from it.
 	Best  string   `json:"best,omitempty"`
@@ -136,6 +136,14 @@ func answerOf(d *analysis.Study) Answer {
 			Sentence: "The question names no figure, so nothing is ranked: read What it shows, below; --by ranks by a figure."}
 	}
 	a := Answer{Figure: d.By.Name, FigureFrom: d.ByFrom, Status: r.Status, Alike: r.Alike, More: r.More}
+	if parts := analysis.BySettling(d); len(parts) > 1 {
+		var each []string
+		for _, part := range parts {
+			each = append(each, part.Prefix+answerOf(part.Cells).Sentence)
+		}
+		a.Sentence = strings.Join(each, " ")
+		return a
+	}
 	if len(r.Cells) == 1 {
 		only := r.Cells[0]
 		a.Sentence = fmt.Sprintf("%s: %s is %s; there is nothing to hold it against.", d.Said(only.Label), d.By.Title,

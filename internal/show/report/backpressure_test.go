@@ -38,6 +38,12 @@ func TestWhatControllersHeld(t *testing.T) {
 			[]string{"over its bound", "left capacity unused"},
 		},
 		{
+			"faults", []*result.Recorded{off, s.Variant("credit", resulttest.OverloadTight(), func(r *result.Recorded) {
+				r.Run.Faults = []result.Fault{{Name: "kill", Target: "consumer 1"}}
+			})},
+			[]string{"No acked record was lost."}, nil,
+		},
+		{
 			"broken once in three", []*result.Recorded{credit(4990), credit(5001), credit(4980)},
 			[]string{"credit went over its bound in 1 of 3 runs: the lag peaked at 5,001 of 5,000, 1.00 ×.", "no valid run here offered the same"},
 			[]string{"kept its bound"},
@@ -109,18 +115,22 @@ func TestWhatControllersHeld(t *testing.T) {
 		},
 		{
 			"a target among methods", []*result.Recorded{late(s.Latency()), late(s.Latency()), older(late(s.Latency()))},
-			[]string{"latency went over its target of 100 ms at p99 in all 2 runs: "}, nil,
+			[]string{"latency went over 1.2 × its target of 100 ms at p99 in both runs: "}, nil,
 		},
 		{
 			"over its time", []*result.Recorded{s.Variant("latency", resulttest.Baseline(), func(r *result.Recorded) {
 				p99 := r.Run.Time["e2e_response_time"].P99Ns
 				r.Run.Backpressure = &result.Backpressure{Controller: "latency", Excess: "shed", TargetNs: p99*10/12 - 1e4}
 			})},
-			[]string{"latency went over its target of ", "1.20 × the target"}, []string{"held its target"},
+			[]string{"latency went over 1.2 × its target of ", "1.20 × the target"}, []string{"held its target"},
 		},
 		{
 			"over its time, the median of two", []*result.Recorded{inTime(s.Latency(), 300e6), inTime(s.Latency(), 500e6)},
-			[]string{"latency went over its target of 100 ms at p99 in all 2 runs: e2e response time p99 is 400 ms, 4.00 × the target."}, nil,
+			[]string{"latency went over 1.2 × its target of 100 ms at p99 in both runs: e2e response time p99 is 400 ms, 4.00 × the target."}, nil,
+		},
+		{
+			"over its time in one of three", []*result.Recorded{inTime(s.Latency(), 90e6), inTime(s.Latency(), 500e6), inTime(s.Latency(), 110e6)},
+			[]string{"in 1 of 3 runs: e2e response time p99 is 110 ms in the median and 500 ms at most, 5.00 × the target."}, nil,
 		},
 		{
 			"held its time", []*result.Recorded{s.Variant("latency", resulttest.Baseline(), func(r *result.Recorded) {

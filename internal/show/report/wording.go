@@ -65,12 +65,17 @@ var wording = map[analysis.Rule]func(analysis.Finding) string{
 	},
 	analysis.TargetMissed: func(f analysis.Finding) string {
 		title, p99, wanted := targetOf(f)
-		over := times(f.Values["ratio"]) + " the target"
-		if math.IsInf(f.Values["ratio"], 1) {
+		ratio := f.Values["ratio"]
+		if f.Values["n"] < f.Values["of"] {
+			top := figure.HeldTime(f.Run).FormatClocked(f.Values["p99_top"], f.Values["p99_top_least"], f.Values["clock_error"])
+			p99, ratio = p99+" in the median and "+top+" at most", f.Values["ratio_top"]
+		}
+		over := times(ratio) + " the target"
+		if math.IsInf(ratio, 1) {
 			over = "as too many records had not ended"
 		}
-		return fmt.Sprintf("%s went over its target of %s at p99%s: %s is %s, %s.",
-			f.Of[0], wanted, inRuns(f), title, p99, over)
+		return fmt.Sprintf("%s went over %v × its target of %s at p99%s: %s is %s, %s.",
+			f.Of[0], result.HeldWithin, wanted, inRuns(f), title, p99, over)
 	},
 	analysis.GatesCompared: gatesCompared,
 	analysis.NotSettled: func(f analysis.Finding) string {
@@ -88,6 +93,11 @@ var wording = map[analysis.Rule]func(analysis.Finding) string{
 	analysis.BoundTooSmall: func(f analysis.Finding) string {
 		return fmt.Sprintf("%s turned load away that its consumers may have had room for.%s", f.Of[0], tooSmall(f))
 	},
+	analysis.CapacityUsed: func(f analysis.Finding) string {
+		return fmt.Sprintf("%s delivered %s of what the same consumers delivered without backpressure.",
+			f.Of[0], unit.Percent(f.Values["share"]))
+	},
+	analysis.NoneLost: func(analysis.Finding) string { return "No acked record was lost." },
 	analysis.AllAlike: func(f analysis.Finding) string { return "All deliver about the same, " + delivered(f) + "." },
 	analysis.AllSaturated: func(f analysis.Finding) string {
 		return fmt.Sprintf("All deliver about the same, %s: what the consumers can take (%s). They differ in who waits, and in what is turned away.",
@@ -159,6 +169,8 @@ func inRuns(f analysis.Finding) string {
 	switch n, of := f.Values["n"], f.Values["of"]; {
 	case of == 1:
 		return ""
+	case n == of && n == 2:
+		return " in both runs"
 	case n == of:
 		return fmt.Sprintf(" in all %.0f runs", of)
 	default:
