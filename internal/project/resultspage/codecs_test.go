@@ -35,7 +35,7 @@ func TestCyclesBesideTheEarlierOnes(t *testing.T) {
 		}
 		return text
 	}
-	const alike = "The earlier tool counted 842 GC cycles with zstd, 16.19 to 21.05 times as many as with each other codec; " +
+	const alike = "The earlier tool counted 842 GC cycles with zstd, 16.2 to 21.1 times as many as with each other codec; " +
 		"with its client, sarama, there are 18 [18, 19] here, from 0.75 (0.72..0.79) times those of snappy to " +
 		"1.12 (1.06..1.19) times those of none, so the runs show no such excess."
 	if got := of(18); got != alike {

@@ -87,12 +87,8 @@ func enough(d *analysis.Study) Answer {
 				not = append(not, d.Said(c.Label))
 			}
 		}
-		if len(not) > 0 {
-			what := "which"
-			if or != "" {
-				what = "and to be within " + unit.WholePercent(nearBest)
-			}
-			head += fmt.Sprintf(", %s is not shown of %s", what, layout.Enumerate(not))
+		if len(not) > 0 && or == "" {
+			head += ", which is not shown of " + layout.Enumerate(not)
 		}
 		clauses = append(clauses, head)
 	}

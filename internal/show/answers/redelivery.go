@@ -50,7 +50,11 @@ func redelivery(d *analysis.Study) Answer {
 	}
 	var clauses []string
 	for _, engine := range order {
-		clauses = append(clauses, engine+": "+redeliveredBy(d, byEngine[engine]))
+		of := ""
+		if slices.ContainsFunc(byEngine[engine], func(c *analysis.Cell) bool { return c.Valid > 1 }) {
+			of = ", in the medians of its runs"
+		}
+		clauses = append(clauses, engine+of+": "+redeliveredBy(d, byEngine[engine]))
 	}
 	return table.says(phrases(clauses) + notSettled(d))
 }
@@ -76,9 +80,6 @@ func redeliveredBy(d *analysis.Study, cells []*analysis.Cell) string {
 	of := ""
 	if len(cells) > 1 {
 		of = "at most "
-	}
-	if slices.ContainsFunc(cells, func(c *analysis.Cell) bool { return c.Valid > 1 }) {
-		of = "in the median " + of
 	}
 	var parts []string
 	if perRecord.of != nil {

@@ -60,7 +60,7 @@ func TestUnrankedUnderBackpressure(t *testing.T) {
 	c.Runs[2].Run.Verdict.Warnings = []string{"the machine's CPUs were 97.00 % busy"}
 	c.Runs[6].Run.Verdict.Warnings = []string{"the machine's CPUs were 98.50 % busy"}
 	d, err := campaigns.Analyse(c, "")
-	if err != nil || d.Answer.Status != analysis.AnswerNoRanking || d.Answer.Figure != "" || !strings.Contains(d.Answer.Sentence, "credit kept its bound in all 2 runs") ||
+	if err != nil || d.Answer.Status != analysis.AnswerNoRanking || d.Answer.Figure != "" || !strings.Contains(d.Answer.Sentence, "credit kept its bound in both runs") ||
 		strings.Contains(d.Answer.Sentence, "nothing is ranked") {
 		t.Errorf("%+v, %v", d.Answer, err)
 	}

@@ -277,7 +277,7 @@ func TestRedeliveryWithStartsFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := d.Answer.Sentence; !strings.Contains(got, "arkers with starts first: ") {
+	if got := d.Answer.Sentence; !strings.Contains(got, "arkers with starts first, in the medians of its runs: ") {
 		t.Errorf("the answer is %q", got)
 	}
 }
@@ -307,7 +307,7 @@ func TestDecision(t *testing.T) {
 		{"handlers that hang", "share", "not measured"},
 		{"handlers that give back", "best", "not measured"},
 		{"the same, in order", "share", "can't"},
-		{"the same, in order", "best", " or "},
+		{"the same, in order", "best", "no difference shown"},
 		{"consumers that die", "offsetmap", "5 LOST, "},
 		{"a backlog", "markers", "not measured"},
 	} {
