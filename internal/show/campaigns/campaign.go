@@ -71,7 +71,8 @@ type Answer struct {
 	FigureFrom string `json:"figure_from,omitempty" jsonschema:"enum=reader,enum=suite,enum=question,enum=default"`
 	// Status is best if one cell is shown to be better than every other, and none if that is not
 	// shown. It is too_few if there are too few runs, and no_ranking if fewer than two cells have
-	// the figure, or have it in different meanings. It is search for a search, and told for a named answer.
+	// the figure, or have it in different meanings. It is search for a search, and told for a named
+	// answer.
 	Status string `json:"status" jsonschema:"enum=best,enum=none,enum=too_few,enum=no_ranking,enum=search,enum=told"`
 	// Best is the best cell, and Alike are those not shown to differ from it.
 	Best  string   `json:"best,omitempty"`
