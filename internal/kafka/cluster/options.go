@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
 // MaxBrokers limits a local cluster: each broker is a JVM.
@@ -73,14 +74,6 @@ func (o KafkaOptions) withDefaults() KafkaOptions {
 	return o
 }
 
-var ownProperties = []string{
-	"process.roles", "node.id", "broker.id", "log.dir", "log.dirs", "metadata.log.dir",
-	"listeners", "advertised.listeners", "controller.listener.names", "inter.broker.listener.name",
-	"listener.security.protocol.map", "controller.quorum.voters", "controller.quorum.bootstrap.servers",
-}
-
-var propertyPattern = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
-
 func (o KafkaOptions) withAbsoluteDisks() (KafkaOptions, error) {
 	disks, err := absolute(o.Disks)
 	if len(disks) > 0 {
@@ -96,13 +89,17 @@ func (o KafkaOptions) Validate() error {
 	fault := func(format string, args ...any) {
 		faults = append(faults, &Error{Kind: ErrInput, What: fmt.Sprintf(format, args...)})
 	}
+	refuse := func(problem, remedy string) bool {
+		if problem != "" {
+			faults = append(faults, &Error{Kind: ErrInput, What: problem, Remedy: remedy})
+		}
+		return problem != ""
+	}
 	if _, err := versionOf(o.Version); err != nil {
 		faults = append(faults, err)
 	}
 	for i, dir := range o.Disks {
-		if problem, remedy := DiskFault(dir); problem != "" {
-			faults = append(faults, &Error{Kind: ErrInput, What: problem, Remedy: remedy})
-		} else if slices.ContainsFunc(o.Disks[:i], func(other string) bool { return filepath.Clean(other) == filepath.Clean(dir) }) {
+		if !refuse(DiskFault(dir)) && slices.ContainsFunc(o.Disks[:i], func(other string) bool { return filepath.Clean(other) == filepath.Clean(dir) }) {
 			fault("the folder %q is named twice", dir)
 		}
 	}
@@ -123,20 +120,10 @@ func (o KafkaOptions) Validate() error {
 		}
 	}
 	for _, option := range o.JVM {
-		switch {
-		case !strings.HasPrefix(option, "-"):
-			fault("JVM option %q does not begin with a dash", option)
-		case strings.HasPrefix(option, "-Xmx"), strings.HasPrefix(option, "-Xms"):
-			fault("JVM option %s: set the heap of the cluster instead", option)
-		}
+		refuse(native.JVMFault(option))
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Config)) {
-		switch {
-		case !propertyPattern.MatchString(name):
-			fault("%q is not the name of a broker property", name)
-		case slices.Contains(ownProperties, name):
-			fault("the broker property %s is set by kafka-bench itself", name)
-		}
+		refuse(native.PropertyFault(name))
 	}
 	return errors.Join(faults...)
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
 func TestOptionsValidate(t *testing.T) {
@@ -75,7 +77,7 @@ func TestBrokerProperties(t *testing.T) {
 					t.Fatalf("%s is not among the voters %s", want, props["controller.quorum.voters"])
 				}
 			}
-			for _, name := range ownProperties {
+			for _, name := range native.OwnProperties {
 				if strings.HasPrefix(name, "broker.id") || name == "log.dir" || strings.Contains(name, "metadata") || strings.HasSuffix(name, "bootstrap.servers") {
 					continue
 				}

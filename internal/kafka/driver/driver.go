@@ -78,8 +78,6 @@ type Producer interface {
 	// ProducerConfig.OnDone, exactly once for every record. Produce may block while the client's own buffer is
 	// full.
 	Produce(r *Record)
-	// Flush sends at once what the client holds back, and waits until nothing is in flight or ctx ends.
-	Flush(ctx context.Context) error
 	// Settings returns the effective settings of the client, including defaults.
 	Settings() []Setting
 	// Close closes the client at once, and returns after OnDone was called for every record. Incomplete records are

@@ -1,7 +1,6 @@
 package send
 
 import (
-	"context"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -82,9 +81,8 @@ func (p *fakeProducer) Produce(r *driver.Record) {
 	})
 }
 
-func (p *fakeProducer) Flush(context.Context) error { return nil }
-func (p *fakeProducer) Settings() []driver.Setting  { return nil }
-func (p *fakeProducer) Close()                      { p.kafka.pending.Wait() }
+func (p *fakeProducer) Settings() []driver.Setting { return nil }
+func (p *fakeProducer) Close()                     { p.kafka.pending.Wait() }
 
 type bench struct {
 	axis  *load.Axis

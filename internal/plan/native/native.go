@@ -1,10 +1,11 @@
 // Package native holds the rules by which a scenario gives a client library settings under the library's own
-// names. The rules are the same for every client; only the tables of names differ.
+// names. The rules are the same for every client; only the tables of names differ. It also has those for the
+// properties and JVM options of local brokers.
 //
 // A setting is refused if it says how brokers are reached or who logs in, if a scenario key sets it, or if the
 // books depend on it. No message shows the value of a refused setting, which may be a password.
 //
-// Files to know: native.go, value.go.
+// Files to know: native.go, broker.go, value.go.
 package native
 
 import (

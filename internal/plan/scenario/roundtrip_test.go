@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"kafkabench.example/kafka-bench/internal/plan/native"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
@@ -75,7 +76,7 @@ func anyScenario(t *rapid.T) Scenario {
 	s.Sampling.Brokers, s.Sampling.Replicas = duration(t, 1, 60), duration(t, 1, 60)
 	s.Topic.Replication = rapid.IntRange(1, 3).Draw(t, "replication")
 	s.Cluster.Brokers = rapid.IntRange(3, 9).Draw(t, "brokers")
-	s.Cluster.JVM = words(t, "jvm")
+	s.Cluster.JVM = options(t)
 	s.Cluster.Version = pick(t, []string{"", "4.2", "4.3"})
 	s.Topic.Config = config(t)
 	s.Phases = Phases{duration(t, 0, 60), duration(t, 60, 600), duration(t, 0, 60)}
@@ -350,8 +351,12 @@ func rate(t *rapid.T) unit.Rate { return perSecond(rapid.Int64Range(1, 1e8).Draw
 
 func perSecond(records int64) unit.Rate { return unit.Rate{Records: records, Per: time.Second} }
 
-func words(t *rapid.T, label string) []string {
-	list := rapid.SliceOfN(rapid.StringMatching(`-?[A-Za-z0-9:=+ #,]{1,10}`), 0, 3).Draw(t, label)
+func options(t *rapid.T) []string {
+	accepted := func(option string) bool {
+		problem, _ := native.JVMFault(option)
+		return problem == ""
+	}
+	list := rapid.SliceOfN(rapid.StringMatching(`-[A-Za-z0-9:=+ #,]{1,10}`).Filter(accepted), 0, 3).Draw(t, "jvm")
 	if len(list) == 0 {
 		return nil
 	}

@@ -2,10 +2,12 @@ package scenario
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"kafkabench.example/kafka-bench/internal/plan/native"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/spelling"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
@@ -213,6 +215,14 @@ func (c *checker) driver(name string) {
 	}
 }
 
+func (c *checker) refuse(path string) func(problem, remedy string) {
+	return func(problem, remedy string) {
+		if problem != "" {
+			c.mistake(path, problem, remedy)
+		}
+	}
+}
+
 func absolute(dir string) string {
 	if all, err := filepath.Abs(dir); err == nil {
 		return all
@@ -233,6 +243,12 @@ func (c *checker) cluster(s Scenario) {
 		case slices.ContainsFunc(s.Cluster.Disks[:i], func(other string) bool { return absolute(other) == absolute(dir) }):
 			c.mistake(path, fmt.Sprintf("%q is named twice", dir), "name each folder once")
 		}
+	}
+	for i, option := range s.Cluster.JVM {
+		c.refuse(fmt.Sprintf("cluster.jvm[%d]", i))(native.JVMFault(option))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Cluster.Config)) {
+		c.refuse(join("cluster.config", name))(native.PropertyFault(name))
 	}
 	c.choice("cluster.metrics", s.Cluster.Metrics, brokerMetrics)
 	c.duration("cluster.warmup", s.Cluster.Warmup, 0, maxClusterWarmup)

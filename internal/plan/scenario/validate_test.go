@@ -297,6 +297,8 @@ func TestScheduledFaultFaults(t *testing.T) {
 		{"cluster: {version: 3.8}", `f.yaml:1:20: cluster.version: "3.8" is not known; did you mean 3.9? choose one of 3.9, 4.0, 4.1, 4.2 or 4.3`},
 		{"cluster: {version: 3.9}\nconsume: {protocol: consumer}", "f.yaml:2:21: consume.protocol: Kafka 3.9 has the protocol consumer only as a preview, switched off; choose classic, or Kafka 4.0 or later (KIP-848)"},
 		{"cluster: {version: 4.1}\nconsume: {queue: {engine: share}}", "f.yaml:2:27: consume.queue.engine: Kafka 4.1 has share groups only as a preview, or not at all; choose another engine, or Kafka 4.2 or later (KIP-932)"},
+		{"cluster: {config: {listeners: x, a.password: p}}", "f.yaml:1:20: cluster.config.a.password: the broker property a.password is about security; leave it out; a local broker is reached without credentials, and the result would show them\nf.yaml:1:20: cluster.config.listeners: the broker property listeners is set by kafka-bench itself; leave it out"},
+		{"cluster: {jvm: [-XX:+UseZGC, -Xmx2g, -Dssl.keyStorePassword=p]}", "f.yaml:1:30: cluster.jvm[1]: JVM option -Xmx2g sets the heap; set the heap of the cluster instead"},
 		{"cluster: {disks: [/a, /a]}", `f.yaml:1:23: cluster.disks[1]: "/a" is named twice; name each folder once`},
 		{"consume: {session_timeout: 6s, assignment: manual}", "f.yaml:1:28: consume.session_timeout: manually assigned consumers are in no group, and have no session; leave it out"},
 		{"consume: {session_timeout: 1ms}", "f.yaml:1:28: consume.session_timeout: 1ms is too low; give at least 100ms"},

@@ -180,7 +180,6 @@ func (p *logProducer) Produce(r *driver.Record) {
 	p.onDone(d)
 }
 
-func (p *logProducer) Flush(context.Context) error { return nil }
 func (p *logProducer) Settings() []driver.Setting {
 	return []driver.Setting{{Name: "acks", Value: "all"}}
 }

@@ -43,7 +43,7 @@ func testCodec(t *testing.T, s suite, codec string, level int) {
 	for _, r := range records {
 		p.Produce(r)
 	}
-	flush(t, p)
+	out.await(t, len(records))
 	got := s.readAll(t, topic, len(records))[0]
 	for i, r := range records {
 		checkAcked(t, i, out.of(r))

@@ -164,9 +164,7 @@ func (s suite) trickle(t testing.TB, topic string, partitions, n int) {
 			<-tick.C
 		}
 	}
-	if err := p.Flush(context.Background()); err != nil {
-		t.Error(err)
-	}
+	out.await(t, n)
 }
 
 func testPollContext(t *testing.T, s suite) {

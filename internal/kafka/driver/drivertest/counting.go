@@ -19,7 +19,7 @@ func testProducedWire(t *testing.T, s suite) {
 	for range n {
 		p.Produce(&driver.Record{Value: bytes.Repeat([]byte("x"), size)})
 	}
-	flush(t, p)
+	out.await(t, n)
 	// A client may count a batch shortly after its records are complete.
 	awaitCount(t, func() bool { return counter.Wire().BatchRecords >= n })
 	w := counter.Wire()

@@ -284,7 +284,7 @@ func (s suite) checkLog(t testing.TB, topic string, out *outbox, records []*driv
 	p := s.producer(t, s.config(topic, end.onDone))
 	last := &driver.Record{Value: []byte("the last record")} // acked records are before it
 	p.Produce(last)
-	flush(t, p)
+	end.await(t, 1)
 	checkAcked(t, 0, end.of(last))
 	found := make(map[string]int64)
 	for _, r := range s.readUntil(t, topic, last.Value) {

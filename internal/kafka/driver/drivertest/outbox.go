@@ -1,7 +1,6 @@
 package drivertest
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -129,7 +128,7 @@ func (s suite) send(t testing.TB, cfg driver.ProducerConfig, partitions, n int) 
 		records[i] = &driver.Record{Partition: int32(i % partitions), Value: value(i)}
 		p.Produce(records[i])
 	}
-	flush(t, p)
+	out.await(t, n)
 	out.checkOnce(t, records)
 	done := make([]driver.Done, n)
 	for i, r := range records {
@@ -140,15 +139,6 @@ func (s suite) send(t testing.TB, cfg driver.ProducerConfig, partitions, n int) 
 }
 
 func value(i int) []byte { return fmt.Appendf(nil, "record %06d", i) }
-
-func flush(t testing.TB, p driver.Producer) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if err := p.Flush(ctx); err != nil {
-		t.Fatal(err)
-	}
-}
 
 func checkAcked(t testing.TB, i int, d driver.Done) {
 	t.Helper()

@@ -20,12 +20,10 @@ var producerTests = []test{
 	{name: "idempotent", run: testIdempotent, needs: []driver.Capability{driver.Idempotence}},
 	{name: "too large", run: testTooLarge},
 	{name: "no such partition", run: testNoSuchPartition},
-	{name: "flush", run: testFlush},
 	{name: "slots", run: testSlots},
 	{name: "close in flight", run: testCloseInFlight},
 	{name: "unreachable", run: testUnreachable},
 	{name: "close unreachable", run: testCloseUnreachable},
-	{name: "flush unreachable", run: testFlushUnreachable},
 	{name: "room", run: testRoom},
 	{name: "timestamps", run: testTimestamps, needs: []driver.Capability{driver.RecordTimestamps}},
 	{name: "produced requests", run: testProducedRequests, timed: true,
@@ -69,7 +67,7 @@ func testPartitions(t *testing.T, s suite) {
 		sent[partition] = append(sent[partition], r)
 		p.Produce(r)
 	}
-	flush(t, p)
+	out.await(t, n)
 	got := s.readAll(t, topic, n)
 	for partition, records := range sent {
 		if len(got[int32(partition)]) != len(records) {
@@ -107,7 +105,7 @@ func testWorkers(t *testing.T, s suite) {
 		})
 	}
 	done.Wait()
-	flush(t, p)
+	out.await(t, len(records))
 	out.checkOnce(t, records)
 	for i, r := range records {
 		d := out.of(r)
@@ -129,26 +127,6 @@ func testIdempotent(t *testing.T, s suite) {
 			p.Close()
 		}
 		t.Fatalf("idempotent with acks 1: %v, want a configuration error", err)
-	}
-}
-
-func testFlush(t *testing.T, s suite) {
-	topic := s.topic(t, 1)
-	out := newOutbox()
-	cfg := s.config(topic, out.onDone)
-	cfg.Linger = 20 * time.Second // below the delivery timeout, as Kafka requires
-	p := s.producer(t, cfg)
-	started := time.Now()
-	records := []*driver.Record{{Value: value(0)}, {Value: value(1)}}
-	for _, r := range records {
-		p.Produce(r)
-	}
-	flush(t, p)
-	if n := out.count(); n != len(records) {
-		t.Fatalf("%d records are done after the flush, want %d", n, len(records))
-	}
-	if took := time.Since(started); took > cfg.Linger/2 {
-		t.Fatalf("the flush took %v: it waited for the linger", took)
 	}
 }
 
@@ -180,7 +158,6 @@ func testSlots(t *testing.T, s suite) {
 		r.Value = append(r.Value[:0], value(i)...)
 		p.Produce(r)
 	}
-	flush(t, p)
 	for range cap(free) {
 		settle()
 	}
@@ -206,7 +183,7 @@ func testTimestamps(t *testing.T, s suite) {
 		records[i] = &driver.Record{Value: value(i), Created: created.Add(time.Duration(i) * 301 * time.Millisecond)}
 		p.Produce(records[i])
 	}
-	flush(t, p)
+	out.await(t, n)
 	for i, r := range records {
 		checkAcked(t, i, out.of(r))
 	}

@@ -1,8 +1,6 @@
 package drivertest
 
 import (
-	"context"
-	"errors"
 	"net"
 	"testing"
 	"time"
@@ -24,7 +22,6 @@ func testTooLarge(t *testing.T, s suite) {
 	for _, r := range records {
 		p.Produce(r)
 	}
-	flush(t, p)
 	out.await(t, len(records))
 	out.checkOnce(t, records)
 	checkAcked(t, 0, out.of(records[0]))
@@ -46,7 +43,7 @@ func testNoSuchPartition(t *testing.T, s suite) {
 	p := s.producer(t, s.config(topic, out.onDone))
 	records := []*driver.Record{{Value: value(0)}, {Partition: 7, Value: value(1)}}
 	p.Produce(records[0])
-	flush(t, p)
+	out.await(t, 1)
 	p.Produce(records[1])
 	out.await(t, len(records))
 	out.checkOnce(t, records)
@@ -135,17 +132,4 @@ func testRoom(t *testing.T, s suite) {
 	}
 	p.Close()
 	out.checkOnce(t, records)
-}
-
-func testFlushUnreachable(t *testing.T, s suite) {
-	out := newOutbox()
-	cfg := s.config("nowhere", out.onDone)
-	cfg.Brokers = unreachable(t)
-	p := s.producer(t, cfg)
-	p.Produce(&driver.Record{Value: value(0)})
-	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-	defer cancel()
-	if err := p.Flush(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("flush: %v, want the context's error", err)
-	}
 }

@@ -97,8 +97,6 @@ func (s *slot) done(record *kgo.Record, err error) {
 	p.onDone(d)
 }
 
-func (p *producer) Flush(ctx context.Context) error { return p.client.Flush(ctx) }
-
 func (p *producer) Settings() []driver.Setting { return p.settings }
 
 // Wire counts produced batches after a broker has accepted them.

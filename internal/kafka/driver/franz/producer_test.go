@@ -1,7 +1,6 @@
 package franz
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -15,15 +14,15 @@ func TestSlotIsUsedAgain(t *testing.T) {
 }
 
 func testSlotIsUsedAgain(t *testing.T, cluster drivertest.Cluster) {
+	done := make(chan driver.Done, 1)
 	p := drivertest.Producer(t, New(), driver.ProducerConfig{
 		Brokers: cluster.ListenAddrs(), Access: cluster.Access, Acks: driver.AcksLeader,
+		OnDone: func(d driver.Done) { done <- d },
 	})
 	r := &driver.Record{Value: []byte("value")}
 	use := func() (*slot, time.Time) {
 		p.Produce(r)
-		if err := p.Flush(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		<-done
 		s := r.Native.(*slot)
 		return s, s.record.Timestamp
 	}

@@ -122,8 +122,9 @@ func newCluster(t *testing.T) *kfake.Cluster {
 
 func fill(t *testing.T, brokers []string, n int) {
 	t.Helper()
+	done := make(chan driver.Done, n)
 	p, err := New().NewProducer(driver.ProducerConfig{
-		Brokers: brokers, Topic: "t", Acks: driver.AcksAll, Linger: time.Millisecond, OnDone: func(driver.Done) {},
+		Brokers: brokers, Topic: "t", Acks: driver.AcksAll, Linger: time.Millisecond, OnDone: func(d driver.Done) { done <- d },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +133,9 @@ func fill(t *testing.T, brokers []string, n int) {
 	for range n {
 		p.Produce(&driver.Record{Value: []byte("x")})
 	}
-	if err := p.Flush(context.Background()); err != nil {
-		t.Fatal(err)
+	for range n {
+		if d := <-done; d.Outcome != driver.Acked {
+			t.Fatal(d.Outcome, d.Err)
+		}
 	}
 }

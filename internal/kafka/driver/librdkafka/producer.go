@@ -3,7 +3,6 @@
 package librdkafka
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -19,9 +18,6 @@ const (
 	eventsBuffer = 10_000
 	// The client has no call that waits while its buffer is full.
 	fullWait = time.Millisecond
-	// flushStep limits one call of the client's Flush. It also limits the call into C that Flush
-	// leaves running when it returns.
-	flushStep = 10 * time.Millisecond
 )
 
 type producer struct {
@@ -35,7 +31,6 @@ type producer struct {
 	returned atomic.Int64 // of those, given to onDone
 	troubles atomic.Int64 // errors of the client, not of a record; see outcome.go
 
-	flushed atomic.Bool
 	reaped  chan struct{} // closed when all records are complete
 	closing sync.Once
 }
@@ -145,19 +140,6 @@ func (p *producer) hand(s *slot, became driver.Outcome, offset int64, err error)
 	p.returned.Add(1)
 }
 
-func (p *producer) Flush(ctx context.Context) error {
-	for !p.settled() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		p.flushed.Store(true)
-		if p.client.Flush(int(flushStep.Milliseconds())) == 0 && !p.settled() {
-			time.Sleep(fullWait) // the last reports are still in the channel
-		}
-	}
-	return nil
-}
-
 func (p *producer) settled() bool { return p.returned.Load() >= p.handed.Load() }
 
 func (p *producer) Settings() []driver.Setting { return p.settings }
@@ -168,9 +150,6 @@ func (p *producer) Close() {
 		for !p.settled() {
 			_ = p.client.Purge(kafka.PurgeQueue | kafka.PurgeInFlight) // fails only for an unknown flag
 			time.Sleep(fullWait)
-		}
-		if p.flushed.Load() {
-			time.Sleep(flushStep) // no call may be in C when the client is closed
 		}
 		p.client.Close()
 		<-p.reaped

@@ -27,9 +27,6 @@ func (p *producer) feed() {
 		select {
 		case <-p.wake:
 			spare = p.empty(client, spare)
-		case <-p.pushes:
-			spare = p.empty(client, spare)
-			p.push(client)
 		case <-p.stop:
 			p.empty(client, spare)
 			if p.lingers {

@@ -26,10 +26,10 @@ func testNothingIsLeft(t *testing.T, cluster drivertest.Cluster) {
 	} {
 		cfg := outcomes.Config(cluster)
 		change(&cfg)
-		p, _ := outcomes.Open(t, cfg)
+		p, done := outcomes.Open(t, cfg)
 		p.Produce(&driver.Record{Value: []byte("value")})
-		if err := p.Flush(context.Background()); err != nil {
-			t.Fatal(err)
+		if cfg.Linger == 0 {
+			<-done
 		}
 		p.Close()
 	}

@@ -24,7 +24,7 @@ func (p *producer) push(client ibm.AsyncProducer) {
 // mark is a value whose record has the given size by the client's estimate.
 type mark int
 
-var errMark = errors.New("the mark of a flush")
+var errMark = errors.New("a mark")
 
 func (m mark) Encode() ([]byte, error) { return nil, errMark }
 func (m mark) Length() int             { return int(m) - (&ibm.ProducerMessage{}).ByteSize(2) }

@@ -1,11 +1,9 @@
 package sarama
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	ibm "github.com/IBM/sarama"
@@ -33,10 +31,7 @@ type producer struct {
 	queue  []*slot // records that the client did not get yet, the oldest first
 	closed bool
 	wake   chan struct{} // the queue is not empty
-	pushes chan struct{} // the client must send what it holds back
 
-	pending  atomic.Int64
-	idle     signal // sent when pending becomes 0
 	handlers sync.WaitGroup
 	closing  sync.Once
 	stop     chan struct{}
@@ -67,7 +62,7 @@ func (c *content) Length() int             { return len(c.bytes) }
 func (sarama) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	p := &producer{
 		topic: cfg.Topic, timeout: cfg.DeliveryTimeout, onDone: cfg.OnDone,
-		wake: make(chan struct{}, 1), pushes: make(chan struct{}, 1), stop: make(chan struct{}),
+		wake: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
 	config, err := producerConfig(cfg, &p.network)
 	if err != nil {
@@ -98,7 +93,6 @@ func (p *producer) Produce(r *driver.Record) {
 	if p.timeout > 0 {
 		s.since = time.Now() // the record's own time may differ
 	}
-	p.pending.Add(1)
 	if !p.enqueue(s) {
 		p.handBack(s, driver.Failed, -1, errClosed)
 		return
@@ -174,26 +168,6 @@ func (p *producer) handBackFailed(client ibm.AsyncProducer) {
 // After OnDone, the record's owner may already reuse it on another goroutine.
 func (p *producer) handBack(s *slot, o driver.Outcome, offset int64, err error) {
 	p.onDone(driver.Done{Record: s.owner, Tag: s.tag, Outcome: o, Offset: offset, Err: err})
-	if p.pending.Add(-1) == 0 {
-		p.idle.send()
-	}
-}
-
-func (p *producer) Flush(ctx context.Context) error {
-	if p.lingers && p.pending.Load() > 0 {
-		notify(p.pushes)
-	}
-	for {
-		sent := p.idle.next()
-		if p.pending.Load() == 0 {
-			return nil
-		}
-		select {
-		case <-sent:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
 }
 
 func (p *producer) Settings() []driver.Setting { return p.settings }

@@ -2,8 +2,8 @@
 //
 // The client passes records one by one through channels. The driver takes all that is in a partition's channel at
 // once and then works in chunks. It adds what the client does not offer. A queue keeps records while a partition
-// has no leader (feed.go). A flush sends each partition a mark that fits into no batch, so the
-// client sends the current batch (mark.go). The delivery timeout ends a record's retries
+// has no leader (feed.go). Close sends each partition a mark that fits into no batch, so
+// the client gives up the batch that lingers (mark.go). The delivery timeout ends a record's retries
 // (patience.go). Rebalances wait for the caller's next poll (consumer.go).
 //
 // Files to know: feed.go, mark.go, patience.go, consumer.go, outcome.go.

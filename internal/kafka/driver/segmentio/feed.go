@@ -25,11 +25,6 @@ func (p *producer) feed() {
 			return
 		case <-p.wake:
 			spare = p.empty(spare)
-		case done := <-p.flushes:
-			spare = p.empty(spare)
-			_ = p.writer.Close() // its error is always nil
-			p.writer = p.another()
-			close(done)
 		}
 	}
 }
@@ -126,16 +121,6 @@ func (p *producer) pause(d time.Duration) {
 	select {
 	case <-timer.C:
 	case <-p.closing.Done():
-	}
-}
-
-func (p *producer) another() *kafka.Writer {
-	w := p.writer
-	return &kafka.Writer{
-		Addr: w.Addr, Topic: w.Topic, Balancer: w.Balancer, MaxAttempts: w.MaxAttempts,
-		BatchSize: w.BatchSize, BatchBytes: w.BatchBytes, BatchTimeout: w.BatchTimeout,
-		RequiredAcks: w.RequiredAcks, Async: w.Async, Completion: w.Completion,
-		Compression: w.Compression, Transport: w.Transport, ReadTimeout: w.ReadTimeout, WriteTimeout: w.WriteTimeout,
 	}
 }
 

@@ -2,7 +2,6 @@ package segmentio
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"sync"
 	"time"
@@ -20,7 +19,7 @@ type producer struct {
 	limit     int // of records held
 	transport *kafka.Transport
 	attempts  *attempts
-	writer    *kafka.Writer // owned and replaced by the feeder
+	writer    *kafka.Writer // owned by the feeder
 	met       bool          // owned by the feeder: the client has found the topic
 	meter     meter.Meter
 	line      meter.Line
@@ -29,8 +28,7 @@ type producer struct {
 	closing context.Context
 	close   context.CancelFunc
 	fed     sync.WaitGroup
-	wake    chan struct{}      // the queue is not empty
-	flushes chan chan struct{} // each is closed when its flush is done
+	wake    chan struct{} // the queue is not empty
 
 	mu     sync.Mutex
 	room   sync.Cond // held has decreased, or the producer closes
@@ -69,7 +67,7 @@ func (s *segmentio) NewProducer(cfg driver.ProducerConfig) (driver.Producer, err
 	if err != nil {
 		return nil, err
 	}
-	p := &producer{cfg: cfg, limit: cfg.MaxBuffered, wake: make(chan struct{}, 1), flushes: make(chan chan struct{})}
+	p := &producer{cfg: cfg, limit: cfg.MaxBuffered, wake: make(chan struct{}, 1)}
 	if p.limit == 0 {
 		p.limit = math.MaxInt
 	}
@@ -159,25 +157,6 @@ func (p *producer) release(records int) {
 func (p *producer) dialer(dial meter.Dial) meter.Dial {
 	return watchProduce(dialer(p.line.Hang(dial), &p.meter, p.cfg.Access), p.cfg.ClientID, p.cfg.Topic,
 		func(partition int32, bytes int) { p.attempts.of(partition).written.Store(int64(bytes)) })
-}
-
-// Flush makes the feeder replace the Writer: closing it is the only way to send what it holds back. Records
-// produced meanwhile wait.
-func (p *producer) Flush(ctx context.Context) error {
-	done := make(chan struct{})
-	select {
-	case p.flushes <- done:
-	case <-ctx.Done():
-		return fmt.Errorf("flush: %w", ctx.Err())
-	case <-p.closing.Done():
-		return fmt.Errorf("flush: %w", errClosed)
-	}
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("flush: %w", ctx.Err())
-	}
 }
 
 func (p *producer) Settings() []driver.Setting { return p.settings }

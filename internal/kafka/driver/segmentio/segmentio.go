@@ -1,8 +1,8 @@
 // Package segmentio drives Kafka through segmentio/kafka-go, a client in pure Go.
 //
 // It uses an asynchronous Writer, and one Reader for each partition under a ConsumerGroup, as the client's users
-// do. One goroutine feeds the Writer (feed.go), and a flush closes the Writer. A round tripper
-// records which requests can have reached a broker (attempts.go, outcome.go). Rebalances wait while
+// do. One goroutine feeds the Writer (feed.go). A round tripper records
+// which requests can have reached a broker (attempts.go, outcome.go). Rebalances wait while
 // the caller holds records (gate.go). Each Reader fills a buffer from which polls take records
 // (partition.go).
 //
