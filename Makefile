@@ -139,7 +139,7 @@ charts: ## draw the charts of docs/images from the runs in results/ (FORMATS=pdf
 	$(GO) run ./internal/project/resultspage -formats=$(FORMATS)
 
 results-runs: build ## record in results/, on a real Kafka, the runs that five valid ones of each lack (ONLY=quick,overload)
-	$(GO) run ./internal/project/resultspage -run $(BIN) $(if $(ONLY),-only $(ONLY)) $(if $(FLAGS),-flags "--cluster kafka $(FLAGS)")
+	$(GO) run ./internal/project/resultspage -run $$(ls $(BIN_C) 2>/dev/null || echo $(BIN)) $(if $(ONLY),-only $(ONLY)) $(if $(FLAGS),-flags "--cluster kafka $(FLAGS)")
 
 design: ## write the file map of docs/DESIGN.md from the package comments
 	$(GO) run ./internal/project/design

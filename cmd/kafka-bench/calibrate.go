@@ -37,9 +37,20 @@ fsync. Later runs report which part of that rate they write while they measure.`
   kafka-bench calibrate --quick
   kafka-bench calibrate --disk
   kafka-bench calibrate --disk=/mnt/logs`,
-		Args: cobra.NoArgs,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 && c.Flags().Changed("disk") {
+				return fmt.Errorf("--disk takes its folder after an equals sign; write --disk=%s", args[0])
+			}
+			return cobra.NoArgs(c, args)
+		},
 		RunE: func(c *cobra.Command, _ []string) error {
 			if c.Flags().Changed("disk") {
+				switch {
+				case disk == "":
+					return errors.New("--disk: it is empty; name a folder, or write --disk alone for that of local clusters")
+				case c.Flags().Changed("driver"):
+					return errors.New("--driver: a disk is measured without a client; leave it out")
+				}
 				plan := calibrate.FullDisk()
 				if quick {
 					plan = calibrate.QuickDisk()

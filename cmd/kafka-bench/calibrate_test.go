@@ -134,3 +134,13 @@ func TestCalibrateInterrupt(t *testing.T) {
 		t.Errorf("err = %v", err)
 	}
 }
+
+func TestCalibrateDiskRefused(t *testing.T) {
+	for args, want := range map[string]string{
+		"calibrate --disk /mnt/logs":      "--disk takes its folder after an equals sign; write --disk=/mnt/logs",
+		"calibrate --disk=":               "--disk: it is empty; name a folder, or write --disk alone for that of local clusters",
+		"calibrate --disk --driver franz": "--driver: a disk is measured without a client; leave it out",
+	} {
+		wantBad(t, invoke(t, strings.Fields(args)...), want)
+	}
+}

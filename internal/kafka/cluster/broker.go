@@ -248,7 +248,7 @@ func (b *Broker) deathError(what string) error {
 	}
 	if strings.Contains(strings.Join(e.Log, "\n"), "Address already in use") {
 		e.Cause = errPortTaken
-		e.Remedy = "stop the process that listens there, or let kafka-bench pick the ports"
+		e.Remedy = "stop the process that listens there"
 	}
 	return e
 }

@@ -51,11 +51,11 @@ type Kafka struct {
 //
 // Errors are of kind ErrInput or ErrUnavailable. A failed start leaves nothing behind.
 func (h Home) StartKafka(ctx context.Context, opts KafkaOptions) (*Kafka, error) {
+	if _, err := h.Reap(ctx, opts.Progress); err != nil { // which may make room on a disk
+		tell(opts.Progress, "remains of an earlier cluster could not be removed: %v", err)
+	}
 	if err := opts.Validate(); err != nil {
 		return nil, err
-	}
-	if _, err := h.Reap(ctx, opts.Progress); err != nil {
-		tell(opts.Progress, "remains of an earlier cluster could not be removed: %v", err)
 	}
 	k := &Kafka{home: h, opts: opts.withDefaults(), detached: opts.orphaned}
 	if err := k.start(ctx, randomFolder()); err != nil {
@@ -126,13 +126,13 @@ func (k *Kafka) startBrokers(ctx context.Context) error {
 	for _, p := range places {
 		k.brokers = append(k.brokers, &Broker{place: p, kafka: k})
 	}
-	if k.kept != nil {
-		err = k.writeRecord(stateKept) // Reap removes clusters in state owned
-	} else if err = k.writeRecord(stateOwned); err == nil {
-		err = k.layout.makeDisks()
-	}
-	if err != nil {
-		return err
+	if k.kept == nil { // a kept one keeps its record until it is up
+		if err = k.writeRecord(stateOwned); err == nil {
+			err = k.layout.makeDisks()
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if err := k.launchAll(ctx); err != nil {
 		return err
@@ -184,7 +184,7 @@ func (k *Kafka) places() ([]place, error) {
 		if !portFree(places[i].port) {
 			return nil, &Error{
 				Kind: ErrUnavailable, What: fmt.Sprintf("port %d on %s is taken", places[i].port, host),
-				Remedy: "stop the process that listens there, name another port, or let kafka-bench pick one",
+				Remedy: "stop the process that listens there, or remove the cluster with: kafka-bench cluster down",
 			}
 		}
 	}
@@ -320,7 +320,10 @@ func (k *Kafka) wipe() error {
 
 func (k *Kafka) discard() error {
 	defer k.owner.unlock()
-	if k.opts.Keep {
+	switch {
+	case k.kept != nil: // its record is as it was
+		return nil
+	case k.opts.Keep:
 		return k.writeRecord(stateKept)
 	}
 	return k.home.removeFolder(k.Dir())

@@ -31,7 +31,11 @@ func TestKeepAndUpAgain(t *testing.T) {
 	_, err = home.Up(ctx, DefaultName, KafkaOptions{Brokers: 3})
 	wantError(t, err, ErrInput, "was kept", "brokers: 1")
 
-	t.Chdir(disks[1])
+	if _, err = home.Up(ctx, DefaultName, KafkaOptions{JVM: []string{"-XX:Nonsense"}}); err == nil {
+		t.Fatal("brokers start with a nonsensical option")
+	}
+
+	t.Chdir(disks[1]) // the options that failed are not kept
 	again, err := home.Up(ctx, DefaultName, KafkaOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ func freePorts(n int) ([]int, error) {
 			return nil, &Error{
 				Kind:   ErrUnavailable,
 				What:   fmt.Sprintf("there are not %d free ports from %d to %d on %s", n, portFirst, portLast, host),
-				Remedy: "name the brokers' ports yourself",
+				Remedy: "stop the processes that listen there",
 			}
 		}
 		port := portFirst + rand.IntN(portLast-portFirst)

@@ -7,8 +7,9 @@ type Cost struct {
 	N                                int
 	Fixed, FixedLow, FixedHigh       float64
 	PerUnit, PerUnitLow, PerUnitHigh float64
-	// Knee is the size at which both parts are equal; below it the fixed part is larger. Its bounds may be
-	// infinite, and are NaN if size is not shown to cost anything.
+	// Knee is the size at which both parts are equal; below it the fixed part is larger. Its low bound is 0 if
+	// Fixed is not shown to be above 0, and its high one +Inf if PerUnit is not. Neither shown, or an
+	// estimate of 0 or less, is NaN.
 	Knee, KneeLow, KneeHigh float64
 }
 

@@ -131,7 +131,7 @@ func (d *decoder) choices(n *yaml.Node, path string) (values []choice) {
 		}
 		next := choice{text: flowText(value), node: child, at: d.place(child)}
 		if slices.ContainsFunc(values, func(c choice) bool { return c.text == next.text }) {
-			d.mistake(child, at, next.text+" is given twice", "keep one of them; repeat says how often a cell is run")
+			d.mistake(child, at, valueShown(path, next.text)+" is given twice", "keep one of them; repeat says how often a cell is run")
 			continue
 		}
 		values = append(values, next)
@@ -271,8 +271,12 @@ func (d *decoder) excludes(m matrix, e exclusion, path string) {
 			values = append(values, value.text)
 		}
 		if !slices.Contains(values, t.value) && !d.failed[m.axes[i].where()] {
-			d.mistakeAt(t.valuedAt, path, fmt.Sprintf("it matches no cell: %s is never %s", t.path, t.value),
-				guess(t.value, values, "its values are"))
+			remedy := guess(t.value, values, "its values are")
+			if hides(t.path) {
+				remedy = "write it as the matrix does"
+			}
+			d.mistakeAt(t.valuedAt, path, fmt.Sprintf("it matches no cell: %s is never %s", t.path, valueShown(t.path, t.value)),
+				remedy)
 		}
 	}
 }

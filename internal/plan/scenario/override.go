@@ -26,8 +26,17 @@ var clientKey = regexp.MustCompile(`\bclient\b`)
 // shown hides a value that may be a credential. It hides every setting of a client library, because
 // the library's driver may refuse it, and a refused value may be a password.
 func shown(text string) string {
-	if path, _, ok := strings.Cut(text, "="); ok && (native.Access(text) || clientKey.MatchString(text)) {
+	if path, _, ok := strings.Cut(text, "="); ok && hides(text) {
 		return path + "=…"
+	}
+	return text
+}
+
+func hides(text string) bool { return native.Access(text) || clientKey.MatchString(text) }
+
+func valueShown(path, text string) string {
+	if hides(path + "=" + text) {
+		return "…"
 	}
 	return text
 }

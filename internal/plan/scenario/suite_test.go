@@ -139,6 +139,7 @@ func TestSuiteMistakes(t *testing.T) {
 		{"matrix: {load.acks: [1], load: [{acks: 0}]}", "f.yaml:1:33: load.acks: the matrix sets it by load.acks and by load; let one axis set it"},
 		{"matrix: {load.acks: [0, 1], exclude: 5}", `f.yaml:1:38: matrix.exclude: it is the single value "5", not a list; write it as [{load.compression: none, load.level: 3}]`},
 		{"matrix: {load.acks: [0, 1], exclude: [0]}", "f.yaml:1:39: matrix.exclude[0]: it names no cells; write it as [{load.compression: none, load.level: 3}]"},
+		{"matrix: {load.client: [{socket.timeout.ms: 5}, {socket.timeout.ms: 5}]}", "f.yaml:1:48: matrix.load.client[1]: … is given twice; keep one of them; repeat says how often a cell is run"},
 		{"matrix: {load.acks: [0, 1], exclude: [{load.acks: all}]}", "f.yaml:1:51: matrix.exclude[0]: it matches no cell: load.acks is never all; its values are 0, 1"},
 		{"matrix: {load.acks: [0, 1], exclude: [{load.ack: 0}]}", "f.yaml:1:40: matrix.exclude[0]: it matches no cell: the matrix does not vary load.ack; did you mean load.acks? it varies load.acks"},
 		{"matrix: {exclude: [{load.acks: 0}]}", "f.yaml:1:21: matrix.exclude[0]: it matches no cell: the matrix does not vary load.acks; leave it out"},

@@ -213,6 +213,13 @@ func (c *checker) driver(name string) {
 	}
 }
 
+func absolute(dir string) string {
+	if all, err := filepath.Abs(dir); err == nil {
+		return all
+	}
+	return filepath.Clean(dir)
+}
+
 // cluster checks the local cluster even if the run does not use it.
 func (c *checker) cluster(s Scenario) {
 	c.between("cluster.brokers", int64(s.Cluster.Brokers), 1, maxBrokers)
@@ -223,7 +230,7 @@ func (c *checker) cluster(s Scenario) {
 		switch {
 		case dir == "":
 			c.mistake(path, "it is empty", "name a folder")
-		case slices.ContainsFunc(s.Cluster.Disks[:i], func(other string) bool { return filepath.Clean(other) == filepath.Clean(dir) }):
+		case slices.ContainsFunc(s.Cluster.Disks[:i], func(other string) bool { return absolute(other) == absolute(dir) }):
 			c.mistake(path, fmt.Sprintf("%q is named twice", dir), "name each folder once")
 		}
 	}

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -306,6 +307,18 @@ func TestScheduledFaultFaults(t *testing.T) {
 	}
 	if f := s.Faults[2]; f.Action() != Kill || f.Target() != (Target{ConsumerTarget, 2}) || f.String() != "kill consumer 2" || f.At != unit.Duration(time.Second) {
 		t.Errorf("the third fault is %v at %v", f, f.At)
+	}
+}
+
+func TestDiskNamedTwice(t *testing.T) {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Defaults()
+	s.Cluster.Disks = []string{here, "."}
+	if err := s.Validate(); err == nil || !strings.Contains(err.Error(), `cluster.disks[1]: "." is named twice`) {
+		t.Errorf("a folder with and without its whole path: %v", err)
 	}
 }
 

@@ -58,12 +58,12 @@ func (e *entry) block() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, err := e.table("admitted_ratio", "delivered_per_s", "lag_peak", "e2e_response_time_p50", "e2e_response_time_p99")
+	table, err := e.table(nil, "admitted_ratio", "delivered_per_s", "lag_peak", "e2e_response_time_p50", "e2e_response_time_p99")
 	if err != nil {
 		return nil, err
 	}
 	said := wrapped("Measured on: " + where + " " + leftOut(e.made()) +
-		" Each figure is the median of five runs; the brackets have the lowest and the highest.")
+		" Each figure is the median of the valid runs; the brackets have the lowest and the highest.")
 	return fmt.Appendf(nil, "%s\n\n%s\n", table, strings.TrimSpace(string(said))), nil
 }
 

@@ -67,7 +67,7 @@ func (s *shelf) goalsOf(names []string) (string, error) {
 		if !slices.Contains(names, g.Study) || e == nil || len(e.runs()) == 0 {
 			continue
 		}
-		row, err := g.row(e, summaries(runs))
+		row, err := g.row(e)
 		if err != nil {
 			return "", err
 		}
@@ -80,9 +80,8 @@ func (s *shelf) goalsOf(names []string) (string, error) {
 	return b.String(), nil
 }
 
-// row has the columns goal, earlier result, bound, our result and number of runs. among are the
-// runs of all rows.
-func (g goal) row(e *entry, among []*result.Run) ([]string, error) {
+// row has the columns goal, earlier result, bound, our result and number of runs.
+func (g goal) row(e *entry) ([]string, error) {
 	f, err := e.figure(g.Figure)
 	if err != nil {
 		return nil, fmt.Errorf("goals.json: %w", err)
@@ -90,7 +89,6 @@ func (g goal) row(e *entry, among []*result.Run) ([]string, error) {
 	if g, f, err = g.against(e, f); err != nil {
 		return nil, err
 	}
-	f = f.Among(among)
 	row := []string{g.What, absent, g.bound(f), absent, absent}
 	if g.Prior != nil {
 		row[1] = between(f, plain(g.Prior[:]))

@@ -25,7 +25,7 @@ const repeat = 5
 var long = []string{"throughput-stored-data", "kmq-study", "kmq-drops-nack"}
 
 // These would take more than an hour too, but their quick form lacks what the page's goals or their
-// own question are about. So they are made with fewer variants and a shorter window.
+// own question are about. So they are made with a shorter window, and most with fewer variants.
 var shortened = map[string][]string{
 	"kmq-online": {
 		"variants=[1x1-all-plain,1x1-all-markers,1x1-all-markers-first,1x1-all-offsetmap,1x1-all-share," +
@@ -33,6 +33,7 @@ var shortened = map[string][]string{
 			"4x25-all-plain,4x25-all-markers,4x25-all-markers-first,4x25-all-offsetmap,4x25-all-share]",
 		"phases.measure=8s",
 	},
+	"kmq-latency": {"phases.measure=10s"},
 	"kmq-scale": {
 		"variants=[1x1-plain,1x1-markers,2x5-plain,2x5-markers,4x25-plain,4x25-markers,6x25-plain,6x25-markers," +
 			"6x25-markers-first]",

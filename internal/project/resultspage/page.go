@@ -296,10 +296,13 @@ func whereOf(all []*result.Recorded) (string, error) {
 	if end := last.Format("2006-01-02"); end != days {
 		days += " to " + end
 	}
-	kafka := fmt.Sprintf("Apache Kafka %s, one broker on the same machine", r.Cluster.Version)
-	if r.Cluster.Kind != "kafka" {
+	kafka := fmt.Sprintf("Apache Kafka %s, %s", r.Cluster.Version, brokersOf(all))
+	switch {
+	case r.Cluster.Note != "":
 		kafka = fmt.Sprintf("the %s broker (%s), whose figures describe the harness and not Kafka", r.Cluster.Kind,
 			r.Cluster.Version)
+	case r.Cluster.Kind == "kafka":
+		kafka += " on the same machine"
 	}
 	slices.Sort(clients)
 	slices.Sort(kernels)
@@ -313,6 +316,20 @@ func whereOf(all []*result.Recorded) (string, error) {
 
 // alike reports whether both runs are of the same machine and Kafka. The kernel may differ, because
 // scenarios are recorded days apart; the runs of one scenario have one kernel.
+func brokersOf(all []*result.Recorded) string {
+	least, most := all[0].Run.Run.Cluster.Brokers, 0
+	for _, r := range all {
+		least, most = min(least, r.Run.Run.Cluster.Brokers), max(most, r.Run.Run.Cluster.Brokers)
+	}
+	switch {
+	case least != most:
+		return fmt.Sprintf("%d to %d brokers", least, most)
+	case most != 1:
+		return fmt.Sprintf("%d brokers", most)
+	}
+	return "one broker"
+}
+
 func alike(a, b *result.Recorded) bool {
 	h, o := a.Run.Run.Host, b.Run.Run.Host
 	c, d := a.Run.Run.Cluster, b.Run.Run.Cluster

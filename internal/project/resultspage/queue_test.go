@@ -43,6 +43,9 @@ func saveQueue(t *testing.T, out, name string, variants []variantOf) {
 		resulttest.Set(&r.Scenario, "load", map[string]any{"rate": "6k/s"})
 		resulttest.Set(&r.Scenario, "backpressure", nil)
 		resulttest.Set(&r.Scenario, "consume", map[string]any{"consumers": 2, "queue": map[string]any{"engine": engine}})
+		if name == "kmq-latency" { // runs of another method do not take its figures
+			r.Run.MethodVersion = 1
+		}
 		r.Queue = &result.Queue{Engine: engine, AckedPerS: r.Delivery.DeliveredPerS}
 		e2e, roundTrip := r.Time["e2e_response_time"], 0.9
 		e2e.P50Ns = int64(r.Delivery.DeliveredPerS * 100)
@@ -60,16 +63,17 @@ func TestPageOfQueues(t *testing.T) {
 	})
 	saveQueue(t, out, "kmq-latency", []variantOf{
 		{"markers-50", []float64{30e3, 31e3, 32e3}, nil}, {"plain-as-markers", []float64{20e3, 24e3, 22e3}, nil},
+		{"plain-50", []float64{40e3, 41e3, 42e3}, nil},
 	})
 	text := strings.Join(strings.Fields(pageOf(t, out)), " ")
 	for _, want := range []string{
-		"2 of 10 suites were made; 15 of their 15 runs are valid", "left out: `kmq-study`, `kmq-online`, `kmq-scale`, `kmq-drops-silent`",
+		"2 of 10 suites were made; 18 of their 18 runs are valid", "left out: `kmq-study`, `kmq-online`, `kmq-scale`, `kmq-drops-silent`",
 		"| drain throughput ÷ `plain`, `markers` | 53.00 % | ≥ 75.00 % | 79.21 % [69.31 %, 80.20 %] | 2 of 3 runs |",
 		"| the same, `offsetmap` | – | ≥ 95.00 % | 98.02 % [97.03 %, 99.01 %] | 3 of 3 runs |",
 		"`markers`; the goal is one produce round trip of `plain` at that rate, in the mean | 0 ns to 83.0 ms | ≤ 900 µs | 900 µs [800 µs, 1.00 ms] | 2 of 3 runs |",
 		"| added e2e response time p50 at half of the highest rate, `offsetmap` | 0 ns to 83.0 ms | ≤ 200 µs | not measured | – |",
 		"### Which engine for which work", "| a backlog |", "| kmq-drain | 101,000/s (plain) | 80,000/s, 0.79 × plain (markers) | not measured | 99,000/s, 0.98 × plain (offsetmap) | not measured |",
-		"| a steady stream | not measured |", "### `kmq-drain`",
+		"| a steady stream | not measured |", "| no delay | plain, with too few runs (3) to tell markers from it |", "### `kmq-drain`",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q", want)

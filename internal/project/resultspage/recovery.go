@@ -55,7 +55,10 @@ func (s *shelf) recovery(scenario string) string {
 		head, rule = head+fmt.Sprintf(" | run %d", i+1), rule+"|--:"
 		r, found := recoveryOf(&run.Run)
 		if !found {
-			return fmt.Sprintf("Run %d found no backlog that was worked off.", i+1)
+			for row := range rows {
+				rows[row] = append(rows[row], absent)
+			}
+			continue
 		}
 		for row, text := range []string{
 			unit.Count(r.BacklogRecords) + " records", unit.Count(r.NormalRecords) + " records", unit.PerSecond(r.OfferedPerS),

@@ -37,9 +37,9 @@ func TestRecoveryTable(t *testing.T) {
 	took := 0.5
 	s.of("recovery-aggressive").cells = []cell{{runs: []*result.Recorded{{Run: validly(changed(result.Change{
 		BacklogRecords: 200_500, NormalRecords: 500, OfferedPerS: 10_000, DeliveredPerS: 400_000, DrainTimeS: &took,
-	}))}}}}
+	}))}, {Run: validly(changed(result.Change{}))}}}}
 	got := s.recovery("recovery-aggressive")
-	for _, want := range []string{"200,500 records", "| drain rate | 400,000/s |", "| 513 ms |", "| difference | 2.56 % |"} {
+	for _, want := range []string{"200,500 records", "| drain rate | 400,000/s | – |", "| 513 ms | – |", "| difference | 2.56 % | – |"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing:\n%s", want, got)
 		}

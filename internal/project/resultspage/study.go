@@ -159,6 +159,10 @@ func (e *entry) figure(name string) (figure.Figure, error) {
 
 // study is "" if it was not made.
 func (s *shelf) study(name string, figures ...string) (string, error) {
+	return s.studyBeside(nil, name, figures...)
+}
+
+func (s *shelf) studyBeside(prior map[string]string, name string, figures ...string) (string, error) {
 	e := s.of(name)
 	if len(e.runs()) == 0 {
 		return "", nil
@@ -167,12 +171,13 @@ func (s *shelf) study(name string, figures ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	table, err := e.table(figures...)
+	table, err := e.table(prior, figures...)
 	return fmt.Sprintf("### `%s`\n\n%s\n\n%s", name, question, table), err
 }
 
-// table has a row for each variant, and a column for each figure that some variant has.
-func (e *entry) table(figures ...string) (string, error) {
+// table has a row for each variant, and a column for each figure that some variant has and for
+// prior, the texts of variants' earlier reports.
+func (e *entry) table(prior map[string]string, figures ...string) (string, error) {
 	head, rule := []string{methodsOf(e.runs())}, []string{"---"}
 	rows, withdrawn := make([][]string, len(e.cells)), make([]bool, len(e.cells))
 	for i, c := range e.cells {
@@ -197,6 +202,12 @@ func (e *entry) table(figures ...string) (string, error) {
 		head, rule = append(head, f.Title), append(rule, "--:")
 		for i := range rows {
 			rows[i] = append(rows[i], column[i])
+		}
+	}
+	if len(prior) > 0 {
+		head, rule = append(head, "reported, on another machine"), append(rule, "--:")
+		for i, c := range e.cells {
+			rows[i] = append(rows[i], cmp.Or(prior[c.value], absent))
 		}
 	}
 	var b strings.Builder

@@ -78,14 +78,15 @@ func (s *shelf) missingSuites() string { return s.missingOf(suites) }
 // suite is the question, the table with the reported figures, and the answer; "" if it was not
 // made.
 func (s *shelf) suite(name string, figures ...string) (string, error) {
-	text, err := s.study(name, figures...)
+	prior, err := priorRates(name)
+	if err != nil {
+		return "", err
+	}
+	text, err := s.studyBeside(prior, name, figures...)
 	if err != nil || text == "" {
 		return "", err
 	}
-	if text, err = besidePrior(text, name); err != nil {
-		return "", err
-	}
-	where, err := s.of(name).where()
+	where, err := whereOf(s.of(name).runs())
 	if err != nil {
 		return "", err
 	}
@@ -93,7 +94,7 @@ func (s *shelf) suite(name string, figures ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text += "\n\n" + where + shortened + " " + leftOut(s.of(name).made())
+	text += "\n\nMeasured on: " + where + shortened + " " + leftOut(s.of(name).made())
 	sentence, err := s.of(name).sentence()
 	if err != nil || sentence == "" {
 		return text, err
@@ -101,10 +102,11 @@ func (s *shelf) suite(name string, figures ...string) (string, error) {
 	return text + "\n\n**" + sentence + "**", nil
 }
 
-func besidePrior(table, suite string) (string, error) {
+// priorRates returns the reported figure of each variant.
+func priorRates(suite string) (map[string]string, error) {
 	all, err := priorSuites()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	byVariant := map[string]string{}
 	for _, p := range all {
@@ -115,57 +117,7 @@ func besidePrior(table, suite string) (string, error) {
 	for _, c := range priorOf(presetNamed(suite)).Configurations {
 		byVariant[c.Value] = c.reported()
 	}
-	if len(byVariant) == 0 {
-		return table, nil
-	}
-	lines := strings.Split(table, "\n")
-	rows := 0
-	for i, line := range lines {
-		if !strings.HasPrefix(line, "|") {
-			continue
-		}
-		switch rows++; rows {
-		case 1:
-			lines[i] += " reported, on another machine |"
-		case 2:
-			lines[i] += "--:|"
-		default:
-			reported := byVariant[strings.SplitN(line, "`", 3)[1]]
-			if reported == "" {
-				reported = absent
-			}
-			lines[i] += " " + reported + " |"
-		}
-	}
-	return strings.Join(lines, "\n"), nil
-}
-
-// where names the machine and the Kafka of a suite's runs, which may have several clients.
-func (e *entry) where() (string, error) {
-	runs := e.runs()
-	r := runs[0].Run.Run
-	for _, other := range runs {
-		if o := other.Run.Run; o.Host != r.Host || o.Cluster.Kind != r.Cluster.Kind || o.Cluster.Version != r.Cluster.Version {
-			return "", fmt.Errorf("the runs of %s are of different machines or Kafkas: make all of them anew", e.scenario)
-		}
-	}
-	least, most := r.Cluster.Brokers, r.Cluster.Brokers
-	var drivers []string
-	for _, run := range runs {
-		least, most = min(least, run.Run.Run.Cluster.Brokers), max(most, run.Run.Run.Cluster.Brokers)
-		if d := run.Run.Run.Driver.Name + " " + run.Run.Run.Driver.Version; !slices.Contains(drivers, d) {
-			drivers = append(drivers, d)
-		}
-	}
-	brokers := "one broker"
-	switch {
-	case least != most:
-		brokers = fmt.Sprintf("%d to %d brokers", least, most)
-	case most != 1:
-		brokers = fmt.Sprintf("%d brokers", most)
-	}
-	return fmt.Sprintf("Measured on: %s, %d CPUs; Kafka %s, %s on the same machine; %s; %s.", r.Host.CPUModel, r.Host.CPUs,
-		r.Cluster.Version, brokers, strings.Join(drivers, ", "), r.StartedAt.Format("2006-01-02")), nil
+	return byVariant, nil
 }
 
 func (e *entry) sentence() (string, error) {
@@ -192,7 +144,7 @@ func (s *shelf) verdictsOf(names []string) string {
 			continue
 		}
 		made++
-		for _, r := range e.runs() {
+		for _, r := range e.made() {
 			runs++
 			if r.Run.Verdict.Status == result.Valid {
 				valid++

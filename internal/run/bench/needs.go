@@ -50,12 +50,14 @@ func NeedsOf(s scenario.Scenario) (needs []Need) {
 	add(c.Assignor == driver.Sticky, Need{driver.StickyAssignor, "consume.assignor", common})
 	add(c.Assignor == driver.Cooperative, Need{driver.CooperativeSticky, "consume.assignor", common})
 	add(c.SessionTimeout > 0, Need{driver.SessionTimeouts, "consume.session_timeout", "leave it out"})
-	add(kills(s), Need{driver.KillConsumer, "faults", "stop the consumer, or pause it"})
+	alone := c.Processes > 1 && c.Processes >= c.Consumers // then the process is killed
+	add(kills(s) && !alone, Need{driver.KillConsumer, "faults",
+		"give each consumer its own process (consume.processes), or stop or pause it"})
 	return needs
 }
 
-// CheckClients returns the mistakes in those client settings of s that have the client's own names;
-// nil if there are none. It opens no connection.
+// CheckClients returns the settings of s that its client refuses, under the scenario's names and its
+// own; nil if there are none. It opens no connection.
 func CheckClients(s scenario.Scenario, d driver.Driver) error {
 	l, c := s.Load, s.Consume
 	tuner, able := d.(driver.Tuner)
@@ -71,19 +73,22 @@ func CheckClients(s scenario.Scenario, d driver.Driver) error {
 	producer.Brokers, producer.Topic, producer.OnDone = []string{nowhere}, any, func(driver.Done) {}
 	consumer.Brokers, consumer.Topic, consumer.Group = []string{nowhere}, any, any
 	var faults []error
-	check := func(path string, table native.Table, given map[string]string, try func() error) {
-		refused := table.Check(given)
+	check := func(of string, opened bool, table native.Table, given map[string]string, try func() error) {
+		path, refused := of, table.Check(given)
+		if len(given) > 0 {
+			path += ".client"
+		}
 		for _, fault := range refused {
 			faults = append(faults, fmt.Errorf("%s.%w", path, fault))
 		}
-		if len(given) > 0 && len(refused) == 0 {
+		if opened && len(refused) == 0 {
 			if err := try(); err != nil {
 				faults = append(faults, fmt.Errorf("%s: %w", path, err))
 			}
 		}
 	}
-	check("load.client", produces, l.Client, func() error { return tuner.TryProducer(producer) })
-	check("consume.client", consumes, c.Client, func() error { return tuner.TryConsumer(consumer) })
+	check("load", l.Producers > 0 || s.Filled(), produces, l.Client, func() error { return tuner.TryProducer(producer) })
+	check("consume", c.Consumers > 0 && !c.Queue.Used(), consumes, c.Client, func() error { return tuner.TryConsumer(consumer) })
 	return errors.Join(faults...)
 }
 

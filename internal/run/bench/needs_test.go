@@ -57,6 +57,8 @@ func TestCheckClients(t *testing.T) {
 load.client.linger.ms: a key of the scenario sets it; write load.linger
 consume.client.Balancers: a key of the scenario sets it; write consume.assignor`,
 		"load: {client: {RecordRetries: many}}":      `load.client: client configuration: RecordRetries: "many" is not a whole number of this size; write it as 12, without a unit`,
+		"consume: {fetch: {max_wait: 5ms}}":          "consume: client configuration: consumer: max fetch wait 5ms is less than allowed 10ms",
+		"load: {record: {size: 1B}, batch: 100B}":    "load: client configuration: producer: max record batch bytes 100 is less than allowed 512",
 		"consume: {client: {RebalanceTimeout: 1ms}}": "consume.client: client configuration: consumer: rebalance timeout 1ms is less than allowed 100ms",
 	} {
 		s, err := scenario.Parse("s", []byte(text))

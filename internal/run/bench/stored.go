@@ -141,7 +141,7 @@ func keepsFill(s scenario.Scenario, settings map[string]string) error {
 	if each <= float64(keeps) {
 		return nil
 	}
-	return fmt.Errorf("%s: the brokers keep %s of each partition, and a fill of %s is %s in each of %d; give less, more topic.partitions, or brokers that keep more (--cluster local)",
+	return fmt.Errorf("%s: the brokers keep %s of each partition, and a fill of %s is %s in each of %d; give less, more topic.partitions, or brokers that keep more (--cluster kafka)",
 		s.FillKey(), unit.Bytes(keeps), unit.Bytes(int64(s.FillBytes())), unit.Bytes(int64(each)), s.Topic.Partitions)
 }
 

@@ -54,11 +54,12 @@ func (w *Warmer) prepare(ctx context.Context, run bench.Config) (time.Duration, 
 	return w.took, nil
 }
 
-// busiest returns the scenario with the most producers for each kind, in the order of the kinds.
+// busiest returns, of those with first's cluster and driver, the scenario with the most producers
+// for each kind, in the order of the kinds.
 func busiest(first scenario.Scenario, planned []scenario.Scenario) (all []scenario.Scenario) {
 	place := map[string]int{}
 	for _, s := range append([]scenario.Scenario{first}, planned...) {
-		if !sameCluster(first, s) {
+		if !sameCluster(first, s) || s.Driver != first.Driver {
 			continue
 		}
 		switch i, known := place[kind(s)]; {

@@ -134,6 +134,9 @@ func TestWarmerOfQueues(t *testing.T) {
 				t.Errorf("run %d: its brokers were warmed up for %v s, and told was %q", i, got, told)
 			}
 		}
+		other := of("plain", 5)
+		other.Driver = "sarama"
+		e.Warmer.Planned = append(e.Warmer.Planned, other)
 		if all := busiest(of("plain", 2), e.Warmer.Planned); len(all) != 2 || all[0].Load.Producers != 3 {
 			t.Errorf("the busiest are %+v", all)
 		}

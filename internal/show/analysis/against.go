@@ -48,7 +48,7 @@ func CompareVariants(d *Study) []VariantComparison {
 		found := []Against{against("B", d.Cells[base].Sample, cell.Sample, figures)}
 		decideAll(found, DefaultAlpha, PrimaryOf(figures, d.Has))
 		if cell.EngineOf() == "" {
-			c.DiffersIn = BesideBackpressure(found[0].Configuration)
+			c.DiffersIn = besideBackpressure(found[0].Configuration)
 		}
 		c.Figures = append(c.Figures, found[0].Figures...)
 		all = append(all, c)
@@ -66,9 +66,9 @@ func FiguresNamed(names []string) (figures []figure.Figure) {
 	return figures
 }
 
-// BesideBackpressure returns the names of differing settings that do not begin with
+// besideBackpressure returns the names of differing settings that do not begin with
 // "backpressure.".
-func BesideBackpressure(all []Difference) (names []string) {
+func besideBackpressure(all []Difference) (names []string) {
 	for _, d := range all {
 		if !strings.HasPrefix(d.Name, "backpressure.") {
 			names = append(names, d.Name)

@@ -159,7 +159,7 @@ func heldBack(v Variant) *Finding {
 }
 
 func leftBehind(v Variant) *Finding {
-	if left := v.Of(PendingShare); left.Median >= noticeable {
+	if left := v.Of(pendingShare); left.Median >= noticeable {
 		return &Finding{Rule: LeftBehind, Values: map[string]float64{"share": left.Median, "in_times": inTimes(v)}}
 	}
 	return nil
@@ -205,7 +205,7 @@ func amongGated(trusted []Variant) (all []Finding) {
 	gated := slices.DeleteFunc(slices.Clone(trusted), func(v Variant) bool { return !v.Held() || v.Figure(p99).N == 0 })
 	for i, v := range gated {
 		for _, first := range gated[:i] {
-			others := BesideBackpressure(Differences(ScenarioSettings(first.Runs), ScenarioSettings(v.Runs)))
+			others := besideBackpressure(Differences(ScenarioSettings(first.Runs), ScenarioSettings(v.Runs)))
 			if slices.ContainsFunc(others, func(name string) bool { return name != figure.NotFelt }) {
 				continue
 			}

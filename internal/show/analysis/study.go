@@ -72,7 +72,10 @@ func NewStudy(c *result.RecordedCampaign, by string) (*Study, error) {
 		d.Cells = append(d.Cells, cellOf(c, i))
 	}
 	label(d.Cells)
-	CompareAmong([]*Study{d})
+	among := d.Among()
+	for i := range d.Cells {
+		d.Cells[i].Sample.Among = among
+	}
 	d.references = References(d.Variants())
 	figures := headlineFigures(d)
 	ranking, from, err := rankingOf(d, by, figures)
@@ -210,20 +213,6 @@ func FigureOf(f figure.Figure, r *result.Run) *float64 {
 		return known(v)
 	}
 	return nil
-}
-
-// CompareAmong makes the figures of the campaigns comparable with each other (see
-// figure.Figure.Among).
-func CompareAmong(campaigns []*Study) {
-	var all []*result.Run
-	for _, d := range campaigns {
-		all = append(all, d.Among()...)
-	}
-	for _, d := range campaigns {
-		for i := range d.Cells {
-			d.Cells[i].Sample.Among = all
-		}
-	}
 }
 
 // Among returns the runs, in all cells, that figures are taken from.

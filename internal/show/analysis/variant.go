@@ -172,15 +172,6 @@ func TypicalRun(runs []*result.Recorded) *result.Recorded {
 	return with[0]
 }
 
-// FigureNamed returns the reading of a figure. An unknown figure has no value.
-func FigureNamed(name string) Reading {
-	f, err := figure.Named(name)
-	if err != nil {
-		return func(*result.Run) (float64, bool) { return 0, false }
-	}
-	return f.Value
-}
-
 // AtLeastOfBound is the lowest possible peak of the lag ÷ the bound. A run has it only if several
 // processes produce.
 func AtLeastOfBound(r *result.Run) (float64, bool) {
@@ -226,7 +217,7 @@ var (
 
 	ShedShare     = ofScheduled(Shed)
 	DeferredShare = ofScheduled(Deferred)
-	PendingShare  = ofScheduled(pending)
+	pendingShare  = ofScheduled(pending)
 	AdmittedShare = ofScheduled(whole("load.admitted", func(r *result.Run) int64 { return r.Load.Admitted }))
 	DeliveredPart = ofScheduled(delivered)
 )
@@ -243,7 +234,9 @@ func AckedPerS(r *result.Run) (float64, bool) { return r.Load.AckedPerS, r.Says(
 func PeakLag(r *result.Run) (float64, bool) { return value(r.Lag.PeakRecords) }
 
 // PeakLagOfBound is the peak of the lag relative to the bound.
-func PeakLagOfBound(r *result.Run) (float64, bool) { return FigureNamed("lag_peak_of_max_lag")(r) }
+func PeakLagOfBound(r *result.Run) (float64, bool) {
+	return FigureCalled("lag_peak_of_max_lag").Value(r)
+}
 
 // Utilisation is the part of their time in which the workers worked.
 func Utilisation(r *result.Run) (float64, bool) { return value(r.Consumer.Utilisation) }

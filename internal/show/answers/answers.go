@@ -87,13 +87,13 @@ func carefully(d *analysis.Study, sentence string) string {
 }
 
 func notReadOut(d *analysis.Study) []string {
-	const idles = "librdkafka"
+	const idles, backoff = "librdkafka", "fetch.queue.backoff.ms"
 	var names []string
 	ofItself := false
 	for i := range d.Cells {
 		if c := &d.Cells[i]; c.PartlyRead() {
 			names = append(names, d.Said(c.Label))
-			ofItself = ofItself || c.Setting("driver") == idles
+			ofItself = ofItself || c.Setting("driver") == idles && c.Setting("consume.client."+backoff) == ""
 		}
 	}
 	if len(names) == 0 {
@@ -103,7 +103,8 @@ func notReadOut(d *analysis.Study) []string {
 		" had not read all that was there when the run ended; the figures are of the part that was."
 	if ofItself {
 		note += " With " + idles +
-			" that is a default of its own, not its speed: once it holds enough it fetches nothing for a second (fetch.queue.backoff.ms, docs/DRIVERS.md)."
+			" that is a default of its own, not its speed: once it holds enough it fetches nothing for a second (" + backoff +
+			", docs/DRIVERS.md)."
 	}
 	return []string{note}
 }

@@ -42,7 +42,10 @@ func summed(head, name string) column {
 }
 
 func limited() column {
-	return column{"bottleneck", func(c *analysis.Cell) string { return cmp.Or(cellBottleneck(c), unit.Absent) }}
+	return column{"bottleneck", func(c *analysis.Cell) string {
+		_, text := cellBottleneck(c)
+		return cmp.Or(text, unit.Absent)
+	}}
 }
 
 func tabulate(d *analysis.Study, columns ...column) Answer {
@@ -74,7 +77,7 @@ func tabulate(d *analysis.Study, columns ...column) Answer {
 
 // cellBottleneck names the most frequent bottleneck of the cell's runs, with its saturation; "" if
 // no run names one.
-func cellBottleneck(d *analysis.Cell) string {
+func cellBottleneck(d *analysis.Cell) (most, text string) {
 	named := map[string][]float64{}
 	var order []string
 	for _, r := range d.Sample.Taken {
@@ -85,23 +88,22 @@ func cellBottleneck(d *analysis.Cell) string {
 			named[b.Resource] = append(named[b.Resource], b.Saturation)
 		}
 	}
-	most := ""
 	for _, resource := range order {
 		if most == "" || len(named[resource]) > len(named[most]) {
 			most = resource
 		}
 	}
 	if most == "" {
-		return most
+		return "", ""
 	}
-	text := most
+	text = most
 	if most != offeredLoad && most != notKnown {
 		text += " " + unit.WholePercent(analysis.FromValues(named[most]).Summary.Median)
 	}
 	if n := len(d.Sample.Taken); len(named[most]) < n {
 		text += fmt.Sprintf(" (%d of %d runs)", len(named[most]), n)
 	}
-	return text
+	return most, text
 }
 
 // Package bottleneck uses these names if no resource is the bottleneck.
@@ -152,7 +154,7 @@ func againstFirst(d *analysis.Study, head, name string) column {
 			return "1"
 		}
 		text := quotient(c.Of(name), base.Of(name))
-		if named {
+		if named && text != unit.Absent {
 			text += " of " + base.Label
 		}
 		return CellMark(c, c.Of(name), text)

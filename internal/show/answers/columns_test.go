@@ -34,7 +34,9 @@ func TestTimesThat(t *testing.T) {
 	}{
 		{[]float64{20, 21, 22, 23}, []float64{10, 10.1, 10.2, 10.3}, "has 2.12 (1.94..2.30) times"},
 		{[]float64{20}, []float64{10}, "has 2.00 times"},
-		{[]float64{20, 21, 22}, []float64{10, 10.1, 10.2}, "has 3 runs, too few to tell it from"},
+		{[]float64{20, 21, 22}, []float64{10, 10.1, 10.2}, "has too few runs (3) to be told from"},
+		{[]float64{20, 21, 22, 23, 24}, []float64{10}, "has too few runs (5 and 1) to be told from"},
+		{[]float64{20}, []float64{10, 11, 12, 13, 14}, "has too few runs (1 and 5) to be told from"},
 		{[]float64{20, 21, 22, 23}, []float64{19, 21.5, 22.5, 24}, "shows no difference from"},
 	} {
 		if got := timesThat(analysis.FromValues(c.of), analysis.FromValues(c.base)); got != c.text {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"kafkabench.example/kafka-bench/internal/measure/stats"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
@@ -64,6 +65,7 @@ var (
 const (
 	noneBest        = "no difference shown"
 	notMeasuredHere = "not measured"
+	noneQualifies   = "none qualifies"
 	notPossible     = "can't"
 )
 
@@ -84,7 +86,6 @@ func decideWork(campaigns []*analysis.Study) (Answer, []verdictOn) {
 	t := Answer{}
 	t.Add(append([]string{"work", "best", "by", "suite"}, engineColumns...)...)
 	var all []verdictOn
-	analysis.CompareAmong(campaigns)
 	for _, kind := range kindsOfWork {
 		v := kind.judge(campaigns)
 		all = append(all, v)
@@ -95,7 +96,7 @@ func decideWork(campaigns []*analysis.Study) (Answer, []verdictOn) {
 		t.Add(append([]string{v.work, v.best, by, v.from}, v.cells...)...)
 	}
 	t.Notes = []string{
-		"best: the engine that the runs show to be better than each of the others, or those that are not told apart from the one with the best median, by ranks; of too few runs no test could tell any apart. An engine that lost a record is not among them.",
+		"best: the engine that the runs show to be better than each of the others, or those that are not told apart from the one with the best median, by ranks; of too few runs no test could tell any apart. An engine that lost a record is not among them. No delay: plain, and the engines that the runs do not show to add to it at their load.",
 		"requests and bytes: for each record, each engine at the rate that it reached. acked again: the sum of all runs. can't: plain delivers nothing again that a handler gave back or kept, and share keeps no order. markers-first: markers that writes each start durably before the hand-out, as kmq was first published.",
 	}
 	return t, all
@@ -106,6 +107,7 @@ func (k workKind) judge(campaigns []*analysis.Study) verdictOn {
 	v := verdictOn{work: k.work, best: notMeasuredHere, from: source.suite, cells: make([]string, len(engineColumns))}
 	f := analysis.FigureCalled(k.figure)
 	part := &analysis.Study{By: f}
+	var bases []analysis.Repeated
 	for i, engine := range engineColumns {
 		v.cells[i] = notMeasuredHere
 		if k.cannot[engine] != "" {
@@ -116,25 +118,31 @@ func (k workKind) judge(campaigns []*analysis.Study) verdictOn {
 		if c == nil || c.Valid == 0 || c.Of(k.figure).N == 0 {
 			continue
 		}
-		text, values, known := k.figureOf(d, c, f)
+		v.best = noneQualifies
+		text, base := k.figureOf(d, c, f)
 		lost, _ := c.Sum("queue_lost")
 		switch v.cells[i] = text + " (" + source.of(engine) + ")"; {
 		case lost > 0:
 			v.cells[i] = unit.Count(int64(lost)) + " LOST, " + v.cells[i]
-		case known:
-			part.Cells = append(part.Cells,
-				analysis.Cell{Name: engine, Label: engine, Valid: c.Valid,
-					Figures: map[string]analysis.Repeated{k.figure: analysis.FromValues(values)}})
+		case base != nil:
+			part.Cells = append(part.Cells, analysis.Cell{Name: engine, Label: engine, Valid: c.Valid,
+				Figures: map[string]analysis.Repeated{k.figure: c.Of(k.figure)}})
+			bases = append(bases, base.Of(k.figure))
 		}
 	}
-	if len(part.Cells) > 0 {
+	switch {
+	case len(part.Cells) == 0:
+	case k.added:
+		v.best = leastAdded(part, bases)
+	default:
 		v.best = bestEngines(part)
 	}
 	return v
 }
 
-func (k workKind) figureOf(d *analysis.Study, c *analysis.Cell, f figure.Figure) (text string, values []float64,
-	known bool) {
+// figureOf also returns the cell that c is compared with if the figure is added to plain, else c; nil
+// if that is not known.
+func (k workKind) figureOf(d *analysis.Study, c *analysis.Cell, f figure.Figure) (text string, base *analysis.Cell) {
 	r := c.Of(k.figure)
 	text = r.MedianText(f)
 	if k.figure == "queue_acked_per_s" {
@@ -145,20 +153,17 @@ func (k workKind) figureOf(d *analysis.Study, c *analysis.Cell, f figure.Figure)
 	if n, known := c.Sum("queue_acked_again"); known && k.repeats {
 		text += ", " + unit.Count(int64(n)) + " acked again"
 	}
-	if !k.added {
-		return text, r.Values, true
+	if !k.added || c.EngineOf() == analysis.PlainEngine {
+		return text, c
 	}
-	base := c
-	if c.EngineOf() != analysis.PlainEngine {
-		if base = d.PlainOf(c); base == nil || math.IsInf(base.Of(k.figure).Summary.Median, 1) {
-			return text + ", no plain at that load", nil, false
-		}
-		text += ", " + signed(r.Summary.Median-base.Of(k.figure).Summary.Median, f)
+	base = d.PlainOf(c)
+	switch {
+	case base == nil:
+		return text + ", no plain at that load", nil
+	case math.IsInf(base.Of(k.figure).Summary.Median, 1):
+		return text + ", of plain only a lower bound is known", nil
 	}
-	for _, v := range r.Values {
-		values = append(values, v-base.Of(k.figure).Summary.Median)
-	}
-	return text, values, true
+	return text + ", " + signed(r.Summary.Median-base.Of(k.figure).Summary.Median, f), base
 }
 
 // source returns the first source with a campaign that has the figure of two engines, or else of
@@ -196,9 +201,6 @@ func cellCalled(d *analysis.Study, variant string) *analysis.Cell {
 func bestEngines(d *analysis.Study) string {
 	ranked := d.Ranked()
 	best := []string{ranked[0].Label}
-	if len(ranked) == 1 {
-		return best[0] + ", alone"
-	}
 	var open []string
 	for _, other := range d.Against(ranked) {
 		switch other.Word {
@@ -209,17 +211,56 @@ func bestEngines(d *analysis.Study) string {
 			best = append(best, other.Name)
 		}
 	}
-	switch n := ranked[0].Figures[d.By.Name].N; {
-	case len(best) == len(ranked):
+	return judged(d, best, open)
+}
+
+// leastAdded returns plain, which adds nothing, and the engines that the runs do not show to add to
+// its figure. bases have that figure at each engine's own load. As plain's runs differ too, ranks of
+// the added times would find a difference too often. So each engine is tested against its base, at
+// the level that Bonferroni gives for all of them.
+func leastAdded(d *analysis.Study, bases []analysis.Repeated) string {
+	alpha := analysis.DefaultAlpha / float64(max(1, len(bases)-1))
+	var best, open []string
+	for i, c := range d.Cells {
+		if c.Name == analysis.PlainEngine {
+			best = append(best, c.Name)
+			continue
+		}
+		switch stats.Compare(bases[i].Values, c.Figures[d.By.Name].Values, alpha).Verdict {
+		case stats.TooFew:
+			open = append(open, c.Name)
+		case stats.Higher:
+		default:
+			best = append(best, c.Name)
+		}
+	}
+	return judged(d, best, open)
+}
+
+// judged names the best of d's engines; open are those that too few runs tell apart from them.
+func judged(d *analysis.Study, best, open []string) string {
+	fewest, most := math.MaxInt, 0
+	for _, c := range d.Cells {
+		n := c.Figures[d.By.Name].N
+		fewest, most = min(fewest, n), max(most, n)
+	}
+	switch {
+	case len(best) == 0:
+		return noneQualifies
+	case len(d.Cells) == 1:
+		return best[0] + ", alone"
+	case len(best) == len(d.Cells):
 		return noneBest
 	case len(open) == 0:
 		return layout.Either(best)
-	case n == 1:
+	case most == 1:
 		return best[0] + ", in one run"
-	default:
-		return fmt.Sprintf("%s, with too few runs (%d) to tell %s from it", layout.Either(best), n,
-			layout.Enumerate(open))
 	}
+	runs := fmt.Sprint(most)
+	if fewest != most {
+		runs = fmt.Sprintf("%d to %d", fewest, most)
+	}
+	return fmt.Sprintf("%s, with too few runs (%s) to tell %s from it", layout.Either(best), runs, layout.Enumerate(open))
 }
 
 func decision(d *analysis.Study) Answer {

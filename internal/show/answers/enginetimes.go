@@ -32,21 +32,29 @@ func added(r, base analysis.Repeated, f figure.Figure) (text string, shown stats
 	return text, c.Verdict
 }
 
-// unshown is "" if the runs show the difference. It is also "" for a single run: the sentence says
-// at its beginning that there is one.
-func unshown(n int, shown stats.Verdict) string {
+// unshown is "" if the runs show the difference, and for one run of each: then the sentence says at
+// its beginning that there is one.
+func unshown(r, base analysis.Repeated, shown stats.Verdict) string {
 	switch {
-	case n > 1 && shown == stats.TooFew:
-		return fmt.Sprintf(", which %d runs are too few to show", n)
-	case n > 1 && shown == stats.NoDifference:
+	case r.N <= 1 && base.N <= 1:
+	case shown == stats.TooFew:
+		return fmt.Sprintf(", which %s are too few to show", runsOfBoth(r, base))
+	case shown == stats.NoDifference:
 		return ", which is not shown to be a difference"
 	}
 	return ""
 }
 
+func runsOfBoth(r, base analysis.Repeated) string {
+	if r.N == base.N {
+		return fmt.Sprintf("%d runs", r.N)
+	}
+	return fmt.Sprintf("%d and %d runs", r.N, base.N)
+}
+
 // ifUnshown is unshown of a test of r against base.
 func ifUnshown(r, base analysis.Repeated) string {
-	return unshown(r.N, stats.Compare(base.Values, r.Values, analysis.DefaultAlpha).Verdict)
+	return unshown(r, base, stats.Compare(base.Values, r.Values, analysis.DefaultAlpha).Verdict)
 }
 
 func addsTo(d *analysis.Study, c, base *analysis.Cell, name string) string {
@@ -55,7 +63,7 @@ func addsTo(d *analysis.Study, c, base *analysis.Cell, name string) string {
 	if strings.HasPrefix(text, unit.Absent) {
 		return ""
 	}
-	return fmt.Sprintf("adds %s to the %s of %s%s", text, f.Title, d.Said(base.Label), unshown(c.Of(name).N, shown))
+	return fmt.Sprintf("adds %s to the %s of %s%s", text, f.Title, d.Said(base.Label), unshown(c.Of(name), base.Of(name), shown))
 }
 
 func signed(v float64, f figure.Figure) string {
@@ -101,11 +109,14 @@ func engineTimes(d *analysis.Study) Answer {
 		for i, c := range g.others {
 			text, shown := added(c.Of(name), g.plain.Of(name), f)
 			clause += map[bool]string{true: " ", false: ", "}[i == 0] + d.Said(c.Label) + " has " + text +
-				unshown(c.Of(name).N, shown)
+				unshown(c.Of(name), g.plain.Of(name), shown)
 		}
 		clauses = append(clauses, clause)
 	}
 	clauses = append(clauses, inOrder(d, name)...)
+	if len(clauses)+len(alone) == 0 {
+		clauses = append(clauses, "no engine has a valid run beside one of plain")
+	}
 	if len(alone) > 0 {
 		var names []string
 		for _, c := range alone {
@@ -136,9 +147,10 @@ func inOrder(d *analysis.Study, name string) (clauses []string) {
 // timesThat prints the quotient only if the runs show a difference, or if there is one run of each.
 func timesThat(r, base analysis.Repeated) string {
 	switch shown := stats.Compare(base.Values, r.Values, analysis.DefaultAlpha).Verdict; {
-	case r.N > 1 && shown == stats.TooFew:
-		return fmt.Sprintf("has %d runs, too few to tell it from", r.N)
-	case r.N > 1 && shown == stats.NoDifference:
+	case r.N <= 1 && base.N <= 1:
+	case shown == stats.TooFew:
+		return fmt.Sprintf("has too few runs (%s) to be told from", strings.TrimSuffix(runsOfBoth(r, base), " runs"))
+	case shown == stats.NoDifference:
 		return "shows no difference from"
 	}
 	return "has " + quotient(r, base) + " times"

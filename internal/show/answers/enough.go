@@ -59,7 +59,7 @@ func enough(d *analysis.Study) Answer {
 	for _, other := range d.Against(ranked) {
 		alike[other.Name] = other.Word == analysis.WordNoDifference
 	}
-	fallsShort := func(c analysis.Cell) bool { return !nearAt(c) && !alike[c.Label] }
+	fallsShort := func(c analysis.Cell) bool { return c.Name != ranked[0].Name && !nearAt(c) && !alike[c.Label] }
 	at := len(byValue)
 	for at > 0 && !fallsShort(byValue[at-1]) {
 		at--
@@ -77,7 +77,7 @@ func enough(d *analysis.Study) Answer {
 		head := fmt.Sprintf("%s is the least from which on all are within %s of the best%s, with %s",
 			d.Said(least.Label), unit.WholePercent(nearBest), or, least.Figures[d.By.Name].Bounded(d.By))
 		if at == 0 {
-			head += ", and the least that has a valid run"
+			head += ", and none with less was ranked"
 		}
 		var not []string
 		for _, c := range byValue[at:] {

@@ -32,7 +32,7 @@ func knee(d *analysis.Study) Answer {
 	switch {
 	case math.IsNaN(cost.Fixed):
 		return table.says("there are too few sizes and runs to separate the cost of a record from that of its bytes.")
-	case math.IsNaN(cost.Knee) || math.IsNaN(cost.KneeHigh):
+	case cost.FixedLow <= 0 || cost.PerUnitLow <= 0:
 		return table.says("the runs do not show that both records and their bytes cost something, so there is no size at which one turns into the other.")
 	}
 	parts := fmt.Sprintf("in %s, a record costs %s (%s) and each of its bytes %s (%s)",

@@ -60,13 +60,13 @@ func scaling(d *analysis.Study) Answer {
 		valued("confined process's CPU, cores", "consumer_cpu_cores"))
 	table := tabulate(d, append(columns, costColumns()...)...)
 	first := d.First()
-	if first == nil || first.Of(name).N == 0 {
-		return table.says("the first scenario has no throughput in a valid run, so there is nothing to scale from.")
+	if first == nil || first.Of(name).N == 0 || first.PartlyRead() {
+		return table.says("no valid run shows what the first scenario reaches, so there is nothing to scale from.")
 	}
 	clauses := []string{fmt.Sprintf("%s reached %s%s", d.Said(first.Label),
 		first.Of(name).Bounded(analysis.FigureCalled(name)), bottleneckClause(first))}
 	for _, cell := range d.ValidCells() {
-		if cell.Label == first.Label {
+		if cell.Label == first.Label || cell.PartlyRead() {
 			continue
 		}
 		if free := unconfinedOf(d, cell); free != nil {
@@ -84,7 +84,7 @@ func scaling(d *analysis.Study) Answer {
 		}
 		clauses = append(clauses, clause+bottleneckClause(cell))
 	}
-	return table.says(phrases(clauses) + tooShort(d))
+	return table.says(phrases(append(clauses, notRanked(d)...)) + tooShort(d))
 }
 
 // shortestScaled is the measured window in ns below which the throughput depends
@@ -108,15 +108,17 @@ func tooShort(d *analysis.Study) string {
 }
 
 func bottleneckClause(c *analysis.Cell) string {
-	switch b := cellBottleneck(c); b {
+	most, text := cellBottleneck(c)
+	of := strings.TrimPrefix(text, most) // in how many of the runs
+	switch most {
 	case "":
 		return ""
 	case notKnown:
-		return ", limited by nothing that was measured"
+		return ", limited by nothing that was measured" + of
 	case offeredLoad:
-		return ", which is all that was offered"
+		return ", which is all that was offered" + of
 	default:
-		return ", limited by " + b
+		return ", limited by " + text
 	}
 }
 
@@ -135,7 +137,8 @@ func efficiencyOf(d *analysis.Study, c *analysis.Cell, by []float64) (text strin
 	const name = analysis.ThroughputFigure
 	times := moreOf(d, c, by)
 	first := d.First()
-	if times == 0 || confinedOtherwise(d, c) || first == nil || c.Of(name).N == 0 || first.Of(name).N == 0 {
+	if times == 0 || confinedOtherwise(d, c) || first == nil || c.Of(name).N == 0 || first.Of(name).N == 0 ||
+		c.PartlyRead() || first.PartlyRead() {
 		return unit.Absent, false
 	}
 	return unit.WholePercent(ratio(c.Of(name), first.Of(name)).Value / times), times != 1

@@ -37,7 +37,7 @@ func timesBeside(d *analysis.Study) Answer {
 	table.Notes = variantNotes(d)
 	var told []*analysis.Cell
 	for _, cell := range d.ValidCells() {
-		if cell.Of(metric+"_p50").N > 0 {
+		if cell.Of(rankedTime(d, metric)).N > 0 {
 			told = append(told, cell)
 		}
 	}

@@ -286,7 +286,7 @@ func TestMostOfTheSame(t *testing.T) {
 
 func TestSlopeAnswer(t *testing.T) {
 	for _, repeat := range []int{1, 6} {
-		if got := sentenceOf(t, stored(t, repeat, 1)); !strings.Contains(got, "shown to be a change") {
+		if got := sentenceOf(t, stored(t, repeat, 1)); !strings.Contains(got, "which is shown to be a change") {
 			t.Errorf("%d runs of a falling throughput: %q", repeat, got)
 		}
 		if got := sentenceOf(t, stored(t, repeat, 0)); !strings.Contains(got, "is not shown to be a change") {
@@ -365,7 +365,7 @@ func TestKneeAnswer(t *testing.T) {
 	c := answered(t, "knee", 3, []string{"10B", "20B", "40B"}, func(i int, noise float64, r *result.Recorded) {
 		produces(r, noise*1e6, 10*float64(int(1)<<i))
 	})
-	if got := sentenceOf(t, c); strings.Contains(got, "the bytes cost more than the record") && !strings.Contains(got, "no upper bound") {
+	if got := sentenceOf(t, c); !strings.Contains(got, "do not show that both records and their bytes cost something") {
 		t.Errorf("records whose size costs nothing: %q", got)
 	}
 }
@@ -427,8 +427,13 @@ func TestScalingAnswer(t *testing.T) {
 			t.Errorf("%q is not in %q", want, got)
 		}
 	}
-	if !slices.ContainsFunc([]string{"limited by nothing that was measured"}, func(s string) bool { return strings.Contains(got, s) }) {
+	if !strings.Contains(got, ", limited by nothing that was measured;") {
 		t.Errorf("that nothing limited the first is not in %q", got)
+	}
+	c := scaling(t, 5)
+	limitedBy(c.Runs[0], "client CPU", 0.97)
+	if got := sentenceOf(t, c); !strings.Contains(got, ", limited by nothing that was measured (4 of 5 runs);") {
+		t.Errorf("in how many runs nothing limited the first is not in %q", got)
 	}
 }
 
@@ -575,6 +580,8 @@ func TestPartlyReadIsNotRanked(t *testing.T) {
 		{partly(limits(t, 5), 1, 2, 3), "o valid run shows what it reached; memory 64MiB is not ranked", "is the least"},
 		{partly(crews(t, 5), 3), "brokers 3, consumers 4 is not ranked: it did not read all.", "4 consumers read"},
 		{partly(crews(t, 5), 0, 1, 2, 3), "o valid run shows what its consumers read; brokers 1, consumers 1 is not ranked", "each"},
+		{partly(scaling(t, 5), 2), "; 4/4 is not ranked: it did not read all.", "4/4 reached"},
+		{partly(scaling(t, 5), 0), "o valid run shows what the first scenario reaches", "reached"},
 	} {
 		if got := sentenceOf(t, c.campaign); !strings.Contains(got, c.want) || strings.Contains(got, c.never) {
 			t.Errorf("%q", got)

@@ -125,7 +125,7 @@ var shedReasons = []struct{ figure, words, short string }{
 
 func shedBy(r *result.Run) (parts []string) {
 	for _, reason := range shedReasons {
-		if v, known := analysis.FigureNamed(reason.figure)(r); known && v > 0 {
+		if v, known := analysis.FigureCalled(reason.figure).Value(r); known && v > 0 {
 			parts = append(parts, records(v)+" "+reason.words)
 		}
 	}

@@ -83,7 +83,7 @@ func CheckTables(t *testing.T, d driver.Driver) {
 	produce, consume := tuner.Tables()
 	base := driver.ProducerConfig{
 		Brokers: []string{nobody}, Topic: Topic, Acks: driver.AcksAll, DeliveryTimeout: 30 * time.Second,
-		OnDone: func(driver.Done) {},
+		Linger: time.Millisecond, OnDone: func(driver.Done) {},
 	}
 	try := func(given map[string]string) error {
 		cfg := base
@@ -91,8 +91,8 @@ func CheckTables(t *testing.T, d driver.Driver) {
 		return tuner.TryProducer(cfg)
 	}
 	given := checkTable(t, produce, consume, try)
-	checkShown(t, given, Producer(t, d, driver.ProducerConfig{}).Settings(),
-		Producer(t, d, driver.ProducerConfig{Client: given}).Settings())
+	checkShown(t, given, Producer(t, d, driver.ProducerConfig{Linger: base.Linger}).Settings(),
+		Producer(t, d, driver.ProducerConfig{Linger: base.Linger, Client: given}).Settings())
 
 	group := driver.ConsumerConfig{Brokers: []string{nobody}, Topic: Topic, Group: "g", Protocol: driver.ProtocolClassic}
 	try = func(given map[string]string) error {

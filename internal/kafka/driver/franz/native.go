@@ -70,7 +70,7 @@ var (
 			"MaxBufferedRecords":                 "load.max_buffered", "MaxBufferedBytes": "load.max_buffered",
 		},
 		Ours: merged(clientOurs, map[string]string{
-			"ManualFlushing":        "the driver flushes at the end of the load only",
+			"ManualFlushing":        "a run sends each record when it is due",
 			"RackAwarePartitioning": "the run chooses each record's partition",
 			"RecordPartitioner":     "the run chooses each record's partition",
 			"TransactionalID":       "a run has no transactions",

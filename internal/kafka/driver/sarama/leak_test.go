@@ -23,8 +23,6 @@ func testNothingIsLeft(t *testing.T, cluster drivertest.Cluster) {
 		func(*driver.ProducerConfig) {},
 		func(c *driver.ProducerConfig) { c.Idempotent = true },
 		func(c *driver.ProducerConfig) { c.Linger = time.Minute },
-		func(c *driver.ProducerConfig) { c.Client = map[string]string{"Producer.Flush.Messages": "1000"} },
-		func(c *driver.ProducerConfig) { c.Client = map[string]string{"Producer.Flush.Bytes": "1000"} },
 	} {
 		cfg := outcomes.Config(cluster)
 		change(&cfg)

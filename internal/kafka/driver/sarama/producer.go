@@ -73,8 +73,7 @@ func (sarama) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	if err != nil {
 		return nil, err
 	}
-	flush := config.Producer.Flush
-	p.lingers = flush.Frequency > 0 || flush.Messages > 0 || flush.Bytes > 0
+	p.lingers = config.Producer.Flush.Frequency > 0
 	p.packs = config.Producer.Compression != ibm.CompressionNone
 	p.network.meter.NoAcks, p.network.meter.Batches = cfg.Acks == driver.AcksNone, true
 	p.network.timeout = config.Net.DialTimeout

@@ -48,6 +48,14 @@ func producerConfig(cfg driver.ProducerConfig, n *network) (*ibm.Config, error) 
 		p.Idempotent = true
 		config.Net.MaxOpenRequests = 1 // the client requires 1, even if InFlight is higher
 	}
+	switch {
+	case p.Retry.Backoff <= 0 || config.Metadata.Retry.Backoff <= 0:
+		return nil, fmt.Errorf("%w: producer: Producer.Retry.Backoff is %v and Metadata.Retry.Backoff %v; give both more than 0",
+			driver.ErrConfig, p.Retry.Backoff, config.Metadata.Retry.Backoff)
+	case cfg.Linger == 0 && (p.Flush.Messages > 0 || p.Flush.Bytes > 0):
+		return nil, fmt.Errorf("%w: producer: without a linger time, Producer.Flush.Messages and Producer.Flush.Bytes hold the last records back for ever; give load.linger",
+			driver.ErrConfig)
+	}
 	setPatience(config, cfg.DeliveryTimeout)
 	p.Retry.BackoffFunc = func(int, int) time.Duration { return n.unlessCut(p.Retry.Backoff) }
 	if err := config.Validate(); err != nil {

@@ -76,11 +76,17 @@ func testSettings(t *testing.T) {
 	drivertest.WantSettings(t, c.Settings(), map[string]string{"Consumer.Group.Heartbeat.Interval": "2s"})
 }
 
-func TestNoLevelsOfLZ4(t *testing.T) {
-	_, err := sarama.New().NewProducer(driver.ProducerConfig{
-		Brokers: []string{"localhost:1"}, Topic: "t", Compression: "lz4", Level: 1, OnDone: func(driver.Done) {},
-	})
-	if !errors.Is(err, driver.ErrConfig) {
-		t.Errorf("error %v, want one of the configuration", err)
+func TestRefused(t *testing.T) {
+	for name, c := range map[string]driver.ProducerConfig{
+		"a level of lz4":      {Compression: "lz4", Level: 1},
+		"no backoff":          {DeliveryTimeout: time.Second, Client: map[string]string{"Producer.Retry.Backoff": "0s"}},
+		"a negative backoff":  {DeliveryTimeout: time.Second, Client: map[string]string{"Metadata.Retry.Backoff": "-1s"}},
+		"records held back":   {Client: map[string]string{"Producer.Flush.Messages": "100"}},
+		"bytes are held back": {Client: map[string]string{"Producer.Flush.Bytes": "100"}},
+	} {
+		c.Brokers, c.Topic, c.OnDone = []string{"localhost:1"}, "t", func(driver.Done) {}
+		if _, err := sarama.New().NewProducer(c); !errors.Is(err, driver.ErrConfig) {
+			t.Errorf("%s: error %v, want one of the configuration", name, err)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package segmentio
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -49,7 +50,20 @@ func readerOptions(cfg driver.ConsumerConfig) (kafka.ReaderConfig, error) {
 	if err := reader.Validate(); err != nil {
 		return reader, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)
 	}
-	return reader, nil
+	return reader, checkReader(reader)
+}
+
+// checkReader refuses what Validate accepts, but NewReader panics at.
+func checkReader(r kafka.ReaderConfig) error {
+	least, most := cmp.Or(r.ReadBackoffMin, 100*time.Millisecond), cmp.Or(r.ReadBackoffMax, time.Second)
+	switch {
+	case least > most:
+		return fmt.Errorf("%w: consumer: ReaderConfig.ReadBackoffMin is %v and ReadBackoffMax %v; give at least as much", driver.ErrConfig,
+			least, most)
+	case r.QueueCapacity < 0:
+		return fmt.Errorf("%w: consumer: ReaderConfig.QueueCapacity is %d; give at least 1", driver.ErrConfig, r.QueueCapacity)
+	}
+	return nil
 }
 
 func dialerOptions(cfg driver.ConsumerConfig) (*kafka.Dialer, error) {

@@ -1,6 +1,7 @@
 package segmentio
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -73,5 +74,16 @@ func TestCredentialsAreNotSettings(t *testing.T) {
 			Access: access.Access{SASL: &access.SASL{Mechanism: mechanism, Username: "user", Password: "secret"}},
 		})
 		drivertest.WantSettings(t, p.Settings(), map[string]string{"Transport.SASL": mechanism, "security.protocol": access.ProtocolSASLPlaintext})
+	}
+}
+
+func TestReaderSettingsRefused(t *testing.T) {
+	for setting, value := range map[string]string{"ReaderConfig.ReadBackoffMin": "2s", "ReaderConfig.QueueCapacity": "-1"} {
+		_, err := New().NewConsumer(driver.ConsumerConfig{
+			Brokers: []string{"localhost:1"}, Topic: "t", Group: "g", Client: map[string]string{setting: value},
+		})
+		if !errors.Is(err, driver.ErrConfig) {
+			t.Errorf("%s of %s: error %v, want one of the configuration", setting, value, err)
+		}
 	}
 }
