@@ -98,7 +98,7 @@ func TestBadArguments(t *testing.T) {
 		{"run s.yaml --cluster-id 5L6g3nShT-eMCtK--X86sw", "--cluster-id is for an existing cluster; name its addresses with --brokers, or leave it out"},
 		{"run s.yaml --broker-metrics http://localhost:1/metrics", "--broker-metrics is for an existing cluster; name its addresses with --brokers, or leave it out"},
 		{"run s.yaml --brokers localhost", `scenario s: broker "localhost": address localhost: missing port in address; write brokers as host:port, separated by commas`},
-		{"run s.yaml --cluster kafka --set cluster.config.process.roles=x", "scenario s: the broker property process.roles is set by kafka-bench itself"},
+		{"run s.yaml --cluster kafka --set cluster.config.process.roles=x", "--set cluster.config.process.roles=x: the broker property process.roles is set by kafka-bench itself; leave it out"},
 		{"show", "show needs one SCENARIO: a preset's name (kafka-bench list) or a YAML file"},
 		{"show quick baseline", "show needs one SCENARIO: a preset's name (kafka-bench list) or a YAML file, and got 2 arguments"},
 		{"report", "report needs a RUN: the folder of a run (kafka-bench list)"},
@@ -109,7 +109,7 @@ func TestBadArguments(t *testing.T) {
 		{"cluster up --heap 5MiB", "a broker needs a heap of at least 128 MiB, not 5242880 bytes"},
 		{"cluster up --brokers 0", "--brokers: a local cluster has 1 to 9 brokers, not 0"},
 		{"cluster up --brokers 10", "a local cluster has 1 to 9 brokers, not 10"},
-		{"cluster up --config process.roles=broker", "the broker property process.roles is set by kafka-bench itself"},
+		{"cluster up --config process.roles=broker", "the broker property process.roles is set by kafka-bench itself; leave it out"},
 		{"cluster up --name a/b", `"a/b" is not a valid name for a cluster; use up to 32 lower-case letters, digits and dashes`},
 	} {
 		t.Run(c.args, func(t *testing.T) {

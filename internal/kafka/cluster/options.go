@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )

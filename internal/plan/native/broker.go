@@ -17,8 +17,6 @@ var OwnProperties = []string{
 
 var propertyPattern = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
-const localRemedy = "leave it out; a local broker is reached without credentials, and the result would show them"
-
 // PropertyFault returns why a local broker is given no property of that name, and a remedy; both are
 // empty if it is.
 func PropertyFault(name string) (problem, remedy string) {
@@ -27,23 +25,18 @@ func PropertyFault(name string) (problem, remedy string) {
 		return fmt.Sprintf("%q is not the name of a broker property", name), "write it as in Kafka's documentation"
 	case slices.Contains(OwnProperties, name):
 		return "the broker property " + name + " is set by kafka-bench itself", "leave it out"
-	case Access(name):
-		return "the broker property " + name + " is about security", localRemedy
 	}
 	return "", ""
 }
 
 // JVMFault returns why a local broker's JVM is not given an option, and a remedy; both are empty if
-// it is. They show only the option's name.
+// it is.
 func JVMFault(option string) (problem, remedy string) {
-	name, _, _ := strings.Cut(option, "=")
 	switch {
-	case Access(name):
-		return "the JVM option " + name + " is about security", localRemedy
 	case !strings.HasPrefix(option, "-"):
-		return fmt.Sprintf("JVM option %q does not begin with a dash", name), "write it as for java"
+		return fmt.Sprintf("JVM option %q does not begin with a dash", option), "write it as for java"
 	case strings.HasPrefix(option, "-Xmx"), strings.HasPrefix(option, "-Xms"):
-		return "JVM option " + name + " sets the heap", "set the heap of the cluster instead"
+		return "JVM option " + option + " sets the heap", "set the heap of the cluster instead"
 	}
 	return "", ""
 }

@@ -32,7 +32,7 @@ func TestEnvironment(t *testing.T) {
 		{"description: ${TEXT}\n", nil, func(s Scenario) string { return s.Description }, "${RATE}"},
 		{"topic: {config: {k: '${N}'}}", []string{"topic.config.l=${NAME}"}, func(s Scenario) string { return s.Topic.Config["k"] + s.Topic.Config["l"] }, "8orders"},
 		{"load: {acks: 1}", []string{"load.rate=${RATE}"}, func(s Scenario) string { return s.Load.Rate.String() }, "20k/s"},
-		{"cluster: {jvm: &j ['${NAME}'], config: {a: b}}", nil, func(s Scenario) string { return s.Cluster.JVM[0] }, "orders"},
+		{"cluster: {jvm: &j ['-${NAME}'], config: {a: b}}", nil, func(s Scenario) string { return s.Cluster.JVM[0] }, "-orders"},
 	} {
 		s, err := suiteOf(Options{Env: env, Set: c.set}, c.text)
 		if err != nil {

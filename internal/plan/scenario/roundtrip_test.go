@@ -28,7 +28,7 @@ func TestRoundTrip(t *testing.T) {
 
 func TestRoundTripOfVariables(t *testing.T) {
 	s := Defaults()
-	s.Description, s.Cluster.JVM, s.Topic.Config = "${HOME} $${", []string{"${A"}, map[string]string{"${KEY}": "${env:X}"}
+	s.Description, s.Cluster.JVM, s.Topic.Config = "${HOME} $${", []string{"-${A"}, map[string]string{"${KEY}": "${env:X}"}
 	same(t, s, s.Marshal)
 	same(t, s, s.MarshalJSON)
 }
