@@ -131,7 +131,7 @@ func TestAskedPortTaken(t *testing.T) {
 	defer listener.Close()
 	home := testHome(t)
 	_, err := home.StartKafka(testContext(t), KafkaOptions{Ports: []int{taken}})
-	wantError(t, err, ErrUnavailable, fmt.Sprintf("port %d on 127.0.0.1 is taken", taken), "another port")
+	wantError(t, err, ErrUnavailable, fmt.Sprintf("port %d on 127.0.0.1 is taken", taken), "stop the process")
 	wantEmpty(t, home)
 }
 
