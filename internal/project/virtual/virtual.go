@@ -111,6 +111,12 @@ func (c *Cluster) Topic(t testing.TB, name string, partitions int32) {
 	if err := c.Fake().CreateTopic(name, partitions, nil); err != nil {
 		t.Fatalf("create topic %s: %v", name, err)
 	}
+	brokers := int32(len(c.Fake().ListenAddrs()))
+	for p := range partitions { // the fake's own leaders are random
+		if err := c.Fake().MoveTopicPartition(name, p, p%brokers); err != nil {
+			t.Fatalf("place partition %d of %s: %v", p, name, err)
+		}
+	}
 }
 
 // Log collects a log. It is safe for concurrent use.
