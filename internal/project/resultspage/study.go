@@ -158,11 +158,7 @@ func (e *entry) figure(name string) (figure.Figure, error) {
 }
 
 // study is "" if it was not made.
-func (s *shelf) study(name string, figures ...string) (string, error) {
-	return s.studyBeside(nil, name, figures...)
-}
-
-func (s *shelf) studyBeside(prior map[string]string, name string, figures ...string) (string, error) {
+func (s *shelf) study(prior map[string]string, name string, figures ...string) (string, error) {
 	e := s.of(name)
 	if len(e.runs()) == 0 {
 		return "", nil

@@ -82,7 +82,7 @@ func (s *shelf) suite(name string, figures ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := s.studyBeside(prior, name, figures...)
+	text, err := s.study(prior, name, figures...)
 	if err != nil || text == "" {
 		return "", err
 	}

@@ -195,8 +195,5 @@ func costing(s float64) string {
 func bytesOf(n float64) string { return unit.Bytes(int64(math.Round(n))) }
 
 func rangeOf(print func(float64) string, low, high float64) string {
-	if math.IsInf(high, 1) {
-		return "from " + print(low) + " on, with no upper bound"
-	}
 	return analysis.WithoutUnit(print(low), print(high)) + ".." + print(high)
 }
