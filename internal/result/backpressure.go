@@ -39,7 +39,8 @@ type Backpressure struct {
 	// PeakAtLeastToBound is the same for Lag.PeakAtLeastRecords: above 1, the bound was certainly
 	// exceeded. Absent if the producers are in one process.
 	PeakAtLeastToBound *float64 `json:"peak_at_least_to_bound,omitempty"`
-	// DeferredPeakRecords is the peak length of the source's queue.
+	// DeferredPeakRecords is the most records that waited at the source at once. With producers in
+	// several processes it is the sum of their peaks, an upper bound.
 	DeferredPeakRecords int64 `json:"deferred_peak_records"`
 	// SignalAgeMaxNs is the age of the oldest lag reading that a decision used.
 	SignalAgeMaxNs int64 `json:"signal_age_max_ns"`

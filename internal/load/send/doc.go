@@ -11,6 +11,6 @@
 // the whole list into histograms and books, under one lock. The interval sampler takes that lock too.
 //
 // Files to know: producer.go (a worker), closed.go (one without a schedule), producers.go (all of them), admission.go
-// (the gate), queue.go, slot.go (records in flight), chooser.go (partitions), sleep*.go (the pacer), volume.go,
-// timeline.go.
+// (the gate), queue.go and source.go (what waits), slot.go (records in flight), chooser.go (partitions), sleep*.go (the
+// pacer), volume.go, timeline.go.
 package send

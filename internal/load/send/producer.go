@@ -3,7 +3,6 @@ package send
 import (
 	"math"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"kafkabench.example/kafka-bench/backpressure"
@@ -49,11 +48,14 @@ type producer struct {
 	run         uint32
 	recordBytes int
 
-	slots        *slots
-	round        []*slot
-	inFlight     int
-	deferredPeak atomic.Int64
-	abandon      <-chan struct{}
+	source *source
+	head   *head
+	told   int64 // records that the source counts as waiting
+
+	slots    *slots
+	round    []*slot
+	inFlight int
+	abandon  <-chan struct{}
 
 	recorder  *latency.Recorder
 	books     *ledger.Sender
@@ -161,8 +163,24 @@ func (p *producer) send(now int64) {
 	if p.waiting > p.maxDeferred {
 		p.drop(p.waiting - p.maxDeferred)
 	}
-	if p.waiting > p.deferredPeak.Load() {
-		p.deferredPeak.Store(p.waiting)
+	p.tellSource()
+}
+
+func (p *producer) tellSource() {
+	if !p.gated() {
+		return
+	}
+	p.source.add(p.waiting - p.told)
+	p.told = p.waiting
+	if !p.ordered() {
+		return
+	}
+	first := int64(nobody)
+	if p.waiting > 0 && p.slots.available() > 0 { // a full buffer of one worker holds back no other
+		first = p.oldestDue()
+	}
+	if first != p.head.due.Load() {
+		p.head.due.Store(first)
 	}
 }
 
@@ -177,8 +195,13 @@ func (p *producer) drop(n int64) {
 // prepare fills a round with the records that the gate admits. Refused records wait if the excess
 // is backpressure.Defer; otherwise prepare sheds or keeps them (refuse).
 func (p *producer) prepare(now, room int64) (granted int64) {
-	if p.partitioned != nil {
+	switch {
+	case room == 0:
+		return 0
+	case p.partitioned != nil:
 		return p.prepareEach(now, room)
+	case p.ordered():
+		room = p.inTurn(now, room)
 	}
 	if granted = p.admit(room); granted == 0 && (room == 0 || p.excess == backpressure.Defer) {
 		return 0
@@ -193,6 +216,19 @@ func (p *producer) prepare(now, room int64) (granted int64) {
 		goesOn = p.refuse()
 	}
 	return granted
+}
+
+// ordered reports whether the worker's records wait in turn with those of the other workers.
+func (p *producer) ordered() bool { return p.gate != nil && p.excess == backpressure.Defer }
+
+// inTurn returns how many of the waiting records may ask the gate: not those that are much younger
+// than what waits elsewhere.
+func (p *producer) inTurn(now, room int64) (n int64) {
+	turn := p.source.turn(now)
+	for next := p.sent.Clone(); n < room && next.Due() <= turn; n++ {
+		next.Advance()
+	}
+	return n
 }
 
 // prepareEach replaces prepare if each partition has its own gate. No record overtakes a kept

@@ -75,6 +75,7 @@ type Config struct {
 // Producers are the workers on the sending side and their clients.
 type Producers struct {
 	workers []*producer
+	source  *source
 	clients map[int]driver.Producer
 	axis    *load.Axis
 	precise bool
@@ -102,6 +103,7 @@ func Open(cfg Config) (*Producers, error) {
 		clients = cfg.Workers
 	}
 	numbers := cfg.numbers()
+	ps.source = newSource(len(numbers))
 	if (cfg.Volume > 0 || cfg.Records > 0) && len(numbers) > 0 {
 		ps.volume = newVolume(cfg.Axis, len(numbers), cfg.Only != nil)
 		if cfg.Records > 0 {
@@ -145,7 +147,8 @@ func (ps *Producers) newWorker(cfg Config, id, clients int) *producer {
 		nextIndex:   int64(id), workers: cfg.Workers, roundOf: cfg.Round,
 		chooser: cfg.chooser(id, cfg.Partitions),
 		corpus:  cfg.Corpus, keys: cfg.Keys, stamped: cfg.Stamped, run: cfg.Run, recordBytes: cfg.RecordBytes,
-		until:   math.MaxInt64,
+		until:  math.MaxInt64,
+		source: ps.source, head: &ps.source.heads[len(ps.workers)],
 		slots:   newSlots(len(ps.workers), buffer),
 		abandon: ps.abandon,
 		books:   ledger.NewSender(cfg.First+id, cfg.Partitions),
@@ -349,14 +352,8 @@ func (ps *Producers) Waiting() (records, oldestDue int64) {
 	return records, oldestDue
 }
 
-// DeferredPeak returns an upper bound of the longest queue at the source: the sum of the workers' peaks.
-func (ps *Producers) DeferredPeak() int64 {
-	var sum int64
-	for _, w := range ps.workers {
-		sum += w.deferredPeak.Load()
-	}
-	return sum
-}
+// DeferredPeak returns the most records that waited at the source at once.
+func (ps *Producers) DeferredPeak() int64 { return ps.source.peak.Load() }
 
 // Errors counts the clients' errors for the records of one phase, by message.
 func (ps *Producers) Errors(measured bool) map[string]int64 {

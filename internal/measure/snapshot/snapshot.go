@@ -25,7 +25,7 @@ type Snapshot struct {
 
 	Sent         [2]Sent // warm-up, measured
 	Behind       Behind  // its slices are nil without producers
-	DeferredPeak int64   // upper bound of the longest queue of deferred records
+	DeferredPeak int64   // most records that waited at the source at once; of several processes, the sum
 	Traffic      Traffic // of the producers' clients
 	Groups       []Group // empty without consumers
 

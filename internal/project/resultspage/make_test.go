@@ -230,7 +230,7 @@ func TestRecordingAnew(t *testing.T) {
 	}{
 		"another method": {[]string{result.Invalid}, byFormerMethod, nil, 15, "All 15 runs are valid."},
 		"another kernel, a run is invalid": {[]string{result.Invalid}, onOtherKernel, nil, 15,
-			"1 of the 16 runs are invalid and in no figure: 1 of `sweep-acks-0`. Further runs replace 1 of them."},
+			"1 of the 16 runs is invalid and in no figure: 1 of `sweep-acks-0`. A further run replaces it."},
 		"another kernel, not finished": {[]string{result.Valid, result.Interrupted}, onOtherKernel, nil, 2, "All 15 runs are valid."},
 		"another preset":               {[]string{result.Invalid}, nil, []string{"load.rate=9k/s"}, 15, "All 15 runs are valid."},
 	} {

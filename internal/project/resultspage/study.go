@@ -99,8 +99,15 @@ func leftOut(runs []*result.Recorded) string {
 		each = append(each, part)
 	}
 	slices.Sort(each)
-	text := fmt.Sprintf("%d of the %d runs are invalid and in no figure: %s.", invalid, len(runs), strings.Join(each, ", "))
-	if replaced > 0 {
+	are := "are"
+	if invalid == 1 {
+		are = "is"
+	}
+	text := fmt.Sprintf("%d of the %d runs %s invalid and in no figure: %s.", invalid, len(runs), are, strings.Join(each, ", "))
+	switch {
+	case replaced == 1 && invalid == 1:
+		text += " A further run replaces it."
+	case replaced > 0:
 		text += fmt.Sprintf(" Further runs replace %d of them.", replaced)
 	}
 	return text

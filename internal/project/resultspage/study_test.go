@@ -142,7 +142,7 @@ func TestGoalsOfRunsThatFailed(t *testing.T) {
 	text := pageOf(t, out)
 	for _, want := range []string{
 		"four times as fast, `latency` | – | ≤ 3.00 s | 1.50 s | 3 of 3 runs |", "slow again, `latency` | – | ≤ 3.00 s | 2.50 s | 2 of 3 runs |",
-		"1 of the 4 runs are invalid and in no figure: 1 of `backpressure-recovery-latency`.",
+		"1 of the 4 runs is invalid and in no figure: 1 of `backpressure-recovery-latency`.",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 			_, section, _ := strings.Cut(text, "## Backpressure")
@@ -167,8 +167,8 @@ func TestReplacedRunsAreCounted(t *testing.T) {
 		a, b, want string
 	}{
 		{".....", ".....", "All 10 runs are valid."},
-		{".x...", ".....", "1 of the 10 runs are invalid and in no figure: 1 of `a`."},
-		{".x....", ".....", "1 of the 11 runs are invalid and in no figure: 1 of `a`. Further runs replace 1 of them."},
+		{".x...", ".....", "1 of the 10 runs is invalid and in no figure: 1 of `a`."},
+		{".x....", ".....", "1 of the 11 runs is invalid and in no figure: 1 of `a`. A further run replaces it."},
 		{".x...x.", "xx...", "4 of the 12 runs are invalid and in no figure: 2 of `a`, 2 of `b`. Further runs replace 2 of them."},
 		{"xxxxx", "....x", "6 of the 10 runs are invalid and in no figure: 1 of `b`, 5 of `a` (none is valid; the first: it ended early)."},
 	} {

@@ -95,11 +95,11 @@ func (s *shelf) suite(name string, figures ...string) (string, error) {
 		return "", err
 	}
 	text += "\n\nMeasured on: " + where + shortened + " " + leftOut(s.of(name).made())
-	sentence, err := s.of(name).sentence()
-	if err != nil || sentence == "" {
+	answer, err := s.of(name).answer()
+	if err != nil || answer == "" {
 		return text, err
 	}
-	return text + "\n\n**" + sentence + "**", nil
+	return text + "\n\n" + answer, nil
 }
 
 // priorRates returns the reported figure of each variant.
@@ -120,7 +120,7 @@ func priorRates(suite string) (map[string]string, error) {
 	return byVariant, nil
 }
 
-func (e *entry) sentence() (string, error) {
+func (e *entry) answer() (string, error) {
 	if e.campaign == nil {
 		return "", nil
 	}
@@ -128,7 +128,7 @@ func (e *entry) sentence() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return d.Answer.Sentence, nil
+	return d.Answer.Markdown(func(text string) string { return text }), nil
 }
 
 // suiteVerdicts gives the number of suites that were completed, and of valid runs. A run whose

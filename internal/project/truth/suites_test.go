@@ -90,8 +90,14 @@ func wantAnswer(t *testing.T, recorded *result.RecordedCampaign) {
 		t.Fatal(err)
 	}
 	words := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	if !strings.Contains(words(text.String()), words(d.Answer.Sentence)) {
-		t.Errorf("the report does not say %q:\n%s", d.Answer.Sentence, text.String())
+	parts := d.Answer.Points
+	if len(parts) == 0 {
+		parts = []string{d.Answer.Sentence}
+	}
+	for _, part := range parts {
+		if !strings.Contains(words(text.String()), words(part)) {
+			t.Errorf("the report does not say %q:\n%s", part, text.String())
+		}
 	}
 }
 

@@ -431,6 +431,23 @@ func TestSearchCannotStart(t *testing.T) {
 	}
 }
 
+func TestCaveatsOfAFailureNearTheAnswer(t *testing.T) {
+	p := &prober{found: &result.Search{HighestPerS: new(100.0), FailedPerS: new(150.0), ResolutionRatio: 0.03,
+		Probes: []result.Probe{
+			{Phase: string(search.Bisect), OfferedPerS: 100}, {Phase: string(search.Bisect), OfferedPerS: 150},
+			{Phase: string(search.Confirm), OfferedPerS: 100, Passed: true},
+			{Phase: string(search.Curve), OfferedPerS: 110, Failures: []string{"the p99 is 68 ms"}},
+		}}}
+	p.caveats(search.Finding{})
+	if want := []string{
+		"the answer is known to 10.0 %, not to 3 %: the probes were used up",
+		"an earlier run at the answer did not pass",
+		"on the curve 110/s did not pass: the p99 is 68 ms",
+	}; !slices.Equal(p.found.Caveats, want) {
+		t.Errorf("the caveats are %q, want %q", p.found.Caveats, want)
+	}
+}
+
 func TestCurve(t *testing.T) {
 	stalls := 0
 	p := &plant{change: func(_ int, s scenario.Scenario, r *result.Run) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -126,26 +127,41 @@ func (p *prober) caveats(f search.Finding) {
 	if p.caveat != "" {
 		p.found.Caveats = append(p.found.Caveats, p.caveat)
 	}
-	if highest, failed := p.found.HighestPerS, p.found.FailedPerS; highest != nil && failed != nil {
-		if gap := *failed / *highest - 1; gap > p.found.ResolutionRatio {
+	last := lastOfEach(p.found.Probes)
+	failed := func(probe result.Probe) bool { return !probe.Passed && !probe.TooFew && !probe.Stalled }
+	if highest := p.found.HighestPerS; highest != nil {
+		nearest := math.Inf(1)
+		if p.found.FailedPerS != nil {
+			nearest = *p.found.FailedPerS
+		}
+		for _, probe := range last { // one of the curve may be nearer
+			if failed(probe) && probe.OfferedPerS > *highest {
+				nearest = min(nearest, probe.OfferedPerS)
+			}
+		}
+		switch gap := nearest / *highest - 1; {
+		case math.IsInf(gap, 1):
+			p.found.Caveats = append(p.found.Caveats, "no rate failed: a higher one may hold, too")
+		case gap > p.found.ResolutionRatio:
 			p.found.Caveats = append(p.found.Caveats,
 				fmt.Sprintf("the answer is known to %.1f %%, not to %.3g %%: the probes were used up", gap*100,
 					p.found.ResolutionRatio*100))
 		}
-	}
-	if p.found.HighestPerS != nil && p.found.FailedPerS == nil {
-		p.found.Caveats = append(p.found.Caveats, "no rate failed: a higher one may hold, too")
+		if slices.ContainsFunc(p.found.Probes,
+			func(probe result.Probe) bool { return failed(probe) && probe.OfferedPerS == *highest }) {
+			p.found.Caveats = append(p.found.Caveats, "an earlier run at the answer did not pass")
+		}
 	}
 	if f.FailedOnce {
 		p.found.Caveats = append(p.found.Caveats,
 			fmt.Sprintf("%s failed once and was not tried again: no probe was left", unit.PerSecond(f.FailedPerS)))
 	}
-	for _, probe := range lastOfEach(p.found.Probes) {
+	for _, probe := range last {
 		if probe.Phase != string(search.Curve) || probe.TooFew || p.found.HighestPerS == nil {
 			continue
 		}
 		switch at := unit.PerSecond(probe.OfferedPerS); {
-		case !probe.Passed && probe.OfferedPerS < *p.found.HighestPerS:
+		case !probe.Passed && (p.found.FailedPerS == nil || probe.OfferedPerS < *p.found.FailedPerS):
 			p.found.Caveats = append(p.found.Caveats,
 				fmt.Sprintf("on the curve %s did not pass: %s", at, strings.Join(probe.Failures, "; ")))
 		case probe.Passed && probe.OfferedPerS > *p.found.HighestPerS:

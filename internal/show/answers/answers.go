@@ -1,5 +1,5 @@
-// Package answers has the questions that a suite can ask of its campaign. Each answer is one
-// sentence, and a table with the columns that its reader needs.
+// Package answers has the questions that a suite can ask of its campaign. Each answer has points, the
+// clauses of one sentence, and a table with the columns that its reader needs.
 //
 // With one run of each cell, the sentence makes no claim. With several runs, it gives medians with
 // their bounds. Each question has its own file. To add one, write its file and name it in
@@ -12,7 +12,6 @@
 package answers
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -25,12 +24,12 @@ type Answer struct {
 	// Table has a row for each cell, in the order of the cells. For a decision, it has a row for
 	// each kind of work.
 	layout.Table
-	Notes    []string // what a reader must know about the columns
-	Sentence string
+	Notes  []string // what a reader must know about the columns
+	Points []string // clauses, the chief one first
 }
 
-func (a Answer) says(sentence string) Answer {
-	a.Sentence = sentence
+func (a Answer) says(points ...string) Answer {
+	a.Points = points
 	return a
 }
 
@@ -59,12 +58,12 @@ func Named(d *analysis.Study) (a Answer, asked bool) {
 	a = Questions[i].Ask(d)
 	a.Notes = append(a.Notes, notReadOut(d)...)
 	if len(d.ValidCells()) > 0 {
-		a.Sentence = carefully(d, a.Sentence)
+		a.Points = carefully(d, a.Points)
 	}
 	return a, true
 }
 
-func carefully(d *analysis.Study, sentence string) string {
+func carefully(d *analysis.Study, points []string) []string {
 	most := 0
 	var without []string
 	for _, cell := range d.Cells {
@@ -73,17 +72,19 @@ func carefully(d *analysis.Study, sentence string) string {
 			without = append(without, d.Said(cell.Label))
 		}
 	}
+	first := points[0]
 	switch named := slices.ContainsFunc(d.Cells,
-		func(c analysis.Cell) bool { return strings.HasPrefix(sentence, d.Said(c.Label)) }); {
+		func(c analysis.Cell) bool { return strings.HasPrefix(first, d.Said(c.Label)) }); {
 	case most == 1:
-		sentence = "In one run of each, which carries no claim: " + sentence
+		first = "In one run of each, which carries no claim: " + first
 	case !named: // the name of a scenario keeps its case
-		sentence = strings.ToUpper(sentence[:1]) + sentence[1:]
+		first = strings.ToUpper(first[:1]) + first[1:]
 	}
+	points = append([]string{first}, points[1:]...)
 	if len(without) > 0 {
-		sentence += fmt.Sprintf(" There is no valid run of %s.", layout.Enumerate(without))
+		points = append(points, "there is no valid run of "+layout.Enumerate(without))
 	}
-	return sentence
+	return points
 }
 
 func notReadOut(d *analysis.Study) []string {
@@ -118,5 +119,3 @@ func notRanked(d *analysis.Study) (clauses []string) {
 	}
 	return clauses
 }
-
-func phrases(clauses []string) string { return strings.Join(clauses, "; ") + "." }

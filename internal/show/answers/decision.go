@@ -38,14 +38,14 @@ var (
 	studyOf     = func(kind string) workSource { return workSource{"kmq-study", kind + "-ENGINE"} }
 	kindsOfWork = []workKind{
 		{work: "a steady stream", figure: "queue_acked_per_s",
-			of: []workSource{{"kmq-online", "2x5-all-ENGINE"}, studyOf("online")}},
+			of: []workSource{{"kmq-online", "4x25-all-ENGINE"}, studyOf("online")}},
 		{work: "a backlog", figure: "queue_acked_per_s", of: []workSource{{"kmq-drain", "ENGINE"}, studyOf("drain")}},
 		{work: "no delay", figure: "e2e_response_time_p50", added: true,
 			of: []workSource{{"kmq-latency", "ENGINE-50"}, studyOf("latency")}},
 		{work: "few requests at the brokers", figure: "broker_requests_per_record",
-			of: []workSource{{"kmq-online", "2x5-all-ENGINE"}, studyOf("online")}},
+			of: []workSource{{"kmq-online", "1x1-all-ENGINE"}, studyOf("online")}},
 		{work: "few bytes into the brokers", figure: "broker_bytes_in_per_record",
-			of: []workSource{{"kmq-online", "2x5-all-ENGINE"}, studyOf("online")}},
+			of: []workSource{{"kmq-online", "1x1-all-ENGINE"}, studyOf("online")}},
 		{work: "handlers that give back", figure: "redelivery_lateness_p99",
 			of: []workSource{{"kmq-drops-nack", "50-cap4-ENGINE"}, studyOf("nack")}, cannot: plainCant},
 		{work: "handlers that hang", figure: "redelivery_lateness_p99",
@@ -97,7 +97,7 @@ func decideWork(campaigns []*analysis.Study) (Answer, []verdictOn) {
 	}
 	t.Notes = []string{
 		"best: the engine that the runs show to be better than each of the others, or those that are not told apart from the one with the best median, by ranks; of too few runs no test could tell any apart. An engine that lost a record is not among them. No delay: plain, and the engines that the runs do not show to add to it at their load.",
-		"requests and bytes: for each record, each engine at the rate that it reached. acked again: the sum of all runs. can't: plain delivers nothing again that a handler gave back or kept, and share keeps no order. markers-first: markers that writes each start durably before the hand-out, as kmq was first published.",
+		"requests and bytes: for each record, each engine at the rate that it reached; with one thread these are nearly the same. acked again: the sum of all runs. can't: plain delivers nothing again that a handler gave back or kept, and share keeps no order. markers-first: markers that writes each start durably before the hand-out, as kmq was first published.",
 	}
 	return t, all
 }
@@ -274,7 +274,7 @@ func decision(d *analysis.Study) Answer {
 		clauses = append(clauses, v.work+": "+v.best)
 	}
 	if len(open) > 0 {
-		clauses = append(clauses, "not measured were "+layout.Enumerate(open))
+		clauses = append(clauses, "not measured: "+layout.Enumerate(open))
 	}
-	return table.says(phrases(clauses) + notSettled(d))
+	return table.says(append(clauses, notSettled(d)...)...)
 }

@@ -37,5 +37,5 @@ func engineFaults(d *analysis.Study) Answer {
 		}
 		clauses = append(clauses, clause)
 	}
-	return table.says(phrases(clauses) + notSettled(d))
+	return table.says(append(clauses, notSettled(d)...)...)
 }

@@ -2,9 +2,11 @@ package answers
 
 import (
 	"fmt"
+	"slices"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 func ofPlain(d *analysis.Study, head, name string) column {
@@ -52,6 +54,22 @@ func (g engineGroup) prefix() string {
 	return ""
 }
 
+// against divides the figure of each engine by that of plain: of those that the runs tell apart
+// from plain, and of the rest.
+func (g engineGroup) against(name string) (apart, alike string) {
+	var rest []string
+	for _, c := range g.others {
+		switch times := quotient(c.Of(name), g.plain.Of(name)); {
+		case times == unit.Absent:
+		case ifUnshown(c.Of(name), g.plain.Of(name)) == "":
+			apart += fmt.Sprintf(", %s %s times that", c.EngineSaid(), times)
+		default:
+			rest = append(rest, c.EngineSaid()+" "+times)
+		}
+	}
+	return apart, layout.Enumerate(rest)
+}
+
 func engines(d *analysis.Study) Answer {
 	const name = "queue_acked_per_s"
 	times := append(queueTimes(d), valued("settle time p50", "settle_time_p50"), valued("p99", "settle_time_p99"))
@@ -62,22 +80,27 @@ func engines(d *analysis.Study) Answer {
 	table.Notes = append(table.Notes, closedNote(d)...)
 	groups, alone := engineGroups(d)
 	var clauses []string
+	time := queueTime(d) + "_p50"
 	for _, g := range groups {
-		clause := g.prefix() + "plain acknowledged " + medianOf(g.plain, name)
-		for _, c := range g.others {
-			clause += fmt.Sprintf(", %s %s times that", c.EngineSaid(), quotient(c.Of(name), g.plain.Of(name)))
+		apart, alike := g.against(name)
+		clause := g.prefix() + "plain acknowledged " + medianOf(g.plain, name) + apart
+		if alike != "" {
+			clause += ", not told apart from plain: " + alike
 		}
 		clauses = append(clauses, clause)
+		if others, _ := g.against(time); others != "" && g.plain.Setting("load.producers") != "0" { // a backlog is old
+			clauses = append(clauses, fmt.Sprintf("%sthe %s of plain is %s%s", g.prefix(), analysis.FigureCalled(time).Title,
+				medianOf(g.plain, time), others))
+		}
 	}
 	for _, c := range alone {
 		clauses = append(clauses, fmt.Sprintf("%s acknowledged %s, without a plain scenario to compare with", d.Said(c.Label),
 			medianOf(c, name)))
 	}
-	return table.says(phrases(clauses) + pricesOfStarts(d, d.ValidCells(), startsCost(d)) + notSettled(d))
+	return table.says(slices.Concat(clauses, pricesOfStarts(d, d.ValidCells(), startsCost(d)), notSettled(d))...)
 }
 
-func notSettled(d *analysis.Study) string {
-	var clauses []string
+func notSettled(d *analysis.Study) (clauses []string) {
 	for _, part := range []struct{ name, what string }{{"queue_lost", "LOST"},
 		{"queue_pending", "not settled by the end"}} {
 		for _, c := range d.ValidCells() {
@@ -87,8 +110,5 @@ func notSettled(d *analysis.Study) string {
 			}
 		}
 	}
-	if len(clauses) == 0 {
-		return ""
-	}
-	return " But " + phrases(clauses)
+	return clauses
 }

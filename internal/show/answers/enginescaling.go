@@ -40,7 +40,8 @@ func engineScaling(d *analysis.Study) Answer {
 				quotient(largest.Of(name), smallest.Of(name)))
 		}
 		if base := d.PlainOf(largest); base != nil {
-			clause += fmt.Sprintf(", which is %s times the rate of plain there", quotient(largest.Of(name), base.Of(name)))
+			clause += fmt.Sprintf(", which is %s times the rate of plain there%s", quotient(largest.Of(name), base.Of(name)),
+				ifUnshown(largest.Of(name), base.Of(name)))
 			if largest.Of(p50.Name).N > 0 && base.Of(p50.Name).N > 0 {
 				clause += fmt.Sprintf(", with %s times its p50", quotient(largest.Of(p50.Name), base.Of(p50.Name)))
 			}
@@ -58,7 +59,10 @@ func engineScaling(d *analysis.Study) Answer {
 				layout.Enumerate(more)))
 		}
 	}
-	return table.says(phrases(clauses) + pricesOfStarts(d, ends, startsCost(d)) + notSettled(d))
+	if len(clauses) == 0 {
+		clauses = append(clauses, "no valid run acknowledged records of a queue")
+	}
+	return table.says(slices.Concat(clauses, pricesOfStarts(d, ends, startsCost(d)), notSettled(d))...)
 }
 
 func queueTimes(d *analysis.Study) []column {

@@ -3,6 +3,7 @@ package answers
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/measure/stats"
@@ -124,7 +125,7 @@ func engineTimes(d *analysis.Study) Answer {
 		}
 		clauses = append(clauses, "no plain was measured at the load of "+layout.Enumerate(names))
 	}
-	return table.says(phrases(clauses) + pricesOfStarts(d, d.ValidCells(), startsAdd(d, name)) + notSettled(d))
+	return table.says(slices.Concat(clauses, pricesOfStarts(d, d.ValidCells(), startsAdd(d, name)), notSettled(d))...)
 }
 
 func inOrder(d *analysis.Study, name string) (clauses []string) {

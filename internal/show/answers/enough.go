@@ -31,13 +31,13 @@ func enough(d *analysis.Study) Answer {
 	columns := []column{valued(titleOf(name), name), ofBest, valued("bytes/s", "throughput_bytes_per_s")}
 	table := tabulate(d, append(columns, costColumns()...)...)
 	if len(ranked) == 0 {
-		return table.says(phrases(append([]string{"no valid run shows what it reached"}, notRanked(d)...)))
+		return table.says(append([]string{"no valid run shows what it reached"}, notRanked(d)...)...)
 	}
 	best := ranked[0].Figures[d.By.Name]
 	byValue := slices.Clone(ranked)
 	for i := range byValue {
 		if _, known := valueOf(&byValue[i]); len(d.Axes) != 1 || !known {
-			return table.says("the scenarios do not differ in one number, so there is no least of it.")
+			return table.says("the scenarios do not differ in one number, so there is no least of it")
 		}
 	}
 	slices.SortStableFunc(byValue, func(a, b analysis.Cell) int {
@@ -77,7 +77,7 @@ func enough(d *analysis.Study) Answer {
 		head := fmt.Sprintf("%s is the least from which on all are within %s of the best%s, with %s",
 			d.Said(least.Label), unit.WholePercent(nearBest), or, least.Figures[d.By.Name].Bounded(d.By))
 		if at == 0 {
-			head += ", and none with less was ranked"
+			head += ", the least that has a valid run"
 		}
 		var not []string
 		for _, c := range byValue[at:] {
@@ -109,7 +109,7 @@ func enough(d *analysis.Study) Answer {
 		}
 		clauses = append(clauses, clause)
 	}
-	return table.says(phrases(append(clauses, notRanked(d)...)) + tooShort(d))
+	return table.says(slices.Concat(clauses, notRanked(d), tooShort(d))...)
 }
 
 func valueOf(c *analysis.Cell) (v float64, known bool) {

@@ -34,7 +34,7 @@ func failover(d *analysis.Study) Answer {
 		}
 		clauses = append(clauses, clause+felt(cell))
 	}
-	return table.says(phrases(clauses))
+	return table.says(clauses...)
 }
 
 func felt(c *analysis.Cell) string {

@@ -31,9 +31,9 @@ func knee(d *analysis.Study) Answer {
 	table := tabulate(d, append(columns, costColumns()...)...)
 	switch {
 	case math.IsNaN(cost.Fixed):
-		return table.says("there are too few sizes and runs to separate the cost of a record from that of its bytes.")
+		return table.says("there are too few sizes and runs to separate the cost of a record from that of its bytes")
 	case cost.FixedLow <= 0 || cost.PerUnitLow <= 0:
-		return table.says("the runs do not show that both records and their bytes cost something, so there is no size at which one turns into the other.")
+		return table.says("the runs do not show that both records and their bytes cost something, so there is no size at which one turns into the other")
 	}
 	parts := fmt.Sprintf("in %s, a record costs %s (%s) and each of its bytes %s (%s)",
 		spent, costing(cost.Fixed), rangeOf(costing, cost.FixedLow, cost.FixedHigh), costing(cost.PerUnit), rangeOf(costing,
@@ -46,7 +46,7 @@ func knee(d *analysis.Study) Answer {
 	if largest := largestSize(d); cost.Knee > largest {
 		knee += fmt.Sprintf(", which is beyond the largest that was measured (%s)", bytesOf(largest))
 	}
-	return table.says(parts + "; " + knee + misfit(d, cost) + ".")
+	return table.says(append([]string{parts, knee}, misfit(d, cost)...)...)
 }
 
 func fitted(d *analysis.Study) stats.Cost {
@@ -166,7 +166,7 @@ func largestSize(d *analysis.Study) (size float64) {
 // muchOff is the relative error of the fit from which the answer mentions it.
 const muchOff = 0.25
 
-func misfit(d *analysis.Study, cost stats.Cost) string {
+func misfit(d *analysis.Study, cost stats.Cost) []string {
 	worst, where := 0.0, ""
 	for _, cell := range d.ValidCells() {
 		took, size := tookEach(d, cell), sizeOf(cell)
@@ -178,10 +178,10 @@ func misfit(d *analysis.Study, cost stats.Cost) string {
 		}
 	}
 	if worst < muchOff {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("; but the two parts are %s off at %s, so there is more to it than these",
-		unit.WholePercent(worst), where)
+	return []string{fmt.Sprintf("but the two parts are %s off at %s, so there is more to it than these",
+		unit.WholePercent(worst), where)}
 }
 
 // costing prints seconds in a short unit: 412 ns, 5.1 ns, 0.08 ns.

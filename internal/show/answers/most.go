@@ -24,15 +24,15 @@ func most(d *analysis.Study) Answer {
 	table := tabulate(d, append(columns, costColumns()...)...)
 	var clauses []string
 	table.Notes = variantNotes(d)
-	parts, separated := analysis.ByVariant(d), ", "
-	if len(parts) == 1 {
-		separated = "; "
-	}
-	for _, part := range parts {
-		clauses = append(clauses, part.Prefix+mostOf(part.Cells, separated))
+	if parts := analysis.ByVariant(d); len(parts) == 1 {
+		clauses = mostOf(parts[0].Cells)
+	} else {
+		for _, part := range parts {
+			clauses = append(clauses, part.Prefix+strings.Join(mostOf(part.Cells), ", "))
+		}
 	}
 	clauses = append(clauses, ratios(d)...)
-	return table.says(phrases(clauses))
+	return table.says(clauses...)
 }
 
 func ratios(d *analysis.Study) (clauses []string) {
@@ -53,27 +53,33 @@ func variantNotes(d *analysis.Study) []string {
 	return []string{"Each variant does something else: a figure is divided by that of the first scenario of the same variant, if that is valid."}
 }
 
-func mostOf(d *analysis.Study, separated string) string {
+func mostOf(d *analysis.Study) []string {
 	skipped := notRanked(d)
 	ranked := slices.DeleteFunc(d.Ranked(), func(c analysis.Cell) bool {
 		return c.PartlyRead()
 	})
 	if len(ranked) == 0 {
-		return cmp.Or(strings.Join(skipped, separated), "no valid run shows what it reached")
+		return append([]string{"no valid run shows what it reached"}, skipped...)
 	}
 	head, rest := bestOf(d, ranked)
 	clauses := []string{head}
-	for _, other := range rest {
+	for i, other := range rest {
+		if base := d.NamedBase(&ranked[i+1]); base != nil && base.Name == ranked[0].Name {
+			continue // ratios divides them
+		}
 		part := "reached %s of that"
 		if d.By.Better == figure.Lower {
 			part = "has %s times that"
 		}
 		clauses = append(clauses, d.Said(other.Name)+" "+fmt.Sprintf(part, quotient(other.B, other.A)))
 	}
+	if most, text := cellBottleneck(&ranked[0]); most != "" && most != notKnown && most != offeredLoad {
+		clauses = append(clauses, d.Said(ranked[0].Label)+" was limited by "+text)
+	}
 	if last := lastNearBest(d, ranked); last != "" {
 		clauses = append(clauses, last)
 	}
-	return strings.Join(append(clauses, skipped...), separated)
+	return append(clauses, skipped...)
 }
 
 func bestOf(d *analysis.Study, ranked []analysis.Cell) (head string, rest []analysis.Contender) {

@@ -21,7 +21,7 @@ func payloads(d *analysis.Study) Answer {
 	return table.says(spreads(d, []said{
 		{wireBytes, wireBytesSaid}, {"cpu_per_record", toolCPUSaid},
 		{analysis.PrimaryName, "e2e response time p99"},
-	}))
+	})...)
 }
 
 func codecsOf(d *analysis.Study) (names []string) {

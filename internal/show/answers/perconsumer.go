@@ -68,9 +68,9 @@ func perConsumer(d *analysis.Study) Answer {
 	table := tabulate(d, append(columns, costColumns()...)...)
 	table.Notes = []string{"÷ fewest consumers: what each consumer read ÷ that of the fewest consumers on as many brokers. ÷ fewest brokers: ÷ that of as many consumers on the fewest brokers."}
 	if len(crews) == 0 {
-		return table.says(phrases(append([]string{"no valid run shows what its consumers read"}, notRanked(d)...)))
+		return table.says(append([]string{"no valid run shows what its consumers read"}, notRanked(d)...)...)
 	}
-	return table.says(phrases(slices.Concat(moreConsumers(crews), moreBrokers(crews), notRanked(d))) + tooShort(d))
+	return table.says(slices.Concat(moreConsumers(crews), moreBrokers(crews), notRanked(d), tooShort(d))...)
 }
 
 func moreConsumers(crews []crew) (clauses []string) {
@@ -97,9 +97,9 @@ func moreBrokers(crews []crew) (clauses []string) {
 	for _, group := range grouped(byConsumers, func(c crew) int { return c.consumers }) {
 		first, last := group[0], group[len(group)-1]
 		if last.brokers > first.brokers {
-			clauses = append(clauses, fmt.Sprintf("%s read %s times as much from %s as from %d",
+			clauses = append(clauses, fmt.Sprintf("%s read %s times as much from %s as from %d%s",
 				unit.Things(int64(last.consumers), "consumer"), quotient(last.each(), first.each()),
-				unit.Things(int64(last.brokers), "broker"), first.brokers))
+				unit.Things(int64(last.brokers), "broker"), first.brokers, ifUnshown(last.each(), first.each())))
 		}
 	}
 	return clauses

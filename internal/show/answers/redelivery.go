@@ -56,7 +56,7 @@ func redelivery(d *analysis.Study) Answer {
 		}
 		clauses = append(clauses, engine+of+": "+redeliveredBy(d, byEngine[engine]))
 	}
-	return table.says(phrases(clauses) + notSettled(d))
+	return table.says(append(clauses, notSettled(d)...)...)
 }
 
 func redeliveredBy(d *analysis.Study, cells []*analysis.Cell) string {

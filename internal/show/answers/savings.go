@@ -26,22 +26,21 @@ func savings(d *analysis.Study) Answer {
 	return table.says(spreads(d, []said{
 		{wireBytes, wireBytesSaid}, {analysis.PrimaryName, "e2e response time p99"},
 		{"cpu_per_record", toolCPUSaid}, {"gc_cycles", "GC cycles of the tool"},
-	}))
+	})...)
 }
 
 type said struct{ figure, words string }
 
-func spreads(d *analysis.Study, all []said) string {
-	var clauses []string
+func spreads(d *analysis.Study, all []said) (clauses []string) {
 	for _, s := range all {
 		if clause := spread(d, s); clause != "" {
 			clauses = append(clauses, clause)
 		}
 	}
 	if len(clauses) == 0 {
-		return "there are not two scenarios with a valid run to hold against each other."
+		return []string{"there are not two scenarios with a valid run to hold against each other"}
 	}
-	return phrases(clauses)
+	return clauses
 }
 
 // spread names the cells with the lowest and the highest median of a figure, and their quotient if the runs show that

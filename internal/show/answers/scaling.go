@@ -61,7 +61,7 @@ func scaling(d *analysis.Study) Answer {
 	table := tabulate(d, append(columns, costColumns()...)...)
 	first := d.First()
 	if first == nil || first.Of(name).N == 0 || first.PartlyRead() {
-		return table.says("no valid run shows what the first scenario reaches, so there is nothing to scale from.")
+		return table.says("no valid run shows what the first scenario reaches, so there is nothing to scale from")
 	}
 	clauses := []string{fmt.Sprintf("%s reached %s%s", d.Said(first.Label),
 		first.Of(name).Bounded(analysis.FigureCalled(name)), bottleneckClause(first))}
@@ -84,14 +84,14 @@ func scaling(d *analysis.Study) Answer {
 		}
 		clauses = append(clauses, clause+bottleneckClause(cell))
 	}
-	return table.says(phrases(append(clauses, notRanked(d)...)) + tooShort(d))
+	return table.says(slices.Concat(clauses, notRanked(d), tooShort(d))...)
 }
 
 // shortestScaled is the measured window in ns below which the throughput depends
 // much on how reading begins and ends.
 const shortestScaled = 1e9
 
-func tooShort(d *analysis.Study) string {
+func tooShort(d *analysis.Study) []string {
 	var short []string
 	for _, cell := range d.ValidCells() {
 		if slices.ContainsFunc(cell.Sample.Taken,
@@ -100,11 +100,10 @@ func tooShort(d *analysis.Study) string {
 		}
 	}
 	if len(short) == 0 {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf(" The measured window of %s is shorter than a second, too short for a throughput to be "+
-		"relied on: fill more.",
-		layout.Enumerate(short))
+	return []string{fmt.Sprintf("the measured window of %s is shorter than a second, too short for a throughput to be "+
+		"relied on: fill more", layout.Enumerate(short))}
 }
 
 func bottleneckClause(c *analysis.Cell) string {
@@ -114,7 +113,7 @@ func bottleneckClause(c *analysis.Cell) string {
 	case "":
 		return ""
 	case notKnown:
-		return ", limited by nothing that was measured" + of
+		return ", and what limited it is not known" + of
 	case offeredLoad:
 		return ", which is all that was offered" + of
 	default:

@@ -82,7 +82,29 @@ func slope(d *analysis.Study) Answer {
 			}
 		}
 	}
-	return table.says(phrases(clauses))
+	if memory := allInMemory(d); memory > 0 {
+		clauses = append(clauses, fmt.Sprintf("all that was stored fits in half of the machine's memory (%s), so the page cache took most of it: the runs do not show what a disk that is the limit costs",
+			bytesOf(memory)))
+	}
+	return table.says(clauses...)
+}
+
+// allInMemory returns the least memory of the machines if the logs of every run fit in half of it;
+// else, and for brokers on other machines, 0.
+func allInMemory(d *analysis.Study) (least float64) {
+	for _, cell := range d.ValidCells() {
+		for _, r := range cell.Sample.Taken {
+			stored, known := analysis.FigureCalled("disk_bytes").Value(&r.Run)
+			memory := float64(r.Run.Run.Host.MemoryBytes)
+			if !known || stored >= memory/2 || r.Run.Run.Cluster.Kind != "kafka" {
+				return 0
+			}
+			if least == 0 || memory < least {
+				least = memory
+			}
+		}
+	}
+	return least
 }
 
 func slopesOf(c *analysis.Cell) (all []storedSlope) {

@@ -9,29 +9,26 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// pricesOfStarts is a sentence on the cost of writing the start marker of each record before its
-// delivery; "" if no cell does that. of(first, late) returns the cost, or "" if it is not known.
-func pricesOfStarts(d *analysis.Study, cells []*analysis.Cell, of func(first, late *analysis.Cell) string) string {
-	var clauses []string
+// pricesOfStarts says what it costs to write the start marker of each record before its delivery.
+// of(first, late) returns the cost, or "" if it is not known.
+func pricesOfStarts(d *analysis.Study, cells []*analysis.Cell, of func(first, late *analysis.Cell) string) (clauses []string) {
 	for _, c := range cells {
 		late := d.StartsLate(c)
 		if late == nil {
 			continue
 		}
 		if price := of(c, late); price != "" {
-			clauses = append(clauses, d.Said(c.Label)+" "+price)
+			clauses = append(clauses, "starts first: "+d.Said(c.Label)+" "+price)
 		}
 	}
-	if len(clauses) == 0 {
-		return ""
-	}
-	return " With starts first, " + phrases(clauses)
+	return clauses
 }
 
 func startsCost(d *analysis.Study) func(first, late *analysis.Cell) string {
 	return func(first, late *analysis.Cell) string {
-		text := fmt.Sprintf("acknowledged %s times what %s did", quotient(first.Of("queue_acked_per_s"),
-			late.Of("queue_acked_per_s")), d.Said(late.Label))
+		acked, than := first.Of("queue_acked_per_s"), late.Of("queue_acked_per_s")
+		text := fmt.Sprintf("acknowledged %s times what %s did%s", quotient(acked, than), d.Said(late.Label),
+			ifUnshown(acked, than))
 		if took := eachTook(first, late, closedTime); took != "" {
 			text += ", and " + took
 		}

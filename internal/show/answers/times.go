@@ -6,14 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
-
-// manyCells is the number of cells from which a sentence names only the lowest and the highest.
-const manyCells = 5
 
 // timesBeside compares the cells by one time: the time that the suite or its question names, or
 // else the end-to-end time.
@@ -42,57 +38,57 @@ func timesBeside(d *analysis.Study) Answer {
 		}
 	}
 	if len(told) == 0 {
-		return table.says("no run has these times.")
+		return table.says("no run has these times")
 	}
-	adds := addedAlong(d, told, rankedTime(d, metric))
-	if len(adds) == 0 && len(told) < manyCells {
-		adds = addedToBases(d, told, rankedTime(d, metric))
+	clauses := quickest(d, metric)
+	base := d.Base
+	if along := inOrderOfValue(d, told); along != nil {
+		told, base = along, func(*analysis.Cell) *analysis.Cell { return along[0] }
 	}
-	ranks := func(c *analysis.Cell) float64 { return c.Of(rankedTime(d, metric)).Summary.Median }
-	clauses := []string{title + " at p50, p99 and p99.9"}
-	if len(told) >= manyCells {
-		slices.SortStableFunc(told, func(a, b *analysis.Cell) int { return cmp.Compare(ranks(a), ranks(b)) })
-		clauses[0] += ", the lowest and the highest of " + unit.Things(int64(len(told)), "scenario")
-		told = []*analysis.Cell{told[0], told[len(told)-1]}
-	}
-	for _, cell := range told {
-		clauses = append(clauses, fmt.Sprintf("%s %s, %s and %s", d.Said(cell.Label),
-			medianOf(cell, metric+"_p50"), medianOf(cell, metric+"_p99"), medianOf(cell, metric+"_p99_9")))
-	}
-	return table.says(quickest(d, metric) + clauses[0] + ": " + phrases(append(clauses[1:], adds...)))
-}
-
-func addedAlong(d *analysis.Study, cells []*analysis.Cell, name string) (clauses []string) {
-	if len(d.Axes) != 1 {
-		return nil
-	}
-	for _, c := range cells {
-		if _, known := valueOf(c); !known {
-			return nil
+	for _, c := range told {
+		if b := base(c); b != nil && b.Name != c.Name && b.Valid > 0 {
+			clauses = append(clauses, adds(d, c, b,
+				slices.Compact([]string{metric + "_p50", rankedTime(d, metric)})...)...)
 		}
 	}
-	along := slices.SortedStableFunc(slices.Values(cells), func(a, b *analysis.Cell) int {
+	if len(clauses) == 0 { // nothing is compared
+		for _, c := range told {
+			clauses = append(clauses, fmt.Sprintf("%s of %s: %s at p50, %s at p99 and %s at p99.9", title, d.Said(c.Label),
+				medianOf(c, metric+"_p50"), medianOf(c, metric+"_p99"), medianOf(c, metric+"_p99_9")))
+		}
+	}
+	return table.says(clauses...)
+}
+
+// inOrderOfValue returns nil if the cells do not differ in one number.
+func inOrderOfValue(d *analysis.Study, cells []*analysis.Cell) []*analysis.Cell {
+	if len(d.Axes) != 1 || slices.ContainsFunc(cells, func(c *analysis.Cell) bool {
+		_, known := valueOf(c)
+		return !known
+	}) {
+		return nil
+	}
+	return slices.SortedStableFunc(slices.Values(cells), func(a, b *analysis.Cell) int {
 		one, _ := valueOf(a)
 		other, _ := valueOf(b)
 		return cmp.Compare(one, other)
 	})
-	for _, c := range along[1:] {
-		if adds := addsTo(d, c, along[0], name); adds != "" {
-			clauses = append(clauses, d.Said(c.Label)+" "+adds)
-		}
-	}
-	return clauses
 }
 
-func addedToBases(d *analysis.Study, cells []*analysis.Cell, name string) (clauses []string) {
-	for _, c := range cells {
-		if base := d.Base(c); base != nil && base.Name != c.Name && base.Valid > 0 {
-			if adds := addsTo(d, c, base, name); adds != "" {
-				clauses = append(clauses, d.Said(c.Label)+" "+adds)
-			}
+// adds says what a cell adds to the times of another. Of a time that it is not shown to add to,
+// only the last is said.
+func adds(d *analysis.Study, c, base *analysis.Cell, names ...string) []string {
+	var parts []string
+	for i, name := range names {
+		last := i == len(names)-1
+		if part := addsTo(d, c, base, name); part != "" && (last || ifUnshown(c.Of(name), base.Of(name)) == "") {
+			parts = append(parts, part)
 		}
 	}
-	return clauses
+	if len(parts) == 0 {
+		return nil
+	}
+	return []string{d.Said(c.Label) + " " + strings.Join(parts, ", and ")}
 }
 
 func rankedTime(d *analysis.Study, metric string) string {
@@ -102,21 +98,21 @@ func rankedTime(d *analysis.Study, metric string) string {
 	return metric + "_p99"
 }
 
-// quickest names the cell with the lowest time, and whether the runs show it; "" for fewer than two
+// quickest names the cell with the lowest time, and whether the runs show it; nil for fewer than two
 // cells, and for a campaign with variants and another axis.
-func quickest(d *analysis.Study, metric string) string {
+func quickest(d *analysis.Study, metric string) []string {
 	by := rankedTime(d, metric)
 	ranked := d.RankedOtherwise(by)
 	cells := ranked.Ranked()
 	if len(cells) < 2 || d.VariantsAt() >= 0 {
-		return ""
+		return nil
 	}
 	head, rest := bestOf(ranked, cells)
 	if cells[0].Figures[by].N > 1 &&
 		!slices.ContainsFunc(rest, func(c analysis.Contender) bool { return c.Word != analysis.WordWorse }) {
 		head += ", and the runs show it against each of the others"
 	}
-	return head + "; "
+	return []string{head}
 }
 
 func other(metric string) string {

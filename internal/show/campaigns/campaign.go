@@ -63,6 +63,8 @@ type CellDocument struct {
 // Answer is a campaign's answer to its question.
 type Answer struct {
 	Sentence string `json:"sentence"`
+	// Points are the parts of the sentence, the chief one first; none if it is short.
+	Points []string `json:"points,omitempty"`
 	// Name is the named answer that the suite asks for; empty if the cells are ranked by a figure.
 	Name string `json:"name,omitempty"`
 	// Figure ranks the cells; empty if there is no ranking. FigureFrom says who chose it: the
@@ -103,7 +105,7 @@ func Analyse(c *result.RecordedCampaign, by string) (*CampaignDocument, error) {
 		if !s.Unranked() || len(held) == 0 {
 			held = append(held, d.Answer.Sentence)
 		}
-		d.Answer.Sentence = strings.Join(held, " ")
+		d.Answer.tell(held, " ", "")
 	}
 	d.Notes = append([]string{}, slices.Concat(s.Recorded.Notes, s.Campaign.Notes, unasked(s), unsettledNote(s))...)
 	return d, nil
@@ -120,7 +122,18 @@ func (d *CampaignDocument) answer(a answers.Answer) {
 	d.Answer = Answer{Name: d.Campaign.Answer, Status: analysis.AnswerNoRanking,
 		Sentence: "No run is valid: there is no answer."}
 	if len(d.study.ValidCells()) > 0 {
-		d.Answer.Status, d.Answer.Sentence = analysis.AnswerTold, a.Sentence
+		d.Answer.Status = analysis.AnswerTold
+		d.Answer.tell(a.Points, "; ", ".")
+	}
+}
+
+// fewPoints is up to how many points are read as a sentence; more are a list.
+const fewPoints = 2
+
+func (a *Answer) tell(points []string, between, end string) {
+	a.Sentence = strings.Join(points, between) + end
+	if len(points) > fewPoints {
+		a.Points = points
 	}
 }
 

@@ -24,7 +24,7 @@ func (d *CampaignDocument) markdown(w io.Writer) error {
 		m.Line("### ", layout.Prose(cmp.Or(d.Campaign.Question, d.Campaign.Name)))
 	case d.ofBackpressure():
 		m.Line("### ", layout.Prose(d.Campaign.Question))
-		m.Paragraph("**", layout.Prose(d.Answer.Sentence), "**")
+		m.Paragraph(d.Answer.Markdown(layout.Prose))
 	default:
 		m.Line("### ", layout.Prose(d.Answer.Sentence))
 		if d.Campaign.Question != "" {
@@ -174,5 +174,17 @@ func markdownAnswerTable(m *layout.Markdown, d *CampaignDocument) {
 		m.Table(t)
 		m.Paragraph(layout.Prose(strings.Join(append(d.legend("in parentheses"), d.Table.Notes...), " ")))
 	}
-	m.Paragraph("**", layout.Prose(d.Answer.Sentence), "**")
+	m.Paragraph(d.Answer.Markdown(layout.Prose))
+}
+
+// Markdown returns the answer as a sentence, or as a list of its points. escape is given the texts.
+func (a *Answer) Markdown(escape func(string) string) string {
+	if len(a.Points) == 0 {
+		return "**" + escape(a.Sentence) + "**"
+	}
+	items := []string{"- **" + escape(a.Points[0]) + "**"}
+	for _, point := range a.Points[1:] {
+		items = append(items, "- "+escape(point))
+	}
+	return strings.Join(items, "\n")
 }

@@ -57,7 +57,7 @@ func (d *CampaignDocument) print(p *layout.Page) {
 		p.Line()
 	case d.Answer.Name != "": // the answer is below the answer's table
 	default:
-		p.Styled(layout.Bold, "Answer", d.Answer.Sentence)
+		d.Answer.print(p)
 		if by := d.Answer.rankedBy(); by != "" {
 			p.Labelled("Ranked by", by)
 		}
@@ -365,5 +365,16 @@ func printAnswerTable(p *layout.Page, d *CampaignDocument) {
 		}
 	}
 	p.Line()
-	p.Styled(layout.Bold, "Answer", d.Answer.Sentence)
+	d.Answer.print(p)
+}
+
+func (a *Answer) print(p *layout.Page) {
+	if len(a.Points) == 0 {
+		p.Styled(layout.Bold, "Answer", a.Sentence)
+		return
+	}
+	p.Styled(layout.Bold, "Answer", a.Points[0])
+	for _, point := range a.Points[1:] {
+		p.Item(layout.Plain, point)
+	}
 }

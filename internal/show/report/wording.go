@@ -199,8 +199,11 @@ func tooSmall(f analysis.Finding) string {
 func delivered(f analysis.Finding) string {
 	same, extent := cells(analysis.Spread{N: 2, Low: f.Values["low"], Median: f.Values["top"], Top: f.Values["top"]},
 		unit.PerSecond)
-	if extent != "" {
-		return extent
+	if extent == "" {
+		return same
 	}
-	return same
+	if apart := unit.WholePercent(1 - f.Values["low"]/f.Values["top"]); apart != unit.WholePercent(0) {
+		extent += ", " + apart + " apart"
+	}
+	return extent
 }
