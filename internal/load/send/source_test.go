@@ -93,3 +93,17 @@ func (a arrivalAt) Index() int64          { return 0 }
 func (a arrivalAt) Due() int64            { return int64(a) }
 func (a arrivalAt) Advance()              {}
 func (a arrivalAt) Clone() arrival.Stream { return a }
+
+// Shares of a bound follow demand, which is what the gate refuses. So not only the oldest record asks.
+func TestMoreThanTheOldestRecordAsk(t *testing.T) {
+	inBubble(t, 1000, func(b *bench) { b.cfg.Gate = closedGate() }, func(t *testing.T, b *bench) {
+		b.axis.Set(time.Second, time.Second)
+		b.ps.Start()
+		time.Sleep(3 * time.Second)
+		b.ps.Close()
+		asked := int64(3 * time.Second / retryEvery)
+		if refused := b.cfg.Gate.Stats().Refused; refused < 20*asked {
+			t.Errorf("%d records were refused in %d milliseconds", refused, asked)
+		}
+	})
+}
