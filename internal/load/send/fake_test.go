@@ -141,8 +141,11 @@ func (b *bench) offer(window time.Duration) (warmup, measured snapshot.Sent) {
 
 func (b *bench) times(m latency.Metric) latency.Distribution { return b.all.Totals(true, m) }
 
-func closedGate() *backpressure.Gate {
-	g, err := backpressure.New(backpressure.Config{Controller: shut{}})
+func closedGate() *backpressure.Gate { return gateOf(shut{}) }
+
+// gateOf returns a gate after its first reading: before that it is open.
+func gateOf(c backpressure.Controller) *backpressure.Gate {
+	g, err := backpressure.New(backpressure.Config{Controller: c})
 	if err != nil {
 		panic(err)
 	}

@@ -141,6 +141,11 @@ func TestClosedGateDefers(t *testing.T) {
 		if peak := b.ps.DeferredPeak(); peak != 2000 {
 			t.Errorf("deferred peak %d, want 2000 with the warm-up's", peak)
 		}
+		// Shares of a bound follow demand, which is what the gate refuses. So not only the oldest record asks.
+		asked := int64(3 * time.Second / retryEvery)
+		if refused := b.cfg.Gate.Stats().Refused; refused < 20*asked {
+			t.Errorf("%d records were refused in %d milliseconds", refused, asked)
+		}
 	})
 }
 

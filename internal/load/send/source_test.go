@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// rations admits so many more records at each reading.
+// With rations, the gate may admit so many more records after each reading.
 type rations struct{ each, ceiling int64 }
 
 func (r *rations) Decide(backpressure.Observation) backpressure.Decision {
@@ -18,31 +18,18 @@ func (r *rations) Decide(backpressure.Observation) backpressure.Decision {
 }
 
 // The gate takes half of the load, in rations that one worker could use up.
-func rationed(t *testing.T, b *bench) {
-	t.Helper()
-	gate, err := backpressure.New(backpressure.Config{Controller: &rations{each: 50}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.cfg.Gate = gate
-	b.axis.Set(time.Second, 2*time.Second)
-	if b.ps, err = Open(b.cfg); err != nil {
-		t.Fatal(err)
-	}
-	gate.Report(gate.Mark(), backpressure.Reading{}) // a new gate of this controller is open
-	b.ps.Start()
-	for range 60 {
-		time.Sleep(100 * time.Millisecond)
-		gate.Report(gate.Mark(), backpressure.Reading{})
-	}
-	<-b.ps.Done()
-	b.ps.Close()
-}
-
 func TestDeferredRecordsGoInOrderOfDueTime(t *testing.T) {
-	inBubble(t, 1000, func(b *bench) { b.cfg.Workers = 8 }, func(t *testing.T, b *bench) {
+	rationed := func(b *bench) { b.cfg.Workers, b.cfg.Gate = 8, gateOf(&rations{each: 50}) }
+	inBubble(t, 1000, rationed, func(t *testing.T, b *bench) {
+		gate := b.cfg.Gate
+		b.axis.Set(time.Second, 2*time.Second)
+		b.ps.Start()
+		for range 60 {
+			time.Sleep(100 * time.Millisecond)
+			gate.Report(gate.Mark(), backpressure.Reading{})
+		}
+		<-b.ps.Done()
 		b.ps.Close()
-		rationed(t, b)
 		if len(b.kafka.produced) != 3000 {
 			t.Fatalf("%d records were sent, want all 3000", len(b.kafka.produced))
 		}
@@ -93,17 +80,3 @@ func (a arrivalAt) Index() int64          { return 0 }
 func (a arrivalAt) Due() int64            { return int64(a) }
 func (a arrivalAt) Advance()              {}
 func (a arrivalAt) Clone() arrival.Stream { return a }
-
-// Shares of a bound follow demand, which is what the gate refuses. So not only the oldest record asks.
-func TestMoreThanTheOldestRecordAsk(t *testing.T) {
-	inBubble(t, 1000, func(b *bench) { b.cfg.Gate = closedGate() }, func(t *testing.T, b *bench) {
-		b.axis.Set(time.Second, time.Second)
-		b.ps.Start()
-		time.Sleep(3 * time.Second)
-		b.ps.Close()
-		asked := int64(3 * time.Second / retryEvery)
-		if refused := b.cfg.Gate.Stats().Refused; refused < 20*asked {
-			t.Errorf("%d records were refused in %d milliseconds", refused, asked)
-		}
-	})
-}

@@ -107,9 +107,9 @@ func engineTimes(d *analysis.Study) Answer {
 		}
 		clause := fmt.Sprintf("against %s with an %s of %s at %s", d.Said(g.plain.Label), f.Title,
 			medianOf(g.plain, name), g.plain.Of("offered_per_s").MedianText(analysis.FigureCalled("offered_per_s")))
-		for i, c := range g.others {
+		for _, c := range g.others {
 			text, shown := added(c.Of(name), g.plain.Of(name), f)
-			clause += map[bool]string{true: " ", false: ", "}[i == 0] + d.Said(c.Label) + " has " + text +
+			clause += ", " + d.Said(c.Label) + " has " + text +
 				unshown(c.Of(name), g.plain.Of(name), shown)
 		}
 		clauses = append(clauses, clause)
