@@ -68,6 +68,9 @@ type Probe struct {
 	// Stalled is true if nothing was delivered or, without consumers, nothing was acked. The probe
 	// then says nothing about its rate.
 	Stalled bool `json:"stalled,omitempty"`
+	// Doubtful is true if the probe failed because the tool could not measure. It then says nothing
+	// about its rate.
+	Doubtful bool `json:"doubtful,omitempty"`
 	// TooFew is true if the only failure was too few records for an expected percentile. The probe
 	// then says nothing about its rate.
 	TooFew    bool    `json:"too_few,omitempty"`

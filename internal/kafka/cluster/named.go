@@ -153,10 +153,16 @@ func (r record) again(opts KafkaOptions) (KafkaOptions, error) {
 // Down stops the named cluster and removes it with its data, also a kept one. It kills brokers that have not ended
 // when ctx ends or after 3 s. A missing cluster is ErrNotUp.
 func (h Home) Down(ctx context.Context, name string) error {
-	return h.end(ctx, name, h.upOrKept, discardGrace, func(n *Named) error { return h.removeFolder(n.dir) })
+	return h.onNamed(ctx, name, h.upOrKept, func(n *Named) error {
+		if err := n.end(ctx, discardGrace); err != nil {
+			return err
+		}
+		return h.removeFolder(n.dir)
+	})
 }
 
-// Keep stops the named cluster and keeps its data for a later Up. A cluster that is not up is ErrNotUp.
+// Keep stops the named cluster and keeps its data for a later Up. A cluster that is not up is ErrNotUp. The cluster is
+// recorded as kept before its brokers end, for an interrupt in between must not let a later Up remove the data.
 func (h Home) Keep(ctx context.Context, name string) error {
 	find := func(name string) (*Named, error) {
 		n, err := h.load(name)
@@ -167,17 +173,16 @@ func (h Home) Keep(ctx context.Context, name string) error {
 		}
 		return n, err
 	}
-	return h.end(ctx, name, find, orderlyGrace, func(n *Named) error {
+	return h.onNamed(ctx, name, find, func(n *Named) error {
 		n.record.State = stateKept
 		if err := writeJSON(layout{dir: n.dir}.recordPath(), n.record); err != nil {
 			return fmt.Errorf("record the cluster: %w", err)
 		}
-		return nil
+		return n.end(ctx, orderlyGrace)
 	})
 }
 
-func (h Home) end(ctx context.Context, name string, find func(string) (*Named, error), grace time.Duration,
-	then func(*Named) error) error {
+func (h Home) onNamed(ctx context.Context, name string, find func(string) (*Named, error), do func(*Named) error) error {
 	lock, err := h.lockName(ctx, name)
 	if err != nil {
 		return err
@@ -187,10 +192,7 @@ func (h Home) end(ctx context.Context, name string, find func(string) (*Named, e
 	if err != nil {
 		return err
 	}
-	if err := n.end(ctx, grace); err != nil {
-		return err
-	}
-	return then(n)
+	return do(n)
 }
 
 // Find returns the named cluster for a run, after checking that all its brokers live.

@@ -225,6 +225,9 @@ func (p *producer) ordered() bool { return p.gate != nil && p.excess == backpres
 // than what waits elsewhere.
 func (p *producer) inTurn(now, room int64) (n int64) {
 	turn := p.source.turn(now)
+	if turn == nobody {
+		return room
+	}
 	for next := p.sent.Clone(); n < room && next.Due() <= turn; n++ {
 		next.Advance()
 	}

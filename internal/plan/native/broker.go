@@ -35,7 +35,8 @@ func JVMFault(option string) (problem, remedy string) {
 	switch {
 	case !strings.HasPrefix(option, "-"):
 		return fmt.Sprintf("JVM option %q does not begin with a dash", option), "write it as for java"
-	case strings.HasPrefix(option, "-Xmx"), strings.HasPrefix(option, "-Xms"):
+	case slices.ContainsFunc([]string{"-Xmx", "-Xms", "-XX:MaxHeapSize=", "-XX:InitialHeapSize="},
+		func(heap string) bool { return strings.HasPrefix(option, heap) }):
 		return "JVM option " + option + " sets the heap", "set the heap of the cluster instead"
 	}
 	return "", ""

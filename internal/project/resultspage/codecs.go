@@ -22,7 +22,7 @@ func (s *shelf) cycles() (string, error) {
 	}
 	before := slices.DeleteFunc(slices.Clone(priorOf(presetNamed(bySarama)).Configurations),
 		func(c priorCell) bool { return c.GCCycles == nil })
-	most := slices.MaxFunc(before, func(a, b priorCell) int { return cmp.Compare(a.GCCycles[0], b.GCCycles[0]) })
+	most := slices.MaxFunc(before, func(a, b priorCell) int { return cmp.Compare(*a.GCCycles, *b.GCCycles) })
 	values := map[string]analysis.Repeated{}
 	for _, c := range s.of(bySarama).cells {
 		if v := c.values(f); len(v.Ranked) > 0 {
@@ -39,7 +39,7 @@ func (s *shelf) cycles() (string, error) {
 		if c.Value == most.Value {
 			continue
 		}
-		earlier = append(earlier, most.GCCycles[0]/c.GCCycles[0], most.GCCycles[1]/c.GCCycles[1])
+		earlier = append(earlier, *most.GCCycles / *c.GCCycles)
 		if e := stats.Ratio(values[c.Value].Values, values[most.Value].Values, analysis.DefaultAlpha); e.Low > 0 {
 			here = append(here, timesOf{c.Value, e})
 		}
@@ -53,7 +53,7 @@ func (s *shelf) cycles() (string, error) {
 			unit.Factor(t.High), t.codec)
 	}
 	text := fmt.Sprintf("The earlier tool counted %s GC cycles with %s, %s to %s times as many as with each other codec; "+
-		"with its client, sarama, there are %s here, from %s to %s", f.Format(most.GCCycles[0]), most.Value,
+		"with its client, sarama, there are %s here, from %s to %s", f.Format(*most.GCCycles), most.Value,
 		unit.Factor(slices.Min(earlier)), unit.Factor(slices.Max(earlier)), values[most.Value].Bounded(f), said(here[0]),
 		said(here[len(here)-1]))
 	if !slices.ContainsFunc(here, func(t timesOf) bool { return t.High >= slices.Min(earlier) }) {

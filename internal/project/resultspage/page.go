@@ -113,8 +113,8 @@ func reported(scenario, name string) (string, error) {
 	}
 	var values []float64
 	for _, c := range p.Configurations {
-		if c.E2eP99Ms != nil && name == "e2e_response_time_p99" {
-			values = append(values, *c.E2eP99Ms*1e6)
+		if v, known := c.figure(name); known {
+			values = append(values, v)
 		}
 	}
 	return between(f, plain(values)), nil

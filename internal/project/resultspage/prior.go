@@ -23,9 +23,12 @@ type prior struct {
 }
 
 type priorCell struct {
-	Value    string      `json:"value"` // of the setting that is swept
-	E2eP99Ms *float64    `json:"e2e_p99_ms"`
-	GCCycles *[2]float64 `json:"gc_cycles"` // from, to
+	Value    string   `json:"value"` // of the setting that is swept
+	E2eP50Ms float64  `json:"e2e_p50_ms"`
+	E2eP99Ms float64  `json:"e2e_p99_ms"`
+	SentPerS float64  `json:"sent_per_s"`
+	AckP99Ms *float64 `json:"ack_p99_ms"`
+	GCCycles *float64 `json:"gc_cycles"`
 }
 
 func priors() []prior {
@@ -78,17 +81,25 @@ func (p prior) reported(figure string) (v float64, known bool) {
 	return 0, false
 }
 
+func (c priorCell) figure(name string) (v float64, known bool) {
+	switch name {
+	case "e2e_response_time_p50":
+		return c.E2eP50Ms * 1e6, true
+	case "e2e_response_time_p99":
+		return c.E2eP99Ms * 1e6, true
+	case "acked_per_s":
+		return c.SentPerS, true
+	}
+	return 0, false
+}
+
 func (c priorCell) reported() string {
-	var parts []string
-	if c.E2eP99Ms != nil {
-		parts = append(parts, fmt.Sprintf("p99 %.1f ms", *c.E2eP99Ms))
+	parts := []string{fmt.Sprintf("e2e p50 %.2f ms", c.E2eP50Ms), fmt.Sprintf("p99 %.1f ms", c.E2eP99Ms)}
+	if c.AckP99Ms != nil {
+		parts = append(parts, fmt.Sprintf("ack p99 %.1f ms", *c.AckP99Ms))
 	}
 	if c.GCCycles != nil {
-		cycles := fmt.Sprintf("%.0f", c.GCCycles[0])
-		if c.GCCycles[1] != c.GCCycles[0] {
-			cycles += fmt.Sprintf(" to %.0f", c.GCCycles[1])
-		}
-		parts = append(parts, cycles+" GC cycles")
+		parts = append(parts, fmt.Sprintf("%.0f GC cycles", *c.GCCycles))
 	}
 	return strings.Join(parts, ", ")
 }

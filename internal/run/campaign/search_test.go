@@ -437,10 +437,11 @@ func TestCaveatsOfAFailureNearTheAnswer(t *testing.T) {
 			{Phase: string(search.Bisect), OfferedPerS: 100}, {Phase: string(search.Bisect), OfferedPerS: 150},
 			{Phase: string(search.Confirm), OfferedPerS: 100, Passed: true},
 			{Phase: string(search.Curve), OfferedPerS: 110, Failures: []string{"the p99 is 68 ms"}},
+			{Phase: string(search.Bisect), OfferedPerS: 105, Doubtful: true},
 		}}}
 	p.caveats(search.Finding{})
 	if want := []string{
-		"the answer is known to 10.0 %, not to 3 %: the probes were used up",
+		"the answer is known to 10.0 %, not to 3 %: one run on the curve failed there",
 		"an earlier run at the answer did not pass",
 		"on the curve 110/s did not pass: the p99 is 68 ms",
 	}; !slices.Equal(p.found.Caveats, want) {

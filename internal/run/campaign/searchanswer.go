@@ -128,12 +128,15 @@ func (p *prober) caveats(f search.Finding) {
 		p.found.Caveats = append(p.found.Caveats, p.caveat)
 	}
 	last := lastOfEach(p.found.Probes)
-	failed := func(probe result.Probe) bool { return !probe.Passed && !probe.TooFew && !probe.Stalled }
+	failed := func(probe result.Probe) bool {
+		return !probe.Passed && !probe.TooFew && !probe.Stalled && !probe.Doubtful
+	}
 	if highest := p.found.HighestPerS; highest != nil {
-		nearest := math.Inf(1)
+		bound := math.Inf(1)
 		if p.found.FailedPerS != nil {
-			nearest = *p.found.FailedPerS
+			bound = *p.found.FailedPerS
 		}
+		nearest := bound
 		for _, probe := range last { // one of the curve may be nearer
 			if failed(probe) && probe.OfferedPerS > *highest {
 				nearest = min(nearest, probe.OfferedPerS)
@@ -142,6 +145,10 @@ func (p *prober) caveats(f search.Finding) {
 		switch gap := nearest / *highest - 1; {
 		case math.IsInf(gap, 1):
 			p.found.Caveats = append(p.found.Caveats, "no rate failed: a higher one may hold, too")
+		case gap > p.found.ResolutionRatio && nearest < bound:
+			p.found.Caveats = append(p.found.Caveats,
+				fmt.Sprintf("the answer is known to %.1f %%, not to %.3g %%: one run on the curve failed there", gap*100,
+					p.found.ResolutionRatio*100))
 		case gap > p.found.ResolutionRatio:
 			p.found.Caveats = append(p.found.Caveats,
 				fmt.Sprintf("the answer is known to %.1f %%, not to %.3g %%: the probes were used up", gap*100,

@@ -36,9 +36,10 @@ func (c SearchConfig) judge(step search.Step, r *result.Run) (result.Probe, sear
 			}
 		}
 	}
+	probe.Doubtful = !probe.Passed && doubtful(r)
 	return probe, search.Outcome{
 		Passed: probe.Passed, Stalled: probe.Stalled, TooFew: probe.TooFew,
-		Tool: probe.Limit == result.LimitTool, Doubtful: doubtful(r),
+		Tool: probe.Limit == result.LimitTool, Doubtful: probe.Doubtful,
 	}
 }
 

@@ -315,7 +315,7 @@ func (f *ComparedFigure) Constant() bool {
 }
 
 func (f *ComparedFigure) settle(t tested) {
-	f.Test = stats.Compare(f.A.Values, f.B.Values, t.level)
+	f.Test = Tested(f.A, f.B, t.level)
 	f.Together = t.together
 	f.Level, f.P, f.PHolm = t.level, known(t.p), known(t.adjusted)
 	f.Difference, f.Low, f.High = known(f.Test.Difference), known(f.Test.Low), known(f.Test.High)
@@ -326,10 +326,16 @@ func (f *ComparedFigure) settle(t tested) {
 	}
 	f.Word = wordFor(f.Test.Verdict, f.Of.Better)
 	f.More, f.MoreToShow = f.Test.More, f.Test.MoreToShow
-	clocks := f.A.ClockError + f.B.ClockError
-	if f.Word != WordTooFew && clocks > 0 && math.Abs(f.Test.Shift) <= clocks {
-		f.Word, f.MoreToShow = WordNoDifference, 0 // the clocks may explain the difference
+}
+
+// Tested tests at level, in (0, 1), whether b differs from a. A difference that the errors of their clocks may
+// explain is not shown.
+func Tested(a, b Repeated, level float64) stats.Comparison {
+	c := stats.Compare(a.Values, b.Values, level)
+	if clocks := a.ClockError + b.ClockError; c.Verdict != stats.TooFew && clocks > 0 && math.Abs(c.Shift) <= clocks {
+		c.Verdict, c.MoreToShow = stats.NoDifference, 0
 	}
+	return c
 }
 
 func wordFor(v stats.Verdict, good figure.Better) string {

@@ -43,9 +43,10 @@ func LagOver(intervals []result.Interval) (all []Held, sampled bool) {
 }
 
 // Stored returns, for each whole interval of the measured window, the bytes stored at its middle,
-// including fill and warm-up, and the throughput in bytes of keys and values per second. total is
-// the bytes stored at the end.
-func Stored(r *result.Recorded) (stored, perS []float64, total float64) {
+// including fill and warm-up, and the throughput in bytes of keys and values per second. from and to
+// are the bytes stored when the first of these intervals begins and the last one ends.
+func Stored(r *result.Recorded) (stored, perS []float64, from, to float64) {
+	total := 0.0
 	if r.Run.Fill != nil {
 		total = float64(r.Run.Fill.Bytes)
 	}
@@ -57,11 +58,14 @@ func Stored(r *result.Recorded) (stored, perS []float64, total float64) {
 	for _, iv := range r.Intervals {
 		bytes := float64(iv.Acked) * size
 		if length := iv.Seconds(); iv.StartNs >= 0 && iv.EndNs <= end && length > 0 {
-			stored, perS = append(stored, total+bytes/2), append(perS, bytes/length)
+			if len(stored) == 0 {
+				from = total
+			}
+			stored, perS, to = append(stored, total+bytes/2), append(perS, bytes/length), total+bytes
 		}
 		total += bytes
 	}
-	return stored, perS, total
+	return stored, perS, from, to
 }
 
 // Estimates reports whether a controller bounds its own estimate of the unprocessed records. The

@@ -5,8 +5,9 @@
 // A [Set] is repeated runs of one configuration, and a [Sample] its runs that give
 // figures. [Compare] tests sets against the first, [Over] follows one configuration
 // over time, and a [Study] is a campaign with the figures of its cells. A
-// difference is claimed only if a rank test shows it, at a level that holds for all
-// tests together.
+// difference is claimed only if a rank test shows it. The level holds for all tests
+// of a comparison together, and for the choice of the best cell; each other pair of
+// cells is tested alone.
 //
 // Files to know: sets.go (which runs), repeated.go (a figure over them), levels.go
 // (tests that share a chance of a false alarm), compare.go, history.go, study.go,
@@ -425,6 +426,16 @@ func (d *Study) Against(ranked []Cell) (rest []Contender) {
 		rest = append(rest, c)
 	}
 	return rest
+}
+
+// Spread reports whether the runs show that the ranked cells with the lowest and the highest median differ. The two
+// were chosen for their distance, so they are not tested as a pair: all values are permuted among all cells.
+func (d *Study) Spread(ranked []Cell) bool {
+	groups := make([][]float64, len(ranked))
+	for i, c := range ranked {
+		groups[i] = c.Figures[d.By.Name].Values
+	}
+	return stats.RangeTest(groups) <= DefaultAlpha
 }
 
 // CellsHead is the head of the column of cells if they are named by their values; else "".

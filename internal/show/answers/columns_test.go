@@ -44,3 +44,23 @@ func TestTimesThat(t *testing.T) {
 		}
 	}
 }
+
+// Two sites whose clocks may be off by 1 ms each show no difference of 0.8 ms.
+func TestClocksMayExplainADifference(t *testing.T) {
+	at := func(ms float64) analysis.Repeated {
+		r := analysis.FromValues([]float64{ms * 1e6, ms*1e6 + 1, ms*1e6 + 2, ms*1e6 + 3, ms*1e6 + 4})
+		r.ClockError = 1e6
+		return r
+	}
+	for _, c := range []struct {
+		ms    float64
+		shown bool
+	}{{5.8, false}, {7.5, true}} {
+		if got := ifUnshown(at(c.ms), at(5)); (got == "") != c.shown {
+			t.Errorf("%g ms against 5 ms, each ± 1 ms: %q", c.ms, got)
+		}
+		if got := timesThat(at(c.ms), at(5)); (got != "shows no difference from") != c.shown {
+			t.Errorf("%g ms against 5 ms, each ± 1 ms: %q", c.ms, got)
+		}
+	}
+}

@@ -38,14 +38,14 @@ var (
 	studyOf     = func(kind string) workSource { return workSource{"kmq-study", kind + "-ENGINE"} }
 	kindsOfWork = []workKind{
 		{work: "a steady stream", figure: "queue_acked_per_s",
-			of: []workSource{{"kmq-online", "4x25-all-ENGINE"}, studyOf("online")}},
+			of: []workSource{{"kmq-online", "4x25-all-ENGINE"}, {"kmq-online", "2x5-all-ENGINE"}, studyOf("online")}},
 		{work: "a backlog", figure: "queue_acked_per_s", of: []workSource{{"kmq-drain", "ENGINE"}, studyOf("drain")}},
 		{work: "no delay", figure: "e2e_response_time_p50", added: true,
 			of: []workSource{{"kmq-latency", "ENGINE-50"}, studyOf("latency")}},
 		{work: "few requests at the brokers", figure: "broker_requests_per_record",
-			of: []workSource{{"kmq-online", "1x1-all-ENGINE"}, studyOf("online")}},
+			of: []workSource{{"kmq-online", "1x1-all-ENGINE"}, {"kmq-online", "2x5-all-ENGINE"}, studyOf("online")}},
 		{work: "few bytes into the brokers", figure: "broker_bytes_in_per_record",
-			of: []workSource{{"kmq-online", "1x1-all-ENGINE"}, studyOf("online")}},
+			of: []workSource{{"kmq-online", "1x1-all-ENGINE"}, {"kmq-online", "2x5-all-ENGINE"}, studyOf("online")}},
 		{work: "handlers that give back", figure: "redelivery_lateness_p99",
 			of: []workSource{{"kmq-drops-nack", "50-cap4-ENGINE"}, studyOf("nack")}, cannot: plainCant},
 		{work: "handlers that hang", figure: "redelivery_lateness_p99",
@@ -226,7 +226,7 @@ func leastAdded(d *analysis.Study, bases []analysis.Repeated) string {
 			best = append(best, c.Name)
 			continue
 		}
-		switch stats.Compare(bases[i].Values, c.Figures[d.By.Name].Values, alpha).Verdict {
+		switch analysis.Tested(bases[i], c.Figures[d.By.Name], alpha).Verdict {
 		case stats.TooFew:
 			open = append(open, c.Name)
 		case stats.Higher:

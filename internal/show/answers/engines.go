@@ -54,20 +54,24 @@ func (g engineGroup) prefix() string {
 	return ""
 }
 
-// against divides the figure of each engine by that of plain: of those that the runs tell apart
-// from plain, and of the rest.
-func (g engineGroup) against(name string) (apart, alike string) {
+// against is a clause that divides the figure of each engine by that of plain: first of those that the runs tell
+// apart from plain, or are too few to. It is "" if no engine has the figure.
+func (g engineGroup) against(name string) (clause string) {
 	var rest []string
 	for _, c := range g.others {
-		switch times := quotient(c.Of(name), g.plain.Of(name)); {
+		r, base := c.Of(name), g.plain.Of(name)
+		switch times := quotient(r, base); {
 		case times == unit.Absent:
-		case ifUnshown(c.Of(name), g.plain.Of(name)) == "":
-			apart += fmt.Sprintf(", %s %s times that", c.EngineSaid(), times)
-		default:
+		case alike(r, base):
 			rest = append(rest, c.EngineSaid()+" "+times)
+		default:
+			clause += fmt.Sprintf(", %s %s times that%s", c.EngineSaid(), times, ifUnshown(r, base))
 		}
 	}
-	return apart, layout.Enumerate(rest)
+	if len(rest) > 0 {
+		clause += ", not told apart from plain: " + layout.Enumerate(rest)
+	}
+	return clause
 }
 
 func engines(d *analysis.Study) Answer {
@@ -82,13 +86,8 @@ func engines(d *analysis.Study) Answer {
 	var clauses []string
 	time := queueTime(d) + "_p50"
 	for _, g := range groups {
-		apart, alike := g.against(name)
-		clause := g.prefix() + "plain acknowledged " + medianOf(g.plain, name) + apart
-		if alike != "" {
-			clause += ", not told apart from plain: " + alike
-		}
-		clauses = append(clauses, clause)
-		if others, _ := g.against(time); others != "" && g.plain.Setting("load.producers") != "0" { // a backlog is old
+		clauses = append(clauses, g.prefix()+"plain acknowledged "+medianOf(g.plain, name)+g.against(name))
+		if others := g.against(time); others != "" && g.plain.Setting("load.producers") != "0" { // a backlog is old
 			clauses = append(clauses, fmt.Sprintf("%sthe %s of plain is %s%s", g.prefix(), analysis.FigureCalled(time).Title,
 				medianOf(g.plain, time), others))
 		}

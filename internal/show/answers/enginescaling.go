@@ -37,25 +37,22 @@ func engineScaling(d *analysis.Study) Answer {
 		clause := fmt.Sprintf("%s acknowledged %s", largest.EngineSaid(), at(largest))
 		if largest != smallest {
 			clause = fmt.Sprintf("%s went from %s to %s, %s times as much", largest.EngineSaid(), at(smallest), at(largest),
-				quotient(largest.Of(name), smallest.Of(name)))
+				quotient(largest.Of(name), smallest.Of(name))) + ifUnshown(largest.Of(name), smallest.Of(name))
 		}
 		if base := d.PlainOf(largest); base != nil {
 			clause += fmt.Sprintf(", which is %s times the rate of plain there%s", quotient(largest.Of(name), base.Of(name)),
 				ifUnshown(largest.Of(name), base.Of(name)))
-			if largest.Of(p50.Name).N > 0 && base.Of(p50.Name).N > 0 {
-				clause += fmt.Sprintf(", with %s times its p50", quotient(largest.Of(p50.Name), base.Of(p50.Name)))
-			}
 		}
-		clauses = append(clauses, clause)
+		clauses = append(clauses, append([]string{clause}, timeOfPlain(d, cells, p50.Name)...)...)
 		peak := slices.MaxFunc(cells, func(a, b *analysis.Cell) int {
 			return cmp.Compare(a.Of(name).Summary.Median, b.Of(name).Summary.Median)
 		})
 		if peak != smallest && threadsOf(peak) != threadsOf(largest) {
-			clauses = append(clauses, fmt.Sprintf("the highest median of %s is %s, %s times that of the largest shape",
-				peak.EngineSaid(), at(peak), quotient(peak.Of(name), largest.Of(name))))
+			clauses = append(clauses, fmt.Sprintf("the highest median of %s is %s, %s times that of the largest shape%s",
+				peak.EngineSaid(), at(peak), quotient(peak.Of(name), largest.Of(name)), ifUnshown(peak.Of(name), largest.Of(name))))
 		}
 		if more := morePartitions(d, cells, name); len(more) > 0 {
-			clauses = append(clauses, fmt.Sprintf("more partitions brought %s %s", largest.EngineSaid(),
+			clauses = append(clauses, fmt.Sprintf("with more partitions, %s had %s", largest.EngineSaid(),
 				layout.Enumerate(more)))
 		}
 	}
@@ -63,6 +60,19 @@ func engineScaling(d *analysis.Study) Answer {
 		clauses = append(clauses, "no valid run acknowledged records of a queue")
 	}
 	return table.says(slices.Concat(clauses, pricesOfStarts(d, ends, startsCost(d)), notSettled(d))...)
+}
+
+// timeOfPlain compares an engine's time with that of plain in the largest shape in which both are known.
+func timeOfPlain(d *analysis.Study, cells []*analysis.Cell, time string) []string {
+	for _, c := range slices.Backward(cells) {
+		base := d.PlainOf(c)
+		if base == nil || c.Of(time).N == 0 || base.Of(time).N == 0 {
+			continue
+		}
+		return []string{fmt.Sprintf("the %s of %s is %s times that of plain at %s%s", analysis.FigureCalled(time).Title,
+			c.EngineSaid(), quotient(c.Of(time), base.Of(time)), shapeOf(c), ifUnshown(c.Of(time), base.Of(time)))}
+	}
+	return nil
 }
 
 func queueTimes(d *analysis.Study) []column {
@@ -104,9 +114,9 @@ func morePartitions(d *analysis.Study, cells []*analysis.Cell, name string) (par
 	for _, key := range order {
 		fewest, most := alike[key][0], alike[key][len(alike[key])-1]
 		if fewest != most {
-			parts = append(parts, fmt.Sprintf("%s times the rate at %s (%s ÷ %s partitions)",
+			parts = append(parts, fmt.Sprintf("%s times the rate at %s (%s ÷ %s partitions%s)",
 				quotient(most.Of(name), fewest.Of(name)), threadsOf(most), most.Setting(partitionsKey),
-				fewest.Setting(partitionsKey)))
+				fewest.Setting(partitionsKey), ifUnshown(most.Of(name), fewest.Of(name))))
 		}
 	}
 	return parts

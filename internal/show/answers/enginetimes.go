@@ -26,7 +26,7 @@ func addedToPlain(d *analysis.Study, head, name string) column {
 
 func added(r, base analysis.Repeated, f figure.Figure) (text string, shown stats.Verdict) {
 	text = signed(r.Summary.Median-base.Summary.Median, f)
-	c := stats.Compare(base.Values, r.Values, analysis.DefaultAlpha)
+	c := analysis.Tested(base, r, analysis.DefaultAlpha)
 	if !math.IsNaN(c.ShiftLow) && !math.IsNaN(c.ShiftHigh) && !math.IsInf(c.ShiftLow, 0) {
 		text += fmt.Sprintf(" (%s..%s)", signed(c.ShiftLow, f), signed(c.ShiftHigh, f))
 	}
@@ -53,9 +53,14 @@ func runsOfBoth(r, base analysis.Repeated) string {
 	return fmt.Sprintf("%d and %d runs", r.N, base.N)
 }
 
+// alike reports whether enough runs do not show a difference.
+func alike(r, base analysis.Repeated) bool {
+	return (r.N > 1 || base.N > 1) && analysis.Tested(base, r, analysis.DefaultAlpha).Verdict == stats.NoDifference
+}
+
 // ifUnshown is unshown of a test of r against base.
 func ifUnshown(r, base analysis.Repeated) string {
-	return unshown(r, base, stats.Compare(base.Values, r.Values, analysis.DefaultAlpha).Verdict)
+	return unshown(r, base, analysis.Tested(base, r, analysis.DefaultAlpha).Verdict)
 }
 
 func addsTo(d *analysis.Study, c, base *analysis.Cell, name string) string {
@@ -135,7 +140,7 @@ func inOrder(d *analysis.Study, name string) (clauses []string) {
 			continue
 		}
 		for _, free := range d.ValidCells() {
-			if free.Setting(order) == "none" && free.EngineOf() == c.EngineOf() &&
+			if free.Setting(order) == "none" && free.EngineSaid() == c.EngineSaid() &&
 				analysis.RatesApart(c, free) <= analysis.SameLoad && free.Of(name).N > 0 {
 				clauses = append(clauses, fmt.Sprintf("%s, in order of each %s, %s the %s of %s", d.Said(c.Label),
 					c.Setting(order), timesThat(c.Of(name), free.Of(name)), analysis.FigureCalled(name).Title, d.Said(free.Label)))
@@ -147,7 +152,7 @@ func inOrder(d *analysis.Study, name string) (clauses []string) {
 
 // timesThat prints the quotient only if the runs show a difference, or if there is one run of each.
 func timesThat(r, base analysis.Repeated) string {
-	switch shown := stats.Compare(base.Values, r.Values, analysis.DefaultAlpha).Verdict; {
+	switch shown := analysis.Tested(base, r, analysis.DefaultAlpha).Verdict; {
 	case r.N <= 1 && base.N <= 1:
 	case shown == stats.TooFew:
 		return fmt.Sprintf("has too few runs (%s) to be told from", strings.TrimSuffix(runsOfBoth(r, base), " runs"))

@@ -77,7 +77,7 @@ func enough(d *analysis.Study) Answer {
 		head := fmt.Sprintf("%s is the least from which on all are within %s of the best%s, with %s",
 			d.Said(least.Label), unit.WholePercent(nearBest), or, least.Figures[d.By.Name].Bounded(d.By))
 		if at == 0 {
-			head += ", the least that has a valid run"
+			head += ", the least that was ranked"
 		}
 		var not []string
 		for _, c := range byValue[at:] {

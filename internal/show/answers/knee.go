@@ -11,7 +11,8 @@ import (
 )
 
 // knee answers at which record size the cost of the bytes equals the fixed cost of a record. It
-// fits seconds for each record = a + b·size, over all valid runs. For a closed loop, the seconds
+// fits seconds for each record = a + b·size to the medians of the sizes: runs of one size share what the line misses
+// there, so more of them say no more about the line. For a closed loop, the seconds
 // are elapsed time. A scheduled load takes the same time at any cost, so the seconds are CPU time:
 // of the tool, and of the brokers if every run has it.
 func knee(d *analysis.Study) Answer {
@@ -31,7 +32,7 @@ func knee(d *analysis.Study) Answer {
 	table := tabulate(d, append(columns, costColumns()...)...)
 	switch {
 	case math.IsNaN(cost.Fixed):
-		return table.says("there are too few sizes and runs to separate the cost of a record from that of its bytes")
+		return table.says("there are too few sizes to separate the cost of a record from that of its bytes")
 	case cost.FixedLow <= 0 || cost.PerUnitLow <= 0:
 		return table.says("the runs do not show that both records and their bytes cost something, so there is no size at which one turns into the other")
 	}
@@ -51,12 +52,9 @@ func knee(d *analysis.Study) Answer {
 
 func fitted(d *analysis.Study) stats.Cost {
 	var sizes, costs []float64
-	spent := spentBy(d)
 	for _, cell := range d.ValidCells() {
-		for _, r := range cell.Sample.Taken {
-			if size, took, known := recordCost(&r.Run, cell.Sample.Among, spent); known {
-				sizes, costs = append(sizes, size), append(costs, took)
-			}
+		if size, took := sizeOf(cell), tookEach(d, cell); size > 0 && took > 0 {
+			sizes, costs = append(sizes, size), append(costs, took)
 		}
 	}
 	return stats.CostOf(sizes, costs, analysis.Confidence)

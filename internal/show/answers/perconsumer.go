@@ -82,9 +82,16 @@ func moreConsumers(crews []crew) (clauses []string) {
 		if first.consumers > 1 {
 			clause += " each"
 		}
+		for i, more := range group[1:] {
+			and := ","
+			if i == len(group)-2 {
+				and = " and"
+			}
+			clause += fmt.Sprintf("%s %d read %s each, %s times that of %d%s", and, more.consumers, more.each().Bounded(f),
+				quotient(more.each(), first.each()), first.consumers, ifUnshown(more.each(), first.each()))
+		}
 		if last.consumers > first.consumers {
-			clause += fmt.Sprintf(" and %d read %s each, %s times that%s", last.consumers, last.each().Bounded(f),
-				quotient(last.each(), first.each()), bottleneckClause(last.Cell))
+			clause += bottleneckClause(last.Cell)
 		}
 		clauses = append(clauses, clause)
 	}

@@ -90,8 +90,8 @@ func redeliveredBy(d *analysis.Study, cells []*analysis.Cell) string {
 		parts = append(parts, fmt.Sprintf("the tail is %s%s off the share that was dropped", of, unit.Percent(tail.v)))
 	}
 	if late.of != nil {
-		parts = append(parts, fmt.Sprintf("redeliveries are %s%s late at p99%s", of, unit.Nanos(int64(late.v)),
-			late.where(d, len(cells))))
+		parts = append(parts, fmt.Sprintf("redeliveries are %s%s late at p99%s", of,
+			medianOf(late.of, "redelivery_lateness_p99"), late.where(d, len(cells))))
 	}
 	if len(parts) == 0 {
 		return "nothing was delivered again"

@@ -56,7 +56,7 @@ func spread(d *analysis.Study, s said) string {
 		low.Bounded(ranked.By), d.Said(cells[len(cells)-1].Label), high.Bounded(ranked.By))
 	rest := ranked.Against(cells)
 	several := slices.ContainsFunc(cells, func(c analysis.Cell) bool { return c.Figures[s.figure].N > 1 })
-	if times := quotient(high, low); times != unit.Absent && (!several || rest[len(rest)-1].Word == analysis.WordWorse) {
+	if times := quotient(high, low); times != unit.Absent && (!several || rest[len(rest)-1].Word == analysis.WordWorse && ranked.Spread(cells)) {
 		text += ", " + times + " times as much"
 	}
 	if low.N == 1 && several {

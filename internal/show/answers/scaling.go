@@ -140,7 +140,12 @@ func efficiencyOf(d *analysis.Study, c *analysis.Cell, by []float64) (text strin
 		c.PartlyRead() || first.PartlyRead() {
 		return unit.Absent, false
 	}
-	return unit.WholePercent(ratio(c.Of(name), first.Of(name)).Value / times), times != 1
+	speedUp := ratio(c.Of(name), first.Of(name))
+	text = unit.WholePercent(speedUp.Value / times)
+	if times != 1 && !math.IsNaN(speedUp.Low) {
+		text += " (" + rangeOf(unit.WholePercent, speedUp.Low/times, speedUp.High/times) + ")"
+	}
+	return text, times != 1
 }
 
 // confinedOtherwise reports whether a cell has other CPU limits than the first while another

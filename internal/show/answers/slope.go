@@ -12,26 +12,26 @@ import (
 
 type storedSlope struct {
 	stats.Slope         // bytes/s for each stored byte
-	stored      float64 // bytes, at the end
+	from, to    float64 // stored bytes at the begin and the end of the measured window
 }
 
 func (s storedSlope) times(bytes float64) stats.Estimate {
 	return stats.Estimate{Value: s.Slope.Slope * bytes, Low: s.Low * bytes, High: s.High * bytes}
 }
 
-func (s storedSlope) relative() stats.Estimate { return s.times(s.stored / s.MeanY) }
+func (s storedSlope) relative() stats.Estimate { return s.times((s.to - s.from) / s.MeanY) }
 
 // slopeOf fits the throughput of each whole interval of the measured window to the bytes stored at
 // its middle.
 func slopeOf(r *result.Recorded) storedSlope {
-	xs, ys, stored := analysis.Stored(r)
-	return storedSlope{stats.SlopeOf(xs, ys, analysis.Confidence), stored}
+	xs, ys, from, to := analysis.Stored(r)
+	return storedSlope{stats.SlopeOf(xs, ys, analysis.Confidence), from, to}
 }
 
 func slope(d *analysis.Study) Answer {
 	columns := []column{
 		{"stored", func(c *analysis.Cell) string {
-			return ofSlopes(c, func(s storedSlope) float64 { return s.stored }, bytesOf)
+			return ofSlopes(c, storedEnd, bytesOf)
 		}},
 		{"mean throughput", func(c *analysis.Cell) string {
 			return ofSlopes(c, func(s storedSlope) float64 { return s.MeanY },
@@ -47,7 +47,7 @@ func slope(d *analysis.Study) Answer {
 	}
 	table := tabulate(d, append(columns, costColumns()...)...)
 	table.Notes = []string{
-		"Stored are the keys and values that were acked until the measured window ended, those of a fill and of the warm-up included, which load.volume does not count.",
+		"Stored are the keys and values that were acked until the measured window ended, those of a fill and of the warm-up included, which load.volume does not count. All of it: what the measured window added.",
 		"The slopes are the means over the runs that have one; in parentheses their bounds, with a confidence of 95 %.",
 	}
 	var clauses []string
@@ -57,7 +57,7 @@ func slope(d *analysis.Study) Answer {
 			clauses = append(clauses, d.Said(cell.Label)+" has too few intervals for a slope")
 			continue
 		}
-		stored := ofSlopes(cell, func(s storedSlope) float64 { return s.stored }, bytesOf)
+		begin, end := ofSlopes(cell, func(s storedSlope) float64 { return s.from }, bytesOf), ofSlopes(cell, storedEnd, bytesOf)
 		of := ""
 		if len(slopes) < runs {
 			of = fmt.Sprintf(", by the slope of %d of %s (the rest have too few whole intervals for one)",
@@ -70,8 +70,8 @@ func slope(d *analysis.Study) Answer {
 			word = "which as the change of a single run carries no claim"
 		}
 		clauses = append(clauses,
-			fmt.Sprintf("while %s were stored, the throughput of %s changed by %s for each GB, %s over all of it (bounds at 95 %%)%s, %s",
-				stored, d.Said(cell.Label), slopeText(cell, perGB), slopeText(cell, overAll), of, word))
+			fmt.Sprintf("while what was stored grew from %s to %s, the throughput of %s changed by %s for each GB, %s over all of that (bounds at 95 %%)%s, %s",
+				begin, end, d.Said(cell.Label), slopeText(cell, perGB), slopeText(cell, overAll), of, word))
 	}
 	if first := d.First(); first != nil {
 		for _, cell := range d.ValidCells() {
@@ -83,20 +83,21 @@ func slope(d *analysis.Study) Answer {
 		}
 	}
 	if memory := allInMemory(d); memory > 0 {
-		clauses = append(clauses, fmt.Sprintf("all that was stored fits in half of the machine's memory (%s), so the page cache took most of it: the runs do not show what a disk that is the limit costs",
+		clauses = append(clauses, fmt.Sprintf("all that was stored fits in half of the machine's memory (%s): the runs do not show what more costs",
 			bytesOf(memory)))
 	}
 	return table.says(clauses...)
 }
 
 // allInMemory returns the least memory of the machines if the logs of every run fit in half of it;
-// else, and for brokers on other machines, 0.
+// else, if a disk was the limit, and for brokers on other machines, 0.
 func allInMemory(d *analysis.Study) (least float64) {
 	for _, cell := range d.ValidCells() {
 		for _, r := range cell.Sample.Taken {
 			stored, known := analysis.FigureCalled("disk_bytes").Value(&r.Run)
 			memory := float64(r.Run.Run.Host.MemoryBytes)
-			if !known || stored >= memory/2 || r.Run.Run.Cluster.Kind != "kafka" {
+			limit := r.Run.Bottleneck != nil && r.Run.Bottleneck.Resource == "disk"
+			if !known || limit || stored >= memory/2 || r.Run.Run.Cluster.Kind != "kafka" {
 				return 0
 			}
 			if least == 0 || memory < least {
@@ -106,6 +107,8 @@ func allInMemory(d *analysis.Study) (least float64) {
 	}
 	return least
 }
+
+func storedEnd(s storedSlope) float64 { return s.to }
 
 func slopesOf(c *analysis.Cell) (all []storedSlope) {
 	for _, r := range c.Sample.Taken {

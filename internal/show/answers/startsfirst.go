@@ -40,29 +40,37 @@ func startsCost(d *analysis.Study) func(first, late *analysis.Cell) string {
 // cost if it is written later: bytes, requests, CPU and further figures. It is "" if no ratio is
 // known.
 func eachTook(first, late *analysis.Cell, further ...string) string {
-	times := func(name string) string {
-		if f := analysis.FigureCalled(name); late.Of(name).MedianText(f) == f.Format(0) {
-			return unit.Absent // of so little that the table prints 0
-		}
-		return quotient(first.Of(name), late.Of(name))
-	}
-	var took []string
-	take := func(times, of string) {
-		if times != unit.Absent {
-			took = append(took, times+" times the "+of)
+	var took, rest []string
+	take := func(r, base analysis.Repeated, of string) {
+		switch times := quotient(r, base); {
+		case times == unit.Absent:
+		case alike(r, base):
+			rest = append(rest, times+" times the "+of)
+		default:
+			took = append(took, times+" times the "+of+ifUnshown(r, base))
 		}
 	}
-	take(times("broker_bytes_in_per_record"), "bytes into the brokers")
-	take(times("queue_written_bytes_per_record"), "bytes that the queue wrote")
-	take(times("broker_requests_per_record"), "requests at the brokers")
-	take(quotient(cpuOfEach(first), cpuOfEach(late)), "CPU of brokers and clients")
+	takeFigure := func(name, of string) {
+		if f := analysis.FigureCalled(name); late.Of(name).MedianText(f) != f.Format(0) { // else a quotient by next to nothing
+			take(first.Of(name), late.Of(name), of)
+		}
+	}
+	takeFigure("broker_bytes_in_per_record", "bytes into the brokers")
+	takeFigure("queue_written_bytes_per_record", "bytes that the queue wrote")
+	takeFigure("broker_requests_per_record", "requests at the brokers")
+	take(cpuOfEach(first), cpuOfEach(late), "CPU of brokers and clients")
 	for _, name := range further {
-		take(times(name), analysis.FigureCalled(name).Title)
+		takeFigure(name, analysis.FigureCalled(name).Title)
 	}
-	if len(took) == 0 {
+	switch {
+	case len(took)+len(rest) == 0:
 		return ""
+	case len(took) == 0:
+		return "what each record took is not shown to differ: " + layout.Enumerate(rest)
+	case len(rest) == 0:
+		return "each record took " + layout.Enumerate(took)
 	}
-	return "each record took " + layout.Enumerate(took)
+	return "each record took " + layout.Enumerate(took) + " (not shown to differ: " + layout.Enumerate(rest) + ")"
 }
 
 const closedTime = "e2e_service_time_p50"

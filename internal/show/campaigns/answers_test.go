@@ -110,8 +110,8 @@ func payloads(t *testing.T, repeat int) *result.RecordedCampaign {
 }
 
 func sized(t *testing.T, repeat int) *result.RecordedCampaign {
-	return answered(t, "knee", repeat, []string{"64B", "1KiB", "16KiB"}, func(i int, noise float64, r *result.Recorded) {
-		size := float64(int(64) << (4 * i))
+	return answered(t, "knee", repeat, []string{"64B", "256B", "1KiB", "4KiB", "16KiB"}, func(i int, noise float64, r *result.Recorded) {
+		size := float64(int(64) << (2 * i))
 		produces(r, 8000, size)
 		takes(r, size, noise*(3000+2*size), 8000*noise*(2000+3*size)/1e9)
 	})
@@ -266,8 +266,7 @@ func TestNamedAnswersOfOneRun(t *testing.T) {
 		"most": most, "scaling": scaling, "per-consumer": crews, "enough": limits, "knee": knee, "times": beside, "failover": failover,
 		"slope": func(t *testing.T, repeat int) *result.RecordedCampaign { return stored(t, repeat, 0) },
 	} {
-		const form = "In one run of each, which carries no claim: "
-		if one := sentenceOf(t, of(t, 1)); !strings.HasPrefix(one, form) {
+		if one := sentenceOf(t, of(t, 1)); !strings.Contains(one, "ne run of each") || !strings.Contains(one, "carries no claim") {
 			t.Errorf("%s: of one run the answer is %q", name, one)
 		}
 		if several := sentenceOf(t, of(t, 5)); strings.Contains(several, "no claim") {
@@ -300,6 +299,22 @@ func TestSlopeAnswer(t *testing.T) {
 	}
 	if got := sentenceOf(t, c); !strings.Contains(got, "too few intervals") {
 		t.Errorf("five intervals: %q", got)
+	}
+}
+
+// What was stored before the measured window is not part of the change over the window.
+func TestSlopeIsOfTheWindow(t *testing.T) {
+	over := func(fill int64) string {
+		c := stored(t, 1, 1)
+		if fill > 0 {
+			c.Runs[0].Run.Fill = &result.Fill{Bytes: fill}
+		}
+		_, after, _ := strings.Cut(sentenceOf(t, c), " for each GB, ")
+		change, _, _ := strings.Cut(after, " over all")
+		return change
+	}
+	if empty, filled := over(0), over(100e9); empty == "" || empty != filled {
+		t.Errorf("the change is %q, and after a fill %q", empty, filled)
 	}
 }
 
@@ -363,7 +378,7 @@ func TestKneeAnswer(t *testing.T) {
 	if got := sentenceOf(t, knee(t, 5)); !strings.Contains(got, "from 100 B on") && !strings.Contains(got, "from 99") && !strings.Contains(got, "from 101 B on") {
 		t.Errorf("a knee at 100 B: %q", got)
 	}
-	c := answered(t, "knee", 3, []string{"10B", "20B", "40B"}, func(i int, noise float64, r *result.Recorded) {
+	c := answered(t, "knee", 3, []string{"10B", "20B", "40B", "80B"}, func(i int, noise float64, r *result.Recorded) {
 		produces(r, noise*1e6, 10*float64(int(1)<<i))
 	})
 	if got := sentenceOf(t, c); !strings.Contains(got, "do not show that both records and their bytes cost something") {
@@ -427,7 +442,7 @@ func TestAnswersOfWrongInputs(t *testing.T) {
 
 func TestScalingAnswer(t *testing.T) {
 	got := sentenceOf(t, scaling(t, 5))
-	for _, want := range []string{"2/2 reached 1.7", "with 2 times the consumers: an efficiency of 8", "with 4 times the consumers: an efficiency of 47 %, limited by client CPU 97 %"} {
+	for _, want := range []string{"2/2 reached 1.7", "with 2 times the consumers: an efficiency of 8", "with 4 times the consumers: an efficiency of 47 % (46..47 %), limited by client CPU 97 %"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %q", want, got)
 		}
@@ -612,8 +627,8 @@ func TestEnoughAnswer(t *testing.T) {
 
 // The cost of the bytes is extrapolated beyond the largest size.
 func TestKneeBeyondTheSizes(t *testing.T) {
-	sizes := []float64{10, 30, 90}
-	got := sentenceOf(t, answered(t, "knee", 5, []string{"10B", "30B", "90B"}, func(i int, noise float64, r *result.Recorded) {
+	sizes := []float64{10, 20, 30, 60, 90}
+	got := sentenceOf(t, answered(t, "knee", 5, []string{"10B", "20B", "30B", "60B", "90B"}, func(i int, noise float64, r *result.Recorded) {
 		produces(r, noise/(500e-9+5e-9*sizes[i]), sizes[i])
 	}))
 	if !strings.Contains(got, ", which is beyond the largest that was measured (90 B)") {

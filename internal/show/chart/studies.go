@@ -20,7 +20,7 @@ func stored(in Input) (draw.Spec, error) {
 	}
 	colour := 0
 	series, notes, err := gather(s.runs, func(r named) (draw.Series, error) {
-		xs, ys, _ := analysis.Stored(r.Recorded)
+		xs, ys, _, _ := analysis.Stored(r.Recorded)
 		if len(xs) == 0 || !produces(r) {
 			return draw.Series{}, r.lacks(intervalsFile, "acked records in a whole interval", "")
 		}

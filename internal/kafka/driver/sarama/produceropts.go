@@ -39,7 +39,7 @@ func producerConfig(cfg driver.ProducerConfig, n *network) (*ibm.Config, error) 
 		p.MaxMessageBytes = int(cfg.BatchBytes)
 	}
 	if cfg.OneRecord {
-		p.Flush.MaxMessages = 1
+		p.Flush.MaxMessages, p.Flush.Frequency = 1, 0 // a full batch does not wait
 	}
 	if cfg.InFlight > 0 {
 		config.Net.MaxOpenRequests = cfg.InFlight
@@ -52,7 +52,7 @@ func producerConfig(cfg driver.ProducerConfig, n *network) (*ibm.Config, error) 
 	case p.Retry.Backoff <= 0 || config.Metadata.Retry.Backoff <= 0:
 		return nil, fmt.Errorf("%w: producer: Producer.Retry.Backoff is %v and Metadata.Retry.Backoff %v; give both more than 0",
 			driver.ErrConfig, p.Retry.Backoff, config.Metadata.Retry.Backoff)
-	case cfg.Linger == 0 && (p.Flush.Messages > 0 || p.Flush.Bytes > 0):
+	case p.Flush.Frequency == 0 && (p.Flush.Messages > 0 || p.Flush.Bytes > 0):
 		return nil, fmt.Errorf("%w: producer: without a linger time, Producer.Flush.Messages and Producer.Flush.Bytes hold the last records back for ever; give load.linger",
 			driver.ErrConfig)
 	}

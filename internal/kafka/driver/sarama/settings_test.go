@@ -72,17 +72,20 @@ func testSettings(t *testing.T) {
 		"Producer.Retry.Max":        "60",
 		"Producer.Timeout":          "2s",
 	})
+	one := drivertest.Producer(t, sarama.New(), driver.ProducerConfig{Acks: driver.AcksAll, OneRecord: true, Linger: 5 * time.Millisecond})
+	drivertest.WantSettings(t, one.Settings(), map[string]string{"Producer.Flush.Frequency": "0s"})
 	c := drivertest.Consumer(t, sarama.New(), driver.ConsumerConfig{SessionTimeout: 6 * time.Second})
 	drivertest.WantSettings(t, c.Settings(), map[string]string{"Consumer.Group.Heartbeat.Interval": "2s"})
 }
 
 func TestRefused(t *testing.T) {
 	for name, c := range map[string]driver.ProducerConfig{
-		"a level of lz4":      {Compression: "lz4", Level: 1},
-		"no backoff":          {DeliveryTimeout: time.Second, Client: map[string]string{"Producer.Retry.Backoff": "0s"}},
-		"a negative backoff":  {DeliveryTimeout: time.Second, Client: map[string]string{"Metadata.Retry.Backoff": "-1s"}},
-		"records held back":   {Client: map[string]string{"Producer.Flush.Messages": "100"}},
-		"bytes are held back": {Client: map[string]string{"Producer.Flush.Bytes": "100"}},
+		"a level of lz4":          {Compression: "lz4", Level: 1},
+		"no backoff":              {DeliveryTimeout: time.Second, Client: map[string]string{"Producer.Retry.Backoff": "0s"}},
+		"a negative backoff":      {DeliveryTimeout: time.Second, Client: map[string]string{"Metadata.Retry.Backoff": "-1s"}},
+		"records held back":       {Client: map[string]string{"Producer.Flush.Messages": "100"}},
+		"with one record a batch": {Linger: time.Second, OneRecord: true, Client: map[string]string{"Producer.Flush.Messages": "100"}},
+		"bytes are held back":     {Client: map[string]string{"Producer.Flush.Bytes": "100"}},
 	} {
 		c.Brokers, c.Topic, c.OnDone = []string{"localhost:1"}, "t", func(driver.Done) {}
 		if _, err := sarama.New().NewProducer(c); !errors.Is(err, driver.ErrConfig) {
