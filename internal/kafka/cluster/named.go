@@ -98,7 +98,7 @@ func (h Home) makeRoom(name string) (kept *record, err error) {
 		return nil, err
 	}
 	if n.record.State == stateKept {
-		return &n.record, killBrokers(n.dir) // left by an Up that was killed
+		return &n.record, killBrokers(n.dir) // left by an Up or a Keep that was killed
 	}
 	if len(n.Processes()) > 0 {
 		return nil, &Error{
@@ -165,7 +165,10 @@ func (h Home) Down(ctx context.Context, name string) error {
 // recorded as kept before its brokers end, for an interrupt in between must not let a later Up remove the data.
 func (h Home) Keep(ctx context.Context, name string) error {
 	find := func(name string) (*Named, error) {
-		n, err := h.load(name)
+		n, err := h.upOrKept(name)
+		if err == nil && n.record.State == stateKept && len(n.Processes()) == 0 { // else an earlier Keep did not end
+			n, err = h.load(name)
+		}
 		if err == nil && n.record.Options == nil {
 			err = &Error{Kind: ErrInput,
 				What:   fmt.Sprintf("an older kafka-bench started the cluster %q and did not record its options", name),

@@ -31,7 +31,7 @@ func TestRangeOfEqualGroups(t *testing.T) {
 		}
 	}
 	if rng > campaigns*8/100 || pair < 2*rng {
-		t.Errorf("of %d campaigns without a difference the range shows one in %d, and the chosen pair alone in %d",
+		t.Errorf("of %d campaigns without a difference, the range shows one %d times and the chosen pair alone %d times",
 			campaigns, rng, pair)
 	}
 }
@@ -42,8 +42,12 @@ func TestRangeOfUnequalGroups(t *testing.T) {
 	if p := stats.RangeTest(apart); p > 0.01 {
 		t.Errorf("p of groups without overlap is %v", p)
 	}
+	single := [][]float64{{1, 2, 3, 4, 5}, {6}, {7, 8, 9, 10, 11}}
+	if p := stats.RangeTest(single); p > 0.05 {
+		t.Errorf("p of two groups without overlap, beside a single run, is %v", p)
+	}
 	for name, groups := range map[string][][]float64{
-		"none": nil, "one": {{1, 2}}, "an empty one": {{}, {1}}, "one value": {{1, 1}, {1, 1}}, "single runs": {{1}, {2}, {3}},
+		"an empty one between": {{1, 2, 3, 4, 5}, {}, {7, 8, 9, 10, 11}}, "none": nil, "one": {{1, 2}}, "an empty one": {{}, {1}}, "one value": {{1, 1}, {1, 1}}, "single runs": {{1}, {2}, {3}},
 	} {
 		if p := stats.RangeTest(groups); p <= 0.05 {
 			t.Errorf("%s: p is %v, and nothing can be shown", name, p)

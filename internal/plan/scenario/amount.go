@@ -104,7 +104,8 @@ func (c *checker) round(l Load) {
 			"set load.rate to max, or leave load.round out", "load.rate")
 	default:
 		// as in package send: a producer fills all of its clients, or its part of a shared one
-		if most := l.MaxBuffered * max(1, clients/l.Producers) / ((l.Producers + clients - 1) / clients); most > 0 && l.Round > most {
+		most := l.MaxBuffered * max(1, clients/l.Producers) / ((l.Producers + clients - 1) / clients)
+		if most > 0 && l.Round > most {
 			c.mistake(path, fmt.Sprintf("a producer may have %d records in flight, and a round has %d", most, l.Round),
 				"make it smaller, or raise load.max_buffered", "load.max_buffered", "load.clients", "load.producers")
 		}

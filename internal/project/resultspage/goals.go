@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -21,12 +20,10 @@ type goal struct {
 	Variant string `json:"variant"`
 	Figure  string `json:"figure"`
 	Change  int    `json:"change"` // number of the change of the consumers, from 1; 0 is the whole run
-	// Of and Above are variants of OfStudy, which by default is Study. The figure is divided by its
-	// median in Of, or its median in Above is subtracted.
-	Of      string `json:"of"`
-	Above   string `json:"above"`
-	OfStudy string `json:"of_study"`
-
+	// Of and Above are variants of the same study. The figure is divided by its median in Of, or
+	// its median in Above is subtracted.
+	Of    string      `json:"of"`
+	Above string      `json:"above"`
 	Prior *[2]float64 `json:"prior"` // from, to; in the figure's unit
 	Least *float64    `json:"least"` // the goal is to reach it,
 	Most  *float64    `json:"most"`  // or to stay within it; without either it is only shown
@@ -70,7 +67,7 @@ func (s *shelf) goalsOf(names []string) (string, error) {
 		if !slices.Contains(names, g.Study) || e == nil || len(e.runs()) == 0 {
 			continue
 		}
-		row, err := g.row(e, s.of(cmp.Or(g.OfStudy, g.Study)))
+		row, err := g.row(e)
 		if err != nil {
 			return "", err
 		}
@@ -83,13 +80,13 @@ func (s *shelf) goalsOf(names []string) (string, error) {
 	return b.String(), nil
 }
 
-// row has the columns goal, earlier result, bound, our result and number of runs. base has the variants Of and Above.
-func (g goal) row(e, base *entry) ([]string, error) {
+// row has the columns goal, earlier result, bound, our result and number of runs.
+func (g goal) row(e *entry) ([]string, error) {
 	f, err := e.figure(g.Figure)
 	if err != nil {
 		return nil, fmt.Errorf("goals.json: %w", err)
 	}
-	if g, f, err = g.against(base, f); err != nil {
+	if g, f, err = g.against(e, f); err != nil {
 		return nil, err
 	}
 	row := []string{g.What, absent, g.bound(f), absent, absent}
@@ -130,7 +127,7 @@ func (g goal) against(e *entry, f figure.Figure) (goal, figure.Figure, error) {
 		g.base, g.unknown = nil, true
 	}
 	if g.Of != "" {
-		f.Kind = figure.Ratio
+		f.Kind = figure.Number
 	}
 	if g.MostOf != "" {
 		most, known, err := e.median(other, g.MostOf)

@@ -292,7 +292,7 @@ func TestSearchAnswers(t *testing.T) {
 					r.Time["e2e_response_time"] = result.Time{Count: 1e6, P99Ns: 1e9}
 				}
 			}},
-			answer: "No rate is confirmed: runs of 30s failed down to 4,726/s, and the probes were used up; allow more with --max-probes. 4,726/s did not pass: e2e_response_time_p99 is 1.00 s, expected <= 50ms.",
+			answer: "No rate is confirmed: runs of 30s failed down to 3,774/s, and the probes were used up; allow more with --max-probes. 3,774/s did not pass: e2e_response_time_p99 is 1.00 s, expected <= 50ms.",
 			limit:  result.LimitKafka,
 		},
 	} {
@@ -437,7 +437,7 @@ func TestCaveatsOfAFailureNearTheAnswer(t *testing.T) {
 			{Phase: string(search.Bisect), OfferedPerS: 100}, {Phase: string(search.Bisect), OfferedPerS: 150},
 			{Phase: string(search.Confirm), OfferedPerS: 100, Passed: true},
 			{Phase: string(search.Curve), OfferedPerS: 110, Failures: []string{"the p99 is 68 ms"}},
-			{Phase: string(search.Bisect), OfferedPerS: 105, Doubtful: true},
+			{Phase: string(search.Curve), OfferedPerS: 105, Doubtful: true},
 		}}}
 	p.caveats(search.Finding{})
 	if want := []string{

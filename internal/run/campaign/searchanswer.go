@@ -86,7 +86,7 @@ func (c SearchConfig) curveAnswer(found *result.Search, err error) string {
 	highest, failed, told := 0.0, false, false
 	for _, p := range lastOfEach(found.Probes) {
 		switch {
-		case p.TooFew:
+		case p.TooFew || p.Doubtful:
 			continue
 		case !p.Passed:
 			failed = true
@@ -164,7 +164,7 @@ func (p *prober) caveats(f search.Finding) {
 			fmt.Sprintf("%s failed once and was not tried again: no probe was left", unit.PerSecond(f.FailedPerS)))
 	}
 	for _, probe := range last {
-		if probe.Phase != string(search.Curve) || probe.TooFew || p.found.HighestPerS == nil {
+		if probe.Phase != string(search.Curve) || probe.TooFew || probe.Doubtful || p.found.HighestPerS == nil {
 			continue
 		}
 		switch at := unit.PerSecond(probe.OfferedPerS); {

@@ -59,7 +59,7 @@ type Prober interface {
 // Defaults of Options.
 const (
 	DefaultResolution = 0.03
-	DefaultMaxProbes  = 12
+	DefaultMaxProbes  = 13
 )
 
 // Bounds of Options.

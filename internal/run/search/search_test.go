@@ -207,6 +207,22 @@ func TestNoiseIsBearable(t *testing.T) {
 	}
 }
 
+// On a machine whose times differ between runs, short probes and their confirmation often disagree.
+func TestRoughNoiseHasAnAnswer(t *testing.T) {
+	const searches, noise = 4000, 0.1
+	random := rand.New(rand.NewPCG(3, 4))
+	none := 0
+	for range searches {
+		p := &plant{capacityPerS: 1000, holdsPerS: 20 * math.Pow(1100./20, random.Float64()), noise: noise, random: random}
+		if f := find(t, p, search.Options{}); f.HighestPerS == 0 {
+			none++
+		}
+	}
+	if none > searches/40 {
+		t.Errorf("of %d searches %d ended without an answer", searches, none)
+	}
+}
+
 func TestRefutedInTheEnd(t *testing.T) {
 	s := search.New(search.Options{MaxProbes: 5})
 	for _, o := range []search.Outcome{{ReachedPerS: 1000}, {Passed: true}, {}, {}, {Passed: true}} {
@@ -215,7 +231,7 @@ func TestRefutedInTheEnd(t *testing.T) {
 		}
 		s.Tell(o)
 	}
-	const want = "capacity, bracket 900, bracket 1100, confirm 900, confirm 850.8: 850.8"
+	const want = "capacity, bracket 900, confirm 900, confirm 850.8, confirm 679.5: 679.5"
 	if got := told(s.Finding()); got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
@@ -223,7 +239,7 @@ func TestRefutedInTheEnd(t *testing.T) {
 
 func TestStalledToTheEnd(t *testing.T) {
 	f := find(t, &plant{capacityPerS: 1000, holdsPerS: 950, stalls: []int{2, 3}}, search.Options{MaxProbes: 5})
-	const want = "capacity, bracket 900, bracket 1100, retry 1100, confirm 900: 900"
+	const want = "capacity, bracket 900, confirm 900, confirm 900, confirm 900: 900"
 	if got := told(f); got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
@@ -277,7 +293,7 @@ func TestSteps(t *testing.T) {
 		},
 		"a failure that was an accident": {
 			"fpppppppppf",
-			"capacity, bracket 900, bracket 150, bisect 367.4, bisect 575, bisect 719.4, bisect 804.6, bisect 851, bisect 875.2, retry 900, confirm 900, confirm 1100: 900",
+			"capacity, bracket 900, bracket 150, bisect 367.4, bisect 575, bisect 719.4, bisect 804.6, bisect 851, bisect 875.2, retry 900, confirm 900, bracket 1100: 900",
 		},
 		"a confirmation that fails": {
 			"pfpppffpp",

@@ -5,7 +5,7 @@ import "math"
 // rungs are multiples of the capacity. The search begins at firstRung and goes down or up. Above
 // the last rung it doubles the rate. Below the first rung it gives up: a probe that fails at a
 // hundredth of the capacity fails for another reason than its rate. With the defaults, a resolution
-// of 3 % and twelve probes, any answer between the first and the last rung is confirmed by the
+// of 3 % and thirteen probes, any answer between the first and the last rung is confirmed by the
 // eleventh probe, if every probe is right at the first try.
 var rungs = []float64{0.01, 0.024, 0.15, 0.9, 1.1, 2, 5}
 
@@ -19,15 +19,17 @@ const (
 )
 
 // When a confirmation refutes a rate, the next rate is belowRefuted steps lower. Each further
-// refutation doubles the number of steps. A step is stepBelow × the resolution, so that rounding
-// leaves no gap to bisect.
+// refutation doubles the number of steps. If it is the last probe, it goes lastBelow steps lower, for
+// a coarse answer is better than none. A step is stepBelow × the resolution, so that rounding leaves
+// no gap to bisect.
 const (
 	belowRefuted = 2
+	lastBelow    = 8
 	stepBelow    = 0.95
 )
 
-// reserve is how many probes are kept: for the confirmation, and for a lower rate if that fails.
-const reserve = 2
+// reserve is how many probes are kept: for the confirmation, and for two lower rates if that fails.
+const reserve = 3
 
 type edge struct {
 	perS  float64
@@ -154,6 +156,9 @@ func (s *Search) narrow() (Step, bool) {
 
 func (s *Search) belowRefuted() float64 {
 	steps := belowRefuted * math.Exp2(float64(s.refuted-1))
+	if s.left() == 1 {
+		steps = max(steps, lastBelow)
+	}
 	return s.failedPerS() / math.Pow(1+stepBelow*s.o.Resolution, steps)
 }
 

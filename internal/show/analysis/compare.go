@@ -338,6 +338,16 @@ func Tested(a, b Repeated, level float64) stats.Comparison {
 	return c
 }
 
+// ShownRange reports whether the first and the last cell differ, if one of them was chosen for its extreme median. They are
+// not tested as a pair: the values of all cells are permuted among them.
+func ShownRange(cells []Repeated) bool {
+	groups := make([][]float64, len(cells))
+	for i, c := range cells {
+		groups[i] = c.Values
+	}
+	return stats.RangeTest(groups) <= DefaultAlpha
+}
+
 func wordFor(v stats.Verdict, good figure.Better) string {
 	switch {
 	case v == stats.TooFew:

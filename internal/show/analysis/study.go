@@ -428,16 +428,6 @@ func (d *Study) Against(ranked []Cell) (rest []Contender) {
 	return rest
 }
 
-// Spread reports whether the runs show that the ranked cells with the lowest and the highest median differ. The two
-// were chosen for their distance, so they are not tested as a pair: all values are permuted among all cells.
-func (d *Study) Spread(ranked []Cell) bool {
-	groups := make([][]float64, len(ranked))
-	for i, c := range ranked {
-		groups[i] = c.Figures[d.By.Name].Values
-	}
-	return stats.RangeTest(groups) <= DefaultAlpha
-}
-
 // CellsHead is the head of the column of cells if they are named by their values; else "".
 func CellsHead(d *Study) string {
 	if len(d.Cells) == 0 || d.Cells[0].Label == d.Cells[0].Name {

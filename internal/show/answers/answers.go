@@ -76,7 +76,7 @@ func carefully(d *analysis.Study, points []string) []string {
 	switch named := slices.ContainsFunc(d.Cells,
 		func(c analysis.Cell) bool { return strings.HasPrefix(first, d.Said(c.Label)) }); {
 	case most == 1 && len(points) > 1:
-		first, points = "One run of each carries no claim", slices.Insert(points, 0, "")
+		first = "In one run of each, so that none of this carries a claim: " + first
 	case most == 1:
 		first = "In one run of each, which carries no claim: " + first
 	case !named: // the name of a scenario keeps its case

@@ -106,10 +106,11 @@ func cellBottleneck(d *analysis.Cell) (most, text string) {
 	return most, text
 }
 
-// Package bottleneck uses these names if no resource is the bottleneck.
+// Names of package bottleneck; the first two are for no resource.
 const (
 	offeredLoad = "offered load"
 	notKnown    = "not known"
+	fullDisk    = "disk"
 )
 
 func quotient(r, base analysis.Repeated) string {

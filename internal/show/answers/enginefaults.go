@@ -31,8 +31,9 @@ func engineFaults(d *analysis.Study) Answer {
 			unit.Things(int64(acked), "record"), wereLost(int64(lost)), none(int64(again)), none(int64(twice)))
 		if c.Of(p99).N > 0 {
 			clause += ", first deliveries took " + medianOf(c, p99) + " at p99"
-			if base := d.PlainOf(c); base != nil && base.Of(p99).N > 0 {
-				clause += fmt.Sprintf(", %s times that of plain%s", quotient(c.Of(p99), base.Of(p99)), ifUnshown(c.Of(p99), base.Of(p99)))
+			if base := d.PlainOf(c); base != nil && quotient(c.Of(p99), base.Of(p99)) != unit.Absent {
+				clause += fmt.Sprintf(", %s times that of plain%s", quotient(c.Of(p99), base.Of(p99)),
+					ifUnshown(c.Of(p99), base.Of(p99)))
 			}
 		}
 		if gap := c.Of("delivery_gap_max"); gap.N > 0 {

@@ -48,8 +48,12 @@ func engineScaling(d *analysis.Study) Answer {
 			return cmp.Compare(a.Of(name).Summary.Median, b.Of(name).Summary.Median)
 		})
 		if peak != smallest && threadsOf(peak) != threadsOf(largest) {
-			clauses = append(clauses, fmt.Sprintf("the highest median of %s is %s, %s times that of the largest shape%s",
-				peak.EngineSaid(), at(peak), quotient(peak.Of(name), largest.Of(name)), ifUnshown(peak.Of(name), largest.Of(name))))
+			clause := fmt.Sprintf("the highest median of %s is %s, %s times that of the largest shape%s",
+				peak.EngineSaid(), at(peak), quotient(peak.Of(name), largest.Of(name)), ifUnshown(peak.Of(name), largest.Of(name)))
+			if ifUnshown(peak.Of(name), largest.Of(name)) == "" && peak.Of(name).N > 1 && !analysis.ShownRange(between(cells, peak, largest, name)) {
+				clause += ", which a test of the range does not show to be a difference"
+			}
+			clauses = append(clauses, clause)
 		}
 		if more := morePartitions(d, cells, name); len(more) > 0 {
 			clauses = append(clauses, fmt.Sprintf("with more partitions, %s had %s", largest.EngineSaid(),
@@ -66,13 +70,24 @@ func engineScaling(d *analysis.Study) Answer {
 func timeOfPlain(d *analysis.Study, cells []*analysis.Cell, time string) []string {
 	for _, c := range slices.Backward(cells) {
 		base := d.PlainOf(c)
-		if base == nil || c.Of(time).N == 0 || base.Of(time).N == 0 {
+		if base == nil || quotient(c.Of(time), base.Of(time)) == unit.Absent {
 			continue
 		}
 		return []string{fmt.Sprintf("the %s of %s is %s times that of plain at %s%s", analysis.FigureCalled(time).Title,
 			c.EngineSaid(), quotient(c.Of(time), base.Of(time)), shapeOf(c), ifUnshown(c.Of(time), base.Of(time)))}
 	}
 	return nil
+}
+
+// between returns the figure of first, of the other cells, and of last.
+func between(cells []*analysis.Cell, first, last *analysis.Cell, name string) []analysis.Repeated {
+	all := []analysis.Repeated{first.Of(name)}
+	for _, c := range cells {
+		if c != first && c != last {
+			all = append(all, c.Of(name))
+		}
+	}
+	return append(all, last.Of(name))
 }
 
 func queueTimes(d *analysis.Study) []column {

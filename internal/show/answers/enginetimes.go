@@ -55,7 +55,7 @@ func runsOfBoth(r, base analysis.Repeated) string {
 
 // alike reports whether enough runs do not show a difference.
 func alike(r, base analysis.Repeated) bool {
-	return (r.N > 1 || base.N > 1) && analysis.Tested(base, r, analysis.DefaultAlpha).Verdict == stats.NoDifference
+	return analysis.Tested(base, r, analysis.DefaultAlpha).Verdict == stats.NoDifference
 }
 
 // ifUnshown is unshown of a test of r against base.

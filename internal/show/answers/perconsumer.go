@@ -82,10 +82,13 @@ func moreConsumers(crews []crew) (clauses []string) {
 		if first.consumers > 1 {
 			clause += " each"
 		}
-		for i, more := range group[1:] {
+		for _, more := range group[1:] {
+			if more.consumers == first.consumers {
+				continue // another setting differs
+			}
 			and := ","
-			if i == len(group)-2 {
-				and = " and"
+			if more == last {
+				and = ", and"
 			}
 			clause += fmt.Sprintf("%s %d read %s each, %s times that of %d%s", and, more.consumers, more.each().Bounded(f),
 				quotient(more.each(), first.each()), first.consumers, ifUnshown(more.each(), first.each()))

@@ -90,7 +90,7 @@ func redeliveredBy(d *analysis.Study, cells []*analysis.Cell) string {
 		parts = append(parts, fmt.Sprintf("the tail is %s%s off the share that was dropped", of, unit.Percent(tail.v)))
 	}
 	if late.of != nil {
-		parts = append(parts, fmt.Sprintf("redeliveries are %s%s late at p99%s", of,
+		parts = append(parts, fmt.Sprintf("redeliveries are %s late at p99%s",
 			medianOf(late.of, "redelivery_lateness_p99"), late.where(d, len(cells))))
 	}
 	if len(parts) == 0 {
@@ -117,7 +117,7 @@ func (e extreme) where(d *analysis.Study, cells int) string {
 	if cells < 2 {
 		return ""
 	}
-	return " (" + d.Said(e.of.Label) + ")"
+	return " in the worst (" + d.Said(e.of.Label) + ")"
 }
 
 // anyQueue is nil if no run has a queue.

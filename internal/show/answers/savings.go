@@ -43,6 +43,14 @@ func spreads(d *analysis.Study, all []said) (clauses []string) {
 	return clauses
 }
 
+func repeatedOf(cells []analysis.Cell, name string) []analysis.Repeated {
+	all := make([]analysis.Repeated, len(cells))
+	for i := range cells {
+		all[i] = cells[i].Of(name)
+	}
+	return all
+}
+
 // spread names the cells with the lowest and the highest median of a figure, and their quotient if the runs show that
 // they differ; "" if fewer than two cells have the figure.
 func spread(d *analysis.Study, s said) string {
@@ -56,7 +64,12 @@ func spread(d *analysis.Study, s said) string {
 		low.Bounded(ranked.By), d.Said(cells[len(cells)-1].Label), high.Bounded(ranked.By))
 	rest := ranked.Against(cells)
 	several := slices.ContainsFunc(cells, func(c analysis.Cell) bool { return c.Figures[s.figure].N > 1 })
-	if times := quotient(high, low); times != unit.Absent && (!several || rest[len(rest)-1].Word == analysis.WordWorse && ranked.Spread(cells)) {
+	ends := rest[len(rest)-1]
+	switch times := quotient(high, low); {
+	case several && ends.Word != analysis.WordWorse: // said below
+	case several && !analysis.ShownRange(repeatedOf(cells, s.figure)):
+		text += ", which a test of the range does not show to be a difference"
+	case times != unit.Absent:
 		text += ", " + times + " times as much"
 	}
 	if low.N == 1 && several {

@@ -83,7 +83,7 @@ func slope(d *analysis.Study) Answer {
 		}
 	}
 	if memory := allInMemory(d); memory > 0 {
-		clauses = append(clauses, fmt.Sprintf("all that was stored fits in half of the machine's memory (%s): the runs do not show what more costs",
+		clauses = append(clauses, fmt.Sprintf("all that was stored fits in half of the machine's memory (%s): the runs do not show what more would cost",
 			bytesOf(memory)))
 	}
 	return table.says(clauses...)
@@ -96,7 +96,7 @@ func allInMemory(d *analysis.Study) (least float64) {
 		for _, r := range cell.Sample.Taken {
 			stored, known := analysis.FigureCalled("disk_bytes").Value(&r.Run)
 			memory := float64(r.Run.Run.Host.MemoryBytes)
-			limit := r.Run.Bottleneck != nil && r.Run.Bottleneck.Resource == "disk"
+			limit := r.Run.Bottleneck != nil && r.Run.Bottleneck.Resource == fullDisk
 			if !known || limit || stored >= memory/2 || r.Run.Run.Cluster.Kind != "kafka" {
 				return 0
 			}

@@ -214,7 +214,7 @@ func TestEngineAnswers(t *testing.T) {
 			}
 			showtest.Golden(t, "answer-"+name+".md", showtest.Written(t, campaign(c, ""), report.Options{Format: report.AsMarkdown}))
 			one, err := campaigns.Analyse(of(t, 1), "")
-			if err != nil || !strings.HasPrefix(one.Answer.Sentence, "One run of each carries no claim") {
+			if err != nil || !strings.HasPrefix(one.Answer.Sentence, "In one run of each, so that none of this carries a claim: ") {
 				t.Errorf("of one run: %q, %v", one.Answer.Sentence, err)
 			}
 		})

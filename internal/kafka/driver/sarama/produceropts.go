@@ -52,7 +52,10 @@ func producerConfig(cfg driver.ProducerConfig, n *network) (*ibm.Config, error) 
 	case p.Retry.Backoff <= 0 || config.Metadata.Retry.Backoff <= 0:
 		return nil, fmt.Errorf("%w: producer: Producer.Retry.Backoff is %v and Metadata.Retry.Backoff %v; give both more than 0",
 			driver.ErrConfig, p.Retry.Backoff, config.Metadata.Retry.Backoff)
-	case p.Flush.Frequency == 0 && (p.Flush.Messages > 0 || p.Flush.Bytes > 0):
+	case cfg.OneRecord && (p.Flush.Messages > 0 || p.Flush.Bytes > 0):
+		return nil, fmt.Errorf("%w: producer: with load.batch 1 record, Producer.Flush.Messages and Producer.Flush.Bytes hold records back; leave them out",
+			driver.ErrConfig)
+	case cfg.Linger == 0 && (p.Flush.Messages > 0 || p.Flush.Bytes > 0):
 		return nil, fmt.Errorf("%w: producer: without a linger time, Producer.Flush.Messages and Producer.Flush.Bytes hold the last records back for ever; give load.linger",
 			driver.ErrConfig)
 	}

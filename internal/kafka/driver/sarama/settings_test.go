@@ -84,7 +84,7 @@ func TestRefused(t *testing.T) {
 		"no backoff":              {DeliveryTimeout: time.Second, Client: map[string]string{"Producer.Retry.Backoff": "0s"}},
 		"a negative backoff":      {DeliveryTimeout: time.Second, Client: map[string]string{"Metadata.Retry.Backoff": "-1s"}},
 		"records held back":       {Client: map[string]string{"Producer.Flush.Messages": "100"}},
-		"with one record a batch": {Linger: time.Second, OneRecord: true, Client: map[string]string{"Producer.Flush.Messages": "100"}},
+		"with one record a batch": {Linger: time.Second, OneRecord: true, Client: map[string]string{"Producer.Flush.Bytes": "100"}},
 		"bytes are held back":     {Client: map[string]string{"Producer.Flush.Bytes": "100"}},
 	} {
 		c.Brokers, c.Topic, c.OnDone = []string{"localhost:1"}, "t", func(driver.Done) {}
