@@ -178,9 +178,15 @@ func offer(r *result.Run) string {
 	if records != "" {
 		records += " records"
 	}
+	partitions := things(r.Scenario, "topic.partitions", "partition")
+	if r.Scenario.Get("topic.existing") != "" { // the scenario does not say what it has
+		partitions = "an existing topic"
+		if r.Scenario.Get("load.producers") == "0" {
+			records = ""
+		}
+	}
 	return layout.List(text, records,
-		things(r.Scenario, "load.producers", "producer")+processes(r.Scenario),
-		things(r.Scenario, "topic.partitions", "partition"),
+		things(r.Scenario, "load.producers", "producer")+processes(r.Scenario), partitions,
 		groups(len(r.Groups))+things(r.Scenario, "consume.consumers", "consumer")+work(r.Scenario))
 }
 
