@@ -48,3 +48,14 @@ func TestTextOfRounds(t *testing.T) {
 		t.Errorf("%q is not in\n%s", want, got)
 	}
 }
+
+// The scenario's topic is the one that a run would make.
+func TestTextOfAnExistingTopic(t *testing.T) {
+	r := closedLoop(t)
+	resulttest.Set(&r.Run.Scenario, "topic.existing", "mine")
+	resulttest.Set(&r.Run.Scenario, "load.producers", "0")
+	got := text(t, r, report.Options{Width: 120})
+	if !bytes.Contains(got, []byte(" · an existing topic")) || bytes.Contains(got, []byte("12 partitions")) || bytes.Contains(got, []byte("mixed records")) {
+		t.Errorf("of a topic that it did not make:\n%s", got)
+	}
+}
