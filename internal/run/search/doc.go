@@ -18,8 +18,9 @@
 // failed; the search continues at higher rates, which have more records.
 //
 // A longer run confirms the highest rate that passed. If it fails, the search continues below with
-// long runs. Three probes are reserved for this; the last goes a fifth lower. The answer passed and was confirmed, and it is below
-// every rate that failed.
+// long runs. Three probes are reserved for this; the last goes a fifth lower.
+//
+// The answer passed and was confirmed, and it is below every rate that failed.
 //
 // Search is a plain state: Next returns the next probe and Tell takes its outcome. It makes no run,
 // reads no clock and knows no Kafka.

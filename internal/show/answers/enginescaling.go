@@ -48,12 +48,12 @@ func engineScaling(d *analysis.Study) Answer {
 			return cmp.Compare(a.Of(name).Summary.Median, b.Of(name).Summary.Median)
 		})
 		if peak != smallest && threadsOf(peak) != threadsOf(largest) {
-			clause := fmt.Sprintf("the highest median of %s is %s, %s times that of the largest shape%s",
-				peak.EngineSaid(), at(peak), quotient(peak.Of(name), largest.Of(name)), ifUnshown(peak.Of(name), largest.Of(name)))
-			if ifUnshown(peak.Of(name), largest.Of(name)) == "" && peak.Of(name).N > 1 && !analysis.ShownRange(between(cells, peak, largest, name)) {
-				clause += ", which a test of the range does not show to be a difference"
+			not := ifUnshown(peak.Of(name), largest.Of(name))
+			if not == "" && peak.Of(name).N > 1 && !analysis.ShownRange(between(cells, peak, largest, name)) {
+				not = unshownRange
 			}
-			clauses = append(clauses, clause)
+			clauses = append(clauses, fmt.Sprintf("the highest median of %s is %s, %s times that of the largest shape%s",
+				peak.EngineSaid(), at(peak), quotient(peak.Of(name), largest.Of(name)), not))
 		}
 		if more := morePartitions(d, cells, name); len(more) > 0 {
 			clauses = append(clauses, fmt.Sprintf("with more partitions, %s had %s", largest.EngineSaid(),

@@ -53,6 +53,8 @@ func runsOfBoth(r, base analysis.Repeated) string {
 	return fmt.Sprintf("%d and %d runs", r.N, base.N)
 }
 
+const unshownRange = ", which a test of the range does not show to be a difference"
+
 // alike reports whether enough runs do not show a difference.
 func alike(r, base analysis.Repeated) bool {
 	return analysis.Tested(base, r, analysis.DefaultAlpha).Verdict == stats.NoDifference

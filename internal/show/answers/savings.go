@@ -68,7 +68,7 @@ func spread(d *analysis.Study, s said) string {
 	switch times := quotient(high, low); {
 	case several && ends.Word != analysis.WordWorse: // said below
 	case several && !analysis.ShownRange(repeatedOf(cells, s.figure)):
-		text += ", which a test of the range does not show to be a difference"
+		text += unshownRange
 	case times != unit.Absent:
 		text += ", " + times + " times as much"
 	}
