@@ -96,17 +96,18 @@ var walls = map[string][]string{
 	"internal/plan/arrival":     {"internal/plan/unit"},
 	"internal/plan/payload":     {"internal/plan/unit"},
 	"internal/plan/spelling":    {},
+	"internal/plan/textfile":    {},
 	"internal/plan/native":      {"internal/plan/spelling"},
 	"internal/plan/scenario":    {"internal/plan/native", "internal/plan/payload", "internal/plan/spelling", "internal/plan/unit"},
 	"internal/measure/stats":    {},
 	"internal/run/search":       {},
 	"internal/result/figure":    {"internal/result", "internal/plan/spelling", "internal/plan/unit"},
 	// Converts results of other tools; it only reads files.
-	"internal/result/foreign": {"internal/measure/latency", "internal/result", "internal/plan/unit"},
+	"internal/result/foreign": {"internal/measure/latency", "internal/result", "internal/plan/textfile", "internal/plan/unit"},
 
 	// It is below the driver because everything that opens a connection logs in: clients under
 	// test, administration, probes.
-	"internal/kafka/access": {"internal/plan/spelling"},
+	"internal/kafka/access": {"internal/plan/spelling", "internal/plan/textfile"},
 
 	"internal/kafka/driver": {"internal/kafka/access", "internal/plan/native"},
 	// It counts the bytes on the Go clients' connections, and cuts the connections of a killed

@@ -64,7 +64,8 @@ type Delivery struct {
 	DeliveredPerS  float64  `json:"delivered_per_s"`
 	DuplicatesPerS *float64 `json:"duplicates_per_s,omitempty"`
 	Ratio          float64  `json:"ratio"` // unique ÷ (copies × scheduled); not clipped
-	// Bytes are keys and values of delivered records, for a run without producers.
+	// Bytes are keys and values of delivered records, for a run without producers or if another
+	// tool counted them.
 	Bytes int64 `json:"bytes,omitempty"`
 	// LostRanges are the first lost ranges.
 	LostRanges []LostRange `json:"lost_ranges,omitempty"`

@@ -8,7 +8,7 @@ import (
 // Imported says that another tool made the run, and what its result does not contain. This tool did
 // not judge such a run.
 type Imported struct {
-	Format string `json:"format"` // ssp, producer-perf, consumer-perf, omb, hlog
+	Format string `json:"format"` // ssp, producer-perf, consumer-perf, share-consumer-perf, e2e-latency, omb, hlog, hgrm
 	File   string `json:"file"`   // the file that was read, without its folder
 	// CannotSay names fields that cannot be null and that the other tool's result does not contain,
 	// by their path in run.json ("delivery.lost", or "warmup" for the whole block). Fields of

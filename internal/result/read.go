@@ -123,6 +123,7 @@ func ReadSummary(fsys fs.FS, dir string) (*Run, error) {
 	if err := readDocument(fsys, dir, SummaryFile, ErrNotARun, run); err != nil {
 		return nil, err
 	}
+	run.Verdict.Status = statusOf(run.Verdict.Status, run.Run.Imported)
 	return run, nil
 }
 

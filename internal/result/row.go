@@ -69,7 +69,7 @@ type rowDocument struct {
 func (d *rowDocument) row(dir string) Row {
 	run := Run{Run: Info{FinishedAt: d.Run.FinishedAt, Imported: d.Run.Imported, NotMeasured: d.Run.NotMeasured}}
 	r := Row{
-		Dir: dir, ID: d.Run.ID, Name: d.Run.Name, Status: d.Verdict.Status,
+		Dir: dir, ID: d.Run.ID, Name: d.Run.Name, Status: statusOf(d.Verdict.Status, d.Run.Imported),
 		Finished: run.Finished(), Interrupted: d.Run.Interrupted,
 	}
 	if run.Says("run.started_at") {

@@ -24,6 +24,9 @@ const SchemaVersion = 1
 const (
 	Valid   = "valid"
 	Invalid = "invalid"
+	// Unchecked is the status of an imported run that does not contradict itself: our rules did not
+	// judge it.
+	Unchecked = "imported"
 )
 
 // Run is run.json. Load, Delivery and Time count the records of the measured window, by intended
@@ -180,7 +183,19 @@ type System struct {
 
 // Verdict says whether the figures are valid.
 type Verdict struct {
-	Status   string   `json:"status" jsonschema:"enum=valid,enum=invalid"`
+	Status   string   `json:"status" jsonschema:"enum=valid,enum=invalid,enum=imported"`
 	Reasons  []string `json:"reasons"`
 	Warnings []string `json:"warnings"`
+}
+
+// Usable reports whether figures may be taken from the run: it is valid, or imported and does not
+// contradict itself.
+func (v Verdict) Usable() bool { return v.Status == Valid || v.Status == Unchecked }
+
+// statusOf is a recorded status: older imports called a run valid that nobody had judged.
+func statusOf(recorded string, imported *Imported) string {
+	if imported != nil && recorded == Valid {
+		return Unchecked
+	}
+	return recorded
 }

@@ -35,6 +35,14 @@ type Time struct {
 	// ErrorNs is the largest error, up or down, of any value because the clocks of two machines
 	// differ. Absent if the two ends of each value are from one clock.
 	ErrorNs int64 `json:"error_ns,omitempty" jsonschema:"minimum=0"`
+	// CDF are cumulative counts at ascending values, if another tool's result has them.
+	CDF []CDFPoint `json:"cdf,omitempty"`
+}
+
+// CDFPoint is the number of values that are not above AtMostNs.
+type CDFPoint struct {
+	AtMostNs int64 `json:"at_most_ns"`
+	Count    int64 `json:"count"`
 }
 
 // TimeOf converts a distribution for a result.

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf16"
+
+	"kafkabench.example/kafka-bench/internal/plan/textfile"
 )
 
 type property struct {
@@ -15,10 +17,20 @@ type property struct {
 var errEscape = errors.New(`\u is not followed by four hexadecimal digits`)
 
 // properties reads the format of java.util.Properties: ISO 8859-1 characters, lines that continue after a
-// backslash, and keys that end at =, : or white space.
+// backslash, and keys that end at =, : or white space. A byte order mark makes it Unicode: Java would take the mark for a
+// part of the first key.
 func properties(content []byte, mistake func(line int, err error)) []property {
+	decoded, marked, err := textfile.Decode(content)
+	if nul := new(textfile.NULError); errors.As(err, &nul) {
+		mistake(nul.Line, err)
+		return nil
+	}
+	text := string(decoded)
+	if !marked {
+		text = latin1(content)
+	}
 	var all []property
-	for _, l := range logicalLines(content) {
+	for _, l := range logicalLines(text) {
 		key, value := split(l.text)
 		k, err := unescape(key)
 		v, err2 := unescape(value)
@@ -38,8 +50,8 @@ type logicalLine struct {
 
 const blank = " \t\f"
 
-func logicalLines(content []byte) []logicalLine {
-	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(latin1(content))
+func logicalLines(text string) []logicalLine {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	natural := strings.Split(text, "\n")
 	var logical []logicalLine
 	for i := 0; i < len(natural); i++ {

@@ -18,6 +18,8 @@ func TestProperties(t *testing.T) {
 		`# no\` + "\na=b": "2 a=b", `a=\` + "\n# b": "1 a=# b", `a=b\`: "1 a=b", "a=b\r\nc=d\re=f": "1 a=b|2 c=d|3 e=f",
 		`a=\t\n\u00e4\z\\`: "1 a=\t\nä" + `z\`, `a=\ud83d\ude00`: "1 a=😀", "a=\xe4": "1 a=ä",
 		`a=\u00`: "1 !", "ok=1\n" + `a=\uzzzz` + "\nb=2": "1 ok=1|2 !|3 b=2", "": "", `\`: "1 =",
+		"\xef\xbb\xbfa=ä": "1 a=ä", "\xff\xfea\x00=\x00\xe4\x00\r\x00\n\x00b\x00": "1 a=ä|2 b=", "\xfe\xff\x00a\x00=\x00b": "1 a=b",
+		"a\x00=\x00b\x00": "1 !", "a=1\nb=\x00": "2 !",
 	}
 	for text, want := range tests {
 		var got []string

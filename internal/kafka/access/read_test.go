@@ -2,6 +2,7 @@ package access_test
 
 import (
 	"crypto/x509"
+	"encoding/binary"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/access/accesstest"
@@ -237,4 +239,29 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("a value is repeated:\n%s", said)
 		}
 	})
+}
+
+// Editors write a byte order mark, and PowerShell UTF-16. A key that was not recognised because of it would mean
+// PLAINTEXT.
+func TestByteOrderMarkLeavesTLSOn(t *testing.T) {
+	const text = "security.protocol=SSL\n"
+	wide := func(mark string, order binary.AppendByteOrder) string {
+		content := []byte(mark)
+		for _, unit := range utf16.Encode([]rune(text)) {
+			content = order.AppendUint16(content, unit)
+		}
+		return string(content)
+	}
+	for name, content := range map[string]string{
+		"UTF-8": "\xef\xbb\xbf" + text, "UTF-16LE": wide("\xff\xfe", binary.LittleEndian), "UTF-16BE": wide("\xfe\xff", binary.BigEndian),
+	} {
+		a, warnings, err := access.Parse("c.properties", []byte(content))
+		if err != nil || len(warnings) > 0 || a.TLS == nil {
+			t.Errorf("%s: TLS %v, %v, %q", name, a.TLS != nil, err, warnings)
+		}
+	}
+	_, _, err := access.Parse("c.properties", []byte(wide("", binary.LittleEndian)))
+	if err == nil || !strings.Contains(err.Error(), "c.properties:1: there is a NUL byte") || !strings.Contains(err.Error(), "save the file as UTF-8") {
+		t.Errorf("UTF-16 without a mark: %v", err)
+	}
 }

@@ -69,6 +69,8 @@ type ComparedSet struct {
 	Runs   []string `json:"runs"`  // folders of the runs that figures are taken from
 	All    int      `json:"all"`   // number of given runs, each counted once
 	Valid  int      `json:"valid"` // number of these that are valid
+	// Imported is the number of these that another tool made and nobody judged.
+	Imported int `json:"imported,omitempty"`
 	// Missing is the number of further runs that a campaign tried and that left no
 	// files to read.
 	Missing int `json:"missing,omitempty"`
@@ -233,7 +235,7 @@ func Letter(i int) string {
 }
 
 func comparedSet(i int, s Sample) ComparedSet {
-	set := ComparedSet{Letter: Letter(i), Label: s.Label, All: len(s.Runs), Valid: s.Valid, Missing: s.Missing,
+	set := ComparedSet{Letter: Letter(i), Label: s.Label, All: len(s.Runs), Valid: s.Valid - s.Imported, Imported: s.Imported, Missing: s.Missing,
 		Runs: []string{}}
 	for _, r := range s.Taken {
 		set.Runs = append(set.Runs, r.Dir)

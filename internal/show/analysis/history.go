@@ -120,7 +120,7 @@ func Over(runs []*result.Recorded, o HistoryOptions) (*History, error) {
 	sorted, twice := result.Distinct(runs)
 	slices.SortStableFunc(sorted, inTime)
 	for _, r := range sorted {
-		if r.Run.Verdict.Status != result.Valid {
+		if !r.Run.Verdict.Usable() {
 			h.LeftOut = append(h.LeftOut, r.Dir)
 			continue
 		}

@@ -55,12 +55,15 @@ func CellSet(c *result.RecordedCampaign, cell int) Set {
 	return set
 }
 
-// Sample is a set with the runs that figures are taken from: the valid ones in the order of time,
-// or all finished ones if none is valid.
+// Sample is a set with the runs that figures are taken from: the valid and the imported ones in the
+// order of time, or all finished ones if there is none.
 type Sample struct {
 	Set
 	Taken []*result.Recorded
-	Valid int
+	// Valid is the number of valid and imported runs, Imported that of the imported ones, which
+	// nobody judged.
+	Valid    int
+	Imported int
 	Among []*result.Run // runs that figures are compared with, including its own
 }
 
@@ -71,7 +74,10 @@ func sampleOf(s Set) Sample {
 		if r.Run.Finished() {
 			finished = append(finished, r)
 		}
-		if r.Run.Verdict.Status == result.Valid {
+		if r.Run.Verdict.Status == result.Unchecked {
+			taken.Imported++
+		}
+		if r.Run.Verdict.Usable() {
 			taken.Valid++
 			taken.Taken = append(taken.Taken, r)
 		}
@@ -123,7 +129,7 @@ func (s Sample) otherwise(f figure.Figure) string {
 	return ""
 }
 
-// Survivors reports whether some of the tried runs are missing or not valid. They may have failed
+// Survivors reports whether some of the tried runs are missing or invalid. They may have failed
 // because of the effect that the comparison should find.
 func (s Sample) Survivors() bool { return s.Valid != len(s.Runs)+s.Missing }
 

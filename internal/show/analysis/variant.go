@@ -51,7 +51,7 @@ func Variants(runs []*result.Recorded) []Variant {
 			grouped = append(grouped, Variant{Name: name})
 		}
 		grouped[i].All++
-		if r.Run.Verdict.Status == result.Valid {
+		if r.Run.Verdict.Usable() {
 			grouped[i].Valid++
 		}
 		if r.Run.Finished() {
@@ -62,7 +62,7 @@ func Variants(runs []*result.Recorded) []Variant {
 		v := &grouped[i]
 		if v.Valid > 0 {
 			v.Runs = slices.DeleteFunc(v.Runs,
-				func(r *result.Recorded) bool { return r.Run.Verdict.Status != result.Valid })
+				func(r *result.Recorded) bool { return !r.Run.Verdict.Usable() })
 		}
 	}
 	return besideEachOther(grouped)

@@ -202,7 +202,7 @@ func codecs(in Input) (draw.Spec, error) {
 		runs = in.Campaign.Runs
 	}
 	runs = slices.DeleteFunc(readable(runs), func(r *result.Recorded) bool {
-		return len(r.Run.Compression) == 0 || r.Run.Verdict.Status != result.Valid
+		return len(r.Run.Compression) == 0 || !r.Run.Verdict.Usable()
 	})
 	if len(runs) == 0 {
 		return draw.Spec{}, &Missing{Of: "the input", Field: "compression of a valid run", File: runFile}

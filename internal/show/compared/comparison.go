@@ -624,7 +624,15 @@ func described(s analysis.Sample) string {
 
 func state(s analysis.Sample) string {
 	all := unit.Things(int64(len(s.Runs)), "run")
-	switch {
+	switch left := len(s.Runs) - s.Valid; {
+	case s.Imported == s.Valid && s.Valid > 0 && left == 0:
+		return all + ", imported, not checked"
+	case s.Imported > 0:
+		text := fmt.Sprintf("%s, %d valid, %d imported, not checked", all, s.Valid-s.Imported, s.Imported)
+		if left > 0 {
+			text += ", the others left out"
+		}
+		return text
 	case s.Valid == len(s.Runs) && s.Valid == 1:
 		return "1 run, valid"
 	case s.Valid == len(s.Runs):

@@ -17,11 +17,11 @@ func Comparison(c *compared.Comparison) *Page {
 	if len(c.Sets) == 2 {
 		p.Title = c.Sets[1].Label + " against " + c.Sets[0].Label
 	}
-	valid, all := 0, 0
+	valid, imported, all := 0, 0, 0
 	for _, s := range c.Sets {
-		valid, all = valid+s.Valid, all+s.All+s.Missing
+		valid, imported, all = valid+s.Valid, imported+s.Imported, all+s.All+s.Missing
 	}
-	p.Badges = []Badge{validRuns(valid, all)}
+	p.Badges = []Badge{validRuns(valid, imported, all)}
 	if twice := c.Head.Twice(); twice != "" {
 		p.Remarks = append(p.Remarks, Text{Doubtful, twice})
 	}

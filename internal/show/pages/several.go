@@ -28,24 +28,30 @@ func besideEachOther(runs []*result.Recorded) *Page {
 	if len(runs) == 1 {
 		return Run(runs[0])
 	}
-	valid := 0
+	valid, imported := 0, 0
 	for _, r := range runs {
-		if r.Run.Verdict.Status == result.Valid {
+		switch r.Run.Verdict.Status {
+		case result.Valid:
 			valid++
+		case result.Unchecked:
+			imported++
 		}
 	}
 	p := &Page{Kind: "Runs side by side", Title: unit.Things(int64(len(runs)), "run")}
-	p.Badges = []Badge{validRuns(valid, len(runs))}
+	p.Badges = []Badge{validRuns(valid, imported, len(runs))}
 	p.sections(report.Several(runs), "Figures")
 	p.severalCharts("Charts", runs)
 	p.section("Runs", Part{Table: runsTable(runs)})
 	return p
 }
 
-func validRuns(valid, all int) Badge {
+func validRuns(valid, imported, all int) Badge {
 	b := Badge{"runs", fmt.Sprintf("%s of %s valid", unit.Count(int64(valid)), unit.Count(int64(all))), Doubtful}
+	if imported > 0 {
+		b.Text += fmt.Sprintf(", %s imported and not checked", unit.Count(int64(imported)))
+	}
 	switch {
-	case valid == 0:
+	case valid+imported == 0:
 		b.Tone = Bad
 	case valid == all:
 		b.Tone = Good

@@ -40,7 +40,7 @@ func Study(c *result.RecordedCampaign, by string) (*Page, error) {
 		valid += cell.Valid
 	}
 	made := c.Campaign.Made()
-	p.Badges = []Badge{validRuns(valid, made)}
+	p.Badges = []Badge{validRuns(valid, 0, made)}
 	if !c.Campaign.Finished() {
 		p.Badges = append(p.Badges, Badge{"campaign", "not finished", Doubtful})
 	}

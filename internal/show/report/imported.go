@@ -14,15 +14,9 @@ import (
 // Standing returns a run's standing in a word or two: valid, invalid, imported, "interrupted,
 // valid", "invalid, imported". Only "valid" means that all rules judged the whole planned run.
 func Standing(r *result.Run) string {
-	valid := r.Verdict.Status == result.Valid
-	word := result.Invalid
-	switch {
-	case r.Run.Imported != nil && valid:
-		word = "imported"
-	case r.Run.Imported != nil:
+	word := r.Verdict.Status
+	if r.Run.Imported != nil && !r.Verdict.Usable() {
 		word += ", imported"
-	case valid:
-		word = result.Valid
 	}
 	switch {
 	case !r.Finished():

@@ -16,7 +16,9 @@ func TestStanding(t *testing.T) {
 	for want, change := range map[string]func(*result.Run){
 		"valid":                 func(*result.Run) {},
 		"invalid":               func(r *result.Run) { r.Verdict.Status = result.Invalid },
-		"imported":              func(r *result.Run) { r.Run.Imported = &result.Imported{} },
+		"imported": func(r *result.Run) {
+			r.Run.Imported, r.Verdict.Status = &result.Imported{}, result.Unchecked
+		},
 		"invalid, imported":     func(r *result.Run) { r.Run.Imported, r.Verdict.Status = &result.Imported{}, result.Invalid },
 		"interrupted, valid":    func(r *result.Run) { r.Run.Interrupted = true },
 		"interrupted, invalid":  func(r *result.Run) { r.Run.Interrupted, r.Verdict.Status = true, result.Invalid },

@@ -150,7 +150,7 @@ func markdownRun(m *layout.Markdown, r *result.Recorded) {
 func markdownSeveral(m *layout.Markdown, runs []*result.Recorded) {
 	valid, imported := 0, ""
 	for _, r := range runs {
-		if r.Run.Verdict.Status == result.Valid && r.Run.Run.Imported == nil {
+		if r.Run.Verdict.Status == result.Valid {
 			valid++
 		}
 	}
@@ -248,7 +248,7 @@ func markdownCaveats(m *layout.Markdown, runs []*result.Recorded) {
 
 func verdictMark(r *result.Run) string {
 	switch {
-	case r.Verdict.Status != result.Valid:
+	case !r.Verdict.Usable():
 		return "❌ " + heading(r)
 	case proven(r):
 		return "✅ valid"

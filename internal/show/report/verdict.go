@@ -44,7 +44,7 @@ const endedEarly = "the run was ended early; the figures speak of what there was
 
 func standingStyle(r *result.Run) string {
 	switch {
-	case r.Verdict.Status != result.Valid:
+	case !r.Verdict.Usable():
 		return layout.Red
 	case !proven(r):
 		return layout.Yellow

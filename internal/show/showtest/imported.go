@@ -24,7 +24,7 @@ func Imported(name string) *result.Recorded {
 			}},
 			Phases: []result.Phase{{Name: "measure", EndNs: 1e9}},
 		},
-		Verdict: result.Verdict{Status: result.Valid, Warnings: []string{"imported (producer-perf): not judged"}},
+		Verdict: result.Verdict{Status: result.Unchecked, Warnings: []string{"imported (producer-perf): not judged"}},
 		Load:    result.Load{Scheduled: 5000, Admitted: 5000, Acked: 5000, OfferedPerS: 5000, AckedPerS: 5000},
 		Time:    map[string]result.Time{"send_service_time": {Count: 5000, P50Ns: 1_000_000, P99Ns: 3_000_000, MaxNs: 9_000_000}},
 	}}
