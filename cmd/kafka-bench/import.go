@@ -29,20 +29,31 @@ func importCommand() *cobra.Command {
 		Long: `Turn results of other tools into run folders, so that report and compare take
 them like ours. The format is recognised by the content:
 
-  ssp             SSP Kafka Bench's JSON
-  producer-perf   what kafka-producer-perf-test prints
-  consumer-perf   what kafka-consumer-perf-test prints
-  omb             the OpenMessaging Benchmark's JSON
-  hlog            an HdrHistogram interval log
+  ssp                  SSP Kafka Bench's JSON
+  producer-perf        what kafka-producer-perf-test prints
+  consumer-perf        what kafka-consumer-perf-test prints
+  share-consumer-perf  what kafka-share-consumer-perf-test prints
+  e2e-latency          what kafka-e2e-latency prints
+  omb                  the OpenMessaging Benchmark's JSON
+  hlog                 an HdrHistogram interval log
+  hgrm                 HdrHistogram's table of percentiles
+
+A file may be UTF-8, or UTF-16 with a byte order mark. Copied output may have
+colours, "> " or "| " or a log's prefix in front, and decimal commas. What can be
+read in two ways is refused, with its line. Outputs of one tool that follow one
+another in a file become a run each.
 
 Each figure gets the name of what it measures: a latency that begins when a record
 is sent is a service time here. A figure that a source does not have stays empty,
 and run.imported.cannot_say names it; known errors of a source are among the
 warnings. An imported run was not judged by the rules for our runs: its status is
-"imported" where ours have "valid", and its first warning says so.
+"imported" where ours have "valid", its first warning says so, and comparisons say
+"imported, not checked".
 
 A log that report --hlog-merge wrote becomes its runs again, each with its name; if
 there are several, --name is put before these names.
+
+The unit of hgrm is not in the file: say it with --hlog-unit.
 
 Nothing is imported unless all files can be read.`,
 		Example: `  kafka-bench import results-overload.json
@@ -55,17 +66,20 @@ Nothing is imported unless all files can be read.`,
 	}
 	addOut(c, &flags.out)
 	f := c.Flags()
-	f.StringVar(&flags.format, "format", string(foreign.Auto), "auto, ssp, producer-perf, consumer-perf, omb or hlog")
+	f.StringVar(&flags.format, "format", string(foreign.Auto), "auto, "+foreign.Choices())
 	f.StringVar(&flags.name, "name", "", "the name of the runs (default: that of each file, without its ending)")
-	f.StringVar(&flags.unit, "hlog-unit", "ns", "what a histogram log counts in: ns, us or ms")
+	f.StringVar(&flags.unit, "hlog-unit", "", "what a histogram counts in: ns, us or ms (default: ns for hlog; hgrm needs it)")
 	return c
 }
 
 // importFiles reads all files before it writes any run.
 func importFiles(paths []string, flags importFlags, stdout io.Writer) error {
-	unit, err := foreign.ParseHlogUnit(flags.unit)
-	if err != nil {
-		return fmt.Errorf("--hlog-unit %s: %w", flags.unit, err)
+	var unit time.Duration
+	if flags.unit != "" {
+		var err error
+		if unit, err = foreign.ParseHlogUnit(flags.unit); err != nil {
+			return fmt.Errorf("--hlog-unit %s: %w", flags.unit, err)
+		}
 	}
 	options := foreign.Options{
 		Format: foreign.Format(flags.format), Name: flags.name, HlogUnit: unit, Location: time.Local, Tool: tool(),
@@ -93,7 +107,7 @@ func importFiles(paths []string, flags importFlags, stdout io.Writer) error {
 		if err != nil {
 			return err
 		}
-		invalid = invalid || r.Run.Verdict.Status != result.Valid
+		invalid = invalid || r.Run.Verdict.Status == result.Invalid
 		saved = append(saved, report.Imported{Dir: dir, Run: &r.Run})
 	}
 	if err := report.Imports(stdout, saved,

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,14 +67,14 @@ func TestImportIsAllOrNothing(t *testing.T) {
 	}
 	got := invoke(t, "import", "producer.txt", "cut.json", "other.txt", "missing.txt")
 	want := `kafka-bench: cut.json:1: it is not JSON: unexpected end of JSON input
-other.txt: not a result that can be imported: it shows the marks of none of ssp, producer-perf, consumer-perf, omb, hlog; if it is one of them, say so with --format
+other.txt: not a result that can be imported: it shows the marks of none of ssp, producer-perf, consumer-perf, share-consumer-perf, e2e-latency, omb, hlog, hgrm; if it is one of them, say so with --format
 cannot read a result: stat missing.txt: no such file or directory
 `
 	if got.stderr != want || got.code != exitBadInput {
 		t.Errorf("exit code %d and\n%s, want %d and\n%s", got.code, got.stderr, exitBadInput, want)
 	}
 	wantNothing(t, "runs")
-	wantBad(t, invoke(t, "import", "producer.txt", "--format", "csv"), `--format csv: there is no format "csv"; choose one of auto, ssp, producer-perf, consumer-perf, omb, hlog`)
+	wantBad(t, invoke(t, "import", "producer.txt", "--format", "csv"), `--format csv: there is no format "csv"; choose one of auto, ssp, producer-perf, consumer-perf, share-consumer-perf, e2e-latency, omb, hlog, hgrm`)
 	wantBad(t, invoke(t, "import", "producer.txt", "--hlog-unit", "s"), `--hlog-unit s: there is no unit "s"; choose ns, us or ms`)
 	wantBad(t, invoke(t, "import"), "import needs a FILE: the result of another tool")
 }
@@ -115,6 +116,62 @@ func runValid(t *testing.T, scenario, out string) {
 		got := l.invoke(t, "run", scenario, "--cluster", "embedded", "--out", out)
 		wantValid(t, got, onlyRun(t, out).Run)
 	})
+}
+
+// An imported run has no verdict of ours: nothing counts it as valid.
+func TestImportedRunsAreNotValid(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := prepareImport("producer.txt"); err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range []string{"before", "after"} {
+		if got := invoke(t, "import", "producer.txt", "--out", set); got.code != exitValid {
+			t.Fatal(got.stderr)
+		}
+		if status := onlyRun(t, set).Run.Verdict.Status; status != result.Unchecked {
+			t.Errorf("the status is %s", status)
+		}
+	}
+	got := invoke(t, "compare", "before", "after")
+	if strings.Count(got.stdout, "1 run, imported, not checked") != 2 || strings.Contains(got.stdout, ", valid") || strings.Contains(got.stdout, "all valid") {
+		t.Errorf("compare says\n%s%s", got.stdout, got.stderr)
+	}
+	asJSON := invoke(t, "compare", "before", "after", "--format", "json").stdout
+	if strings.Count(asJSON, `"imported": 1`) != 2 || strings.Count(asJSON, `"valid": 0`) != 2 {
+		t.Errorf("compare as JSON says\n%.2000s", asJSON)
+	}
+	if csv := invoke(t, "report", "before", "after", "--format", "csv").stdout; strings.Contains(csv, "valid") {
+		t.Errorf("the CSV says\n%s", csv)
+	}
+}
+
+// Two outputs in one file are two runs, also for whoever looks at the folder.
+func TestImportOfTwoOutputs(t *testing.T) {
+	t.Chdir(t.TempDir())
+	content, err := foreignSample("producer.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("both.txt", append(content, content...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got := invoke(t, "import", "both.txt", "--name", "n")
+	listed, err := result.List("runs")
+	if err != nil || len(listed) != 2 || listed[0].Run.Load.Acked != 40_000 || listed[1].Run.Load.Acked != 40_000 {
+		t.Fatalf("%d runs, %v\n%s%s", len(listed), err, got.stdout, got.stderr)
+	}
+	if names := []string{listed[0].Run.Run.Name, listed[1].Run.Run.Name}; !slices.Contains(names, "n-1") || !slices.Contains(names, "n-2") {
+		t.Errorf("the names are %v", names)
+	}
+}
+
+func TestImportOfPercentilesNeedsTheUnit(t *testing.T) {
+	path := filepath.Join(sampleDir, "poll_time.hgrm")
+	wantBad(t, invoke(t, "import", path), path+":1: the table does not say its unit; say it with --hlog-unit ns, us or ms")
+	out := t.TempDir()
+	if got := invoke(t, "import", path, "--hlog-unit", "us", "--out", out); got.code != exitValid || onlyRun(t, out).Run.Time["poll_time"].P50Ns != 1200 {
+		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+	}
 }
 
 func TestSummaryWithoutHistograms(t *testing.T) {

@@ -151,6 +151,10 @@ func TestRow(t *testing.T) {
 	r.Run.Run.Imported = &result.Imported{Format: "omb", CannotSay: []string{"load.offered_per_s", "lag"}}
 	r.Run.Run.NotMeasured = []string{"time.e2e_response_time"}
 	got = row(r)
+	run, err := result.ReadSummary(root, got.Dir)
+	if err != nil || got.Status != result.Unchecked || run.Verdict.Status != result.Unchecked { // an older import called itself valid
+		t.Errorf("the status of an imported run is %s in a list and %s by itself, %v", got.Status, run.Verdict.Status, err)
+	}
 	if got.Imported != "omb" || got.OfferedPerS != nil || got.AckedPerS == nil || got.E2EP99Ns != nil ||
 		got.LagPeakRecords != nil {
 		t.Errorf("the row has what the run cannot say: %+v", got)

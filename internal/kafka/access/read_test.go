@@ -229,6 +229,8 @@ func FuzzParse(f *testing.F) {
 		"org.apache.kafka.common.security.plain.PlainLoginModule required \\\n username=\"alice\" password=\"" + secret + "\";"))
 	f.Add([]byte("security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.certificates=-----BEGIN CERTIFICATE-----\\n" + secret + "-----END CERTIFICATE-----"))
 	f.Add([]byte("ssl.keystore.key=-----BEGIN PRIVATE KEY-----\n" + secret + "\n-----END PRIVATE KEY-----"))
+	f.Add([]byte("\xef\xbb\xbfsecurity.protocol=SSL\n"))
+	f.Add([]byte("\xff\xfea\x00=\x00b\x00"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		_, warnings, err := access.Parse("c.properties", content)
 		var mistakes access.Mistakes

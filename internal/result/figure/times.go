@@ -70,16 +70,16 @@ func (s Statistic) of(metric string) func(*result.Run) (float64, string) {
 	return func(r *result.Run) (float64, string) {
 		t := r.Time[metric]
 		population := Independent(r, metric, t.Count+t.NotEnded)
+		counted := r.Says("time." + metric + ".count") // an imported distribution may have figures without a count
 		switch {
 		case r.Load.ClosedLoop && fromIntended(metric):
 			return 0, "in a closed loop nothing has an intended send time to count from"
-		case t.Count+t.NotEnded == 0 || t.Count == 0 && s.OfEnded() || !s.Taken(t):
+		case counted && (t.Count+t.NotEnded == 0 || t.Count == 0 && s.OfEnded()) || !s.Taken(t):
 			return 0, notMeasured
 		case t.NotEnded > 0 && s.OfAll():
 			return 0, fmt.Sprintf("%s of %s records had not ended", unit.Count(t.NotEnded),
 				unit.Count(t.Count+t.NotEnded))
-		// An imported distribution may have figures without a count.
-		case s.Percentile > 0 && r.Says("time."+metric+".count") && !Supported(s.Percentile, population):
+		case s.Percentile > 0 && counted && !Supported(s.Percentile, population):
 			return 0, fmt.Sprintf("%s records are too few for %s", unit.Count(population), s.Title)
 		}
 		return s.Ns(t), ""

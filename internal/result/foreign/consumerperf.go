@@ -5,7 +5,6 @@ import (
 	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,32 +16,59 @@ import (
 // table had no columns from rebalance.time.ms on. With these columns the measured window begins
 // when the consumer has its partitions, as in our runs.
 func readConsumerPerf(d *draft, content []byte) error {
-	t, err := d.consumerTable(content)
+	t, err := d.consumerTable(content, consumerTotals, consumerDetailed, consumerTotals[:consumerOlder],
+		consumerDetailed[:consumerOlder])
 	if err != nil {
 		return err
 	}
 	d.Run.Run.Driver = result.Driver{Name: "kafka-consumer-perf-test"}
 	d.Run.Consumer = result.Consumer{Members: 1, Workers: 1}
-	d.tells("consumer.members", "consumer.workers", "delivery.checked", "delivery.delivered",
-		"delivery.delivered_per_s")
-	if t.detailed {
+	d.tells("consumer.members", "consumer.workers")
+	if t.columns[0] == consumerDetailed[0] {
 		err = t.intervals(d)
 	} else {
 		err = t.totals(d)
 	}
-	d.warn("it reads what is there already, as fast as it can: its rate is a closed loop's, and it has no latency")
 	d.warn("records are counted and not checked; a record that is missing or comes twice shows nowhere")
+	return t.finish(d, err)
+}
+
+// readShareConsumerPerf reads the table of kafka-share-consumer-perf-test: a header and a row of
+// totals of the share group, after rows of single consumers if they were asked for.
+func readShareConsumerPerf(d *draft, content []byte) error {
+	t, err := d.consumerTable(content, shareConsumerTotals)
+	if err != nil {
+		return err
+	}
+	d.Run.Run.Driver = result.Driver{Name: "kafka-share-consumer-perf-test"}
+	if n := len(t.consumers); n > 0 {
+		d.Run.Consumer = result.Consumer{Members: n, Workers: n}
+		d.tells("consumer.members", "consumer.workers")
+		d.warn("the figures of its single consumers are left out")
+	}
+	err = t.totals(d)
+	d.warn("a share group may deliver a record more than once; each delivery is counted, and none is checked")
+	return t.finish(d, err)
+}
+
+func (t *consumerTable) finish(d *draft, err error) error {
+	d.tells("delivery.checked", "delivery.delivered", "delivery.delivered_per_s", "delivery.bytes")
+	d.warn("it reads what is there already, as fast as it can: its rate is a closed loop's, and it has no latency")
 	for _, warning := range t.warnings {
 		d.condemn("the tool gave up: %s", warning)
+	}
+	if d.Run.Delivery.Delivered == 0 {
+		d.condemn("no record was read")
 	}
 	return err
 }
 
 type consumerTable struct {
-	detailed bool
-	columns  []string
-	rows     []consumerRow
-	warnings []string // of the tool itself
+	columns   []string
+	separator string // of the columns
+	rows      []consumerRow
+	consumers map[string]bool // of a share group, by number
+	warnings  []string        // of the tool itself
 }
 
 type consumerRow struct {
@@ -56,6 +82,8 @@ var (
 		"nMsg.sec", "rebalance.time.ms", "fetch.time.ms", "fetch.MB.sec", "fetch.nMsg.sec"}
 	consumerDetailed = []string{"time", "threadId", "data.consumed.in.MB", "MB.sec", "data.consumed.in.nMsg",
 		"nMsg.sec", "rebalance.time.ms", "fetch.time.ms", "fetch.MB.sec", "fetch.nMsg.sec"}
+	shareConsumerTotals = []string{"start.time", "end.time", "data.consumed.in.MB", "MB.sec", "nMsg.sec",
+		"data.consumed.in.nMsg", "fetch.time.ms"}
 )
 
 const consumerOlder = 6
@@ -63,68 +91,91 @@ const consumerOlder = 6
 // The tool got fewer records than requested.
 const consumerGivesUp = "WARNING: Exiting before consuming"
 
-// consumerDate matches a row with the default --date-format.
-var consumerDate = regexp.MustCompile(`^\d{4}-\d\d-\d\d `)
+// consumerDate matches the time of a row with the default --date-format at the end of a cell. A log
+// may put a prefix in front of it.
+var consumerDate = regexp.MustCompile(afterPrefix + `(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d:\d{3})$`)
+
+// shareConsumerRow matches a row of a single consumer of a share group.
+var shareConsumerRow = regexp.MustCompile(`Share consumer (\d+) .*consumption metrics- |for share consumer (\d+)$`)
 
 const consumerTime = "2006-01-02 15:04:05.000"
 
-func (d *draft) consumerTable(content []byte) (*consumerTable, error) {
-	t := &consumerTable{}
-	var faults []error
-	for number, line := range textLines(content) {
-		cells := splitCells(line)
-		switch {
-		case strings.HasPrefix(line, consumerGivesUp):
-			t.warnings = append(t.warnings, line)
-		case cells[0] == consumerTotals[0] || cells[0] == consumerDetailed[0] && len(cells) > 1:
-			if err := t.header(d, number, cells); err != nil {
-				faults = append(faults, err)
-			}
-		case t.columns != nil && consumerDate.MatchString(line):
-			if len(cells) != len(t.columns) {
-				faults = append(faults,
-					d.fault(number, "the row has %d columns where the header has %d; decimals must have a point, as in 12.5", len(cells), len(t.columns)))
-				continue
-			}
-			t.rows = append(t.rows, consumerRow{number, cells})
-		}
-	}
-	if len(faults) == 0 && t.columns == nil {
-		faults = append(faults, d.fault(1,
-			"there is no header of kafka-consumer-perf-test; --hide-header leaves out what is needed to read it"))
-	}
-	if len(faults) == 0 && len(t.rows) == 0 {
-		faults = append(faults, d.fault(1+strings.Count(string(content), "\n"),
-			"the output ends without a row of figures: the tool did not come to its end"))
-	}
-	if len(faults) == 0 && !t.detailed && len(t.rows) > 1 {
-		faults = append(faults, d.fault(t.rows[1].line,
-			"there is a second row of totals; give each run a file of its own"))
-	}
-	return t, errors.Join(faults...)
+func isConsumerHeader(line string) bool {
+	return strings.Contains(line, "data.consumed.in.") && strings.Contains(line, "nMsg.sec")
 }
 
-func splitCells(line string) []string {
-	cells := strings.Split(line, ",")
+func (d *draft) consumerTable(content []byte, known ...[]string) (*consumerTable, error) {
+	t := &consumerTable{consumers: make(map[string]bool)}
+	var faults []error
+	for number, line := range textLines(content) {
+		switch m := shareConsumerRow.FindStringSubmatch(line); {
+		case strings.Contains(line, consumerGivesUp):
+			t.warnings = append(t.warnings, line[strings.Index(line, consumerGivesUp):])
+		case m != nil:
+			t.consumers[m[1]+m[2]] = true
+		case strings.Contains(line, "data.consumed."):
+			faults = append(faults, t.header(d, number, line, known))
+		case t.columns != nil:
+			faults = append(faults, t.row(d, number, line))
+		}
+	}
+	err := errors.Join(faults...)
+	switch {
+	case err != nil:
+		return nil, err
+	case t.columns == nil:
+		return nil, d.fault(1,
+			"there is no header of kafka-consumer-perf-test; --hide-header leaves out what is needed to read it")
+	case len(t.rows) == 0:
+		return nil, d.fault(lastLine(content),
+			"the output ends without a row of figures: the tool did not come to its end")
+	case t.columns[0] == consumerTotals[0] && len(t.rows) > 1:
+		return nil, d.fault(t.rows[1].line, "there is a second row of totals; give each run a file of its own")
+	}
+	return t, nil
+}
+
+// header finds the columns after a log's prefix. If a comma and a blank separate them, a comma in a
+// number is a decimal comma.
+func (t *consumerTable) header(d *draft, number int, line string, known [][]string) error {
+	t.separator = ","
+	if strings.Contains(line, ", ") {
+		t.separator = ", "
+	}
+	cells := splitCells(line, t.separator)
+	cells[0] = cells[0][1+strings.LastIndexAny(cells[0], " \t]|>:"):]
+	if !slices.ContainsFunc(known, func(columns []string) bool { return slices.Equal(columns, cells) }) {
+		return d.fault(number, "the columns are not those of %s: %s", d.options.Format.tool(),
+			shorten(strings.Join(cells, ", ")))
+	}
+	t.columns = cells
+	return nil
+}
+
+func splitCells(line, separator string) []string {
+	cells := strings.Split(line, separator)
 	for i := range cells {
 		cells[i] = strings.TrimSpace(cells[i])
 	}
 	return cells
 }
 
-func (t *consumerTable) header(d *draft, number int, cells []string) error {
-	want := consumerTotals
-	if t.detailed = cells[0] == consumerDetailed[0]; t.detailed {
-		want = consumerDetailed
+// row adds a row of figures, and skips other lines. Commas in a log's prefix come before the row's
+// own cells.
+func (t *consumerTable) row(d *draft, number int, line string) error {
+	cells := splitCells(line, t.separator)
+	first := slices.IndexFunc(cells, consumerDate.MatchString)
+	switch {
+	case first < 0:
+		return nil
+	case len(cells)-first != len(t.columns):
+		return d.fault(number,
+			"the row has %d columns where the header has %d; copy the row whole, with its commas as they were printed",
+			len(cells)-first, len(t.columns))
 	}
-	if t.columns != nil {
-		return d.fault(number, "there is a second header; give each run a file of its own")
-	}
-	if !slices.Equal(cells, want) && !slices.Equal(cells, want[:consumerOlder]) {
-		return d.fault(number, "the columns are not those of kafka-consumer-perf-test: %s",
-			shorten(strings.Join(cells, ", ")))
-	}
-	t.columns = cells
+	cells = cells[first:]
+	cells[0] = consumerDate.FindStringSubmatch(cells[0])[1]
+	t.rows = append(t.rows, consumerRow{number, cells})
 	return nil
 }
 
@@ -137,9 +188,12 @@ func (t *consumerTable) cell(d *draft, row consumerRow, column string) (float64,
 	if text := row.cells[at]; text == "NaN" || text == "Infinity" {
 		return 0, nil // Java's quotient for a time of zero
 	}
-	v, err := strconv.ParseFloat(row.cells[at], 64)
-	if err != nil || math.IsNaN(v) || math.Abs(v) > 1<<53 {
-		return 0, d.fault(row.line, "%s: %q is not a number", column, row.cells[at])
+	v, err := decimal(row.cells[at])
+	switch {
+	case err != nil:
+		return 0, d.fault(row.line, "%s: %w", column, err)
+	case math.Abs(v) > 1<<53:
+		return 0, d.fault(row.line, "%s: %v is too large", column, v)
 	}
 	return v, nil
 }
@@ -163,7 +217,7 @@ func (t *consumerTable) when(d *draft, row consumerRow, column string) (time.Tim
 }
 
 type consumerFigures struct {
-	records, perSecond, joiningMs, fetchPerSecond float64
+	records, megabytes, perSecond, joiningMs, fetchPerSecond float64
 }
 
 func (t *consumerTable) figures(d *draft, row consumerRow) (f consumerFigures, err error) {
@@ -172,7 +226,7 @@ func (t *consumerTable) figures(d *draft, row consumerRow) (f consumerFigures, e
 		column string
 		into   *float64
 	}{
-		{"data.consumed.in.nMsg", &f.records}, {"nMsg.sec", &f.perSecond},
+		{"data.consumed.in.nMsg", &f.records}, {"data.consumed.in.MB", &f.megabytes}, {"nMsg.sec", &f.perSecond},
 		{"rebalance.time.ms", &f.joiningMs}, {"fetch.nMsg.sec", &f.fetchPerSecond},
 	} {
 		v, err := t.cell(d, row, want.column)
@@ -200,9 +254,9 @@ func (t *consumerTable) totals(d *draft) error {
 	joining := time.Duration(nanos(f.joiningMs, 1e6))
 	perSecond := f.fetchPerSecond
 	switch {
-	case len(t.columns) == consumerOlder:
+	case !slices.Contains(t.columns, "rebalance.time.ms"):
 		joining, perSecond = 0, f.perSecond
-		d.warn("joining the group is in its rate: this version does not tell it apart")
+		d.warn("joining the group is in its rate: it is not told apart")
 	case joining < 0 || joining >= end.Sub(start) || perSecond <= 0 && f.records > 0:
 		d.warn("joining the group took %.0f ms of its %v, as it says, which leaves none for reading (some versions count it wrongly): the rate is over the whole run", f.joiningMs, end.Sub(start))
 		joining, perSecond = 0, f.perSecond
@@ -210,15 +264,21 @@ func (t *consumerTable) totals(d *draft) error {
 		d.warn("joining the group took %v of its %v and is its warm-up here; with it the rate is %s", joining,
 			end.Sub(start), unitPerSecond(f.perSecond))
 	}
-	d.Run.Delivery = result.Delivery{Delivered: count(f.records), DeliveredPerS: perSecond}
+	d.Run.Delivery = result.Delivery{Delivered: count(f.records), DeliveredPerS: perSecond,
+		Bytes: mebibytes(f.megabytes)}
 	if joining > 0 {
 		d.phase("warm-up", -int64(joining), 0)
 	}
 	length := end.Sub(start) - joining
+	if byTime := f.records / length.Seconds(); length > 0 && math.Abs(perSecond-byTime) > byTime/100+0.1 {
+		return d.fault(row.line, "%v records in %v are %s, and the row says %s: it is cut, or a number was changed",
+			f.records, length, unitPerSecond(byTime), unitPerSecond(perSecond))
+	}
 	d.phase("measure", 0, int64(length))
 	d.Run.Run.StartedAt, d.lengthS = start.Add(joining), length.Seconds()
 	d.tells("intervals.start_ns", "intervals.end_ns", "intervals.delivered")
-	d.Intervals = []result.Interval{{StartNs: 0, EndNs: int64(length), Phase: "measure", Delivered: count(f.records)}}
+	d.Intervals = []result.Interval{{EndNs: int64(length), Phase: "measure", Delivered: count(f.records),
+		DeliveredBytes: &d.Run.Delivery.Bytes}}
 	return nil
 }
 
@@ -226,7 +286,7 @@ func (t *consumerTable) totals(d *draft) error {
 func (t *consumerTable) intervals(d *draft) error {
 	var faults []error
 	var start, last time.Time
-	var before float64
+	var before consumerFigures
 	d.tells("intervals.start_ns", "intervals.end_ns", "intervals.delivered")
 	for n, row := range t.rows {
 		end, timeErr := t.when(d, row, "time")
@@ -249,20 +309,21 @@ func (t *consumerTable) intervals(d *draft) error {
 				thread))
 		case end.Before(last):
 			faults = append(faults, d.fault(row.line, "time: it goes back"))
-		case f.records < before:
-			faults = append(faults, d.fault(row.line, "data.consumed.in.nMsg: it falls from %v to %v", before,
+		case f.records < before.records:
+			faults = append(faults, d.fault(row.line, "data.consumed.in.nMsg: it falls from %v to %v", before.records,
 				f.records))
 		}
+		bytes := mebibytes(f.megabytes - before.megabytes)
 		d.Intervals = append(d.Intervals, result.Interval{
 			StartNs: int64(last.Sub(start)), EndNs: int64(end.Sub(start)), Phase: "measure",
-			Delivered: count(f.records - before),
+			Delivered: count(f.records - before.records), DeliveredBytes: &bytes,
 		})
-		last, before = end, f.records
+		last, before = end, f
 	}
 	length := last.Sub(start)
-	d.Run.Delivery.Delivered = count(before)
+	d.Run.Delivery.Delivered, d.Run.Delivery.Bytes = count(before.records), mebibytes(before.megabytes)
 	if length > 0 {
-		d.Run.Delivery.DeliveredPerS = before / length.Seconds()
+		d.Run.Delivery.DeliveredPerS = before.records / length.Seconds()
 	}
 	d.phase("measure", 0, int64(length))
 	d.Run.Run.StartedAt, d.lengthS = start, length.Seconds()

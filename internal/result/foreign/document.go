@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 )
 
 type document struct {
@@ -20,6 +21,9 @@ func openDocument(d *draft, content []byte, v any) (*document, error) {
 		line := lineAt(content, jsonOffset(content, err))
 		if mismatch := new(json.UnmarshalTypeError); errors.As(err, &mismatch) {
 			return nil, d.fault(line, "%s is a %s and must be of type %v", mismatch.Field, mismatch.Value, mismatch.Type)
+		}
+		if strings.Contains(err.Error(), "after top-level value") {
+			return nil, d.fault(line, "a second value follows the JSON of the result; give each result a file of its own")
 		}
 		return nil, d.fault(line, "it is not JSON: %w", err)
 	}

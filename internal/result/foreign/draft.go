@@ -25,7 +25,7 @@ func newDraft(path string, o Options) *draft {
 		Name: o.Name, Tool: o.Tool,
 		Imported: &result.Imported{Format: string(o.Format), File: filepath.Base(path)},
 	}
-	d.Run.Verdict = result.Verdict{Status: result.Valid, Reasons: []string{}, Warnings: []string{}}
+	d.Run.Verdict = result.Verdict{Status: result.Unchecked, Reasons: []string{}, Warnings: []string{}}
 	d.Run.Time = map[string]result.Time{}
 	return d
 }
@@ -42,8 +42,11 @@ func (d *draft) condemn(format string, args ...any) {
 }
 
 func (d *draft) fault(line int, format string, args ...any) error {
-	return fmt.Errorf("%s:%d: %w", d.path, line, fmt.Errorf(format, args...))
+	return fmt.Errorf("%s:%d: %w", d.path, d.line(line), fmt.Errorf(format, args...))
 }
+
+// line converts a line of the part to one of the file.
+func (d *draft) line(ofPart int) int { return ofPart + d.options.part.before }
 
 // told are the fields that the source has.
 func (d *draft) metric(name string, t result.Time, told ...string) {

@@ -6,11 +6,14 @@
 // null are named in [result.Imported]'s CannotSay. Known errors of the source become warnings of
 // the run.
 //
-// An imported run is valid if its figures do not contradict each other and its tool did not report
-// a failure; a comparison accepts only valid runs. The first warning and run.imported say that our
-// rules did not judge the run, and reports and lists print "imported" instead of "valid".
+// An imported run is never valid: our rules did not judge it. Its status is "imported", or
+// "invalid" if its figures contradict each other or its tool reported a failure; comparisons take
+// figures from "imported" runs and say so.
 //
-// Files to know: foreign.go, a file for each format.
+// A content is decoded and freed of terminal codes and control characters before it is read, and
+// then split into the outputs of single runs.
+//
+// Files to know: foreign.go, text.go, parts.go, a file for each format.
 package foreign
 
 import (
@@ -19,6 +22,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,17 +35,25 @@ type Format string
 
 // Formats, by their names on the command line.
 const (
-	Auto         Format = "auto"          // detected from the content
-	SSP          Format = "ssp"           // SSP Kafka Bench's JSON
-	ProducerPerf Format = "producer-perf" // output of kafka-producer-perf-test
-	ConsumerPerf Format = "consumer-perf" // output of kafka-consumer-perf-test
-	OMB          Format = "omb"           // the OpenMessaging Benchmark's JSON
-	HdrLog       Format = "hlog"          // an HdrHistogram interval log
+	Auto              Format = "auto"                // detected from the content
+	SSP               Format = "ssp"                 // SSP Kafka Bench's JSON
+	ProducerPerf      Format = "producer-perf"       // output of kafka-producer-perf-test
+	ConsumerPerf      Format = "consumer-perf"       // output of kafka-consumer-perf-test
+	ShareConsumerPerf Format = "share-consumer-perf" // output of kafka-share-consumer-perf-test
+	E2ELatency        Format = "e2e-latency"         // output of kafka-e2e-latency (EndToEndLatency)
+	OMB               Format = "omb"                 // the OpenMessaging Benchmark's JSON
+	HdrLog            Format = "hlog"                // an HdrHistogram interval log
+	Hgrm              Format = "hgrm"                // HdrHistogram's table of percentiles
 )
 
 // Formats returns all formats, Auto first.
 func Formats() []Format {
-	return []Format{Auto, SSP, ProducerPerf, ConsumerPerf, OMB, HdrLog}
+	return []Format{Auto, SSP, ProducerPerf, ConsumerPerf, ShareConsumerPerf, E2ELatency, OMB, HdrLog, Hgrm}
+}
+
+// Choices returns the names of the formats but Auto, for help.
+func Choices() string {
+	return strings.ReplaceAll(names(Formats()[1:]), ", "+string(Hgrm), " or "+string(Hgrm))
 }
 
 // Check returns an error that names the formats unless f is one of them.
@@ -52,12 +64,15 @@ func (f Format) Check() error {
 	return nil
 }
 
+// tool is the name of Kafka's tool that prints the format.
+func (f Format) tool() string { return "kafka-" + string(f) + "-test" }
+
 // Options are the options for a result. The zero value is usable.
 type Options struct {
 	Format Format // empty is Auto
 	Name   string // of the run; default: the file's name without extension
-	// HlogUnit is the unit of a histogram log: time.Nanosecond (the default), time.Microsecond or
-	// time.Millisecond.
+	// HlogUnit is the unit of a histogram's values: time.Nanosecond, time.Microsecond or
+	// time.Millisecond. Zero is nanoseconds for a log; a table of percentiles needs it.
 	HlogUnit time.Duration
 	// Location is the location of local times in the output; nil is UTC.
 	Location *time.Location
@@ -65,7 +80,7 @@ type Options struct {
 	Modified time.Time
 	Tool     result.Tool // the importing tool
 
-	merged mergedRun // the part of a merged log
+	part part
 }
 
 // Result is another tool's result in our schema.
@@ -83,17 +98,18 @@ var ErrFormat = errors.New("not a result that can be imported")
 // maxBytes is about ten times a histogram log of a day.
 const maxBytes = 256 << 20
 
-// Read reads a file. A file has one run, except for a merged log of several of our runs. Errors
-// name the file and the line; independent errors are reported together.
+// Read reads a file. A file has several runs if outputs of one tool follow one another, or if it is
+// a merged log of our runs. Errors name the file and the line; independent errors are reported
+// together.
 func Read(path string, o Options) ([]*Result, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("cannot read a result: %w", err)
 	case info.IsDir():
-		return nil, fmt.Errorf("%s is a folder; name a file in it", path)
+		return nil, fmt.Errorf("%s is a folder; name a file in it", plain(path))
 	case info.Size() > maxBytes:
-		return nil, fmt.Errorf("%s has %d bytes, and a result of more than %d is not read", path, info.Size(), maxBytes)
+		return nil, fmt.Errorf("%s has %d bytes, and a result of more than %d is not read", plain(path), info.Size(), maxBytes)
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -119,30 +135,27 @@ func Parse(path string, content []byte, o Options) (*Result, error) {
 
 // ParseAll is Read for a content.
 func ParseAll(path string, content []byte, o Options) ([]*Result, error) {
+	path = plain(path)
+	content, err := readable(path, content)
+	if err != nil {
+		return nil, err
+	}
 	if o.Format == "" || o.Format == Auto {
-		found, err := detect(content)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+		if o.Format, err = detect(path, content); err != nil {
+			return nil, err
 		}
-		o.Format = found
 	}
 	if err := o.Format.Check(); err != nil {
 		return nil, err
 	}
-	parts := []mergedRun{{content: content}}
-	if o.Format == HdrLog {
-		merged, err := mergedRuns(content)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		if len(merged) > 0 {
-			parts = merged
-		}
+	parts, err := partsOf(o.Format, content)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	var all []*Result
 	var faults []error
-	for _, part := range parts {
-		r, err := parse(path, part, o.named(path, part, len(parts)))
+	for _, p := range parts {
+		r, err := parse(path, p.content, o.named(path, p, len(parts)))
 		all, faults = append(all, r), append(faults, err)
 	}
 	if err := errors.Join(faults...); err != nil {
@@ -151,12 +164,25 @@ func ParseAll(path string, content []byte, o Options) ([]*Result, error) {
 	return all, nil
 }
 
-// A run of a merged log keeps its name; if there are several runs, Options.Name is a prefix.
-func (o Options) named(path string, part mergedRun, of int) Options {
-	own := part.name
+// plain returns a name or path as one line without control characters.
+func plain(text string) string {
+	return strings.Map(printable, strings.NewReplacer("\n", " ", "\t", " ").Replace(text))
+}
+
+// A run of a merged log keeps its name, and other runs of one file are numbered. If there are
+// several runs, Options.Name is a prefix.
+func (o Options) named(path string, p part, of int) Options {
+	o.part = p
+	own := p.name
 	if own == "" {
 		base := filepath.Base(path)
 		own = strings.TrimSuffix(base, filepath.Ext(base))
+		if p.number > 0 {
+			own += "-" + strconv.Itoa(p.number)
+			if o.Name != "" {
+				own = strconv.Itoa(p.number)
+			}
+		}
 	}
 	switch {
 	case o.Name == "":
@@ -164,16 +190,17 @@ func (o Options) named(path string, part mergedRun, of int) Options {
 	case of > 1:
 		o.Name += "-" + own
 	}
-	o.merged = part
 	return o
 }
 
-func parse(path string, part mergedRun, o Options) (*Result, error) {
+func parse(path string, content []byte, o Options) (*Result, error) {
 	readers := map[Format]func(*draft, []byte) error{
-		SSP: readSSP, ProducerPerf: readProducerPerf, ConsumerPerf: readConsumerPerf, OMB: readOMB, HdrLog: readHdrLog,
+		SSP: readSSP, ProducerPerf: readProducerPerf, ConsumerPerf: readConsumerPerf,
+		ShareConsumerPerf: readShareConsumerPerf, E2ELatency: readE2ELatency, OMB: readOMB, HdrLog: readHdrLog,
+		Hgrm: readHgrm,
 	}
 	d := newDraft(path, o)
-	if err := readers[o.Format](d, part.content); err != nil {
+	if err := readers[o.Format](d, content); err != nil {
 		return nil, err
 	}
 	return d.finish(), nil

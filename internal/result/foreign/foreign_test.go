@@ -16,6 +16,9 @@ import (
 
 func read(t *testing.T, name string, o foreign.Options) *foreign.Result {
 	t.Helper()
+	if filepath.Ext(name) == ".hgrm" {
+		o.HlogUnit = time.Millisecond
+	}
 	r, err := foreign.Read(filepath.Join("testdata", name), o)
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +30,12 @@ var samples = map[string]foreign.Format{
 	"ssp/results-bp-tight.json": foreign.SSP, "producer-4.txt": foreign.ProducerPerf, "producer-3.txt": foreign.ProducerPerf,
 	"producer-steady.txt": foreign.ProducerPerf, "producer-failed.txt": foreign.ProducerPerf,
 	"consumer-4.txt": foreign.ConsumerPerf, "consumer-1.txt": foreign.ConsumerPerf, "consumer-detailed.txt": foreign.ConsumerPerf,
-	"consumer-gave-up.txt": foreign.ConsumerPerf, "omb.json": foreign.OMB,
+	"consumer-gave-up.txt": foreign.ConsumerPerf, "consumer-pasted.txt": foreign.ConsumerPerf,
+	"producer-pasted.txt": foreign.ProducerPerf,
+	"share-consumer.txt":  foreign.ShareConsumerPerf, "share-consumer-gave-up.txt": foreign.ShareConsumerPerf,
+	"e2e-2.txt": foreign.E2ELatency, "e2e-4.txt": foreign.E2ELatency, "poll_time.hgrm": foreign.Hgrm,
+	"omb.json": foreign.OMB, "omb-2020.json": foreign.OMB, "omb-2020-below.json": foreign.OMB,
+	"omb-2020-stalled.json": foreign.OMB, "omb-redpanda.json": foreign.OMB,
 }
 
 func TestFormatsAreDetected(t *testing.T) {
@@ -95,6 +103,7 @@ var realZeros = []string{
 	"load.failed", "load.closed_loop", "delivery.checked", "load.acked", "load.acked_per_s", "load.bytes",
 	"time.send_service_time.count", "time.send_service_time.mean_ns", "time.send_service_time.p50_ns", "time.send_service_time.p95_ns",
 	"time.send_service_time.p99_ns", "time.send_service_time.p99_9_ns", "time.send_service_time.max_ns",
+	"time.e2e_service_time.p50_ns",
 }
 
 func checkZeros(t *testing.T, name string, run *result.Run, path string, v reflect.Value) {
@@ -136,12 +145,13 @@ func TestFaultsNameTheLine(t *testing.T) {
 		{"a list of another length", strings.Replace(sample("omb.json"), "[ 4, 19, 7 ]", "[ 4, 19 ]", 1), "x:12: backlog: it has 2 entries where publishRate has 3"},
 		{"a negative rate", strings.Replace(sample("omb.json"), "4999.5", "-4999.5", 1), "x:9: publishRate[1]: -4999.5 cannot be: it must be 0 or above"},
 		{"no aggregates", `{"publishRate": [1]}`, "x: aggregatedPublishLatencyAvg is missing\nx: aggregatedPublishLatency50pct is missing\nx: aggregatedPublishLatency99pct is missing\nx: aggregatedPublishLatencyMax is missing"},
-		{"time goes back", strings.Replace(sample("ssp/results-bp-tight.json"), "8.000137625", "3.5", 1), "x:86: timeline[1].elapsed_s: 3.5 does not come after 4.0003185"},
+		{"time goes back", strings.Replace(sample("ssp/results-bp-tight.json"), "8.000137625", "3.5", 1), "x:90: timeline[1].elapsed_s: 3.5 does not come after 4.0003185"},
 		{"a text for a number", strings.Replace(sample("ssp/results-bp-tight.json"), `"messages_sent": 77626`, `"messages_sent": "many"`, 1), "x:34: final.messages_sent is a string and must be of type int64"},
 		{"no totals", sample("producer-4.txt")[:280], `x:3: "12636 records sent, 12022.8 records/sec (2.29 MB/sec), 1420.0 ms avg latency, 16…" is not a whole line of kafka-producer-perf-test`},
 		{"cut between lines", "10 records sent, 5.0 records/sec (0.04 MB/sec), 2.0 ms avg latency, 9.0 ms max latency.\n", "x:2: the output ends without its line of totals (… ms 50th, … ms 99.9th.): the tool did not come to its end"},
-		{"another locale", "10 records sent, 5,0 records/sec (0,04 MB/sec), 2,0 ms avg latency, 9,0 ms max latency.\n", `x:1: "10 records sent, 5,0 records/sec (0,04 MB/sec), 2,0 ms avg latency, 9,0 ms max l…" is not a whole line of kafka-producer-perf-test, with decimal points as in 9984.4`},
-		{"a row cut short", sample("consumer-4.txt")[:200], "x:2: the row has 3 columns where the header has 10; decimals must have a point, as in 12.5"},
+		{"thousands or decimals", "10 records sent, 5,000 records/sec (0,04 MB/sec), 2,0 ms avg latency, 9,0 ms max latency.\n", `x:1: "5,000" is not clearly a number; write it with a decimal point and no other separator, as in 9984.4`},
+		{"a separator of thousands", "49,932 records sent, 5.0 records/sec (0.04 MB/sec), 2.0 ms avg latency, 9.0 ms max latency.\n", `x:1: "49,932 records sent, 5.0 records/sec (0.04 MB/sec), 2.0 ms avg latency, 9.0 ms m…" is not a whole line of kafka-producer-perf-test; copy it whole, or remove it`},
+		{"a row cut short", sample("consumer-4.txt")[:200], "x:2: the row has 3 columns where the header has 10; copy the row whole, with its commas as they were printed"},
 		{"no row", "start.time, end.time, data.consumed.in.MB, MB.sec, data.consumed.in.nMsg, nMsg.sec\n", "x:2: the output ends without a row of figures: the tool did not come to its end"},
 		{"unknown columns", "start.time, end.time, data.consumed.in.MB, speed\n", "x:1: the columns are not those of kafka-consumer-perf-test: start.time, end.time, data.consumed.in.MB, speed"},
 		{"no histogram", "#[Histogram log format version 1.3]\n", "x:2: the log ends without a histogram"},
@@ -153,7 +163,7 @@ func TestFaultsNameTheLine(t *testing.T) {
 		}
 	}
 	_, err := foreign.Parse("x", nil, foreign.Options{Format: "csv"})
-	if want := `there is no format "csv"; choose one of auto, ssp, producer-perf, consumer-perf, omb, hlog`; err == nil || err.Error() != want {
+	if want := `there is no format "csv"; choose one of auto, ssp, producer-perf, consumer-perf, share-consumer-perf, e2e-latency, omb, hlog, hgrm`; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	if _, err := foreign.Read("testdata", foreign.Options{}); err == nil || err.Error() != "testdata is a folder; name a file in it" {

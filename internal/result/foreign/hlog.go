@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -64,7 +65,7 @@ func readHdrLog(d *draft, content []byte) error {
 	}
 	d.phase("measure", 0, nanos(d.lengthS, 1e9))
 	d.warn("a histogram log has only times: no rates, no books, no configuration")
-	if of := d.options.merged; of.id != "" {
+	if of := d.options.part; of.id != "" {
 		d.warn("it is of the run %s-%s of kafka-bench: its times begin where that run's did", of.name, of.id)
 		return nil
 	}
@@ -82,7 +83,7 @@ var timeFields = []string{
 type hdrEntry struct {
 	line       int
 	start, end time.Duration
-	tag        string
+	raw, tag   string // as it was written, and the metric
 	text       string
 	unit       time.Duration
 }
@@ -92,6 +93,7 @@ func (e hdrEntry) histogram() (*latency.Histogram, error) { return decodeHdr(e.t
 type hdrLog struct {
 	entries    []hdrEntry    // by start, on the run's axis
 	epoch      time.Time     // of the log's zero, if it has one
+	based      bool          // by a line of its own
 	measuredAt time.Duration // of the run's zero, in the log's time
 }
 
@@ -104,15 +106,34 @@ func (l *hdrLog) startedAt() time.Time {
 
 const (
 	hdrStartTime     = "#[StartTime: "
+	hdrBaseTime      = "#[BaseTime: " // what the times of the lines are added to
 	hdrMeasuredStart = "#[MeasuredStart: "
 )
 
 // hdrAbsolute is the value from which a line's time is absolute, in Unix seconds: 1973.
 const hdrAbsolute = 100_000_000 * time.Second
 
+// newHdrLog: a log's header begins a further log if it comes after a histogram.
+func newHdrLog() func(line string) bool {
+	inside := false
+	return func(line string) bool {
+		if line == "" || line[0] == '"' || strings.HasPrefix(line, "```") {
+			return false
+		}
+		if line[0] != '#' {
+			inside = true
+			return false
+		}
+		begins := inside && slices.ContainsFunc([]string{"#[Logg", "#[Histogram log format", hdrStartTime, hdrBaseTime},
+			func(header string) bool { return strings.HasPrefix(line, header) })
+		inside = inside && !begins
+		return begins
+	}
+}
+
 func (d *draft) hdrLines(content []byte) (*hdrLog, error) {
 	log := &hdrLog{}
-	measured := false
+	measured, last, latest := false, lastFilled(content), map[string]hdrEntry{}
 	var faults []error
 	for number, line := range textLines(content) {
 		var err error
@@ -120,15 +141,32 @@ func (d *draft) hdrLines(content []byte) (*hdrLog, error) {
 		case strings.HasPrefix(line, hdrStartTime):
 			var since time.Duration
 			since, err = seconds(strings.TrimPrefix(text, hdrStartTime))
-			log.epoch = time.Unix(0, int64(since))
+			if !log.based {
+				log.epoch = time.Unix(0, int64(since))
+			}
+		case strings.HasPrefix(line, hdrBaseTime):
+			var since time.Duration
+			since, err = seconds(strings.TrimPrefix(text, hdrBaseTime))
+			log.epoch, log.based = time.Unix(0, int64(since)), true
 		case strings.HasPrefix(line, hdrMeasuredStart):
 			log.measuredAt, err = seconds(strings.TrimPrefix(text, hdrMeasuredStart))
 			measured = true
-		case line == "" || line[0] == '#' || line[0] == '"':
+		case line == "" || line[0] == '#' || line[0] == '"' || strings.HasPrefix(line, "```"):
 		default:
 			var entry hdrEntry
-			if entry, err = d.hdrEntry(line); err == nil {
-				entry.line = number
+			entry, err = d.hdrEntry(number, line)
+			if err == nil && number == last {
+				_, err = entry.histogram()
+			}
+			switch before, again := latest[entry.raw]; {
+			case err != nil && number == last && len(log.entries) > 0:
+				d.warn("its last line, %d, is cut and left out: %v", d.line(number), err)
+				err = nil
+			case err == nil && again && entry.start < before.start: // no header says that a second log begins
+				err = fmt.Errorf("the time goes back from %v to %v after line %d: these are two logs; give each a file of its own",
+					before.start, entry.start, d.line(before.line))
+			case err == nil:
+				latest[entry.raw] = entry
 				log.entries = append(log.entries, entry)
 			}
 		}
@@ -137,15 +175,20 @@ func (d *draft) hdrLines(content []byte) (*hdrLog, error) {
 		}
 	}
 	if len(faults) == 0 && len(log.entries) == 0 {
-		faults = append(faults, d.fault(1+strings.Count(string(content), "\n"), "the log ends without a histogram"))
+		faults = append(faults, d.fault(lastLine(content), "the log ends without a histogram"))
 	}
 	if len(faults) == 0 {
-		if d.options.merged.shared {
+		if d.options.part.shared {
 			log.measuredAt, measured = log.firstMeasured(), true
 		}
 		log.settle(measured)
 	}
 	return log, errors.Join(faults...)
+}
+
+func lastFilled(content []byte) int {
+	return 1 + bytes.Count(bytes.TrimSpace(content), []byte("\n")) +
+		bytes.Count(content[:len(content)-len(bytes.TrimLeft(content, " \t\n"))], []byte("\n"))
 }
 
 // firstMeasured falls back to the end of the warm-up.
@@ -171,7 +214,7 @@ func (l *hdrLog) settle(measured bool) {
 	if !measured {
 		l.measuredAt = first
 	}
-	if first > hdrAbsolute {
+	if first > hdrAbsolute && !l.based {
 		l.epoch = time.Unix(0, 0)
 	}
 	for i := range l.entries {
@@ -181,7 +224,7 @@ func (l *hdrLog) settle(measured bool) {
 }
 
 // The form is "Tag=tag,start,length,max,histogram"; the tag is optional.
-func (d *draft) hdrEntry(line string) (entry hdrEntry, err error) {
+func (d *draft) hdrEntry(number int, line string) (entry hdrEntry, err error) {
 	tag := ""
 	if rest, tagged := strings.CutPrefix(line, "Tag="); tagged {
 		tag, line, _ = strings.Cut(rest, ",")
@@ -201,8 +244,8 @@ func (d *draft) hdrEntry(line string) (entry hdrEntry, err error) {
 	if length < 0 {
 		return entry, fmt.Errorf("the interval's length is %v", length)
 	}
-	entry.end = entry.start + length
-	entry.tag = d.metricOf(tag)
+	entry.end, entry.line = entry.start+length, number
+	entry.raw, entry.tag = tag, d.metricOf(tag)
 	entry.text, entry.unit = fields[3], max(d.options.HlogUnit, time.Nanosecond)
 	return entry, nil
 }
@@ -220,6 +263,10 @@ func seconds(text string) (time.Duration, error) {
 }
 
 func decodeHdr(text string, unit time.Duration) (*latency.Histogram, error) {
+	text, err := modernHdr(text)
+	if err != nil {
+		return nil, fmt.Errorf("the histogram cannot be read: %w", err)
+	}
 	decoded, err := hdrhistogram.Decode([]byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("the histogram cannot be read: %w", err)

@@ -2,8 +2,12 @@ package foreign_test
 
 import (
 	"bytes"
+	"compress/zlib"
+	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -199,8 +203,8 @@ func TestMergedLogIsNamed(t *testing.T) {
 	if _, err := foreign.Parse("all.hlog", log, foreign.Options{}); err == nil || err.Error() != "all.hlog: it holds 2 runs, and one is wanted" {
 		t.Errorf("one of several: %v", err)
 	}
-	_, err := foreign.ParseAll("all.hlog", append(log, "Tag=quick-k3x7qa_poll_time,1.0,1.0\n"...), foreign.Options{})
-	if want := fmt.Sprintf("all.hlog:%d: ", bytes.Count(log, []byte("\n"))+1); err == nil || !strings.HasPrefix(err.Error(), want) {
+	_, err := foreign.ParseAll("all.hlog", append([]byte("\nTag=quick-k3x7qa_poll_time,1.0,1.0\n"), log...), foreign.Options{})
+	if want := "all.hlog:2: "; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("a fault is at its line of the file: %v, want %s…", err, want)
 	}
 }
@@ -223,5 +227,100 @@ func TestHdrLogIsSaved(t *testing.T) {
 	// The log keeps only the minimum's bucket.
 	if got.MinNs = want.MinNs; !reflect.DeepEqual(got, want) || got.Count != 2 {
 		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// older encodes a histogram as HdrHistogram did before version 2.1.7: counts of a fixed size, in V0
+// with an older header.
+func older(t *testing.T, version, size int, values ...int64) string {
+	t.Helper()
+	h := hdrhistogram.New(1, 3_600_000, 3)
+	for _, v := range values {
+		if err := h.RecordValue(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	be := binary.BigEndian
+	var payload []byte
+	for _, n := range h.Export().Counts {
+		word := be.AppendUint64(nil, uint64(n))
+		payload = append(payload, word[8-size:]...)
+	}
+	payload = payload[:size*(len(payload)/size/2)] // Java leaves out the last zeros
+	cookies := map[int][2]uint32{0: {0x1c849309, 0x1c849308}, 1: {0x1c849302, 0x1c849301}}[version]
+	plain := be.AppendUint32(nil, cookies[1]|uint32(size)<<4)
+	if version == 0 {
+		plain = be.AppendUint64(be.AppendUint64(be.AppendUint64(be.AppendUint32(plain, 3), 1), 3_600_000), uint64(len(values)))
+	} else {
+		plain = be.AppendUint32(be.AppendUint32(be.AppendUint32(plain, uint32(len(payload))), 0), 3)
+		plain = be.AppendUint64(be.AppendUint64(be.AppendUint64(plain, 1), 3_600_000), math.Float64bits(1))
+	}
+	var packed bytes.Buffer
+	z := zlib.NewWriter(&packed)
+	if _, err := z.Write(append(plain, payload...)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	head := be.AppendUint32(be.AppendUint32(nil, cookies[0]|uint32(size)<<4), uint32(packed.Len()))
+	text := base64.StdEncoding.EncodeToString(append(head, packed.Bytes()...))
+	if version == 0 {
+		text = strings.TrimRight(text, "=") // as jHiccup 2.0.1 did
+	}
+	return text
+}
+
+func TestHdrLogOfOlderEncodings(t *testing.T) {
+	for _, c := range []struct{ version, size int }{{0, 8}, {1, 2}, {1, 4}, {1, 8}} {
+		log := "#[Histogram log format version 1.1]\nTag=ack latency,0.1,1.0,0.3," + older(t, c.version, c.size, 100, 200, 300) + "\n"
+		r, err := foreign.Parse("x", []byte(log), foreign.Options{HlogUnit: time.Microsecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := r.Run.Time["send_service_time"]
+		if got.Count != 3 || got.MinNs != 100_000 || got.P50Ns != 200_063 && got.P50Ns != 200_000 || got.MaxNs < 300_000 || got.MaxNs > 300_300 {
+			t.Errorf("V%d with %d bytes a count: %+v", c.version, c.size, got)
+		}
+		if _, err := r.Save(t.TempDir()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Base time is what the times of the lines are added to, whatever the start time.
+func TestHdrLogBaseTime(t *testing.T) {
+	line := "5.000,1.000,1.0," + hdr(t, 1, 1000, 3, 5) + "\n"
+	for header, want := range map[string]time.Time{
+		"#[BaseTime: 1800000000.250 (seconds since epoch)]\n":                                                        time.UnixMilli(1_800_000_005_250),
+		"#[BaseTime: 1800000000.250 (seconds since epoch)]\n#[StartTime: 1800000005.500 (seconds since epoch), x]\n": time.UnixMilli(1_800_000_005_250),
+		"#[StartTime: 1800000005.500 (seconds since epoch), x]\n#[BaseTime: 1800000000.250 (seconds since epoch)]\n": time.UnixMilli(1_800_000_005_250),
+		"#[StartTime: 1800000000.500 (seconds since epoch), x]\n":                                                    time.UnixMilli(1_800_000_005_500),
+	} {
+		r, err := foreign.Parse("x", []byte(header+line), foreign.Options{Format: foreign.HdrLog})
+		if err != nil || !r.Run.Run.StartedAt.Equal(want) || !r.Run.Says("run.started_at") {
+			t.Errorf("%s: it started at %v, want %v; %v", header, r.Run.Run.StartedAt, want, err)
+		}
+	}
+}
+
+// A tool that was killed leaves half a line. What is whole is taken.
+func TestHdrLogWithACutLine(t *testing.T) {
+	whole := "0.0,1.0,1.0," + hdr(t, 1, 1000, 3, 5) + "\n1.0,1.0,1.0," + hdr(t, 1, 1000, 3, 6) + "\n"
+	next := "2.0,1.0,1.0," + hdr(t, 1, 1000, 3, 7)
+	for end := 1; end < len(next); end++ {
+		r, err := foreign.Parse("x", []byte(whole+next[:end]), foreign.Options{Format: foreign.HdrLog})
+		if err != nil {
+			t.Fatalf("%d bytes of the last line: %v", end, err)
+		}
+		w := strings.Join(r.Run.Verdict.Warnings, "\n")
+		if r.Run.Time["x"].Count != 2 || !strings.Contains(w, "its last line, 3, is cut and left out") {
+			t.Fatalf("%d bytes of the last line: %+v\n%s", end, r.Run.Time, w)
+		}
+	}
+	for _, log := range []string{next[:20], "0.0," + next[4:20] + "\n" + whole} {
+		if _, err := foreign.Parse("x", []byte(log), foreign.Options{Format: foreign.HdrLog}); err == nil || !strings.HasPrefix(err.Error(), "x:1: ") {
+			t.Errorf("a cut line that is the only or not the last: %v", err)
+		}
 	}
 }

@@ -13,34 +13,26 @@ import (
 // mergedTag matches a tag of "report --hlog-merge": a run's name and ID, and the original tag.
 var mergedTag = regexp.MustCompile(`^Tag=([^,]*)-([a-z0-9]{6})_([^,]+),`)
 
-type mergedRun struct {
-	name, id string
-	shared   bool   // the header is that of several runs
-	content  []byte // other runs' lines are empty
-}
-
-// maxMerged bounds memory: each mergedRun has as many lines as the log.
-const maxMerged = 1000
-
-// mergedRuns returns none for a log that is not merged. A name and ID count as a run if one of
-// their tags is our metric. All other lines are a further part, without a name.
-func mergedRuns(content []byte) ([]mergedRun, error) {
-	lines := bytes.SplitAfter(content, []byte("\n"))
-	var runs []mergedRun
+// mergedRuns returns the log itself if it is not merged. A name and ID count as a run if one of
+// their tags is our metric. All other lines are a further part, without a name. The lines of other
+// runs are empty in a part.
+func mergedRuns(log part) ([]part, error) {
+	lines := bytes.SplitAfter(log.content, []byte("\n"))
+	var runs []part
 	for _, line := range lines {
 		m := mergedTag.FindSubmatch(line)
 		if m == nil || !ourMetric(string(m[3])) || runAt(runs, m) >= 0 {
 			continue
 		}
-		if len(runs) == maxMerged {
-			return nil, fmt.Errorf("there are more than the %d runs in it that are read", maxMerged)
+		if len(runs) == maxParts {
+			return nil, fmt.Errorf("there are more than the %d runs in it that are read", maxParts)
 		}
-		runs = append(runs, mergedRun{name: string(m[1]), id: string(m[2])})
+		runs = append(runs, part{name: string(m[1]), id: string(m[2]), before: log.before})
 	}
 	if len(runs) == 0 {
-		return nil, nil
+		return []part{log}, nil
 	}
-	rest, anyLeft := mergedRun{}, false
+	rest, anyLeft := part{number: log.number, before: log.before}, false
 	for _, line := range lines {
 		owner := -1 // -1: all runs
 		m := mergedTag.FindSubmatch(line)
@@ -79,6 +71,6 @@ func ourMetric(tag string) bool {
 }
 
 // -1 is none.
-func runAt(runs []mergedRun, m [][]byte) int {
-	return slices.IndexFunc(runs, func(r mergedRun) bool { return r.name == string(m[1]) && r.id == string(m[2]) })
+func runAt(runs []part, m [][]byte) int {
+	return slices.IndexFunc(runs, func(r part) bool { return r.name == string(m[1]) && r.id == string(m[2]) })
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
@@ -19,12 +20,12 @@ import (
 //	latency, 1 ms 50th, 3 ms 95th, 21 ms 99th, 90 ms 99.9th.
 //
 // With warm-up records there is a second such line of the "steady state", and in newer versions the
-// line "In steady state." where the warm-up ended.
+// line "In steady state." where the warm-up ended. A log may put a prefix in front of each line.
 var (
-	producerLine = regexp.MustCompile(`^(\d+)( steady state)? records sent, ([0-9.]+|NaN) records/sec \(([0-9.]+|NaN) MB/sec\), ([0-9.]+|NaN) ms avg latency, ([0-9.]+) (?:ms )?max latency(.*)$`)
+	producerLine = regexp.MustCompile(afterPrefix + `(\d+)( steady state)? records sent, (\S+) records/sec \((\S+) MB/sec\), (\S+) ms avg latency, (\S+) (?:ms )?max latency(.*)$`)
 	producerTail = regexp.MustCompile(`^, (\d+) ms 50th, (\d+) ms 95th, (\d+) ms 99th, (\d+) ms 99\.9th\.$`)
 	steadyLine   = "In steady state."
-	warmupLine   = regexp.MustCompile(`^Warmup first (\d+) records\.`)
+	warmupLine   = regexp.MustCompile(afterPrefix + `Warmup first (\d+) records\.`)
 	failureLine  = regexp.MustCompile(`^(?:org\.apache\.kafka\.|java\.)[\w.$]*(?:Exception|Error)\b.*$`)
 )
 
@@ -33,6 +34,7 @@ type producerRow struct {
 	steady        bool
 	records       int64
 	perSecond     float64
+	mbPerSecond   float64 // of 2^20 bytes, with two decimals
 	meanMs, maxMs float64
 	percentiles   [4]float64 // p50, p95, p99, p99.9, in milliseconds
 	isTotal       bool
@@ -43,6 +45,26 @@ func (r producerRow) lengthNs() int64 {
 		return 0
 	}
 	return nanos(float64(r.records)/r.perSecond, 1e9)
+}
+
+// bytes is 0 if the figure is too small for its two decimals.
+func (r producerRow) bytes() int64 { return mebibytes(r.mbPerSecond * float64(r.lengthNs()) / 1e9) }
+
+func mebibytes(n float64) int64 { return count(n * (1 << 20)) }
+
+// newProducerOutput: an output ends with its line of totals, or with a second one of the steady
+// state. What failed is printed before the totals.
+func newProducerOutput() func(line string) bool {
+	ended := false
+	return func(line string) bool {
+		m := producerLine.FindStringSubmatch(line)
+		begins := ended && (m != nil && m[2] == "" || warmupLine.MatchString(line) || failureLine.MatchString(line))
+		ended = ended && !begins
+		if m != nil {
+			ended = producerTail.MatchString(m[7])
+		}
+		return begins
+	}
 }
 
 // readProducerPerf reads the output of kafka-producer-perf-test. Its latency is from the call of
@@ -57,9 +79,12 @@ func readProducerPerf(d *draft, content []byte) error {
 	d.lengthS = float64(total.lengthNs()) / 1e9
 	d.Run.Load = result.Load{
 		Scheduled: total.records, Admitted: total.records, Acked: total.records,
-		OfferedPerS: total.perSecond, AckedPerS: total.perSecond, Errors: out.failures,
+		OfferedPerS: total.perSecond, AckedPerS: total.perSecond, Errors: out.failures, Bytes: total.bytes(),
 	}
 	d.tells("load.acked", "load.acked_per_s")
+	if total.bytes() > 0 || total.records == 0 {
+		d.tells("load.bytes")
+	}
 	for _, n := range out.failures {
 		d.Run.Load.Failed += n
 		d.Run.Load.Admitted, d.Run.Load.Scheduled = d.Run.Load.Admitted+n, d.Run.Load.Scheduled+n
@@ -80,6 +105,7 @@ func readProducerPerf(d *draft, content []byte) error {
 
 type producerOutput struct {
 	rows     []producerRow // of intervals
+	whole    producerRow   // the first line of totals: of all records
 	total    producerRow   // of the measured records
 	warmup   int64         // in no figure of total
 	steadyAt int           // line of the warm-up's end, or 0
@@ -93,7 +119,7 @@ func (d *draft) producerOutput(content []byte) (*producerOutput, error) {
 		if m := warmupLine.FindStringSubmatch(line); m != nil {
 			out.warmup, _ = strconv.ParseInt(m[1], 10, 64) // an int64's limit if larger
 		}
-		if line == steadyLine {
+		if strings.HasSuffix(line, steadyLine) {
 			out.steadyAt = number
 		}
 		if failureLine.MatchString(line) {
@@ -107,14 +133,20 @@ func (d *draft) producerOutput(content []byte) (*producerOutput, error) {
 		case err != nil:
 			faults = append(faults, err)
 		case row.isTotal: // the last one counts: after a warm-up, that of the steady state
+			if !out.whole.isTotal {
+				out.whole = row
+			}
 			out.total = row
 		default:
 			out.rows = append(out.rows, row)
 		}
 	}
 	if len(faults) == 0 && !out.total.isTotal {
-		faults = append(faults, d.fault(1+strings.Count(string(content), "\n"),
+		faults = append(faults, d.fault(lastLine(content),
 			"the output ends without its line of totals (… ms 50th, … ms 99.9th.): the tool did not come to its end"))
+	}
+	if len(faults) == 0 {
+		faults = append(faults, out.alone(d))
 	}
 	if !out.total.steady {
 		out.warmup = 0
@@ -122,18 +154,32 @@ func (d *draft) producerOutput(content []byte) (*producerOutput, error) {
 	return out, errors.Join(faults...)
 }
 
+// alone returns an error if the lines are of several outputs, as of producers that write to one
+// file, or of one that was killed before another began.
+func (out *producerOutput) alone(d *draft) error {
+	var records int64
+	for _, row := range out.rows {
+		records += row.records
+		if records > out.whole.records || row.maxMs > out.whole.maxMs+1 {
+			return d.fault(row.line, "up to here the lines have %s records and a maximum of %v ms, and the totals of line %d have %s and %v ms: they are of several outputs; give each a file of its own",
+				thousands(records), row.maxMs, d.line(out.whole.line), thousands(out.whole.records), out.whole.maxMs)
+		}
+	}
+	return nil
+}
+
 func (d *draft) producerRow(number int, line string) (producerRow, error) {
 	m := producerLine.FindStringSubmatch(line)
 	if m == nil {
 		return producerRow{}, d.fault(number,
-			"%q is not a whole line of kafka-producer-perf-test, with decimal points as in 9984.4", shorten(line))
+			"%q is not a whole line of kafka-producer-perf-test; copy it whole, or remove it", shorten(line))
 	}
 	row := producerRow{line: number, steady: m[2] != ""}
 	var err error
 	if row.records, err = strconv.ParseInt(m[1], 10, 64); err != nil {
 		return producerRow{}, d.fault(number, "%q is too large a number of records", m[1])
 	}
-	figures := []*float64{&row.perSecond, nil, &row.meanMs, &row.maxMs}
+	figures := []*float64{&row.perSecond, &row.mbPerSecond, &row.meanMs, &row.maxMs}
 	texts := []string{m[3], m[4], m[5], m[6]}
 	if t := producerTail.FindStringSubmatch(m[7]); t != nil {
 		row.isTotal = true
@@ -145,26 +191,17 @@ func (d *draft) producerRow(number int, line string) (producerRow, error) {
 		return producerRow{}, d.fault(number, "%q is not the end of a line of kafka-producer-perf-test", shorten(m[7]))
 	}
 	for i, text := range texts {
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return producerRow{}, d.fault(number, "%q is not a number", text)
+		if text == "NaN" { // Java's quotient of nothing
+			continue
 		}
-		if figures[i] != nil {
-			*figures[i] = v
+		if *figures[i], err = decimal(text); err != nil {
+			return producerRow{}, d.fault(number, "%w", err)
 		}
 	}
 	if row.records > 0 && row.perSecond == 0 {
 		return producerRow{}, d.fault(number, "%d records at 0 records/sec", row.records)
 	}
 	return row, nil
-}
-
-func shorten(line string) string {
-	const most = 80
-	if len(line) <= most {
-		return line
-	}
-	return strings.ToValidUTF8(line[:most], "") + "…"
 }
 
 // The tool does not print the intervals' times. The warm-up ends at zero.
@@ -209,8 +246,13 @@ func (out *producerOutput) warm() (rows int, ns int64) {
 }
 
 func (r producerRow) interval(phase string, start, end int64) result.Interval {
+	var acked *int64
+	if bytes := r.bytes(); bytes > 0 {
+		acked = &bytes
+	}
 	return result.Interval{
-		StartNs: start, EndNs: end, Phase: phase, Acked: r.records,
+		AckedBytes: acked,
+		StartNs:    start, EndNs: end, Phase: phase, Acked: r.records,
 		Time: map[string]result.IntervalTime{"send_service_time": {Count: r.records, MaxNs: nanos(r.maxMs, 1e6)}},
 	}
 }
@@ -222,6 +264,12 @@ func (d *draft) producerCaveats(out *producerOutput) {
 	d.warn("its latency begins when send is called: it is a service time, and what a record waited before because an earlier send blocked is in no figure (coordinated omission)")
 	d.warn("whether a load was to be offered it does not say; --throughput is a ceiling, and what stays below it is counted nowhere")
 	d.warn("its times are whole milliseconds; one below a millisecond is printed as 0")
+	switch total := out.total; {
+	case total.bytes() > 0:
+		d.warn("its bytes are its MB/sec, which has two decimals, times its length: within %s", unit.ShortPercent(0.005/total.mbPerSecond))
+	case total.records > 0:
+		d.warn("its bytes are not known: 0.00 MB/sec is too few for two decimals")
+	}
 	if out.total.records > percentileSamples {
 		d.warn("its percentiles are of %s of the %s records, its mean and maximum of all",
 			thousands(percentileSamples), thousands(out.total.records))

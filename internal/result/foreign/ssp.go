@@ -7,8 +7,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Of the process figures only the number of garbage collections is read: the CPU includes idle
-// time, and the memory is reserved, not resident.
+// Of the process figures the CPU is not read, because it includes idle time, and of the memory only
+// the heap: the rest is reserved, not resident.
 type sspFile struct {
 	Config      sspConfig     `json:"config"`
 	Final       sspFinal      `json:"final"`
@@ -63,7 +63,9 @@ type sspFinal struct {
 type sspTimes struct {
 	Min, Max, Mean, StdDev                     float64
 	P50, P75, P90, P95, P99, P995, P999, P9999 float64
+	MAD                                        *float64
 	Count                                      int64
+	CDFBuckets                                 []int64 // not cumulative
 }
 
 type sspPoint struct {
@@ -89,8 +91,11 @@ type sspLagSummary struct {
 }
 
 type sspProcess struct {
-	ElapsedS float64 `json:"elapsed_s"`
-	GCCycles int64   `json:"num_gc"`
+	ElapsedS   float64  `json:"elapsed_s"`
+	GCCycles   int64    `json:"num_gc"`
+	GCPauseMs  *float64 `json:"gc_pause_total_ms"` // since the tool began
+	HeapMB     *float64 `json:"heap_alloc_mb"`     // of 2^20 bytes
+	Goroutines *int64   `json:"goroutines"`
 }
 
 type sspCodecs struct {
@@ -196,6 +201,7 @@ func (f *sspFile) times(d *draft) {
 			continue
 		}
 		d.metric(name, result.Time{
+			MADNs: scaled(t.MAD, 1e6), CDF: t.cdf(d, name),
 			Count: t.Count, MinNs: nanos(t.Min, 1e6), MeanNs: t.Mean * 1e6, StddevNs: t.StdDev * 1e6,
 			P50Ns: nanos(t.P50, 1e6), P75Ns: nanos(t.P75, 1e6), P90Ns: nanos(t.P90, 1e6), P95Ns: nanos(t.P95, 1e6),
 			P99Ns: nanos(t.P99, 1e6), P995Ns: nanos(t.P995, 1e6), P999Ns: nanos(t.P999, 1e6),

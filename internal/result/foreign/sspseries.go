@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -82,15 +83,87 @@ func (s sspLag) byPartition() (lag []int64, ok bool) {
 	return lag, true
 }
 
+// processSeries adds the latest sample to each interval, with the difference of its counters to the
+// sample before.
 func (f *sspFile) processSeries(d *draft) {
-	next, before := 0, int64(0)
+	next := 0
+	var before *sspProcess
 	for n := range d.Intervals {
 		i := &d.Intervals[n]
+		latest := before
 		for ; next < len(f.Process) && f.onAxis(f.Process[next].ElapsedS) <= i.EndNs; next++ {
-			i.GCCycles += max(f.Process[next].GCCycles-before, 0)
-			before = f.Process[next].GCCycles
+			latest = &f.Process[next]
+		}
+		if latest == before {
+			continue
+		}
+		process := result.IntervalProcess{Name: "run", HeapBytes: scaled(latest.HeapMB, 1<<20),
+			Goroutines: latest.Goroutines}
+		var cycles int64
+		if before != nil {
+			cycles, process.GCPauseNs = before.GCCycles, latest.pausesSince(*before)
+		}
+		i.GCCycles = max(latest.GCCycles-cycles, 0)
+		i.Processes = []result.IntervalProcess{process}
+		before = latest
+	}
+}
+
+// pausesSince is nil if a sample does not have them.
+func (p sspProcess) pausesSince(before sspProcess) *int64 {
+	if p.GCPauseMs == nil || before.GCPauseMs == nil {
+		return nil
+	}
+	pauses := max(*p.GCPauseMs-*before.GCPauseMs, 0)
+	return scaled(&pauses, 1e6)
+}
+
+// scaled is nil for nil.
+func scaled(v *float64, unit float64) *int64 {
+	if v == nil {
+		return nil
+	}
+	n := nanos(*v, unit)
+	return &n
+}
+
+// sspBounds are the upper bounds of the tool's first buckets in milliseconds. The file does not have
+// them; these agree with all percentiles of the published files. The further buckets have no
+// verified bounds.
+var sspBounds = []float64{0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000}
+
+// cdf is nil if the buckets contradict the count, the extremes or a percentile.
+func (t sspTimes) cdf(d *draft, metric string) (points []result.CDFPoint) {
+	if len(t.CDFBuckets) == 0 {
+		return nil
+	}
+	var n int64
+	for i, in := range t.CDFBuckets {
+		if n += in; i < len(sspBounds) && in >= 0 {
+			points = append(points, result.CDFPoint{AtMostNs: nanos(sspBounds[i], 1e6), Count: n})
 		}
 	}
+	const slack = 2 // records, for the ways to count a percentile
+	agrees := len(points) == len(sspBounds) && n == t.Count
+	for _, q := range []struct{ part, ms float64 }{
+		{0, t.Min}, {0.5, t.P50}, {0.75, t.P75}, {0.9, t.P90}, {0.95, t.P95}, {0.99, t.P99}, {0.995, t.P995},
+		{0.999, t.P999}, {0.9999, t.P9999}, {1, t.Max},
+	} {
+		for _, p := range points {
+			rank := q.part * float64(t.Count)
+			below := nanos(q.ms, 1e6) <= p.AtMostNs
+			agrees = agrees && (!below || float64(p.Count) >= rank-slack) && (below || float64(p.Count) <= rank+slack)
+		}
+	}
+	if !agrees {
+		d.warn("the CDF of %s is left out: its buckets do not agree with its percentiles", metric)
+		return nil
+	}
+	last := slices.IndexFunc(points, func(p result.CDFPoint) bool { return p.Count == t.Count })
+	if last < 0 {
+		return append(points, result.CDFPoint{AtMostNs: nanos(t.Max, 1e6), Count: t.Count})
+	}
+	return points[:last+1]
 }
 
 // The source's own peak includes the warm-up.
@@ -119,14 +192,16 @@ func (f *sspFile) process(d *draft) {
 	if len(f.Process) == 0 {
 		return
 	}
-	all, before := f.Process[len(f.Process)-1].GCCycles, int64(0)
+	none := 0.0
+	last, before := f.Process[len(f.Process)-1], sspProcess{GCPauseMs: &none}
 	for _, s := range f.Process {
 		if f.onAxis(s.ElapsedS) <= sampledLate {
-			before = s.GCCycles
+			before = s
 		}
 	}
-	d.Run.Process.GCCycles = max(all-before, 0)
+	d.Run.Process.GCCycles = max(last.GCCycles-before.GCCycles, 0)
+	d.Run.Process.GCPauseTotalNs = last.pausesSince(before)
 	d.tells("process.gc_cycles")
 	d.warn("its count of garbage collections, %s, includes the warm-up; the %s of the last sample before the measured window are taken off",
-		thousands(all), thousands(before))
+		thousands(last.GCCycles), thousands(before.GCCycles))
 }

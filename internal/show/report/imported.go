@@ -42,8 +42,11 @@ var formatCaveats = []struct{ format, text string }{
 	{"ssp", "its times begin at the actual send: coordinated omission is not accounted for; what its pacer or its gate held back is counted nowhere"},
 	{"producer-perf", "its times begin when send is called, in whole milliseconds: coordinated omission is not accounted for"},
 	{"consumer-perf", "its rate is a closed loop's, and its records are counted and not checked"},
+	{"share-consumer-perf", "its rate is a closed loop's, and its records are counted, with redeliveries, and not checked"},
+	{"e2e-latency", "its times are of one record at a time, in whole milliseconds: coordinated omission is not accounted for"},
 	{"omb", "its publish times begin at the actual send: coordinated omission is in a series of its own; its end-to-end times are whole milliseconds"},
 	{"hlog", "it has times and nothing else; where they begin is as the tool that wrote them had it"},
+	{"hgrm", "it has percentiles and nothing else; where its times begin is as the tool that wrote them had it"},
 }
 
 // Footnotes returns the caveats of the imported runs in a table, once for each

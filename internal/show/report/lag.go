@@ -11,7 +11,7 @@ import (
 
 func printLag(p *layout.Page, recorded *result.Recorded) {
 	r := &recorded.Run
-	if r.Consumer.Members == 0 {
+	if r.Consumer.Members == 0 && (r.Run.Imported == nil || !r.Says("lag.backlog_peak_records")) {
 		return
 	}
 	p.Heading("Lag", "")
@@ -50,6 +50,9 @@ func printLag(p *layout.Page, recorded *result.Recorded) {
 	}
 	if reads(r) {
 		printOffsets(p, l)
+	}
+	if r.Consumer.Members == 0 {
+		return
 	}
 	p.Labelled("consumers", layout.List(consumers(r.Consumer), polls(r), begun(r.Consumer), unevenly(r.Consumers)))
 	printGroupAtEnd(p, r)
@@ -177,7 +180,9 @@ func consumers(c result.Consumer) string {
 	if c.Processes > 0 {
 		text += " in processes of their own, " + unit.Count(int64(c.Processes)) + " a group"
 	}
-	text += ", " + unit.Things(int64(c.Workers), "worker")
+	if c.Workers > 0 { // another tool may not say it
+		text += ", " + unit.Things(int64(c.Workers), "worker")
+	}
 	if c.Utilisation != nil {
 		text += ", " + unit.Percent(*c.Utilisation) + " busy"
 	}

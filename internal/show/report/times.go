@@ -39,9 +39,9 @@ func (s statistic) supported(count int64) bool {
 
 func (s statistic) text(d distribution) string {
 	switch ns := int64(s.Ns(d.Time)); {
-	case !d.says(s) || !s.supported(d.independent):
+	case !d.says(s) || d.counted() && !s.supported(d.independent):
 		return unit.Absent
-	case s.OfEnded() && d.Count == 0 || s.OfAll() && d.NotEnded > 0:
+	case s.OfEnded() && d.Count == 0 && d.counted() || s.OfAll() && d.NotEnded > 0:
 		return unit.Absent
 	case float64(ns) <= s.ClockError(d.Time) && (d.ErrorNs > 0 || s.AtLeast(d.Time)):
 		return unit.Absent
@@ -76,6 +76,9 @@ func printTimes(p *layout.Page, r *result.Run) {
 	for _, d := range shown {
 		for _, text := range skew(d) {
 			p.Painted(layout.Yellow, 2, text)
+		}
+		if text := cumulated(d); text != "" {
+			p.Text(2, text)
 		}
 	}
 	legend := fromWhen(shown)
@@ -145,6 +148,9 @@ func distributionOf(r *result.Run, metric string, t result.Time) distribution {
 	return distribution{metric: metric, Time: t, independent: figure.Independent(r, metric, t.Count+t.NotEnded)}
 }
 
+// counted is false if another tool did not say how many values it has.
+func (d distribution) counted() bool { return d.run == nil || d.run.Says("time."+d.metric+".count") }
+
 // An imported run may not know the statistic.
 func (d distribution) says(s statistic) bool {
 	return s.Taken(d.Time) && (d.run == nil || d.run.Says("time."+d.metric+"."+s.Key+"_ns"))
@@ -169,7 +175,7 @@ func measured(r *result.Run) (all []distribution) {
 	}
 	for _, metric := range metrics {
 		v, known := r.Time[metric]
-		if known && v.Count+v.NotEnded > 0 && (!r.Load.ClosedLoop || !fromIntended(metric)) {
+		if known && (v.Count+v.NotEnded > 0 || !r.Says("time."+metric+".count")) && (!r.Load.ClosedLoop || !fromIntended(metric)) {
 			d := distributionOf(r, metric, v)
 			d.run = r
 			all = append(all, d)
@@ -184,7 +190,11 @@ func printDistributions(p *layout.Page, all []distribution) {
 	for _, d := range all {
 		first, second := columnHead(d.metric)
 		above, below = append(above, first), append(below, second)
-		counts, open = append(counts, unit.Count(d.Count)), append(open, unit.Count(d.NotEnded))
+		count := unit.Count(d.Count)
+		if !d.counted() {
+			count = unit.Absent
+		}
+		counts, open = append(counts, count), append(open, unit.Count(d.NotEnded))
 		some = some || d.NotEnded > 0
 	}
 	t := layout.Table{Gap: 2, Rows: [][]string{above, below, counts}}
@@ -220,7 +230,7 @@ func columnHead(metric string) (above, below string) {
 func thin(all []distribution) bool {
 	for _, d := range all {
 		for _, s := range statistics {
-			if d.says(s) && !s.supported(d.independent) {
+			if d.says(s) && d.counted() && !s.supported(d.independent) {
 				return true
 			}
 		}
@@ -237,6 +247,24 @@ func skew(d distribution) (texts []string) {
 		texts = append(texts, fmt.Sprintf("%s: %s above an hour", layout.Words(d.metric), unit.Count(d.OutOfRange)))
 	}
 	return texts
+}
+
+// cumulated is a line of the points of a CDF that are neither none nor all, and of the first that is
+// all; "" without one.
+func cumulated(d distribution) string {
+	var parts []string
+	for _, point := range d.CDF {
+		if point.Count > 0 {
+			parts = append(parts, unit.Percent(float64(point.Count)/float64(max(d.Count, 1)))+" ≤ "+unit.Nanos(point.AtMostNs))
+		}
+		if point.Count >= d.Count {
+			break
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "CDF of " + layout.Words(d.metric) + ": " + layout.List(parts...)
 }
 
 // fromIntended reports whether a metric counts from the intended send time, which a closed loop

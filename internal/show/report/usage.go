@@ -79,6 +79,8 @@ func collections(r *result.Run) string {
 		return ""
 	case u.GCCycles == 0:
 		return "no GC"
+	case !r.Says("process.gc_pause.p99_ns") && u.GCPauseTotalNs != nil:
+		return unit.Things(u.GCCycles, "GC") + ", pauses " + unit.Nanos(*u.GCPauseTotalNs) + " in total"
 	case !r.Says("process.gc_pause.p99_ns"):
 		return unit.Things(u.GCCycles, "GC")
 	}
