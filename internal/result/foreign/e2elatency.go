@@ -25,8 +25,9 @@ var (
 func newE2EOutput() func(line string) bool {
 	ended := false
 	return func(line string) bool {
-		begins := ended && (e2eProgress.MatchString(line) || e2eMean.MatchString(line) || e2ePercentiles.MatchString(line))
-		ended = ended && !begins || e2ePercentiles.MatchString(line)
+		ends := e2ePercentiles.MatchString(line)
+		begins := ended && (ends || e2eProgress.MatchString(line) || e2eMean.MatchString(line))
+		ended = ended && !begins || ends
 		return begins
 	}
 }

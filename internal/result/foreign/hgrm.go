@@ -56,7 +56,8 @@ func readHgrm(d *draft, content []byte) error {
 		into  *int64
 	}{
 		{"p50_ns", 0.5, &v.P50Ns}, {"p75_ns", 0.75, &v.P75Ns}, {"p90_ns", 0.9, &v.P90Ns}, {"p95_ns", 0.95, &v.P95Ns},
-		{"p99_ns", 0.99, &v.P99Ns}, {"p99_5_ns", 0.995, &v.P995Ns}, {"p99_9_ns", 0.999, &v.P999Ns}, {"p99_99_ns", 0.9999, &v.P9999Ns},
+		{"p99_ns", 0.99, &v.P99Ns}, {"p99_5_ns", 0.995, &v.P995Ns}, {"p99_9_ns", 0.999, &v.P999Ns},
+		{"p99_99_ns", 0.9999, &v.P9999Ns},
 	} {
 		*p.into = nanos(t.at(p.part), scale)
 		told = append(told, p.field)
@@ -139,7 +140,8 @@ func (t *hgrmTable) row(number int, line string) error {
 		return errors.New("a value or count below 0, or a percentile that is not between 0 and 1, cannot be")
 	}
 	if n := len(t.rows); n > 0 {
-		if before := t.rows[n-1]; row.value < before.value || row.percentile < before.percentile || row.count < before.count {
+		before := t.rows[n-1]
+		if row.value < before.value || row.percentile < before.percentile || row.count < before.count {
 			return errors.New("the row falls below the one before; is it a second table? Give each a file of its own")
 		}
 	}

@@ -64,7 +64,7 @@ type Sample struct {
 	// nobody judged.
 	Valid    int
 	Imported int
-	Among []*result.Run // runs that figures are compared with, including its own
+	Among    []*result.Run // runs that figures are compared with, including its own
 }
 
 func sampleOf(s Set) Sample {

@@ -33,7 +33,9 @@ func (c *Comparison) figureSheet() layout.Table {
 	if errors {
 		s.Rows[0] = append(s.Rows[0], "a_clock_error", "b_clock_error")
 	}
-	leftOut := func(i int) string { return strconv.Itoa(c.Sets[i].All + c.Sets[i].Missing - c.Sets[i].Valid - c.Sets[i].Imported) }
+	leftOut := func(i int) string {
+		return strconv.Itoa(c.Sets[i].All + c.Sets[i].Missing - c.Sets[i].Valid - c.Sets[i].Imported)
+	}
 	for i, a := range c.Against {
 		for _, f := range a.Figures {
 			row := []string{a.Letter, f.Figure, f.Of.Kind.Unit(),

@@ -14,8 +14,8 @@ import (
 
 func TestStanding(t *testing.T) {
 	for want, change := range map[string]func(*result.Run){
-		"valid":                 func(*result.Run) {},
-		"invalid":               func(r *result.Run) { r.Verdict.Status = result.Invalid },
+		"valid":   func(*result.Run) {},
+		"invalid": func(r *result.Run) { r.Verdict.Status = result.Invalid },
 		"imported": func(r *result.Run) {
 			r.Run.Imported, r.Verdict.Status = &result.Imported{}, result.Unchecked
 		},
