@@ -125,7 +125,8 @@ func (d *draft) consumerTable(content []byte, known ...[]string) (*consumerTable
 		return nil, err
 	case t.columns == nil:
 		return nil, d.fault(1,
-			"there is no header of kafka-consumer-perf-test; --hide-header leaves out what is needed to read it")
+			"there is no header of %s; run it without --hide-header, which leaves out what is needed to read it",
+			d.options.Format.tool())
 	case len(t.rows) == 0:
 		return nil, d.fault(lastLine(content),
 			"the output ends without a row of figures: the tool did not come to its end")
@@ -145,8 +146,8 @@ func (t *consumerTable) header(d *draft, number int, line string, known [][]stri
 	cells := splitCells(line, t.separator)
 	cells[0] = cells[0][1+strings.LastIndexAny(cells[0], " \t]|>:"):]
 	if !slices.ContainsFunc(known, func(columns []string) bool { return slices.Equal(columns, cells) }) {
-		return d.fault(number, "the columns are not those of %s: %s", d.options.Format.tool(),
-			shorten(strings.Join(cells, ", ")))
+		return d.fault(number, "the columns are not those of %s: %s; copy the header as it was printed",
+			d.options.Format.tool(), shorten(strings.Join(cells, ", ")))
 	}
 	t.columns = cells
 	return nil
