@@ -1,6 +1,7 @@
 package foreign_test
 
 import (
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -67,6 +68,10 @@ func TestProducerPerfFailures(t *testing.T) {
 	}
 	if v := r.Run.Verdict; v.Status != result.Invalid || v.Reasons[0] != "no record was acknowledged" {
 		t.Errorf("verdict %+v", v)
+	}
+	prefixed := eachLine(content(t, "producer-failed.txt"), func(line string) string { return "producer_1  | " + line })
+	if got := parseAll(t, "x", prefixed)[0].Run.Load; !maps.Equal(got.Errors, r.Run.Load.Errors) || got.Failed != 2 {
+		t.Errorf("behind the prefix of a container: %+v", got)
 	}
 }
 

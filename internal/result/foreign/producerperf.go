@@ -26,7 +26,7 @@ var (
 	producerTail = regexp.MustCompile(`^, (\d+) ms 50th, (\d+) ms 95th, (\d+) ms 99th, (\d+) ms 99\.9th\.$`)
 	steadyLine   = "In steady state."
 	warmupLine   = regexp.MustCompile(afterPrefix + `Warmup first (\d+) records\.`)
-	failureLine  = regexp.MustCompile(`^(?:org\.apache\.kafka\.|java\.)[\w.$]*(?:Exception|Error)\b.*$`)
+	failureLine  = regexp.MustCompile(`^(?:\S+\s+\|\s+)?((?:org\.apache\.kafka\.|java\.)[\w.$]*(?:Exception|Error)\b.*)$`)
 )
 
 type producerRow struct {
@@ -122,8 +122,8 @@ func (d *draft) producerOutput(content []byte) (*producerOutput, error) {
 		if strings.HasSuffix(line, steadyLine) {
 			out.steadyAt = number
 		}
-		if failureLine.MatchString(line) {
-			out.failures[line]++
+		if m := failureLine.FindStringSubmatch(line); m != nil {
+			out.failures[m[1]]++
 		}
 		if !strings.Contains(line, "records sent,") {
 			continue // Kafka's log, or the table of --print-metrics
