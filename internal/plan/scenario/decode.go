@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v4"
 
@@ -126,7 +125,7 @@ func (d *decoder) special(n *yaml.Node, pointer any, path string) bool {
 		return true
 	}
 	if short, ok := pointer.(shortForm); ok && n.Kind == yaml.ScalarNode {
-		if err := short.setShort(n.Value); err != nil {
+		if err := short.setShort(canonicalWord(path, n.Value)); err != nil {
 			d.textMistake(n, path, err)
 		}
 		return true
@@ -432,50 +431,73 @@ func (d *decoder) textMistake(n *yaml.Node, path string, err error) {
 	d.mistake(n, path, problem, remedy)
 }
 
-// A text may be an unquoted number (acks: 1), but a number must not have quotes.
+// A text may be an unquoted number (acks: 1), and a number may have quotes.
 func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.ScalarNode {
 		d.mistake(n, path, "it is "+kind(n)+", not a single value", d.vary(n, path))
 		return
 	}
-	if v.Kind() == reflect.String {
-		v.SetString(n.Value)
-		return
-	}
-	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
-		d.mistake(n, path, fmt.Sprintf("%q in quotes is text", n.Value), "write it without quotes")
-		return
-	}
-	ok := false
-	remedy := ""
+	problem, remedy := "", ""
 	switch v.Kind() {
+	case reflect.String:
+		v.SetString(canonicalWord(path, n.Value))
 	case reflect.Bool:
-		ok, remedy = n.Value == "true" || n.Value == "false", "write true or false"
-		v.SetBool(n.Value == "true")
+		truth, known := truths[strings.ToLower(n.Value)]
+		if !known {
+			problem, remedy = "a truth value", "write true or false"
+		}
+		v.SetBool(truth)
 	case reflect.Int, reflect.Int64:
-		whole, err := strconv.ParseInt(n.Value, 10, v.Type().Bits())
-		ok, remedy = err == nil, wholeRemedy(n.Value)
+		whole, err := unit.ParseCount(n.Value)
+		if err != nil {
+			d.textMistake(n, path, err)
+			return
+		}
+		if v.OverflowInt(whole) {
+			problem, remedy = "a whole number of this size", "write a smaller one"
+		}
 		v.SetInt(whole)
 	case reflect.Uint64:
 		whole, err := strconv.ParseUint(n.Value, 10, 64)
-		ok, remedy = err == nil, "write a whole number from 0 to 18446744073709551615"
+		if err != nil {
+			problem, remedy = "a whole number", "write a whole number from 0 to 18446744073709551615"
+		}
 		v.SetUint(whole)
 	case reflect.Float64:
 		number, err := strconv.ParseFloat(n.Value, 64)
-		ok, remedy = err == nil && !math.IsNaN(number) && !math.IsInf(number, 0), "write a number, as in 1.1"
+		if err != nil || math.IsNaN(number) || math.IsInf(number, 0) {
+			problem, remedy = "a number", "write a number, as in 1.1"
+		}
 		v.SetFloat(number)
 	}
-	if !ok {
-		d.mistake(n, path, fmt.Sprintf("%q is not %s", n.Value, wanted(v.Kind())), remedy)
+	if problem != "" {
+		d.mistake(n, path, fmt.Sprintf("%q is not %s", n.Value, problem), remedy)
 	}
 }
 
-// wholeRemedy suggests 50000000 for 50M.
-func wholeRemedy(text string) string {
-	if rate, err := unit.ParseRate(text + "/s"); err == nil && rate.Per == time.Second {
-		return fmt.Sprintf("write %d", rate.Records)
+// truths are those of YAML 1.1 too.
+var truths = map[string]bool{"true": true, "yes": true, "on": true, "false": false, "no": false, "off": false}
+
+// canonical returns n as the settings at path print it, such as 10k/s for 10000; as written if it is not a single valid
+// value.
+func canonical(path string, n *yaml.Node) string {
+	t := reflect.TypeFor[document]()
+	for _, key := range splitPath(path) {
+		t = fieldType(t, key)
 	}
-	return "write a whole number, as in 12"
+	if n = target(n); t == nil || n.Kind != yaml.ScalarNode || reopens(n) {
+		return flowText(n)
+	}
+	v := reflect.New(t).Elem()
+	d := newDecoder(Options{})
+	if d.value(n, v, path); len(d.mistakes) > 0 {
+		return flowText(n)
+	}
+	printed, err := encode(v)
+	if err != nil || printed.Kind != yaml.ScalarNode {
+		return flowText(n)
+	}
+	return printed.Value
 }
 
 func (d *decoder) vary(n *yaml.Node, path string) string {
@@ -486,17 +508,6 @@ func (d *decoder) vary(n *yaml.Node, path string) string {
 		return "to run with each of them write " + overridePrefix + "matrix." + path + "=" + flowText(n)
 	default:
 		return "to run with each of them write matrix: {" + path + ": " + flowText(n) + "}"
-	}
-}
-
-func wanted(k reflect.Kind) string {
-	switch k {
-	case reflect.Bool:
-		return "a truth value"
-	case reflect.Float64:
-		return "a number"
-	default:
-		return "a whole number"
 	}
 }
 

@@ -55,7 +55,7 @@ func TestEnvironmentMistakes(t *testing.T) {
 		{"load:\n  rate: ${a b}", "f.yaml:2:9: load.rate: ${a b} does not name a variable; write ${NAME} or ${NAME:-default}, with letters, digits and underscores in the name" + literal},
 		{"name: '${NONE:-${RATE}}'", "f.yaml:1:7: name: ${NONE:-${RATE} does not name a variable; write ${NAME} or ${NAME:-default}, with letters, digits and underscores in the name" + literal},
 		{"name: ${BAD}", "f.yaml:1:7: name: the variable BAD is not UTF-8 text; set it to text" + literal},
-		{"load:\n  rate: ${N}", `f.yaml:2:9: load.rate: rate "8": it does not say per what (from ${N}); write 8/s`},
+		{"load:\n  linger: ${N}", `f.yaml:2:11: load.linger: duration "8": it has no unit (from ${N}); write 8s or 8ms`},
 		{"load:\n  in_flight: ${EMPTY}", `f.yaml:2:14: load.in_flight: "" is not a whole number (from ${EMPTY}); write a whole number, as in 12`},
 		{"load: {rate: ${RATE}}", `f.yaml:1:15: it is not YAML: while parsing a flow mapping: did not find expected ',' or '}'; within { } and [ ] a variable stands in quotes: "${NAME}"`},
 		{"phases:\n  drain: &d ${N}h\nbackpressure:\n  poll: *d", "f.yaml:4:9: backpressure.poll: 8h is too high (from ${N}h); give at most 1m"},

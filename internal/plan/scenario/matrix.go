@@ -84,7 +84,7 @@ func (d *decoder) matrix(n *yaml.Node, m *matrix, path string) {
 		case key.Value == "exclude":
 			next.exclude = d.exclusions(value, at)
 		default:
-			next.lay(axis{path: key.Value, at: d.place(key), values: d.choices(value, at)}, reopens(value))
+			next.lay(axis{path: key.Value, at: d.place(key), values: d.choices(value, key.Value, at)}, reopens(value))
 		}
 	})
 	*m = next
@@ -105,7 +105,8 @@ func (m *matrix) lay(a axis, away bool) {
 	}
 }
 
-func (d *decoder) choices(n *yaml.Node, path string) (values []choice) {
+// choices reads the values of the setting sets; path is their place.
+func (d *decoder) choices(n *yaml.Node, sets, path string) (values []choice) {
 	const example = "list the values to run with, as in load.compression: [none, zstd]"
 	switch {
 	case reopens(n):
@@ -129,7 +130,7 @@ func (d *decoder) choices(n *yaml.Node, path string) (values []choice) {
 		if !ok {
 			continue
 		}
-		next := choice{text: flowText(value), node: child, at: d.place(child)}
+		next := choice{text: canonical(sets, value), node: child, at: d.place(child)}
 		if slices.ContainsFunc(values, func(c choice) bool { return c.text == next.text }) {
 			d.mistake(child, at, valueShown(path, next.text)+" is given twice", "keep one of them; repeat says how often a cell is run")
 			continue
@@ -162,7 +163,7 @@ func (d *decoder) exclusions(n *yaml.Node, path string) (excluded []exclusion) {
 		d.eachKey(child, at, func(key, value *yaml.Node) {
 			defer d.use(value)()
 			if value, ok := d.open(value, join(at, key.Value)); ok {
-				e.terms = append(e.terms, term{key.Value, d.place(key), flowText(value), d.place(value)})
+				e.terms = append(e.terms, term{key.Value, d.place(key), canonical(key.Value, value), d.place(value)})
 			}
 		})
 		excluded = append(excluded, e)

@@ -49,7 +49,7 @@ func TestOverrides(t *testing.T) {
 func TestOverrideMistakes(t *testing.T) {
 	for _, c := range [][2]string{
 		{"load.rate", "--set load.rate: there is no = in it; write --set load.rate=20k/s"},
-		{"load.rate=20k", `--set load.rate=20k: rate "20k": it does not say per what; write 20k/s`},
+		{"load.rate=20x", `--set load.rate=20x: rate "20x": unknown multiplier "x"; write 20/s, 20k/s (thousands) or 20M/s (millions)`},
 		{"load.rate=", "--set load.rate=: it has no value; give it one, or leave the key out"},
 		{"load.rate=# nothing", "--set load.rate=# nothing: it has no value; give it one, or leave the key out"},
 		{"load.rate=0/s", "--set load.rate=0/s: it must be above 0; give a rate, as in 20k/s, or max for as fast as it goes; kafka-bench search finds the highest rate that holds"},

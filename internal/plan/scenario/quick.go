@@ -48,11 +48,6 @@ func (d *decoder) layQuick(doc *document, wanted bool) {
 		d.mistakes = append(d.mistakes, aside.mistakes...)
 		return
 	}
-	if !doc.Quick.given() && !d.failed[quickKey] {
-		d.mistakeAt(place{d.layers[0], 1, 1}, quickKey, "the scenario has no quick form, and --quick asks for it",
-			"leave --quick out, or give it one, as in quick: {phases: {warmup: 1s, measure: 5s}, repeat: 1}")
-		return
-	}
 	d.layParts(doc)
 }
 

@@ -52,13 +52,19 @@ func TestQuickIsLaidUnder(t *testing.T) {
 	}
 }
 
+func TestWithoutAQuickForm(t *testing.T) {
+	s, err := suiteOf(Options{Quick: true}, "name: mine\nload: {rate: 5k/s}")
+	if err != nil || s.HasQuick || s.Name != "mine" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 func TestQuickMistakes(t *testing.T) {
 	for _, c := range []struct {
 		text  string
 		quick bool
 		want  string
 	}{
-		{"load: {rate: 5k/s}", true, "f.yaml:1:1: quick: the scenario has no quick form, and --quick asks for it; leave --quick out, or give it one, as in quick: {phases: {warmup: 1s, measure: 5s}, repeat: 1}"},
 		{"quick: 5s", false, `f.yaml:1:8: quick: it is the single value "5s", not a mapping; write what the quick form has otherwise, as in quick: {phases: {measure: 5s}}`},
 		{"quick: {name: a}", false, "f.yaml:1:9: quick.name: it is the same for the quick form; set name itself"},
 		{"quick: {load: {rte: 5k/s}}", false, "f.yaml:1:16: load.rte: unknown key; did you mean rate?"},

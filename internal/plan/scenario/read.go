@@ -98,7 +98,7 @@ func read(layers []layer, o Options) (d *decoder, doc document, readable bool) {
 	if _, written := d.places["name"]; !written {
 		doc.Name = nameOf(layers[0].name)
 	}
-	if o.Quick {
+	if o.Quick && doc.Quick.given() {
 		doc.Name = quickName(doc.Name)
 	}
 	return d, doc, readable

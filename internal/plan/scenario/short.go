@@ -105,17 +105,17 @@ func (b Batch) String() string {
 // MarshalText returns the text of String.
 func (b Batch) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
-// UnmarshalText reads "1 record" or a size.
+// UnmarshalText reads "1 record" or a size. A size of 0 is one record, as Kafka's batch.size.
 func (b *Batch) UnmarshalText(text []byte) error {
-	if string(text) == oneRecord {
-		*b = OneRecord
-		return nil
-	}
 	size, err := unit.ParseSize(string(text))
-	if err != nil {
+	switch {
+	case string(text) == oneRecord, err == nil && size == 0:
+		*b = OneRecord
+	case err != nil:
 		return fmt.Errorf("%w, or %s to send each record by itself", err, oneRecord)
+	default:
+		*b = Batch(size)
 	}
-	*b = Batch(size)
 	return nil
 }
 

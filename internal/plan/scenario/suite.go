@@ -16,7 +16,7 @@ type Options struct {
 	Merge []string
 	// Set are the overrides of the command line ("load.rate=20k/s"), applied after Merge.
 	Set []string
-	// Quick reads the scenario's quick form; without one it is a mistake.
+	// Quick reads the scenario's quick form, or the scenario as it is if it has none.
 	Quick bool
 	// Driver replaces the client under test, or all clients that a matrix lists; "" keeps those of
 	// the scenario.
@@ -57,7 +57,7 @@ type Suite struct {
 // Axis is one setting that a matrix varies, or the variants.
 type Axis struct {
 	Path   string   // VariantAxis for the variants
-	Values []string // as written; the variants' names
+	Values []string // in canonical form; the variants' names
 }
 
 // Cell is one configuration of a suite.

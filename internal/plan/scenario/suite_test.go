@@ -115,17 +115,17 @@ func TestSuiteMistakes(t *testing.T) {
 		{"matrix: {load.acks: [0], load.acks: [1]}", "f.yaml:1:26: matrix.load.acks: it is given twice, first at line 1; keep one of them"},
 		{"matrix: {load.akcs: [1, 2]}", "f.yaml:1:10: load.akcs: unknown key; did you mean acks?"},
 		{"matrix: {repeat: [1, 2]}", "f.yaml:1:10: matrix.repeat: it is the same for all cells; set repeat itself"},
-		{"matrix: {load.rate: [1k/s, 10k]}", `f.yaml:1:28: load.rate: rate "10k": it does not say per what; write 10k/s`},
+		{"matrix: {load.rate: [1k/s, 10x]}", `f.yaml:1:28: load.rate: rate "10x": unknown multiplier "x"; write 10/s, 10k/s (thousands) or 10M/s (millions)`},
 		{"matrix: {load.acks: [0, 1, 2]}", `f.yaml:1:28: load.acks: "2" is not known; choose one of 0, 1 or all`},
 		// Each value and each path is checked independently.
-		{"matrix:\n  load.akcs: [1, 2]\n  load.linger: 5ms\n  tpic.partitions: [1]\n  load.record.size: []\n  consume.zebra.x: [3]\n  load.rate: [1k/s, 10k]",
+		{"matrix:\n  load.akcs: [1, 2]\n  load.linger: 5ms\n  tpic.partitions: [1]\n  load.record.size: []\n  consume.zebra.x: [3]\n  load.rate: [1k/s, 10x]",
 			"f.yaml:2:3: load.akcs: unknown key; did you mean acks?\n" +
 				`f.yaml:3:16: matrix.load.linger: it is the single value "5ms", not a list; list the values to run with, as in load.compression: [none, zstd]` + "\n" +
 				"f.yaml:4:3: tpic: unknown key; did you mean topic?\n" +
 				"f.yaml:5:21: matrix.load.record.size: it has no values; list the values to run with, as in load.compression: [none, zstd]\n" +
 				"f.yaml:6:3: consume.zebra: unknown key; the keys of consume are " + strings.Join(keysOf(reflect.TypeFor[Consume]()), ", ") + "\n" +
-				`f.yaml:7:21: load.rate: rate "10k": it does not say per what; write 10k/s`},
-		{"matrix: {load.rate: [1k/s, 2k/s, 1000/s]}", "f.yaml:1:34: matrix.load.rate: 1000/s is the same as 1k/s; keep one of them; repeat says how often a cell is run"},
+				`f.yaml:7:21: load.rate: rate "10x": unknown multiplier "x"; write 10/s, 10k/s (thousands) or 10M/s (millions)`},
+		{"matrix: {load.rate: [1k/s, 2k/s, 1000/s]}", "f.yaml:1:34: matrix.load.rate[2]: 1k/s is given twice; keep one of them; repeat says how often a cell is run"},
 		{"matrix: {consume.work: [4ms, {time: 4000us}]}", "f.yaml:1:30: matrix.consume.work: {time: 4000us} is the same as 4ms; keep one of them; repeat says how often a cell is run"},
 		{"matrix: {load.linger: [5ms, null]}", "f.yaml:1:29: matrix.load.linger: null is the same as 5ms; keep one of them; repeat says how often a cell is run"},
 		{"load: {linger: -1s}\nmatrix: {load.acks: [0, 1]}", "f.yaml:1:16: load.linger: -1s is too low; give at least 0s"},
@@ -327,11 +327,11 @@ func TestMerge(t *testing.T) {
 func TestMistakesOfSeveralFiles(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	write(t, "a.yaml", "load:\n  rate: 5k\n  acks: ${ACKS}\n")
+	write(t, "a.yaml", "load:\n  rate: 5x\n  acks: ${ACKS}\n")
 	write(t, "b.yaml", "load: {linger: -1s}\nphases: {measure: ${\n")
 	write(t, "c.yaml", "consume: {consumers: many}\n")
 	_, err := ReadSuite("a.yaml", Options{Merge: []string{"quick", "c.yaml", "b.yaml"}, Set: []string{"load.level=x", "load={in_flight: 0}"}, Env: env})
-	want := `a.yaml:2:9: load.rate: rate "5k": it does not say per what; write 5k/s
+	want := `a.yaml:2:9: load.rate: rate "5x": unknown multiplier "x"; write 5/s, 5k/s (thousands) or 5M/s (millions)
 a.yaml:3:9: load.acks: the environment has no variable ACKS; set it, or write ${ACKS:-default}; for a ${ that is no variable write $${
 c.yaml:1:22: consume.consumers: "many" is not a whole number; write a whole number, as in 12
 b.yaml:2:20: it is not YAML: while parsing a flow mapping: did not find expected ',' or '}'; within { } and [ ] a variable stands in quotes: "${NAME}"

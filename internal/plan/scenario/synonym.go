@@ -167,26 +167,44 @@ const (
 	inResult       = "nothing: the result has everything, and kafka-bench report prints it"
 )
 
-// valueSynonyms are by key, then by another tool's value in lower case.
+// valueSynonyms are by key, then by another tool's value in lower case. At these keys upper case is accepted.
 var valueSynonyms = map[string]map[string]string{
-	"load.acks":          {"-1": "all", "leader": "1", "none": "0"},
-	"load.compression":   {"uncompressed": "none", "off": "none"},
-	"consume.queue.acks": {"-1": "all", "1": "leader"},
+	"driver": {
+		"franz-go": "franz", "kgo": "franz", "kafka-go": "segmentio", "confluent": "librdkafka", "rdkafka": "librdkafka",
+		"confluent-kafka-go": "librdkafka",
+	},
+	"load.acks":           {"-1": "all", "leader": "1", "none": "0"},
+	"load.compression":    {"uncompressed": "none", "off": "none"},
+	"load.record.payload": {},
+	"consume.queue.acks":  {"-1": "all", "1": "leader"},
 	"consume.from": {
 		"earliest": "start", "oldest": "start", "smallest": "start", "latest": "end", "newest": "end", "largest": "end",
 	},
+	"consume.protocol": {},
 	"consume.assignor": {
 		"rangeassignor": "range", "roundrobinassignor": "roundrobin", "stickyassignor": "sticky",
 		"cooperativestickyassignor": "cooperative-sticky",
 	},
-	"consume.queue.engine":          {"kmq": "markers", "kafka": "plain"},
-	"load.record.keys.distribution": {"no_key": "none", "key_round_robin": "sequential", "random_nano": "uniform"},
-	"backpressure.controller":       {"none": "off"},
+	"consume.queue":    {"kmq": "markers", "kafka": "plain"},
+	"load.record.keys": {"no_key": "none", "key_round_robin": "sequential", "random_nano": "uniform"},
+	"backpressure":     {"none": "off"},
 }
 
-// valueSynonym returns "" for an unknown value. Of a Java class only the last part counts.
-func valueSynonym(path, value string) string {
-	return valueSynonyms[path][strings.ToLower(value[strings.LastIndex(value, ".")+1:])]
+// canonicalWord returns the value here for another tool's value; other values are returned unchanged. Of a Java class
+// only the last part counts.
+func canonicalWord(path, value string) string {
+	for _, key := range []string{".engine", ".distribution", ".controller"} { // of mappings with a short form
+		path = strings.TrimSuffix(path, key)
+	}
+	ours, there := valueSynonyms[path]
+	if !there {
+		return value
+	}
+	word := strings.ToLower(value)
+	if same := ours[word[strings.LastIndex(word, ".")+1:]]; same != "" {
+		return same
+	}
+	return word
 }
 
 // Meaning explains a word that is not a flag: a key, another flag, a command, or why there is none;

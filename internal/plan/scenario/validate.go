@@ -117,10 +117,6 @@ func (c *checker) choice(path, value string, choices []string) {
 	if slices.Contains(choices, value) {
 		return
 	}
-	if ours := valueSynonym(path, value); ours != "" {
-		c.mistake(path, fmt.Sprintf("%q is not known", value), "write "+ours)
-		return
-	}
 	remedy := "choose " + spelling.OneOf(choices)
 	if near := spelling.Nearest(value, choices); near != "" {
 		remedy = fmt.Sprintf("did you mean %s? %s", near, remedy)

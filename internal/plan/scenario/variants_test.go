@@ -96,7 +96,7 @@ func TestVariantMistakes(t *testing.T) {
 		{family + "matrix: {load.acks: [0, 1], exclude: [{variant: tigth}]}", nil, "f.yaml:10:49: matrix.exclude[0]: it matches no cell: variant is never tigth; did you mean tight? its values are off, tight, slow.1"},
 		// A mistake of one variant has its place.
 		{two + "load: {akcs: 0}", nil, "f.yaml:4:12: load.akcs: unknown key; did you mean acks?"},
-		{two + "load: {rate: 10k}", nil, `f.yaml:4:18: load.rate: rate "10k": it does not say per what; write 10k/s`},
+		{two + "load: {rate: 10x}", nil, `f.yaml:4:18: load.rate: rate "10x": unknown multiplier "x"; write 10/s, 10k/s (thousands) or 10M/s (millions)`},
 		{two + "backpressure: {controller: credit}", nil, "f.yaml:4:32: backpressure.max_lag: credit needs the lag that is never to be exceeded; give max_lag in records, as in 5000"},
 		{two + "backpressure: {controller: credit,\n      max_lag: -4}", nil, "f.yaml:5:16: backpressure.max_lag: -4 is too low; give at least 1"},
 		{"load: {level: 3, compression: zstd}\n" + two + "load: {compression: none}", nil, "f.yaml:5:25: load.level: compression none has no levels; leave it out"},

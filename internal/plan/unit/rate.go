@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,12 +48,15 @@ var (
 		name string
 		of   time.Duration
 	}{{"s", time.Second}, {"min", time.Minute}, {"h", time.Hour}}
+
+	// words may stand between the number and the slash.
+	words = []string{"msg", "msgs", "message", "messages", "record", "records"}
 )
 
 // ParseRate reads a rate: 500/s, 10k/s, 2.5k/s, 1M/s (k is 1000, M a million), 100/min, 36/h, 5/3s (five in every
-// three seconds), or max. A rate cannot be negative. 0/s is valid, and 0 needs no unit.
+// three seconds), or max. Without a period it is per second, and -1 is max. A rate cannot be negative; 0/s is valid.
 func ParseRate(s string) (Rate, error) {
-	if s == "max" {
+	if s == "max" || s == "-1" {
 		return MaxRate, nil
 	}
 	count, period, slash := strings.Cut(s, "/")
@@ -63,33 +67,44 @@ func ParseRate(s string) (Rate, error) {
 	case !ok:
 		return Rate{}, fmt.Errorf("rate %q: not a rate; write it as 10000/s, 10k/s, 100/min or max", s)
 	}
-	multiplier, ok := parseMultiplier(rest)
+	multiplier, ok := parseMultiplier(withoutWord(rest))
 	if !ok {
 		if plain := grouping.Replace(count); isDigits(plain) {
 			return Rate{}, fmt.Errorf("rate %q: a number has no separators; write %s/s", s, plain)
 		}
 		const problem = "rate %q: unknown multiplier %q; write %[3]s/s, %[3]sk/s (thousands) or %[3]sM/s (millions)"
-		return Rate{}, fmt.Errorf(problem, s, rest, strings.TrimSuffix(count, rest))
+		return Rate{}, fmt.Errorf(problem, s, rest, numberOf(count, rest))
 	}
-	if !slash && number.Sign() == 0 {
-		return Rate{Per: time.Second}, nil
-	}
-	if !slash {
-		return Rate{}, fmt.Errorf("rate %q: it does not say per what; write %s/s", s, s)
-	}
-	per, ok := parsePeriod(period)
-	if !ok {
-		return Rate{}, fmt.Errorf("rate %q: unknown period %q; write %[3]s/s, %[3]s/min or %[3]s/h", s, period, count)
+	per := time.Second
+	if slash {
+		if per, ok = parsePeriod(strings.TrimSpace(period)); !ok {
+			return Rate{}, fmt.Errorf("rate %q: unknown period %q; write %[3]s/s, %[3]s/min or %[3]s/h", s, period, count)
+		}
 	}
 	number.Mul(number, big.NewRat(multiplier*int64(time.Second), int64(per)))
 	return lowest(s, number)
 }
 
-var grouping = strings.NewReplacer(",", "", "_", "", "'", "")
+var grouping = strings.NewReplacer(",", "", "'", "")
 
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
+// withoutWord returns "k" for "k msg" and "" for "records".
+func withoutWord(rest string) string {
+	multiplier, word, spaced := strings.Cut(rest, " ")
+	if !spaced && len(rest) > 1 {
+		multiplier, word = "", rest
+	}
+	if slices.Contains(words, word) {
+		return multiplier
+	}
+	return rest
+}
+
 func parseMultiplier(name string) (int64, bool) {
+	if name == "K" { // nobody counts records by 1,024
+		name = "k"
+	}
 	for _, m := range multipliers {
 		if m.name == name {
 			return m.of, true
@@ -103,6 +118,9 @@ func parsePeriod(name string) (time.Duration, bool) {
 		if p.name == name {
 			return p.of, true
 		}
+	}
+	if one, ok := timeUnits[name]; ok && name != "m" { // of a rate, m may also be a month or a thousandth
+		return one, true
 	}
 	d, err := time.ParseDuration(name)
 	return d, err == nil && d > 0

@@ -3,6 +3,7 @@ package unit
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -30,8 +31,8 @@ var sizeUnits = []struct {
 	{"TiB", TiB}, {"TB", TB}, {"GiB", GiB}, {"GB", GB}, {"MiB", MiB}, {"MB", MB}, {"KiB", KiB}, {"kB", KB}, {"B", Byte},
 }
 
-// ParseSize reads a size: 512B, 64kB (64,000 bytes), 64KiB (65,536 bytes), up to TB and TiB; 0 needs no unit. The
-// bytes must be whole: 0.3KiB is an error.
+// ParseSize reads a size: 512B, 64kB (64,000 bytes), 64KiB (65,536 bytes), up to TB and TiB. Without a unit it is in
+// bytes. The bytes must be whole: 0.3KiB is an error.
 func ParseSize(s string) (Size, error) {
 	number, rest, ok := splitNumber(s)
 	switch {
@@ -39,12 +40,10 @@ func ParseSize(s string) (Size, error) {
 		return 0, fmt.Errorf("size %q: a size cannot be negative", s)
 	case !ok:
 		return 0, fmt.Errorf("size %q: not a size; write it as 512B, 64kB or 64KiB", s)
-	case rest == "" && number.Sign() == 0:
-		return 0, nil
 	}
 	unit, ok := sizeUnit(rest)
 	if !ok {
-		return 0, fmt.Errorf("size %q: %s", s, sizeHint(strings.TrimSuffix(s, rest), rest))
+		return 0, fmt.Errorf("size %q: %s", s, sizeHint(numberOf(s, rest), rest))
 	}
 	number.Mul(number, new(big.Rat).SetInt64(int64(unit)))
 	switch {
@@ -56,35 +55,33 @@ func ParseSize(s string) (Size, error) {
 	return Size(number.Num().Int64()), nil
 }
 
+// A unit with an i has one meaning in any case, and without its B.
 func sizeUnit(name string) (Size, bool) {
 	for _, u := range sizeUnits {
-		if u.name == name {
+		binary := len(u.name) == 3 && (strings.EqualFold(name, u.name) || strings.EqualFold(name, u.name[:2]))
+		if u.name == name || binary {
 			return u.bytes, true
 		}
 	}
-	return 0, false
+	return Byte, slices.Contains([]string{"", "byte", "bytes"}, name)
 }
 
 func sizeHint(digits, unit string) string {
-	word := strings.ToLower(strings.TrimSpace(unit))
-	switch word {
-	case "":
-		return fmt.Sprintf("it has no unit; write %sB", digits)
-	case "b", "byte", "bytes":
-		return fmt.Sprintf("write %sB", digits)
-	case "k", "kb":
-		return fmt.Sprintf("write %skB (1,000 bytes each) or %sKiB (1,024 bytes each)", digits, digits)
-	case "m", "mb":
-		return fmt.Sprintf("write %sMB (1,000,000 bytes each) or %sMiB (1,048,576 bytes each)", digits, digits)
-	case "g", "gb":
-		return fmt.Sprintf("write %sGB (1,000,000,000 bytes each) or %sGiB (1,073,741,824 bytes each)", digits, digits)
-	case "t", "tb":
-		return fmt.Sprintf("write %sTB (1,000,000,000,000 bytes each) or %sTiB (1,099,511,627,776 bytes each)",
-			digits, digits)
-	case "ki", "kib", "mi", "mib", "gi", "gib", "ti", "tib":
-		return fmt.Sprintf("write %s%siB", digits, strings.ToUpper(word[:1]))
+	letter := strings.ToUpper(unit[:1])
+	decimal := letter + "B"
+	if letter == "K" {
+		decimal = "kB"
 	}
-	return fmt.Sprintf("unknown unit %q; the units are B, kB, KiB, MB, MiB, GB, GiB, TB and TiB", strings.TrimSpace(unit))
+	switch strings.TrimSuffix(strings.ToLower(unit), "b") {
+	case "":
+		return fmt.Sprintf("write %sB", digits)
+	case "k", "m", "g", "t":
+		kilo, _ := sizeUnit(decimal)
+		kibi, _ := sizeUnit(letter + "iB")
+		return fmt.Sprintf("write %s%s (%s bytes each) or %s%siB (%s bytes each)", digits, decimal, Count(int64(kilo)), digits,
+			letter, Count(int64(kibi)))
+	}
+	return fmt.Sprintf("unknown unit %q; the units are B, kB, KiB, MB, MiB, GB, GiB, TB and TiB", unit)
 }
 
 // String prints s exactly, in the unit that needs the fewest digits: 64KiB, 64kB, 1500B.
