@@ -334,7 +334,7 @@ func meantBy(key string, keys []string) string {
 		return fmt.Sprintf("did you mean %s? ", keys[same])
 	}
 	if ours := synonym(key); ours != "" {
-		return fmt.Sprintf("here that is %s; ", ours)
+		return fmt.Sprintf("here that is %s; ", strings.ReplaceAll(ours, firstItem, ""))
 	}
 	if paths := elsewhere(key); len(paths) > 0 {
 		return fmt.Sprintf("it belongs at %s; ", strings.Join(paths, " or "))
@@ -477,28 +477,6 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 
 // truths are those of YAML 1.1 too.
 var truths = map[string]bool{"true": true, "yes": true, "on": true, "false": false, "no": false, "off": false}
-
-// canonical returns n as the settings at path print it, such as 10k/s for 10000; as written if it is not a single valid
-// value.
-func canonical(path string, n *yaml.Node) string {
-	t := reflect.TypeFor[document]()
-	for _, key := range splitPath(path) {
-		t = fieldType(t, key)
-	}
-	if n = target(n); t == nil || n.Kind != yaml.ScalarNode || reopens(n) {
-		return flowText(n)
-	}
-	v := reflect.New(t).Elem()
-	d := newDecoder(Options{})
-	if d.value(n, v, path); len(d.mistakes) > 0 {
-		return flowText(n)
-	}
-	printed, err := encode(v)
-	if err != nil || printed.Kind != yaml.ScalarNode {
-		return flowText(n)
-	}
-	return printed.Value
-}
 
 func (d *decoder) vary(n *yaml.Node, path string) string {
 	switch {

@@ -57,8 +57,9 @@ func elsewhere(key string) []string {
 		}
 	}
 	visit(reflect.TypeFor[document](), "")
-	slices.SortFunc(paths, func(a, b string) int { // shallow paths are meant most often
-		return cmp.Or(strings.Count(a, ".")-strings.Count(b, "."), strings.Compare(a, b))
+	slices.SortFunc(paths, func(a, b string) int { // shallow paths are meant most often, and keys of a cluster least
+		return cmp.Or(strings.Count(a, ".")-strings.Count(b, "."),
+			strings.Count(a, "cluster.")-strings.Count(b, "cluster."), strings.Compare(a, b))
 	})
 	return paths
 }

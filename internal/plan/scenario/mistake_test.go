@@ -97,7 +97,7 @@ func TestStructureMistakes(t *testing.T) {
 func TestUnknownKeys(t *testing.T) {
 	for key, want := range map[string]string{
 		"consumers": "it belongs at consume.consumers", "acks": "it belongs at load.acks", "maxLag": "it belongs at backpressure.max_lag",
-		"config": "it belongs at cluster.config or topic.config", "Load": "did you mean load?", "laod": "did you mean load?",
+		"config": "it belongs at topic.config or cluster.config", "Load": "did you mean load?", "laod": "did you mean load?",
 		"throughput": "here that is load.rate", "replicas": "here that is topic.replication", "library": "here that is driver", "numConsumers": "here that is consume.consumers", "duration": "here that is phases.measure", "message-size": "here that is load.record.size",
 		"batch-size": "here that is load.batch", "batch.size": "here that is load.batch", "msg-size": "here that is load.record.size",
 		"messageSize": "here that is load.record.size", "producerRate": "here that is load.rate", "bootstrap.servers": "here that is the flag --brokers",
@@ -115,6 +115,8 @@ var keysOfOthers = []string{
 	"replicas", // not an interval
 	"brokers",  // not a number
 	"topic",    // not the mapping
+	"seed",     // not the order of runs
+	"threads",  // not those of a queue
 }
 
 func TestSynonyms(t *testing.T) {
@@ -129,14 +131,17 @@ func TestSynonyms(t *testing.T) {
 			continue
 		}
 		for alternative := range strings.SplitSeq(ours, ", or ") {
-			if strings.HasPrefix(alternative, "the ") || strings.HasPrefix(alternative, "kafka-bench ") {
+			if strings.HasPrefix(alternative, "nothing: ") || strings.HasPrefix(alternative, "the ") || strings.HasPrefix(alternative, "kafka-bench ") {
 				continue // TestComingFrom of the command checks those
 			}
-			path, _, _ := strings.Cut(strings.ReplaceAll(alternative, ":", ","), ",")
+			path, _, _ := strings.Cut(strings.ReplaceAll(strings.ReplaceAll(alternative, firstItem, ""), ":", ","), ",")
 			typ := reflect.TypeFor[document]()
 			for _, key := range splitPath(path) {
 				if typ.Kind() == reflect.Map {
 					break
+				}
+				if typ.Kind() == reflect.Slice {
+					typ = typ.Elem()
 				}
 				if typ = fieldType(typ, key); typ == nil {
 					t.Fatalf("%s stands for %s, which there is not", word, path)

@@ -3,11 +3,14 @@ package scenario
 import "strings"
 
 // synonyms map words of other tools and of Kafka's settings, in lower case without separators, to a
-// key, flag or command here, or to why there is none. docs/COMING_FROM.md has them by tool.
+// key, flag, preset or command here, or to why there is none. docs/COMING_FROM.md has them by tool.
+// Alternatives are separated by ", or ", and a remark follows ", ". "KEY: VALUE" is the key with
+// that value, whatever the word's value is.
 var synonyms = map[string]string{
 	"throughput": "load.rate", "targetthroughput": "load.rate", "targetrate": "load.rate",
 	"producerrate": "load.rate",
-	"messagerate":  "load.rate", "msgrate": "load.rate", "recordrate": "load.rate",
+	"rps":          "load.rate", "qps": "load.rate", "tps": "load.rate",
+	"messagerate": "load.rate", "msgrate": "load.rate", "recordrate": "load.rate",
 	"messagespersecond": "load.rate", "recordspersecond": "load.rate",
 
 	"duration": "phases.measure", "durations": "phases.measure", "testlengthseconds": "phases.measure",
@@ -15,13 +18,13 @@ var synonyms = map[string]string{
 	"runtime":    "phases.measure",
 	"warmuptime": "phases.warmup", "warmupduration": "phases.warmup", "warmupdurationminutes": "phases.warmup",
 	"warmups":                "phases.warmup",
-	"warmuprecords":          "phases.warmup, a time",
+	"warmuprecords":          "phases.warmup: a time",
 	"startingwarmuptime":     "cluster.warmup",
 	"msgspersecond":          "load.rate, of all producers together",
 	"msgsperprocessinsecond": "load.rate, of all producers together",
 	"msgcountperthread":      "load.records_each",
 	"numrecords":             toSendOrRead, "nummessages": toSendOrRead, "messages": toSendOrRead,
-	"maxmessages": "load.records", "recordsperproducer": "load.records_each",
+	"maxmessages": "load.records", "messagecount": "load.records", "recordsperproducer": "load.records_each",
 	"messagesperproducer": "load.records_each",
 	"topicname":           "topic.name, of a new one, or topic.existing", "groupid": "consume.group, of a new one",
 	"consumergroup": "consume.group, of a new one", "groupname": "consume.group, of a new one",
@@ -32,15 +35,14 @@ var synonyms = map[string]string{
 	"produceronly":          "the preset produce-only, or consume.consumers: 0",
 
 	"messagesize": "load.record.size", "msgsize": "load.record.size", "recordsize": "load.record.size",
-	"payloadsize": "load.record.size", "msgsizebytes": "load.record.size",
+	"seed": "load.record.seed", "payloadsize": "load.record.size", "msgsizebytes": "load.record.size",
 	"valuesize": "load.record.size", "messagelength": "load.record.size", "messagebytes": "load.record.size",
 	"recordbytes":      "load.record.size",
 	"messagelengthmax": "load.record.size, as in {uniform: [512B, 1KiB]}",
-	"payloadtype":      "load.record.payload", "payloadfile": "load.record.payload, which is generated",
-	"payloadmode": "load.record.payload", "randombytesratio": "load.record.payload",
-	"randomizedpayloadpoolsize": "load.record.payload",
-	"userandomizedpayloads":     "load.record.payload",
-	"keydistributor":            "load.record.keys", "keydistribution": "load.record.keys.distribution",
+	"payloadtype":      "load.record.payload", "payloadmode": "load.record.payload",
+	"payloadfile": noPayload, "randombytesratio": noPayload, "randomizedpayloadpoolsize": noPayload,
+	"userandomizedpayloads": noPayload, "payloaddelimiter": noPayload,
+	"keydistributor": "load.record.keys", "keydistribution": "load.record.keys.distribution",
 
 	"numproducers": "load.producers", "producercount": "load.producers", "producerspertopic": "load.producers",
 	"senderthreads": "load.producers", "senderconcurrency": "load.producers",
@@ -48,7 +50,7 @@ var synonyms = map[string]string{
 	"maxsendmsgbatchsize": "load.round, with rate: max", "batchsizesend": "load.round, with rate: max",
 	"maxsendinflight": "load.producers, each with load.round",
 	"batchsize":       "load.batch", "batchbytes": "load.batch", "lingerms": "load.linger",
-	"requiredacks":    "load.acks",
+	"requiredacks": "load.acks", "requestrequiredacks": "load.acks",
 	"produceracks":    "load.acks",
 	"compressiontype": "load.compression", "compressioncodec": "load.compression", "codec": "load.compression",
 	"compressionlevel": "load.level",
@@ -57,16 +59,17 @@ var synonyms = map[string]string{
 	"maxinflight":       "load.in_flight", "maxinflightrequestsperconnection": "load.in_flight",
 	"compressiongziplevel": "load.level", "compressionlz4level": "load.level", "compressionzstdlevel": "load.level",
 	"requesttimeoutms": "load.client, by the driver's names",
-	"buffermemory":     "load.max_buffered, in records", "maxrequestsize": "load.batch",
+	"buffermemory":     "load.max_buffered: in records", "maxrequestsize": "load.batch",
 	"partitioner": "load.partitioning",
 	"burstrate":   "load.arrival.peak", "burstduration": "load.arrival.length", "burstperiod": "load.arrival.period",
 
 	"numconsumers": "consume.consumers", "consumercount": "consume.consumers",
 	"consumerpersubscription": "consume.consumers",
 	"receiversnumber":         "consume.consumers", "receivernodes": "consume.consumers",
-	"receiverthreads": "consume.queue.threads", "receiverconcurrency": "consume.queue.threads",
+	"threads": "consume.consumers, or consume.queue.threads", "receiverthreads": "consume.queue.threads",
+	"receiverconcurrency": "consume.queue.threads",
 	"receivemsgbatchsize": "consume.queue.batch", "batchsizereceive": "consume.queue.batch",
-	"polltimeoutms": "consume.poll_timeout", "fromlatest": "consume.from, of a topic.existing",
+	"polltimeoutms": "consume.poll_timeout", "fromlatest": "consume.from: end, of a topic.existing",
 	"subscriptionspertopic": "consume.groups", "consumergroups": "consume.groups",
 	"initialoffset":   "consume.from, of a topic.existing",
 	"autooffsetreset": "consume.from, of a topic.existing", "groupprotocol": "consume.protocol",
@@ -81,12 +84,12 @@ var synonyms = map[string]string{
 	"producerprops":       "load.client, by the driver's names",
 	"consumerconfig":      "consume.client, by the driver's names, or the flag --command-config",
 	"consumerprops":       "consume.client, by the driver's names",
-	"heartbeatintervalms": "consume.session_timeout",
+	"heartbeatintervalms": "consume.session_timeout: three times as long",
 	"socketbuffersize":    "consume.client, by the driver's names",
 	"delay":               "consume.work.time", "consumerdelay": "consume.work.time",
 	"consumerjitter": "consume.work.jitter",
 	"processingtime": "consume.work", "worktime": "consume.work",
-	"phasedelay": "consume.changes", "phaseduration": "consume.changes",
+	"phasedelay": "consume.changes[0].work", "phaseduration": "consume.changes[0].at",
 
 	"visibilitytimeout": "consume.queue.visibility", "lockduration": "consume.queue.visibility",
 	"redeliverafter": "consume.queue.visibility", "msgtimeoutms": "consume.queue.visibility",
@@ -129,10 +132,23 @@ var synonyms = map[string]string{
 	"bootstrapservers": "the flag --brokers", "bootstrapserver": "the flag --brokers",
 	"brokers":    "cluster.brokers, how many to start, or the flag --brokers",
 	"brokerlist": "the flag --brokers", "hosts": "the flag --brokers",
+	"metadatabrokerlist": "the flag --brokers", "seedbrokers": "the flag --brokers",
 	"commonconfig":    "the flag --brokers, or the flag --command-config",
 	"commandproperty": "load.client, or consume.client, by the driver's names",
 	"commandconfig":   "the flag --command-config",
-	"driverclass":     "driver", "clientlibrary": "driver", "library": "driver",
+	"driverclass":     "nothing: the flag --driver chooses a client of Kafka, the key is driver",
+	"clientlibrary":   "driver", "library": "driver",
+	"f": theScenario, "workload": theScenario, "configfile": theScenario, "w": theScenario,
+	"p": "the flag --set, once for each key", "s": "the flag --set, once for each key",
+	"parameters": "the flag --set, once for each key",
+	"t":          "topic.name, of a new one, or topic.existing", "b": "the flag --brokers",
+	"workers": "nothing: kafka-bench agent runs on each machine, and run --agents counts them",
+	"drivers": "nothing: the keys of a driver file are keys of a scenario",
+	"d":       "phases.measure, or nothing: the keys of a driver file are keys of a scenario",
+	"o":       "the flag --out", "csv": inResult, "extra": "nothing: a run needs no other consumers",
+	"runner": "nothing: a scenario says what runs",
+	"create": noReset, "delete": noReset,
+	"securityprotocol": inAccess, "saslmechanism": inAccess, "sasljaasconfig": inAccess, "ssltruststorelocation": inAccess,
 	"output": "the flag --out", "outputfile": "the flag --out", "histogramsdir": "the flag --out",
 	"reportdir": "the flag --out",
 	"sleconfig": "the flag --expect of kafka-bench search", "slaconfig": "the flag --expect of kafka-bench search",
@@ -151,7 +167,6 @@ var synonyms = map[string]string{
 	"backlogdrainratio": "nothing: the drain ends when all is delivered",
 	"transactionalid":   noTransactions, "transactiondurationms": noTransactions,
 	"payloadmonotonic": "nothing: each record carries a sequence in its stamp",
-	"payloaddelimiter": "nothing: payloads are generated, see load.record.payload",
 	"printmetrics":     inResult, "showdetailedstats": inResult, "hideheader": inResult, "dateformat": inResult,
 	"numfetchthreads": "nothing: the client fetches as it does",
 	"zookeeper":       "nothing: brokers are asked, see the flag --brokers",
@@ -159,8 +174,12 @@ var synonyms = map[string]string{
 
 const toSendOrRead = "load.records, or topic.fill_records, of a topic to read"
 
+const theScenario = "the SCENARIO, an argument"
+
 // Reasons why a word has no meaning here.
 const (
+	noPayload      = "nothing: payloads are generated, see load.record.payload"
+	inAccess       = "nothing: it stands in the file of the flag --command-config"
 	noReset        = "nothing: every run has a topic of its own, and an existing one is never emptied"
 	noMarkers      = "nothing: a run names the queue's own topics and groups itself"
 	noTransactions = "nothing: producers send without transactions"
@@ -207,10 +226,30 @@ func canonicalWord(path, value string) string {
 	return word
 }
 
+// presetOfWord has the preset that is nearest to a tool which alone has the word.
+var presetOfWord = map[string]string{
+	"targetrate": "e2e", "messagelength": "e2e", "runner": "e2e", "waitafterdeletetopic": "e2e",
+	"startingwarmuptime": "e2e",
+	"highbound":          "e2e", "startingratepercent": "e2e", "consumerbacklogsizegb": "backlog",
+}
+
 // Meaning explains a word that is not a flag: a key, another flag, a command, or why there is none;
 // "" for an unknown word.
 func Meaning(word string) string { return strings.TrimSuffix(meantBy(word, nil), "; ") }
 
-func synonym(word string) string {
-	return synonyms[strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(strings.ToLower(word))]
+// alternatives returns what an option may be, the likeliest first.
+func alternatives(word string) []string {
+	if ours := synonym(word); ours != "" {
+		return strings.Split(ours, ", or ")
+	}
+	if at := elsewhere(word); len(at) > 0 {
+		return at
+	}
+	return []string{word} // maybe a whole path
+}
+
+func synonym(word string) string { return synonyms[plainWord(word)] }
+
+func plainWord(word string) string {
+	return strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(strings.ToLower(word))
 }

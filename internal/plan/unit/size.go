@@ -78,8 +78,8 @@ func sizeHint(digits, unit string) string {
 	case "k", "m", "g", "t":
 		kilo, _ := sizeUnit(decimal)
 		kibi, _ := sizeUnit(letter + "iB")
-		return fmt.Sprintf("write %s%s (%s bytes each) or %s%siB (%s bytes each)", digits, decimal, Count(int64(kilo)), digits,
-			letter, Count(int64(kibi)))
+		return fmt.Sprintf("write %[1]s%[2]s (%[3]s bytes each) or %[1]s%[4]siB (%[5]s bytes each)", digits, decimal,
+			Count(int64(kilo)), letter, Count(int64(kibi)))
 	}
 	return fmt.Sprintf("unknown unit %q; the units are B, kB, KiB, MB, MiB, GB, GiB, TB and TiB", unit)
 }

@@ -25,7 +25,7 @@ func splitNumber(s string) (number *big.Rat, rest string, ok bool) {
 	}
 	written := s[:end]
 	digits := strings.ReplaceAll(written, "_", "")
-	if digits == "" || len(digits) > maxDigits || strings.Contains("._", written[:1]) || strings.Contains("._", written[end-1:]) {
+	if digits == "" || len(digits) > maxDigits || strings.Trim(written, "._") != written {
 		return nil, s, false
 	}
 	number, ok = new(big.Rat).SetString(digits)

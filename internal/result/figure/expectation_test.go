@@ -64,7 +64,7 @@ func TestParseExpectationSaysWhatWouldBeRight(t *testing.T) {
 		"e2e_respons_time_p99 <= 50ms":    "did you mean e2e_response_time_p99?",
 		"backlog growth <= 0":             "did you mean backlog_growth?",
 		"time_lag_peak <= 1":              `duration "1": it has no unit; write 1s or 1ms`,
-		"acked_per_s >= 10k":              `rate "10k": it does not say per what; write 10k/s`,
+		"acked_per_s >= 10,000":           `rate "10,000": a number has no separators; write 10000/s`,
 		"acked_per_s >= max":              "max is no bound",
 		"failed <= 1.5":                   `"1.5" is not a whole number; write 20000`,
 		"lag_peak <= 20k":                 `"20k" is not a whole number; write 20000`,
@@ -77,7 +77,7 @@ func TestParseExpectationSaysWhatWouldBeRight(t *testing.T) {
 		"cpu_cores <= 1/3":                `"1/3" is not a number`,
 		"rss_peak <= 80KB":                "write 80kB (1,000 bytes each) or 80KiB",
 		"acked_bytes_per_s >= 5MB":        `"5MB" does not say per what; write 5MB/s`,
-		"e2e_response_time_p99 <= 50 ms":  `duration "50 ms": write 50ms`,
+		"e2e_response_time_p99 <= 50":     `duration "50": it has no unit; write 50s or 50ms`,
 		"acked_ratio >= 0.9 and lost = 0": `"0.9 and lost = 0" is not a number`,
 	} {
 		e, err := ParseExpectation(text)

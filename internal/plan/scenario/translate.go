@@ -1,0 +1,274 @@
+package scenario
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"kafkabench.example/kafka-bench/internal/plan/native"
+)
+
+// Option is an option of another tool, or a key of a scenario, as somebody typed it.
+type Option struct{ Name, Value string }
+
+// Translation is what options are here, as parts of a command line. What has no counterpart is only in Meaning.
+type Translation struct {
+	Command  string   // search; "" is run
+	Scenario string   // a preset or a file; "" if no option names one
+	Flags    []string // "brokers=a:9092"
+	Set      []string // "load.rate=10k/s"
+	Words    []string // the options' names
+	Meaning  string   // for people; "" if no option is known
+}
+
+// Add adds the parts of u.
+func (t *Translation) Add(u Translation) {
+	t.Command, t.Scenario = cmp.Or(t.Command, u.Command), cmp.Or(t.Scenario, u.Scenario)
+	t.Flags, t.Set, t.Words = append(t.Flags, u.Flags...), append(t.Set, u.Set...), append(t.Words, u.Words...)
+	t.Meaning = strings.Trim(t.Meaning+"; "+u.Meaning, "; ")
+}
+
+// Given reports whether t has a part of a command line.
+func (t Translation) Given() bool {
+	return t.Command != "" || t.Scenario != "" || len(t.Flags)+len(t.Set) > 0
+}
+
+// Pairs reports whether the value of an option is a list of options, as in --producer-props acks=1.
+func Pairs(name string) bool {
+	return slices.ContainsFunc(alternatives(name), func(alternative string) bool {
+		target, _, _ := strings.Cut(alternative, ", ")
+		return slices.Contains([]string{"the flag --set", "load.client", "consume.client", topicConfig}, target)
+	})
+}
+
+const topicConfig = "topic.config"
+
+var pair = regexp.MustCompile(`["']?([\w.-]+)["']?\s*(?:=|:\s)\s*["']?([^,;\s"'{}]*)["']?`)
+
+// Translate returns what one option is here. A number without a unit gets that of the option's name:
+// testDurationMinutes 5 is phases.measure=5m.
+func Translate(o Option) (t Translation) {
+	if pairs := pair.FindAllStringSubmatch(o.Value, -1); len(pairs) > 0 && Pairs(o.Name) {
+		for _, p := range pairs {
+			if alternatives(o.Name)[0] == topicConfig {
+				p[1] = topicConfig + "." + p[1]
+			}
+			t.Add(Translate(Option{p[1], p[2]}))
+		}
+		t.Meaning = cmp.Or(t.Meaning, Meaning(o.Name))
+		return t
+	}
+	t.Meaning, t.Words = Meaning(o.Name), []string{o.Name}
+	for _, alternative := range alternatives(o.Name) {
+		if t.take(alternative, o); t.Given() {
+			break
+		}
+	}
+	return t
+}
+
+// take takes one thing that an option may be, if that can have the option's value.
+func (t *Translation) take(alternative string, o Option) {
+	target, _, _ := strings.Cut(alternative, ", ")
+	flag, isFlag := strings.CutPrefix(target, "the flag --")
+	preset, isPreset := strings.CutPrefix(target, "the preset ")
+	command, isCommand := strings.CutPrefix(target, "kafka-bench ")
+	switch {
+	case strings.HasPrefix(target, "nothing: "):
+	case isCommand:
+		t.Command, _, _ = strings.Cut(command, " ")
+	case target == "load.rate" && plainWord(o.Name) == "producerrate" && o.Value == "0":
+		t.Command = "search" // as there
+	case isPreset:
+		t.Scenario = preset
+	case strings.HasPrefix(theScenario, target):
+		t.Scenario = o.Value
+	case isFlag && o.Value != "" && !strings.Contains(flag, " "):
+		t.Flags = append(t.Flags, flag+"="+o.Value)
+	case !isFlag:
+		key, value, fixed := strings.Cut(target, ": ")
+		if !fixed {
+			value = o.Value
+		}
+		if text, ok := withUnit(o.Name, key, value); ok {
+			t.Set = append(t.Set, key+"="+text)
+		}
+	}
+}
+
+var nameUnits = []struct{ end, unit string }{
+	{"ms", "ms"}, {"millis", "ms"}, {"minutes", "m"}, {"seconds", "s"}, {"gb", "GB"}, {"bytes", "B"},
+	{"reportinginterval", "ms"},
+}
+
+var shortTime = regexp.MustCompile(`linger|poll|wait|timeout|work`)
+
+// withUnit tries the unit of the option's name, then none, then the usual one of times.
+func withUnit(name, key, value string) (text string, ok bool) {
+	if key == "load.rate" && value == "0" {
+		return "max", true // other tools do not limit then
+	}
+	if setting := settingType(key); setting != nil && setting.Kind() == reflect.Map {
+		return value, value != "" && !strings.HasSuffix(key, ".client") && !native.Access(key)
+	}
+	var units []string
+	for _, u := range nameUnits {
+		if strings.HasSuffix(plainWord(name), u.end) {
+			units = append(units, u.unit)
+		}
+	}
+	usual := "s"
+	if shortTime.MatchString(key) {
+		usual = "ms"
+	}
+	for _, unit := range append(units, "", usual) {
+		roots, err := parseYAML([]byte(value + unit))
+		if err != nil || len(roots) != 1 {
+			continue
+		}
+		if text, ok := printed(key, roots[0]); ok {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// canonical returns n as the settings at path print it, such as 10k/s for 10000; a list, a mapping and a mistake as
+// written.
+func canonical(path string, n *yaml.Node) string {
+	if text, ok := printed(path, n); ok {
+		return text
+	}
+	return flowText(n)
+}
+
+// printed returns false if n is a mistake at path.
+func printed(path string, n *yaml.Node) (text string, ok bool) {
+	t := settingType(path)
+	if n = target(n); t == nil || reopens(n) {
+		return "", false
+	}
+	d, v := newDecoder(Options{}), reflect.New(t).Elem()
+	if d.value(n, v, path); len(d.mistakes) > 0 {
+		return "", false
+	}
+	if as, err := encode(v); err == nil && as.Kind == yaml.ScalarNode && n.Kind == yaml.ScalarNode {
+		return as.Value, true
+	}
+	return flowText(n), true
+}
+
+// settingType returns the type of the value at path, or of the whole mapping of Kafka's settings; nil for an unknown
+// path.
+func settingType(path string) reflect.Type {
+	t := reflect.TypeFor[document]()
+	for _, key := range splitPath(path) {
+		if t != nil && t.Kind() == reflect.Map {
+			return t
+		}
+		item, listed := strings.CutSuffix(key, firstItem)
+		if t = fieldType(t, item); t != nil && listed {
+			t = t.Elem()
+		}
+	}
+	return t
+}
+
+// firstItem ends a key of a list whose only item the options describe.
+const firstItem = "[0]"
+
+// companions are the settings that a setting needs, by the beginning of its path.
+var companions = []struct{ with, set string }{
+	{"backpressure.max_lag", "backpressure.controller=hysteresis"},
+	{"load.arrival.peak", "load.arrival.process=burst"},
+	{"load.round", "load.rate=max"},
+	{"load.idempotent=true", "load.acks=all"},
+	{"consume.queue", "consume.queue.engine=markers"},
+	{"consume.queue", "consume.parallel=consumer"},
+}
+
+// Complete returns t with a scenario, and with what its settings need in it.
+func (t Translation) Complete() Translation {
+	named := t.Scenario != ""
+	if !named {
+		t.Scenario = t.base()
+	}
+	volume, _ := PresetText(t.Scenario) // nil for a file
+	existing := t.sets("topic.existing") || t.Scenario == "consume-only"
+	all := slices.Clone(t.Set)
+	if !named {
+		for _, c := range companions {
+			if key, _, _ := strings.Cut(c.set, "="); t.sets(c.with) && !t.sets(key) {
+				all = append(all, c.set)
+			}
+		}
+	}
+	t.Set = nil
+	for _, set := range all {
+		switch key, value, _ := strings.Cut(set, "="); {
+		case t.Scenario == "consume-only" && key == "topic.name":
+			t.Set = append(t.Set, "topic.existing="+value)
+		case t.Scenario == "consume-only" && strings.HasPrefix(key, "load."): // it reads to the end of the log
+		case key == "consume.from" && !existing: // a new topic is read from its first record
+		case strings.HasPrefix(key, "load.records") && bytes.Contains(volume, []byte(" volume: ")):
+			t.Set = append(t.Set, set, "load.volume=null")
+		default:
+			t.Set = append(t.Set, set)
+		}
+	}
+	t.joinItems()
+	return t
+}
+
+// sets reports whether a setting begins with path.
+func (t Translation) sets(path string) bool {
+	return slices.ContainsFunc(t.Set, func(set string) bool { return strings.HasPrefix(set, path) })
+}
+
+// base returns the preset that is nearest to what the options' tool does.
+func (t Translation) base() string {
+	for _, word := range t.Words {
+		if preset := presetOfWord[plainWord(word)]; preset != "" {
+			return preset
+		}
+	}
+	loads := slices.ContainsFunc(t.Set, func(set string) bool {
+		return strings.HasPrefix(set, "load.") && !strings.HasPrefix(set, "load.records")
+	})
+	switch consumes := t.sets("consume."); {
+	case t.sets("topic.") && !loads && !t.sets("consume.queue") && (consumes || t.sets("load.records")):
+		return "consume-only"
+	case t.sets("load.records") && !consumes:
+		return "produce-only"
+	case t.sets("consume.changes"):
+		return "recovery"
+	}
+	return "baseline"
+}
+
+// joinItems makes consume.changes=[{at: 30s, work: 0s}] of consume.changes[0].at=30s and consume.changes[0].work=0s.
+func (t *Translation) joinItems() {
+	var rest []string
+	items := make(map[string][]string)
+	for _, set := range t.Set {
+		key, value, _ := strings.Cut(set, "=")
+		list, item, listed := strings.Cut(key, firstItem+".")
+		if !listed {
+			rest = append(rest, set)
+			continue
+		}
+		items[list] = append(items[list], item+": "+value)
+	}
+	for _, list := range slices.Sorted(maps.Keys(items)) {
+		parts := items[list]
+		slices.Sort(parts)
+		rest = append(rest, list+"=[{"+strings.Join(parts, ", ")+"}]")
+	}
+	t.Set = rest
+}
