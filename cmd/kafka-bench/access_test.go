@@ -54,7 +54,7 @@ func TestCommandConfigRefused(t *testing.T) {
 		"no brokers":     {[]string{good, "--command-config", ofAlice(t, password)}, exitBadInput, []string{"--brokers"}},
 		"no file":        {[]string{good, "--brokers", "localhost:1", "--command-config", "none"}, exitBadInput, []string{"none", "no such file"}},
 		"faults of both files": {
-			[]string{write(t, "name: a\nload: {rate: 10k}\n"), "--brokers", "localhost:1", "--command-config", ofAlice(t, password, "sasl.mechansim=PLAIN", "security.protocol=SSL")},
+			[]string{write(t, "name: a\nload: {rate: 10x}\n"), "--brokers", "localhost:1", "--command-config", ofAlice(t, password, "sasl.mechansim=PLAIN", "security.protocol=SSL")},
 			exitBadInput, []string{"s.yaml:2", "client.properties:4", "sasl.mechanism", "client.properties:5", "line 1 already"},
 		},
 	}

@@ -68,7 +68,7 @@ Exit codes: 0 handed in, 1 not handed in, 2 bad input, or another process has th
 	f.StringVar(&flags.session, "session", "", "the session's name (required)")
 	f.StringVar(&flags.index, "index", os.Getenv(completionIndex), "which agent this is, from 0 (default: $"+completionIndex+")")
 	f.IntVar(&flags.of, "of", 0, "how many agents there are (required)")
-	f.StringSliceVar(&flags.brokers, "brokers", nil, "addresses of the cluster, host:port (required)")
+	addList(f, &flags.brokers, "brokers", nil, "addresses of the cluster, host:port (required)")
 	f.StringVar(&flags.access, "command-config", "",
 		"a client properties file that says how the cluster lets clients in (TLS, SASL)")
 	f.StringVar(&flags.key, "key", "", "the `FILE` with the session's key")

@@ -25,10 +25,10 @@ func wantBad(t *testing.T, got invoked, want string) {
 }
 
 func TestAllFaultsAtOnce(t *testing.T) {
-	file := write(t, "topic: {partitions: 0}\nload:\n  rate: 1000\n  compression: snapy\n")
+	file := write(t, "topic: {partitions: 0}\nload:\n  rate: 10,000\n  compression: snapy\n")
 	got := invoke(t, "run", file, "nosuch.yaml", "--set", "repeat=0", "--cluster", "embedded")
 	want := expected(`FILE:1:21: topic.partitions: 0 is too low; give at least 1
-FILE:3:9: load.rate: rate "1000": it does not say per what; write 1000/s
+FILE:3:9: load.rate: rate "10,000": a number has no separators; write 10000/s
 FILE:4:16: load.compression: "snapy" is not known; did you mean snappy? choose one of none, gzip, snappy, lz4 or zstd
 --set repeat=0: 0 is too low; give at least 1
 scenario nosuch.yaml: file does not exist, and no preset has this name; kafka-bench list prints the presets
@@ -61,7 +61,7 @@ func TestBadArguments(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ args, want string }{
-		{"rum quick", `unknown command "rum" for "kafka-bench"`},
+		{"rum quick", `not known here; see kafka-bench run --help`},
 		{"run", "run needs a SCENARIO: a preset's name (kafka-bench list) or a YAML file, as in"},
 		{"run overlod", "scenario overlod: file does not exist, and no preset has this name; did you mean overload?"},
 		{"run nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; kafka-bench list prints the presets"},
@@ -72,7 +72,7 @@ func TestBadArguments(t *testing.T) {
 		{"cluster up --version 3.8", "Kafka \"3.8\" is not a version that can be started; choose one of 3.9, 4.0, 4.1, 4.2, 4.3"},
 		{"cluster up --disk file", "\"file\" is not a folder; name a folder"},
 		{"calibrate --disk=none", "--disk: the folder \"" + dir + "/none\" does not exist; make it, or name another folder"},
-		{"run s.yaml --bogus", "unknown flag: --bogus; see kafka-bench run --help"},
+		{"run s.yaml --bogus", "not known here; see kafka-bench run --help"},
 		{"run s.yaml --merge nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; kafka-bench list prints the presets"},
 		{"run s.yaml --repeat 0", "--repeat 0: give 1 to 1000"},
 		{"run s.yaml --placement apart", "--session, --key, --placement and --join-timeout are for --agents; leave them out, or say how many agents there are"},
@@ -105,7 +105,7 @@ func TestBadArguments(t *testing.T) {
 		{"report .", ".: not a run's folder: it has no run.json"},
 		{"version extra", `unknown command "extra" for "kafka-bench version"`},
 		{"cluster bogus", `unknown command "bogus" for "kafka-bench cluster"`},
-		{"cluster up --heap 5", `--heap: size "5": it has no unit; write 5B`},
+		{"cluster up --heap 5KB", `--heap: size "5KB": write 5kB (1,000 bytes each) or 5KiB (1,024 bytes each)`},
 		{"cluster up --heap 5MiB", "a broker needs a heap of at least 128 MiB, not 5242880 bytes"},
 		{"cluster up --brokers 0", "--brokers: a local cluster has 1 to 9 brokers, not 0"},
 		{"cluster up --brokers 10", "a local cluster has 1 to 9 brokers, not 10"},

@@ -60,10 +60,10 @@ arrive have no time, and are named where the curve ends.`,
 		},
 	}
 	f := c.Flags()
-	f.StringSliceVar(&flags.to, "to", []string{"svg"}, "formats: svg, pdf, png")
+	addList(f, &flags.to, "to", []string{"svg"}, "formats: svg, pdf, png")
 	f.StringVar(&flags.out, "out", ".", "the folder that the files are written to")
 	f.Float64Var(&flags.width, "width", usualChartWidth, "width in CSS pixels, 320 to 4000")
-	f.StringSliceVar(&flags.figures, "figures", nil, "for the chart cells: the figures, as in acked_per_s")
+	addList(f, &flags.figures, "figures", nil, "for the chart cells: the figures, as in acked_per_s")
 	f.StringVar(&flags.of, "of", "delivered", "for the chart percentiles: delivered, or scheduled")
 	return c
 }

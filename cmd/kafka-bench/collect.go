@@ -47,7 +47,7 @@ Exit codes: as those of run.`,
 	addOut(c, &flags.out)
 	f := c.Flags()
 	f.StringVar(&flags.session, "session", "", "the session's name (required)")
-	f.StringSliceVar(&flags.brokers, "brokers", nil, "addresses of the cluster, host:port (required)")
+	addList(f, &flags.brokers, "brokers", nil, "addresses of the cluster, host:port (required)")
 	f.StringVar(&flags.access, "command-config", "",
 		"a client properties file that says how the cluster lets clients in (TLS, SASL)")
 	f.StringVar(&flags.key, "key", "", "the `FILE` with the session's key")

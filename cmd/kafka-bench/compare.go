@@ -75,7 +75,7 @@ condition that cannot be decided.`,
 	flags.add(c)
 	f := c.Flags()
 	f.StringVar(&flags.table, "table", "", "the table of a CSV: comparison, sets, configuration, checks")
-	f.StringSliceVar(&flags.figures, "figures", nil, "the figures to compare, or all (default: a dozen)")
+	addList(f, &flags.figures, "figures", nil, "the figures to compare, or all (default: a dozen)")
 	f.StringVar(&flags.primary, "primary", "",
 		"the figure that is tested at the whole level (default: e2e_response_time_p99, or else the first figure of the sets that can be better or worse)")
 	f.StringArrayVar(&flags.failIf, "fail-if", nil,

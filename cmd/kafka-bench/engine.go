@@ -42,10 +42,10 @@ func addEngine(c *cobra.Command, flags *engineFlags) {
 	f.StringVar(&flags.driver, "driver", "",
 		"the client under test (default: as the scenario says, or franz); kafka-bench drivers lists them")
 	f.StringVar(&flags.cluster, "cluster", "", "kafka, embedded, or the name of a cluster that is up")
-	f.StringSliceVar(&flags.brokers, "brokers", nil, "addresses of an existing cluster, host:port")
+	addList(f, &flags.brokers, "brokers", nil, "addresses of an existing cluster, host:port")
 	f.StringVar(&flags.clusterID, "cluster-id", "",
 		"the ID of the existing cluster; required unless it is on this machine")
-	f.StringSliceVar(&flags.metrics, "broker-metrics", nil,
+	addList(f, &flags.metrics, "broker-metrics", nil,
 		"the metrics pages of the existing cluster's brokers, in the order of their IDs: http://host:port/metrics,... (Prometheus text, as of the JMX exporter)")
 	f.StringVar(&flags.access, "command-config", "",
 		"a client properties file with the access to the existing cluster (TLS, SASL)")

@@ -48,7 +48,7 @@ func addFleet(c *cobra.Command, flags *fleetFlags) {
 	f.StringVar(&flags.key, "key", "", "the `FILE` with the session's key (kafka-bench agent key); required unless the cluster is on this machine")
 	f.StringVar(&flags.placement, "placement", noAgents.placement,
 		"own: agents send to the partitions that their own consumers have; any: to all; apart: as --senders and --receivers say")
-	f.DurationVar(&flags.joinTimeout, "join-timeout", noAgents.joinTimeout, "how long to wait for all agents")
+	addDuration(f, &flags.joinTimeout, "join-timeout", noAgents.joinTimeout, "how long to wait for all agents")
 }
 
 const maxAgents = 1000

@@ -38,7 +38,7 @@ type queueFlags struct {
 
 func addQueue(c *cobra.Command, flags *queueFlags) {
 	f := c.Flags()
-	f.StringSliceVar(&flags.brokers, "brokers", nil,
+	addList(f, &flags.brokers, "brokers", nil,
 		"addresses of the cluster, host:port (default: those of the local cluster that is up)")
 	f.StringVar(&flags.cluster, "cluster", cluster.DefaultName, "the name of a local cluster that is up")
 	f.StringVar(&flags.access, "command-config", "",

@@ -72,9 +72,9 @@ in effect. The queues decide how long a record is lent, and their markers say so
 	f := c.Flags()
 	f.StringVar(&group, "group", "", "the group of the queues (required)")
 	f.StringVar(&flags.topic, "topic", "", "the topic of the queues (required)")
-	f.DurationVar(&visibility, "visibility", 30*time.Second,
+	addDuration(f, &visibility, "visibility", 30*time.Second,
 		"the queues' visibility, 100ms to 1h; it has no effect here, because their markers say it")
-	f.DurationVar(&session, "session-timeout", 0,
+	addDuration(f, &session, "session-timeout", 0,
 		"after how long a silent tracker is removed from its group, 1s to 30m; 0 is 45s")
 	f.IntVar(&most, "max-deliveries", 0,
 		"after how many deliveries a record goes to the dead-letter topic, whatever the queues have; 0 is never")

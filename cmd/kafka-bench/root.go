@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -19,7 +20,12 @@ func (s surroundings) run(ctx context.Context, args []string, stdout, stderr io.
 	root.SetIn(s.stdin) // nil is os.Stdin
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	return root.ExecuteContext(ctx)
+	err := root.ExecuteContext(ctx)
+	var unknown unknownWords
+	if errors.As(err, &unknown) {
+		return inOurWords(root, unknown, args)
+	}
+	return err
 }
 
 func rootCommand(in surroundings) *cobra.Command {
@@ -33,10 +39,19 @@ reports whether the numbers can be trusted.`,
   kafka-bench run quick`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Version:       versionLine(),
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownWords{in: c}
+			}
+			return c.Help()
+		},
 	}
+	root.SetVersionTemplate("{{.Version}}")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return fmt.Errorf("%w; see %s --help", inOurWords(c, err), c.CommandPath())
+		return unknownWords{in: c, cause: err}
 	})
 	root.AddCommand(
 		runCommand(in), listCommand(), showCommand(), reportCommand(), chartCommand(), compareCommand(), historyCommand(),

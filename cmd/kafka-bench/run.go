@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -96,12 +97,15 @@ func runCommand(in surroundings) *cobra.Command {
 		Long:    runLong,
 		Example: runExample,
 		Args: func(c *cobra.Command, args []string) error {
-			if flags.resume != "" {
-				return nil // see checkResume
+			if slices.ContainsFunc(args, isSetting) {
+				return unknownWords{in: c}
 			}
-			return needs(1, math.MaxInt, runHint)(c, args)
+			return nil // see checkResume and missingScenario
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if flags.resume == "" && len(args) == 0 {
+				return missingScenario(c, flags)
+			}
 			if flags.resume == "" {
 				return runScenarios(c.Context(), args, flags, c.OutOrStdout(), c.ErrOrStderr())
 			}
@@ -126,6 +130,26 @@ func runCommand(in surroundings) *cobra.Command {
 	f.Lookup("page").NoOptDefVal = ownFolder
 	f.StringVar(&flags.resume, "resume", "", "the folder of a campaign to continue")
 	return c
+}
+
+// missingScenario is the error of a run without a scenario. On a terminal it prints first what e2e would do.
+func missingScenario(c *cobra.Command, flags runFlags) error {
+	missing := needs(1, math.MaxInt, runHint)(c, nil)
+	if !isTerminal(c.OutOrStdout()) {
+		return missing
+	}
+	return preview(c.Context(), flags, c.OutOrStdout(), c.ErrOrStderr(), missing)
+}
+
+func preview(ctx context.Context, flags runFlags, stdout, stderr io.Writer, missing error) error {
+	const simplest = "e2e"
+	flags.dryRun = true
+	fmt.Fprintf(stdout, "The simplest scenario is %s. It would do this:\n\n", simplest)
+	if err := runScenarios(ctx, []string{simplest}, flags, stdout, stderr); err != nil {
+		return errors.Join(missing, err)
+	}
+	fmt.Fprintf(stdout, "\nStart it with the same flags and its name: kafka-bench run %s\n\n", simplest)
+	return missing
 }
 
 func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, stderr io.Writer) error {
@@ -180,7 +204,7 @@ func (f runFlags) plan(args []string) (campaign.Plan, error) {
 		if err == nil {
 			var left []string
 			suite, left, err = campaign.LeaveOut(suite, notBuilt)
-			notes = append(notes, left...)
+			notes = slices.Concat(notes, left, f.quickNotes(suite))
 		}
 		if err != nil {
 			faults = append(faults, err)

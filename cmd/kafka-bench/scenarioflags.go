@@ -40,7 +40,7 @@ func addScenario(c *cobra.Command, flags *scenarioFlags) {
 	c.Flags().StringArrayVar(&flags.set, "set", nil,
 		"override a field, as in load.rate=20k/s, over everything else (may be repeated)")
 	c.Flags().BoolVar(&flags.quick, "quick", false,
-		"the scenario's quick form, under two minutes (kafka-bench list says which have one)")
+		"the scenario's quick form, under two minutes (kafka-bench list says which have one); without one, as it is")
 }
 
 // If driver is "", the scenario's driver stays.
@@ -57,6 +57,14 @@ func (f scenarioFlags) suite(arg string, e engineFlags) (scenario.Suite, error) 
 		o.DiskFault = cluster.DiskFault
 	}
 	return scenario.ReadSuite(arg, o)
+}
+
+// quickNotes says that a suite has no quick form, if one is asked for.
+func (f scenarioFlags) quickNotes(s scenario.Suite) []string {
+	if !f.quick || s.HasQuick {
+		return nil
+	}
+	return []string{s.Name + " has no quick form, and is run as it is"}
 }
 
 // optionalInt is a whole number that may be absent.

@@ -90,14 +90,14 @@ func addSearch(c *cobra.Command, flags *searchFlags) {
 		"how near the answer must be to the lowest rate that fails, 0.5% to 50%")
 	f.IntVar(&flags.maxProbes, "max-probes", search.DefaultMaxProbes,
 		"the most probes, 4 to 1000; those of the curve are not counted")
-	f.DurationVar(&flags.probe, "probe", 10*time.Second,
+	addDuration(f, &flags.probe, "probe", 10*time.Second,
 		"the measured window of a probe; longer, up to --confirm, if a percentile needs it")
-	f.DurationVar(&flags.confirm, "confirm", 30*time.Second, "the measured window of the confirmation")
+	addDuration(f, &flags.confirm, "confirm", 30*time.Second, "the measured window of the confirmation")
 	f.BoolVar(&flags.curve, "curve", false, "add runs at 10 % to 110 % of the answer")
 	f.StringVar(&flags.curveOf, "curve-of", "", "make these runs for a rate, as in 20k/s, without a search")
 }
 
-func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, err error) {
+func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, notes []string, err error) {
 	cfg = campaign.SearchConfig{
 		Options: search.Options{MaxProbes: f.maxProbes}, Probe: f.probe, Confirm: f.confirm, Curve: f.curve,
 	}
@@ -111,7 +111,7 @@ func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, err error) {
 			fmt.Errorf("scenario %s has %d scenarios; search one of them, and set what it varies with --set", arg,
 				len(suite.Cells)))
 	default:
-		cfg.Scenario = suite.Cells[0].Scenario
+		cfg.Scenario, notes = suite.Cells[0].Scenario, f.quickNotes(suite)
 		if err := f.keepable(cfg.Scenario, cfg.Scenario); err != nil { // two, because there are several probes
 			faults = append(faults, err)
 		}
@@ -136,9 +136,9 @@ func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, err error) {
 		}
 	}
 	if len(faults) > 0 {
-		return cfg, errors.Join(faults...)
+		return cfg, notes, errors.Join(faults...)
 	}
-	return cfg, cfg.Check()
+	return cfg, notes, cfg.Check()
 }
 
 // curveRate returns 0 without --curve-of.
@@ -167,7 +167,7 @@ func parsePercent(text string) (float64, error) {
 }
 
 func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stderr io.Writer) error {
-	cfg, err := flags.config(arg)
+	cfg, notes, err := flags.config(arg)
 	if err == nil {
 		err = flags.fleetFlags.able(cfg.Scenario)
 	}
@@ -179,6 +179,9 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 	r.served = served
 	if err := errors.Join(r.able(cfg.Scenario), r.suited(ctx, cfg.Scenario)); err != nil {
 		return err
+	}
+	for _, note := range notes {
+		r.progress(note)
 	}
 	if err := r.checkOut(); err != nil {
 		return err

@@ -91,7 +91,7 @@ func TestSearchRefuses(t *testing.T) {
 		{"--resolution 60%", "a resolution of 60 % is out of range; give 0.5% to 50%"},
 		{"--max-probes 2", "a search of at most 2 probes is out of range; give 4 to 1000"},
 		{"--curve-of max", "--curve-of max: give a rate that has tenths, as in 20k/s"},
-		{"--curve-of 20k", `--curve-of: rate "20k": it does not say per what; write 20k/s`},
+		{"--curve-of 20x", `--curve-of: rate "20x": unknown multiplier "x"; write 20/s, `},
 		{"--probe 30s --confirm 10s", "a confirmation of 10s is no longer than a probe of 30s; give more"},
 		{"--set load.arrival=poison", `--set load.arrival=poison: load.arrival.process: "poison" is not known`},
 	} {
@@ -117,7 +117,7 @@ func TestSearchExamples(t *testing.T) {
 		if err := c.ParseFlags(words[1:]); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := flags.config(c.Flags().Arg(0)); err != nil {
+		if _, _, err := flags.config(c.Flags().Arg(0)); err != nil {
 			t.Errorf("%q: %v", words, err)
 		}
 	}

@@ -14,7 +14,7 @@ func TestScenarioFromStandardInput(t *testing.T) {
 		{"show -", tiny, "name: stdin", "", exitValid},
 		{"run - --dry-run --cluster embedded", tiny, "stdin", "", exitValid},
 		{"show quick --merge -", "load: {rate: 7/s}", "rate: 7/s", "", exitValid},
-		{"run -", "load:\n  rate: 5\n", "", "stdin:2:9: load.rate: ", exitBadInput},
+		{"run -", "load:\n  rate: 5x\n", "", "stdin:2:9: load.rate: ", exitBadInput},
 		{"run -", "", "", "stdin:1:1: it is empty; ", exitBadInput},
 		{"run - -", tiny, "", "kafka-bench: scenario from standard input cannot be read: it was read already; give - once", exitBadInput},
 	} {

@@ -32,10 +32,13 @@ func versionCommand() *cobra.Command {
 		Example: "  kafka-bench version",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			t := tool()
-			fmt.Fprintf(c.OutOrStdout(), "kafka-bench %s %s %s/%s\n", t.Version, t.GoVersion, runtime.GOOS,
-				runtime.GOARCH)
-			return nil
+			_, err := fmt.Fprint(c.OutOrStdout(), versionLine())
+			return err
 		},
 	}
+}
+
+func versionLine() string {
+	t := tool()
+	return fmt.Sprintf("kafka-bench %s %s %s/%s\n", t.Version, t.GoVersion, runtime.GOOS, runtime.GOARCH)
 }

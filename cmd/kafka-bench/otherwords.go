@@ -1,0 +1,318 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"kafkabench.example/kafka-bench/internal/plan/native"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/spelling"
+	"kafkabench.example/kafka-bench/internal/show/layout"
+)
+
+// unknownWords is the error of a command line that has words which are not known. inOurWords replaces it.
+type unknownWords struct {
+	in    *cobra.Command
+	cause error // of the flag library; nil if an argument is not known
+}
+
+func (unknownWords) Error() string { return "the command line has unknown words" }
+
+// commandsElsewhere has the commands here by those of other tools.
+var commandsElsewhere = map[string]string{
+	"start": "cluster up", "up": "cluster up", "stop": "cluster down", "down": "cluster down", "status": "cluster status",
+	"bench": "run baseline", "benchmark": "run baseline", "test": "run quick", "presets": "list", "scenarios": "list",
+	"ls": "list", "results": "list", "produce": "run produce-only", "producer": "run produce-only",
+	"consume": "run consume-only", "consumer": "run consume-only", "dashboard": "serve", "ui": "serve",
+}
+
+// inOurWords answers all unknown words of a command line at once. For a command with scenarios, it prints the command
+// line that was meant.
+func inOurWords(root *cobra.Command, u unknownWords, args []string) error {
+	w := otherWords{c: u.in, help: u.in.CommandPath() + " --help"}
+	for c := u.in; c.HasParent(); c = c.Parent() {
+		if i := slices.Index(args, c.Name()); i >= 0 {
+			args = slices.Concat(args[:i], args[i+1:])
+		}
+	}
+	if w.c == root {
+		w.c, _, _ = root.Find([]string{"run"}) // there is one
+		args = w.command(root, args)
+		w.help = w.c.CommandPath() + " --help"
+		w.derived = w.derived || len(args) > 0 && w.flag(strings.TrimLeft(args[0], "-")) != nil // a flag of run
+	}
+	w.c.InitDefaultHelpFlag()
+	w.read(args)
+	if len(w.rows) == 0 && !w.derived {
+		return fmt.Errorf("%w; see %s", cmp.Or(w.invalid, u.cause), w.help)
+	}
+	return w.answer()
+}
+
+// otherWords is a command line with words that are not known.
+type otherWords struct {
+	c         *cobra.Command
+	help      string
+	scenarios []string // among the arguments
+	flags     []string // known flags with their values
+	rows      [][]string
+	arguments []string // unknown ones
+	all       scenario.Translation
+	instead   string // another command
+	derived   bool   // something of the command line that was meant is known
+	invalid   error  // values of known flags
+}
+
+// command takes a word that stands for a command: another tool's, or a preset's name. It returns the other arguments.
+func (w *otherWords) command(root *cobra.Command, args []string) []string {
+	if len(args) == 0 || isFlag(args[0]) || isSetting(args[0]) {
+		return args
+	}
+	word := args[0]
+	if isScenario(word) {
+		w.say(word, "a scenario, for the command run")
+		w.derived = true
+		return args
+	}
+	if meant := commandsElsewhere[word]; meant != "" {
+		w.say(word, "the command "+meant)
+		preset, runs := strings.CutPrefix(meant, "run ")
+		if w.all.Scenario, w.derived = preset, true; !runs {
+			w.all.Scenario, w.instead = "", meant
+		}
+		return args[1:]
+	}
+	byName := make(map[string]*cobra.Command)
+	for _, c := range root.Commands() {
+		if !c.Hidden {
+			byName[c.Name()] = c
+		}
+	}
+	near := byName[spelling.Nearest(word, slices.Sorted(maps.Keys(byName)))]
+	if near == nil {
+		return args
+	}
+	w.say(word, "did you mean the command "+near.Name()+"?")
+	if w.derived = true; scenarios(near) {
+		w.c = near
+	} else {
+		w.instead = near.Name()
+	}
+	return args[1:]
+}
+
+// scenarios reports whether a command takes scenarios, and so settings.
+func scenarios(c *cobra.Command) bool { return c.Flags().Lookup("set") != nil }
+
+func isScenario(arg string) bool {
+	return arg == "-" || slices.Contains(scenario.Names(), arg) || exists(arg)
+}
+
+// isSetting reports whether an argument looks like key=value, and is no file.
+func isSetting(arg string) bool { return strings.Contains(arg, "=") && !isScenario(arg) }
+
+var negative = regexp.MustCompile(`^-[0-9]`)
+
+func isFlag(arg string) bool { return len(arg) > 1 && arg[0] == '-' && !negative.MatchString(arg) }
+
+func (w *otherWords) say(typed, ours string) { w.rows = append(w.rows, []string{"  " + typed, ours}) }
+
+func (w *otherWords) read(args []string) {
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		name, value, valued := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		flag := w.flag(name)
+		switch {
+		case arg == "--":
+		case !isFlag(arg) && !isSetting(arg):
+			w.argument(arg)
+		case flag != nil:
+			args = w.known(flag, arg, value, valued, args)
+		default:
+			typed := arg
+			if !valued && isFlag(arg) && len(args) > 0 && takes(name, args[0]) {
+				typed, value, args = arg+" "+args[0], args[0], args[1:]
+			}
+			w.option(typed, scenario.Option{Name: name, Value: value})
+		}
+	}
+	w.positions()
+}
+
+// takes reports whether next is the value of an unknown option.
+func takes(name, next string) bool {
+	if strings.Contains(next, "=") && !exists(next) {
+		return scenario.Pairs(name)
+	}
+	return !isFlag(next) && !slices.Contains(scenario.Names(), next)
+}
+
+// flag finds a flag of the command in any spelling, such as clusterId; nil without one.
+func (w *otherWords) flag(name string) (found *pflag.Flag) {
+	w.c.Flags().VisitAll(func(f *pflag.Flag) {
+		if spelling.Same(f.Name, name) {
+			found = f
+		}
+	})
+	return found
+}
+
+// known reads a flag of the command. It returns the arguments after the flag's value.
+func (w *otherWords) known(flag *pflag.Flag, arg, value string, valued bool, args []string) []string {
+	typed, ours := arg, "--"+flag.Name
+	switch {
+	case valued:
+		ours += "=" + shellWord(value)
+	case flag.NoOptDefVal != "":
+		value = flag.NoOptDefVal
+	case len(args) == 0:
+		w.invalid = errors.Join(w.invalid, fmt.Errorf("--%s needs a value", flag.Name))
+		return nil
+	default:
+		value, args = args[0], args[1:]
+		typed, ours = typed+" "+value, ours+" "+shellWord(value)
+	}
+	if err := flag.Value.Set(value); err != nil {
+		w.invalid = errors.Join(w.invalid, valueError(flag, value, err))
+		return args
+	}
+	if !strings.HasPrefix(arg, "--"+flag.Name) {
+		w.say(typed, "--"+flag.Name)
+		w.derived = true
+	}
+	w.flags = append(w.flags, ours)
+	return args
+}
+
+// option takes an option that is no flag. Only commands with scenarios have settings.
+func (w *otherWords) option(typed string, o scenario.Option) {
+	t := scenario.Translation{}
+	if scenarios(w.c) {
+		t = scenario.Translate(o)
+	}
+	meaning := strings.NewReplacer("here that is ", "", "it belongs at ", "").Replace(t.Meaning)
+	switch near := spelling.Nearest(o.Name, flagNames(w.c)); {
+	case meaning == "" && len(t.Set) > 0:
+		meaning = o.Name // a whole path
+	case meaning == "" && near != "":
+		meaning = "unknown; did you mean --" + near + "?"
+	case meaning == "":
+		meaning = "unknown"
+	case !t.Given() && !strings.Contains(meaning, "nothing: "):
+		meaning += "; keys of a scenario are given with --set"
+	}
+	if native.Access(typed) { // may be a password
+		typed = o.Name + " …"
+	}
+	w.say(typed, meaning)
+	w.derived = w.derived || t.Given() || t.Meaning != ""
+	w.all.Add(t)
+}
+
+func flagNames(c *cobra.Command) (names []string) {
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return names
+}
+
+func (w *otherWords) argument(arg string) {
+	if !scenarios(w.c) || isScenario(arg) || slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(arg)) {
+		w.scenarios = append(w.scenarios, arg)
+		return
+	}
+	w.arguments = append(w.arguments, arg)
+}
+
+// positions takes the arguments of Kafka's ProducerPerformance: topic, number and size of records, records/s.
+func (w *otherWords) positions() {
+	if n := len(w.arguments); n >= 4 && !slices.ContainsFunc(w.arguments[n-3:], isNoNumber) {
+		for i, name := range []string{"topic", "num-records", "record-size", "throughput"} {
+			w.option(w.arguments[n-4+i], scenario.Option{Name: name, Value: w.arguments[n-4+i]})
+		}
+		w.arguments = w.arguments[:n-4]
+	}
+	for _, arg := range w.arguments {
+		meaning := "unknown"
+		if near := spelling.Nearest(arg, scenario.Names()); near != "" {
+			meaning += "; did you mean the preset " + near + "?"
+		}
+		w.say(arg, meaning)
+	}
+}
+
+func isNoNumber(arg string) bool { return strings.Trim(arg, "-0123456789") != "" }
+
+func (w *otherWords) answer() error {
+	var text strings.Builder
+	table := layout.Table{Gap: 3, Left: map[int]bool{0: true, 1: true}, Rows: w.rows}
+	if err := table.Print(&text); err != nil {
+		return err
+	}
+	said := "not known here; see " + w.help + "\n" + text.String()
+	if w.invalid != nil {
+		said += w.invalid.Error() + "\n"
+	}
+	if line, err := w.line(); line != "" {
+		said += "what was meant is\n  " + line
+		if err != nil {
+			said += "\nand in it\n" + err.Error()
+		}
+	}
+	return errors.New(strings.TrimSpace(said))
+}
+
+// line returns the command line that was meant, and the mistakes that it has; "" if nothing of it is known.
+func (w *otherWords) line() (line string, mistakes error) {
+	if !w.derived {
+		return "", nil
+	}
+	command := w.c.CommandPath()
+	if w.instead != "" {
+		command = "kafka-bench " + w.instead
+	}
+	if w.instead != "" || !scenarios(w.c) {
+		return strings.Join(slices.Concat([]string{command}, w.scenarios, w.flags), " "), nil
+	}
+	if len(w.scenarios) > 0 {
+		w.all.Scenario = w.scenarios[0]
+	}
+	all := w.all.Complete()
+	if all.Command != "" {
+		command = "kafka-bench " + all.Command
+	}
+	words := []string{command, shellWord(all.Scenario)}
+	for _, arg := range w.scenarios[min(1, len(w.scenarios)):] {
+		words = append(words, shellWord(arg))
+	}
+	words = append(words, w.flags...)
+	for _, flag := range all.Flags {
+		name, value, _ := strings.Cut(flag, "=")
+		words = append(words, "--"+name+" "+shellWord(value))
+	}
+	for _, set := range all.Set {
+		words = append(words, "--set "+shellWord(set))
+	}
+	return strings.Join(words, " "), w.mistakes(all)
+}
+
+// mistakes returns those of the first scenario.
+func (w *otherWords) mistakes(all scenario.Translation) error {
+	if all.Scenario == "-" || !isScenario(all.Scenario) {
+		return nil
+	}
+	o := scenario.Options{Drivers: driverNames()}
+	o.Merge, _ = w.c.Flags().GetStringArray("merge") // there are both
+	o.Set, _ = w.c.Flags().GetStringArray("set")
+	o.Set = slices.Concat(o.Set, all.Set)
+	_, err := scenario.ReadSuite(all.Scenario, o)
+	return err
+}

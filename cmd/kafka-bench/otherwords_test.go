@@ -1,0 +1,156 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// Each command line of testdata/otherwords.txt, typed as for another tool, is answered with the indented one below it, and
+// that one is right.
+func TestOtherTools(t *testing.T) {
+	text, err := os.ReadFile("testdata/otherwords.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	for path, text := range map[string]string{
+		"scenario.yaml": tiny, "simple.yaml": tiny, "kafka.yaml": "name: Kafka\n", "client.properties": "", "data.txt": "",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	typed, tool, lines := "", "", map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		switch want, indented := strings.CutPrefix(line, "  "); {
+		case indented:
+			lines[tool]++
+			t.Run(typed, func(t *testing.T) { checkAnswer(t, typed, want) })
+		case strings.HasPrefix(line, "# "):
+			tool = line
+		default:
+			typed = line
+		}
+	}
+	for tool, n := range lines {
+		if n < 10 {
+			t.Errorf("%s has only %d command lines", tool, n)
+		}
+	}
+	if len(lines) != 8 {
+		t.Errorf("there are %d tools, want 8", len(lines))
+	}
+}
+
+func checkAnswer(t *testing.T, typed, want string) {
+	t.Helper()
+	got := invoke(t, shellWords(strings.Fields(strings.ReplaceAll(typed, `"`, "'")))...)
+	_, meant, _ := strings.Cut(got.stderr, "what was meant is\n  ")
+	if meant != want+"\n" || got.code != exitBadInput || got.stdout != "" {
+		t.Errorf("exit code %d and\n%s%s\nwant\n  %s", got.code, got.stdout, got.stderr, want)
+	}
+	args := shellWords(strings.Fields(want))[1:]
+	if args[0] == "run" {
+		if got := invoke(t, append(args, "--dry-run")...); got.code != exitValid {
+			t.Errorf("%s\nexit code %d and\n%s", want, got.code, got.stderr)
+		}
+		return
+	}
+	c, rest, err := rootCommand(surroundings{}).Find(args)
+	if err != nil || c.ParseFlags(rest) != nil || c.ValidateArgs(c.Flags().Args()) != nil {
+		t.Errorf("%s cannot be run: %v", want, err)
+	}
+}
+
+func TestUnknownWords(t *testing.T) {
+	for _, c := range []struct{ typed, want string }{
+		{"start", "  start   the command cluster up\nwhat was meant is\n  kafka-bench cluster up\n"},
+		{"stop", "  stop   the command cluster down\nwhat was meant is\n  kafka-bench cluster down\n"},
+		{"bench", "  bench   the command run baseline\nwhat was meant is\n  kafka-bench run baseline\n"},
+		{"baseline", "  baseline   a scenario, for the command run\nwhat was meant is\n  kafka-bench run baseline\n"},
+		{"rum quick", "  rum   did you mean the command run?\nwhat was meant is\n  kafka-bench run quick\n"},
+		{"run quick -driver sarama", "  -driver sarama   --driver\nwhat was meant is\n  kafka-bench run quick --driver sarama\n"},
+		{"run quick --keepTopics --cluster_id=x", "  --keepTopics     --keep-topics\n  --cluster_id=x   --cluster-id\nwhat was meant is\n  kafka-bench run quick --keep-topics --cluster-id=x\n"},
+		{"run quick --bogus --bogu 3 -f", "  --bogus    unknown\n  --bogu 3   unknown\n  -f         the SCENARIO, an argument; keys of a scenario are given with --set\nwhat was meant is\n  kafka-bench run quick\n"},
+		{"run quick --acks -1 --repeat x --drvier", "  --acks -1   load.acks or consume.queue.acks\n  --drvier    unknown; did you mean --driver?\n" +
+			"--repeat: \"x\" is not a whole number; write it as 12\nwhat was meant is\n  kafka-bench run quick --set load.acks=all\n"},
+		{"run quick --load.rate=5k --LOAD.acks 1", "  --load.rate=5k   load.rate\n  --LOAD.acks 1    unknown\nwhat was meant is\n  kafka-bench run quick --set load.rate=5k/s\n"},
+		{"run quick --batch-size 64KB", "  --batch-size 64KB   load.batch; keys of a scenario are given with --set\nwhat was meant is\n  kafka-bench run quick\n"},
+		{"show overload --rate 5000", "  --rate 5000   load.rate\nwhat was meant is\n  kafka-bench show overload --set load.rate=5k/s\n"},
+		{"produce -rate 5000", "  produce      the command run produce-only\n  -rate 5000   load.rate\nwhat was meant is\n  kafka-bench run produce-only --set load.rate=5k/s\n"},
+		{"serch quick --rate=5k", "  serch       did you mean the command search?\n  --rate=5k   load.rate\nwhat was meant is\n  kafka-bench search quick --set load.rate=5k/s\n"},
+		{"--quick overload", "what was meant is\n  kafka-bench run overload --quick\n"},
+		{"compare a b -alpha 0.1", "  -alpha 0.1   --alpha\nwhat was meant is\n  kafka-bench compare a b --alpha 0.1\n"},
+		{"compare a b --alhpa 0.1 --bogus", "  --alhpa 0.1   unknown; did you mean --alpha?\n  --bogus       unknown\n"},
+	} {
+		got := invoke(t, strings.Fields(c.typed)...)
+		_, said, _ := strings.Cut(got.stderr, " --help\n")
+		if said != c.want || !strings.HasPrefix(got.stderr, "kafka-bench: not known here; see kafka-bench ") || got.code != exitBadInput || got.stdout != "" {
+			t.Errorf("%s: exit code %d and\n%s%s\nwant\n%s", c.typed, got.code, got.stdout, got.stderr, c.want)
+		}
+	}
+}
+
+func TestNoPasswordIsSaid(t *testing.T) {
+	for _, args := range [][]string{
+		{"--producer-props", "sasl.jaas.config=hunter2"}, {"run", "quick", "--ssl.keystore.password", "hunter2"},
+		{"run", "quick", "--load.client.sasl.password=hunter2"}, {"run", "quick", "sasl.password=hunter2"},
+	} {
+		if got := invoke(t, args...); strings.Contains(got.stderr, "hunter2") || got.code != exitBadInput {
+			t.Errorf("%q: exit code %d and\n%s", args, got.code, got.stderr)
+		}
+	}
+}
+
+// What a key cannot have is said with the command line.
+func TestMistakesOfWhatWasMeant(t *testing.T) {
+	got := invoke(t, "run", "quick", "-compression", "snapy")
+	want := "what was meant is\n  kafka-bench run quick --set load.compression=snapy\nand in it\n--set load.compression=snapy: \"snapy\" is not known; did you mean snappy? "
+	if !strings.Contains(got.stderr, want) || got.code != exitBadInput {
+		t.Errorf("exit code %d and\n%s", got.code, got.stderr)
+	}
+}
+
+func TestAllInvalidValues(t *testing.T) {
+	got := invoke(t, "search", "quick", "--probe", "5", "--max-probes=many", "--confirm", "1 minute")
+	want := "kafka-bench: --probe: duration \"5\": it has no unit; write 5s or 5ms\n--max-probes: \"many\" is not a whole number; write it as 12; see kafka-bench search --help\n"
+	if got.stderr != want || got.code != exitBadInput {
+		t.Errorf("exit code %d and\n%s", got.code, got.stderr)
+	}
+}
+
+func TestListsAreTrimmed(t *testing.T) {
+	got := invoke(t, "run", "quick", "--dry-run", "--brokers", " a:9092, b:9092 ,", "--brokers", "c:9092")
+	if got.code != exitValid || !strings.Contains(got.stdout, "the existing one at a:9092,b:9092,c:9092; none is started") {
+		t.Errorf("exit code %d, %s\n%s", got.code, got.stderr, got.stdout)
+	}
+}
+
+func TestQuickWithoutAQuickForm(t *testing.T) {
+	got := invoke(t, "run", "quick", "--quick", "--dry-run", "--cluster", "embedded")
+	if got.code != exitValid || !strings.Contains(got.stderr, "quick has no quick form, and is run as it is\n") || !strings.HasPrefix(got.stdout, "quick: 1 run\n") {
+		t.Errorf("exit code %d, %s\n%s", got.code, got.stderr, got.stdout)
+	}
+}
+
+func TestVersionFlag(t *testing.T) {
+	flag, command := invoke(t, "--version"), invoke(t, "version")
+	if flag != command || flag.code != exitValid || !strings.HasPrefix(flag.stdout, "kafka-bench ") {
+		t.Errorf("%+v, and the command %+v", flag, command)
+	}
+}
+
+func TestPreview(t *testing.T) {
+	var stdout, stderr strings.Builder
+	err := preview(t.Context(), runFlags{engineFlags: engineFlags{cluster: "embedded", out: "runs"}, fleetFlags: noAgents, progress: shortProgress}, &stdout, &stderr, os.ErrInvalid)
+	for _, part := range []string{"e2e: 1 run\n", "the embedded broker is started and stopped", "kafka-bench run e2e\n"} {
+		if !strings.Contains(stdout.String(), part) {
+			t.Errorf("%q is missing in\n%s", part, stdout.String())
+		}
+	}
+	if code := exitCode(&stderr, err); code != exitBadInput {
+		t.Errorf("exit code %d and\n%s", code, stderr.String())
+	}
+}
