@@ -101,7 +101,7 @@ var walls = map[string][]string{
 	"internal/plan/scenario":    {"internal/plan/native", "internal/plan/payload", "internal/plan/spelling", "internal/plan/unit"},
 	"internal/measure/stats":    {},
 	"internal/run/search":       {},
-	"internal/result/figure":    {"internal/result", "internal/plan/spelling", "internal/plan/unit"},
+	"internal/result/figure":    {"internal/measure/stats", "internal/result", "internal/plan/spelling", "internal/plan/unit"},
 	// Converts results of other tools; it only reads files.
 	"internal/result/foreign": {"internal/measure/latency", "internal/result", "internal/plan/textfile", "internal/plan/unit"},
 

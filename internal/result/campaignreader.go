@@ -125,5 +125,8 @@ func ReadCampaignFile(fsys fs.FS, dir string) (*Campaign, error) {
 				i+1, run.Cell, len(c.Cells))
 		}
 	}
+	if c.Search != nil {
+		c.Search.Explain()
+	}
 	return c, nil
 }

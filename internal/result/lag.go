@@ -20,7 +20,9 @@ type Lag struct {
 	// Null with fewer than three intervals, or without consumers.
 	BacklogGrowthPerS      *float64 `json:"backlog_growth_per_s,omitempty"`
 	BacklogGrowthErrorPerS *float64 `json:"backlog_growth_error_per_s,omitempty"`
-	Drained                bool     `json:"drained"` // all acked records were delivered before the drain's timeout
+	// BacklogReadings are the ends of intervals that the slope is of; 0 if it is null.
+	BacklogReadings int  `json:"backlog_growth_readings,omitempty"`
+	Drained         bool `json:"drained"` // all acked records were delivered before the drain's timeout
 	// DrainFromNs is when the drain began: at the measured window's end or, if consumers were held
 	// until the drain (consume.hold), when they began to fetch.
 	DrainFromNs int64 `json:"drain_from_ns,omitempty"`

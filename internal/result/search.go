@@ -2,7 +2,12 @@ package result
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
 // What limited a rate.
@@ -18,8 +23,11 @@ type Search struct {
 	// did not pass.
 	ResolutionRatio float64 `json:"resolution_ratio"`
 	// ResponseMetric is the time whose percentiles the probes have, such as e2e_response_time.
-	ResponseMetric string  `json:"response_metric,omitempty"`
-	Probes         []Probe `json:"probes"` // in the order of their runs
+	ResponseMetric string `json:"response_metric,omitempty"`
+	// GrowthTests is how many probes share the level of the test of backlog_growth; absent if that
+	// is not expected, and in older searches, which allowed each probe two standard errors.
+	GrowthTests int     `json:"growth_tests,omitempty"`
+	Probes      []Probe `json:"probes"` // in the order of their runs
 	// CapacityPerS is the rate of the closed loop, records/s; null if none was run.
 	CapacityPerS *float64 `json:"capacity_per_s"`
 	// HighestPerS is the highest offered load, records/s, that passed and was confirmed; null if
@@ -29,7 +37,8 @@ type Search struct {
 	FailedPerS *float64 `json:"failed_per_s"`
 	// Limit is what limited the rate: kafka, or tool (the pacer, or this machine's CPUs).
 	Limit string `json:"limit,omitempty" jsonschema:"enum=kafka,enum=tool"`
-	// Answer is the result in a sentence.
+	// Answer is the result in a few sentences. One of them names the rates that did not pass,
+	// although they are not above HighestPerS.
 	Answer string `json:"answer"`
 	// Caveats are remarks on the answer.
 	Caveats []string `json:"caveats,omitempty"`
@@ -89,4 +98,63 @@ func (s Search) withLists() *Search {
 		s.Probes = []Probe{}
 	}
 	return &s
+}
+
+// BacklogGrowth is the name of a figure: as an expectation it is a test of each probe.
+const BacklogGrowth = "backlog_growth"
+
+// Explain adds to the answer what the list of probes has against it: rates that did not pass,
+// although they are not above the answer. Older searches get it when they are read. A second call
+// changes nothing.
+func (s *Search) Explain() {
+	if s.HighestPerS == nil {
+		return
+	}
+	failed := make(map[float64]Probe) // the last failure of each rate
+	var passed []float64              // of these rates, later
+	for _, p := range s.Probes {
+		_, before := failed[p.OfferedPerS]
+		switch {
+		case p.Phase == "capacity" || p.TooFew || p.OfferedPerS > *s.HighestPerS:
+		case !p.Passed:
+			failed[p.OfferedPerS] = p
+			passed = slices.DeleteFunc(passed, func(perS float64) bool { return perS == p.OfferedPerS })
+		case before:
+			passed = append(passed, p.OfferedPerS)
+		}
+	}
+	var below, again []string
+	alone := false
+	for _, perS := range slices.Sorted(maps.Keys(failed)) {
+		at, why := unit.PerSecond(perS), strings.Join(failed[perS].Failures, "; ")
+		alone = alone || s.GrowthTests == 0 && strings.Contains(why, BacklogGrowth)
+		if slices.Contains(passed, perS) {
+			again = append(again, fmt.Sprintf("%s (%s)", at, why))
+		} else {
+			below = append(below, fmt.Sprintf("%s (%s)", at, why))
+		}
+		s.Caveats = slices.DeleteFunc(s.Caveats, func(caveat string) bool { // of older searches
+			return caveat == fmt.Sprintf("on the curve %s did not pass: %s", at, why) ||
+				perS == *s.HighestPerS && caveat == "an earlier run at the answer did not pass"
+		})
+	}
+	s.say(below, "Below the answer, %s did not pass.")
+	s.say(again, "%s passed only when tried again.")
+	const caveat = "this search tested the growth of each probe alone: one of about 25 with a stable backlog fails"
+	if alone && !slices.Contains(s.Caveats, caveat) {
+		s.Caveats = append(s.Caveats, caveat)
+	}
+}
+
+func (s *Search) say(rates []string, format string) {
+	const named = 3
+	if more := len(rates) - named; more > 0 {
+		rates = append(rates[:named], fmt.Sprintf("%d more", more))
+	}
+	if n := len(rates); n > 1 {
+		rates = append(rates[:n-2], rates[n-2]+" and "+rates[n-1])
+	}
+	if sentence := " " + fmt.Sprintf(format, strings.Join(rates, ", ")); len(rates) > 0 && !strings.Contains(s.Answer, sentence) {
+		s.Answer += sentence
+	}
 }

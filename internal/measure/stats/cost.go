@@ -45,7 +45,7 @@ func CostOf(xs, ys []float64, confidence float64) Cost {
 		squares += off * off
 	}
 	degrees := c.N - 2
-	t := studentQuantile(1-confidence, degrees)
+	t := StudentQuantile(1-confidence, degrees)
 	scale := squares / float64(degrees) / det
 	ff, pp, fp := scale*vv, scale*uu, -scale*uv
 	c.FixedLow, c.FixedHigh = around(c.Fixed, t*math.Sqrt(ff))

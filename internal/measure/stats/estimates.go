@@ -33,7 +33,7 @@ func Across(runs []Estimate, confidence float64) Estimate {
 	}
 	mean, between := moments(values)
 	half := max(
-		studentQuantile(1-confidence, len(runs)-1)*between/math.Sqrt(n),
+		StudentQuantile(1-confidence, len(runs)-1)*between/math.Sqrt(n),
 		math.Sqrt(squares)/n,
 	)
 	return Estimate{mean, mean - half, mean + half}

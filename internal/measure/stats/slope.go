@@ -64,7 +64,7 @@ func SlopeOf(xs, ys []float64, confidence float64) Slope {
 	s.Independent = n * (1 - s.Memory) / (1 + s.Memory)
 	// A line takes two degrees of freedom, and memory makes each cost more.
 	variance := squares / max(1, n-2*n/s.Independent)
-	half := studentQuantile(1-confidence,
+	half := StudentQuantile(1-confidence,
 		max(2, int(s.Independent)-2)) * math.Sqrt(variance*remembered(away, s.Memory)) / sumXX
 	s.Low, s.High = s.Slope-half, s.Slope+half
 	return s

@@ -89,7 +89,7 @@ func TestStudentQuantile(t *testing.T) {
 		{0.05, 1, 12.706}, {0.05, 2, 4.303}, {0.05, 3, 3.182}, {0.05, 4, 2.776}, {0.05, 9, 2.262}, {0.05, 10, 2.228},
 		{0.05, 30, 2.042}, {0.01, 5, 4.032}, {0.1, 7, 1.895}, {0.05, 120, 1.980}, {0.05, 1 << 20, 1.960},
 	} {
-		if got := studentQuantile(c.tail, c.degrees); !near(got, c.want, 0.0006) {
+		if got := StudentQuantile(c.tail, c.degrees); !near(got, c.want, 0.0006) {
 			t.Errorf("t of %d degrees at %g is %.4f, want %.3f", c.degrees, c.tail, got, c.want)
 		}
 	}

@@ -2,8 +2,9 @@ package stats
 
 import "math"
 
-// Student's |t| exceeds studentQuantile with a chance of tail; degrees is at least 1.
-func studentQuantile(tail float64, degrees int) float64 {
+// StudentQuantile returns the value that Student's |t| exceeds with a chance of tail, in (0, 1);
+// degrees is at least 1.
+func StudentQuantile(tail float64, degrees int) float64 {
 	low, high := 0.0, 1.0
 	for studentTail(high, degrees) > tail {
 		low, high = high, 2*high

@@ -129,7 +129,7 @@ func TestBacklogGrowth(t *testing.T) {
 		runs := []*result.Recorded{run(t, config(t, c, over)), run(t, config(t, c, under))}
 		for i, want := range []float64{750, 0} {
 			lag := runs[i].Run.Lag
-			if lag.BacklogGrowthPerS == nil || lag.BacklogGrowthErrorPerS == nil {
+			if lag.BacklogGrowthPerS == nil || lag.BacklogGrowthErrorPerS == nil || lag.BacklogReadings < 3 {
 				t.Fatalf("%s: no growth was found", runs[i].Run.Run.Name)
 			}
 			got := *lag.BacklogGrowthPerS

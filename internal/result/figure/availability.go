@@ -76,7 +76,7 @@ func ofReplicas(name, title string, seconds func(*result.Availability) *float64)
 			}
 			return nil
 		}),
-		margin: func(r *result.Run) float64 {
+		margin: func(r *result.Run, _ int) float64 {
 			if r.Availability == nil {
 				return 0
 			}

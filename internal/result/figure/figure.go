@@ -53,8 +53,8 @@ type Figure struct {
 	value func(*result.Run) (v float64, missing string)
 	// atLeast reports whether the value is only a lower bound; nil if it never is.
 	atLeast func(*result.Run) bool
-	// margin is the error of the value; nil if exact.
-	margin func(*result.Run) float64
+	// margin is the error of the value; nil if exact. So many tests share a level, if the margin has one.
+	margin func(r *result.Run, tests int) float64
 	// clock is the error of a time from two machines' clocks; nil if the figure has none.
 	clock func(*result.Run) float64
 	// fields are the source paths in run.json, which an imported run may lack.

@@ -1,6 +1,9 @@
 package figure
 
-import "kafkabench.example/kafka-bench/internal/result"
+import (
+	"kafkabench.example/kafka-bench/internal/measure/stats"
+	"kafkabench.example/kafka-bench/internal/result"
+)
 
 func lag() []Figure {
 	return []Figure{
@@ -72,12 +75,20 @@ func lag() []Figure {
 	}
 }
 
-// growthMargin is two standard errors of the slope.
-func growthMargin(r *result.Run) float64 {
+// growthLevel is the chance that any of several runs with stable backlogs shows a growth.
+const growthLevel = 0.05
+
+// growthMargin is two standard errors of the slope. For several tests it is Student's quantile at
+// their part of growthLevel (Bonferroni), one-sided, since a backlog that shrinks is no fault.
+func growthMargin(r *result.Run, tests int) float64 {
 	if r.Lag.BacklogGrowthErrorPerS == nil {
 		return 0
 	}
-	return 2 * *r.Lag.BacklogGrowthErrorPerS
+	errors, degrees := 2., r.Lag.BacklogReadings-2
+	if tests > 1 && degrees > 0 {
+		errors = stats.StudentQuantile(2*growthLevel/float64(tests), degrees)
+	}
+	return errors * *r.Lag.BacklogGrowthErrorPerS
 }
 
 // If no reading at an interval's end found an undelivered record, a peak of 0 is not a measurement.

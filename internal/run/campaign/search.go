@@ -114,7 +114,22 @@ func (c SearchConfig) begin() *result.Search {
 	for _, e := range c.Expect {
 		s.Expectations = append(s.Expectations, e.String())
 	}
+	if slices.ContainsFunc(c.Expect, func(e figure.Expectation) bool { return e.Figure.Name == result.BacklogGrowth }) {
+		s.GrowthTests = c.mostJudged()
+	}
 	return s
+}
+
+// mostJudged is the most probes that can fail for a growth of their backlog: known before the first
+// one, and so independent of their outcomes. A second try on the curve follows only on a stall.
+func (c SearchConfig) mostJudged() (n int) {
+	if c.CurveOfPerS == 0 {
+		n = c.Options.WithDefaults().MaxProbes - 1 // a closed loop expects nothing
+	}
+	if c.Curve || c.CurveOfPerS > 0 {
+		n += search.NumCurveRates
+	}
+	return n
 }
 
 // Search makes the probes of a search as runs of the journal, and saves the finding after each. The
@@ -141,6 +156,7 @@ func Search(ctx context.Context, j *Journal, cfg SearchConfig) (result.Search, e
 		p.found.Answer = cfg.curveAnswer(p.found, err)
 	}
 	p.caveats(finding)
+	p.found.Explain()
 	saveErr := j.Search(*p.found)
 	if err == nil && saveErr == nil {
 		saveErr = j.Finish()

@@ -442,7 +442,6 @@ func TestCaveatsOfAFailureNearTheAnswer(t *testing.T) {
 	p.caveats(search.Finding{})
 	if want := []string{
 		"the answer is known to 10.0 %, not to 3 %: one run on the curve failed there",
-		"an earlier run at the answer did not pass",
 		"on the curve 110/s did not pass: the p99 is 68 ms",
 	}; !slices.Equal(p.found.Caveats, want) {
 		t.Errorf("the caveats are %q, want %q", p.found.Caveats, want)
@@ -475,9 +474,13 @@ func TestCurve(t *testing.T) {
 	if want := []float64{499.9, 999.8, 999.8, 1500, 2000, 2000, 2500, 2999, 3499, 3999, 4499, 5499}; !slices.Equal(curve, want) {
 		t.Errorf("the curve has %v, want %v: one stalled, and 4999/s is confirmed already", curve, want)
 	}
+	if want := " Below the answer, 2,000/s (nothing came through; it did not keep up: 0/s of 2,000/s came through in the " +
+		"measured window) did not pass. 1,000/s (nothing came through; it did not keep up: 0/s of 1,000/s came through " +
+		"in the measured window) passed only when tried again."; !strings.HasSuffix(found.Answer, want) {
+		t.Errorf("the answer is\n%s, want at its end\n%s", found.Answer, want)
+	}
 	onCurve := slices.DeleteFunc(slices.Clone(found.Caveats), func(c string) bool { return !strings.HasPrefix(c, "on the curve") })
-	if len(onCurve) != 2 || !strings.HasPrefix(onCurve[0], "on the curve 2,000/s did not pass: nothing came through") ||
-		!strings.HasPrefix(onCurve[1], "on the curve 5,499/s passed") {
+	if len(onCurve) != 1 || !strings.HasPrefix(onCurve[0], "on the curve 5,499/s passed") {
 		t.Errorf("the caveats are %q", found.Caveats)
 	}
 
@@ -490,6 +493,35 @@ func TestCurve(t *testing.T) {
 	}
 	if len(found.Probes) != 11 || found.Answer != "the expectations are met up to 5,000/s." || found.HighestPerS != nil || !saved.Finished() {
 		t.Errorf("%+v", found)
+	}
+}
+
+// The recorded search of the preset baseline failed stable probes: it tested the growth of each one
+// alone. A backlog that grows by a tenth of a percent of the load fails.
+func TestGrowthOfAllProbes(t *testing.T) {
+	growing := 5000.
+	p := &plant{change: func(_ int, s scenario.Scenario, r *result.Run) {
+		r.Lag = result.Lag{BacklogGrowthPerS: new(28.6), BacklogGrowthErrorPerS: new(12.2), BacklogReadings: 10, Drained: true}
+		if s.Load.Rate.PerSecond() > growing {
+			r.Lag.BacklogGrowthPerS = new(56.)
+		}
+	}}
+	cfg := madeUp(t, p)
+	cfg.Curve, cfg.Expect = true, append(cfg.Expect, expect(t, "backlog_growth <= 0")...)
+	found, _, err := doSearch(t, p.out, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "4,999/s is the highest rate that holds: a run of 30s met every expectation. 5,141/s did not pass: " +
+		"e2e_response_time_p99 is 500 ms, expected <= 50ms; backlog_growth is 56.0/s ± 48.0/s, expected <= 0."
+	if found.Answer != want || found.GrowthTests != 12+11 {
+		t.Errorf("%d tests, and\n%s, want\n%s", found.GrowthTests, told(found), want)
+	}
+	cfg = madeUp(t, p)
+	cfg.CurveOfPerS, cfg.Expect = 5000, expect(t, "backlog_growth <= 0")
+	if found, _, err = doSearch(t, p.out, cfg); err != nil || found.GrowthTests != 11 ||
+		found.Answer != "the expectations are met up to 5,000/s." {
+		t.Errorf("%v, %d tests, and\n%s", err, found.GrowthTests, told(found))
 	}
 }
 

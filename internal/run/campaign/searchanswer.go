@@ -154,10 +154,6 @@ func (p *prober) caveats(f search.Finding) {
 				fmt.Sprintf("the answer is known to %.1f %%, not to %.3g %%: the probes were used up", gap*100,
 					p.found.ResolutionRatio*100))
 		}
-		if slices.ContainsFunc(p.found.Probes,
-			func(probe result.Probe) bool { return failed(probe) && probe.OfferedPerS == *highest }) {
-			p.found.Caveats = append(p.found.Caveats, "an earlier run at the answer did not pass")
-		}
 	}
 	if f.FailedOnce {
 		p.found.Caveats = append(p.found.Caveats,
@@ -168,7 +164,8 @@ func (p *prober) caveats(f search.Finding) {
 			continue
 		}
 		switch at := unit.PerSecond(probe.OfferedPerS); {
-		case !probe.Passed && (p.found.FailedPerS == nil || probe.OfferedPerS < *p.found.FailedPerS):
+		case !probe.Passed && probe.OfferedPerS > *p.found.HighestPerS && // of lower ones the answer says it
+			(p.found.FailedPerS == nil || probe.OfferedPerS < *p.found.FailedPerS):
 			p.found.Caveats = append(p.found.Caveats,
 				fmt.Sprintf("on the curve %s did not pass: %s", at, strings.Join(probe.Failures, "; ")))
 		case probe.Passed && probe.OfferedPerS > *p.found.HighestPerS:

@@ -75,7 +75,7 @@ func (c SearchConfig) failures(r *result.Run, reached float64) (failures []strin
 			unit.PerSecond(reached), unit.PerSecond(r.Load.OfferedPerS)))
 	}
 	for _, e := range c.Expect {
-		met, text := e.Check(r)
+		met, text := e.Among(c.mostJudged()).Check(r)
 		if met {
 			continue
 		}

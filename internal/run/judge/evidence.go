@@ -123,8 +123,9 @@ type Seen struct {
 	BacklogPeak, TimeLagPeakNs int64
 	BacklogPeaks               []int64            // by group; nil if the window did not begin
 	Held                       []snapshot.Backlog // by group, at the start of the window; nil if no consumer was held
-	// GrowthPerS is the slope of the backlog, with its standard error; nil if unknown.
+	// GrowthPerS is the slope of the backlog over GrowthReadings, with its standard error; nil if unknown.
 	GrowthPerS, GrowthErrorPerS *float64
+	GrowthReadings              int
 	Changes                     []result.Change
 	Looks                       []Look
 	Lag                         Lag

@@ -105,7 +105,7 @@ func (s *Intervals) AddTo(seen *judge.Seen) {
 	seen.BacklogPeak, seen.TimeLagPeakNs, seen.BacklogPeaks = s.peaks.backlog, s.peaks.timeLag, s.peaks.backlogs
 	seen.Intervals = s.tallies
 	if slope, standardError, known := s.growth.slope(); known {
-		seen.GrowthPerS, seen.GrowthErrorPerS = &slope, &standardError
+		seen.GrowthPerS, seen.GrowthErrorPerS, seen.GrowthReadings = &slope, &standardError, int(s.growth.n)
 	}
 }
 

@@ -143,10 +143,13 @@ func Find(ctx context.Context, p Prober, o Options) (Finding, error) {
 	}
 }
 
+// NumCurveRates is how many rates a curve has.
+const NumCurveRates = 11
+
 // CurveRates returns the rates of a curve of times against offered load: 10 % to 110 % of a rate,
 // in tenths.
 func CurveRates(of float64) []float64 {
-	rates := make([]float64, 11)
+	rates := make([]float64, NumCurveRates)
 	for i := range rates {
 		rates[i] = round(of * float64(i+1) / 10)
 	}
