@@ -66,6 +66,9 @@ func TestFind(t *testing.T) {
 			r.Load.AckedPerS = 900
 		}, nil, NotKnown, "nothing"},
 		"client": {func(r *result.Run) { r.Process.CPUCores = new(1.94) }, nil, ClientCPU, "97 % of 2 cores"},
+		"clients of agents": {func(r *result.Run) {
+			r.Process.CPUCores, r.Agents = new(7.8), []result.Agent{{}, {}}
+		}, nil, NotKnown, "the fullest was linger"},
 		"client, embedded": {func(r *result.Run) {
 			r.Process.CPUCores, r.Run.Cluster.Kind = new(1.94), "embedded"
 		}, nil, ClientCPU, "embedded broker"},

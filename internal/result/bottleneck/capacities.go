@@ -48,8 +48,9 @@ func consumerWork(j *judge) (finding, bool) {
 // A topic's partitions count once for each group.
 func (j *judge) partitions() int { return j.Partitions * max(1, len(j.Groups)) }
 
+// clientCPU is not known with agents: their CPU is a sum, and ClientCores are the coordinator's.
 func clientCPU(j *judge) (finding, bool) {
-	if j.Process.CPUCores == nil || j.ClientCores <= 0 {
+	if j.Process.CPUCores == nil || j.ClientCores <= 0 || len(j.Agents) > 0 {
 		return unknown()
 	}
 	share := *j.Process.CPUCores / j.ClientCores
