@@ -24,7 +24,8 @@ type Load struct {
 	VolumeBoundedBytes int64 `json:"volume_bounded_bytes,omitempty"`
 	// VolumeBoundedRecords is the same for a number of records (load.records).
 	VolumeBoundedRecords int64 `json:"volume_bounded_records,omitempty"`
-	// Errors counts the errors of clients, by message.
+	// Errors counts the errors of clients by kind: their text with N for each number, after Kafka's
+	// name of the error code if a broker gave one.
 	Errors Counts `json:"errors,omitempty"`
 }
 

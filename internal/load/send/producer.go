@@ -63,6 +63,8 @@ type producer struct {
 	acks      []load.GapWatch
 	counts    [2]snapshot.Sent
 	errors    [2]map[string]int64
+	errorText string // the last error, and its kind
+	errorKind string
 	// sentNs is the first send and ackedNs the last ack among the acked records of the measured window.
 	sentNs, ackedNs int64
 }
@@ -415,15 +417,19 @@ func (p *producer) recordTimes(measured bool, f *flight, acked bool, at int64) {
 	p.recorder.Record(measured, response, at-f.intended)
 }
 
-// maxErrors bounds a worker's distinct error messages; more count as "other errors".
+// maxErrors bounds a worker's kinds of errors; more count as "other errors".
 const maxErrors = 20
 
+// The records of a batch fail one after another with the same text.
 func (p *producer) countError(measured bool, err error) {
-	errors, message := p.errors[phaseOf(measured)], err.Error()
-	if _, known := errors[message]; !known && len(errors) >= maxErrors {
-		message = "other errors"
+	if text := err.Error(); text != p.errorText {
+		p.errorText, p.errorKind = text, errorKind(text)
 	}
-	errors[message]++
+	errors, kind := p.errors[phaseOf(measured)], p.errorKind
+	if _, known := errors[kind]; !known && len(errors) >= maxErrors {
+		kind = "other errors"
+	}
+	errors[kind]++
 }
 
 func (p *producer) abandoned() bool {

@@ -2,6 +2,7 @@ package send
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -275,12 +276,14 @@ func TestErrorMessagesAreBounded(t *testing.T) {
 	for i := range 3 * maxErrors {
 		p.countError(true, errors.New(string(rune('a'+i))))
 	}
-	p.countError(false, errors.New("z"))
+	for i := range 1200 {
+		p.countError(false, fmt.Errorf("no record of t/%d was completed for 1.%02ds, and the delivery timeout has passed", i%6, i%97))
+	}
 	if e := p.errors[1]; len(e) != maxErrors+1 || e["other errors"] != 2*maxErrors {
 		t.Errorf("%d messages, %d others", len(e), e["other errors"])
 	}
-	if len(p.errors[0]) != 1 {
-		t.Errorf("the warm-up has %d messages, want its own", len(p.errors[0]))
+	if len(p.errors[0]) != 1 || p.errors[0]["no record of t/N was completed for N, and the delivery timeout has passed"] != 1200 {
+		t.Errorf("the warm-up has %v, want its own, of one kind", p.errors[0])
 	}
 }
 

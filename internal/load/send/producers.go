@@ -355,7 +355,7 @@ func (ps *Producers) Waiting() (records, oldestDue int64) {
 // DeferredPeak returns the most records that waited at the source at once.
 func (ps *Producers) DeferredPeak() int64 { return ps.source.peak.Load() }
 
-// Errors counts the clients' errors for the records of one phase, by message.
+// Errors counts the clients' errors for the records of one phase, by kind.
 func (ps *Producers) Errors(measured bool) map[string]int64 {
 	all := make(map[string]int64)
 	for _, w := range ps.workers {

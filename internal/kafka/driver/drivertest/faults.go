@@ -33,6 +33,8 @@ type Outcomes struct {
 	// longest time of that close.
 	HeldBack driver.Outcome
 	Closing  time.Duration
+	// DropsReasons is true if the client drops the broker's message.
+	DropsReasons bool
 }
 
 type fault struct {

@@ -90,3 +90,12 @@ func refusedByBroker(err error) bool {
 	}
 	return false
 }
+
+// code returns 0 if no broker's code is in err.
+func code(err error) int16 {
+	var known *kerr.Error
+	if errors.As(err, &known) {
+		return known.Code
+	}
+	return 0
+}

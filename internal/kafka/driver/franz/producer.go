@@ -18,6 +18,7 @@ type producer struct {
 	acks     driver.Acks
 	ordered  bool
 	wire     wire
+	answers  meter.Answers
 	settings []driver.Setting
 	closing  sync.Once
 }
@@ -52,7 +53,11 @@ func (f *franz) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) 
 	if err != nil {
 		return nil, err
 	}
-	options = append(options, kgo.Dialer(p.wire.dialer(f.dialer(cfg.Access), cfg.Access)), kgo.WithHooks(&p.wire))
+	dialer := p.wire.dialer(f.dialer(cfg.Access), cfg.Access)
+	if cfg.Acks != driver.AcksNone {
+		dialer = p.answers.Watch(dialer)
+	}
+	options = append(options, kgo.Dialer(dialer), kgo.WithHooks(&p.wire))
 	p.client, err = kgo.NewClient(options...)
 	if err != nil {
 		return nil, fmt.Errorf("%w: producer: %w", driver.ErrConfig, err)
@@ -91,6 +96,7 @@ func (s *slot) done(record *kgo.Record, err error) {
 	case err != nil:
 		d.Outcome = outcome(err, p.wire.traffic().Since(s.before), p.ordered)
 		d.Offset = -1
+		d.Err = p.answers.Explain(record.Partition, code(err), err)
 	case p.acks == driver.AcksNone:
 		d.Offset = -1 // unknown: the client's value is the place in the batch
 	}

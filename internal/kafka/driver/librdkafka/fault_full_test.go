@@ -17,6 +17,7 @@ var outcomes = drivertest.Outcomes{
 	Place:           drivertest.Loopback,
 	DeliveryTimeout: time.Second,
 	Within:          10,
+	DropsReasons:    true,
 	HeldBack:        driver.Unknown,
 	Closing:         5 * time.Second,
 	Acked: []string{
@@ -35,5 +36,7 @@ var outcomes = drivertest.Outcomes{
 }
 
 func TestOutcomeOfFaults(t *testing.T) { outcomes.TestFaults(t) }
+
+func TestReasons(t *testing.T) { outcomes.TestReasons(t) }
 
 func TestOutcomeOfClose(t *testing.T) { outcomes.TestClose(t) }

@@ -8,6 +8,7 @@ import (
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
 // The outcome of a record without an ack.
@@ -67,4 +68,13 @@ func code(err error) kafka.ErrorCode {
 		return known.Code()
 	}
 	return kafka.ErrUnknown
+}
+
+// explained puts Kafka's name of a broker's error code first. The Go API drops the broker's message.
+func explained(err error) error {
+	var none meter.Answers
+	if c := code(err); c > 0 { // the client's own are negative
+		return none.Explain(0, int16(c), err)
+	}
+	return err
 }

@@ -126,7 +126,7 @@ func (p *producer) report(m *kafka.Message) {
 	}
 	switch err := m.TopicPartition.Error; {
 	case err != nil:
-		p.hand(s, outcome(err, p.troubles.Load() > s.before), -1, err)
+		p.hand(s, outcome(err, p.troubles.Load() > s.before), -1, explained(err))
 	case p.acks == driver.AcksNone:
 		p.hand(s, driver.Acked, -1, nil)
 	default:

@@ -14,6 +14,7 @@ import (
 
 type network struct {
 	meter   meter.Meter
+	answers *meter.Answers // nil if none are read
 	line    meter.Line
 	access  access.Access
 	timeout time.Duration
@@ -23,6 +24,9 @@ type network struct {
 func (n *network) Dial(protocol, address string) (net.Conn, error) {
 	dial := n.line.Hang(n.access.Dialer(n.timeout))
 	dial = n.meter.Watch(n.access.Secure(n.meter.Count(dial)))
+	if n.answers != nil {
+		dial = n.answers.Watch(dial)
+	}
 	return dial(context.Background(), protocol, address)
 }
 

@@ -76,3 +76,12 @@ func refusedByClient(err error) bool {
 func refusedByBroker(err error) bool {
 	return slices.ContainsFunc(refusals, func(refusal ibm.KError) bool { return errors.Is(err, refusal) })
 }
+
+// code returns 0 if no broker's code is in err.
+func code(err error) int16 {
+	var known ibm.KError
+	if errors.As(err, &known) {
+		return int16(known)
+	}
+	return 0
+}

@@ -18,6 +18,7 @@ var errClosed = errors.New("the producer is closed")
 // empties (feed.go).
 type producer struct {
 	network  network
+	answers  meter.Answers
 	metadata *patientClient
 	topic    string
 	lingers  bool
@@ -72,6 +73,9 @@ func (sarama) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	p.packs = config.Producer.Compression != ibm.CompressionNone
 	p.network.meter.NoAcks, p.network.meter.Batches = cfg.Acks == driver.AcksNone, true
 	p.network.timeout = config.Net.DialTimeout
+	if cfg.Acks != driver.AcksNone {
+		p.network.answers = &p.answers
+	}
 	client, err := ibm.NewClient(cfg.Brokers, config)
 	if err != nil {
 		return nil, fmt.Errorf("%w: producer: %w", driver.ErrConfig, err)
@@ -161,7 +165,7 @@ func (p *producer) handBackFailed(client ibm.AsyncProducer) {
 		}
 		p.settled.of(failed.Msg.Partition).Add(1)
 		during := p.network.meter.Traffic().Since(s.before)
-		p.handBack(s, outcome(failed.Err, during), -1, failed.Err)
+		p.handBack(s, outcome(failed.Err, during), -1, p.answers.Explain(failed.Msg.Partition, code(failed.Err), failed.Err))
 	}
 }
 

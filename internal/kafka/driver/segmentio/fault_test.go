@@ -32,6 +32,8 @@ var outcomes = drivertest.Outcomes{
 
 func TestOutcomeOfFaults(t *testing.T) { outcomes.TestFaults(t) }
 
+func TestReasons(t *testing.T) { outcomes.TestReasons(t) }
+
 func TestOutcomeOfClose(t *testing.T) { outcomes.TestClose(t) }
 
 func TestProduceAfterClose(t *testing.T) { outcomes.TestProduceAfterClose(t) }

@@ -1,6 +1,7 @@
 package segmentio
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/segmentio/kafka-go"
@@ -60,4 +61,13 @@ var atOnce = []kafka.Error{
 
 func refuses(code kafka.Error, acks driver.Acks) bool {
 	return slices.Contains(refusals, code) || acks != driver.AcksAll && slices.Contains(atOnce, code)
+}
+
+// code returns 0 if no broker's code is in err.
+func code(err error) int16 {
+	var known kafka.Error
+	if errors.As(err, &known) {
+		return int16(known)
+	}
+	return 0
 }

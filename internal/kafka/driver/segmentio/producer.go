@@ -22,6 +22,7 @@ type producer struct {
 	writer    *kafka.Writer // owned by the feeder
 	met       bool          // owned by the feeder: the client has found the topic
 	meter     meter.Meter
+	answers   meter.Answers
 	line      meter.Line
 	settings  []driver.Setting
 
@@ -131,6 +132,9 @@ func (p *producer) enqueue(m kafka.Message) bool {
 // The Writer calls done with the result of a batch, on the goroutine of its attempts.
 func (p *producer) done(messages []kafka.Message, err error) {
 	outcome := p.attempts.of(slotOf(&messages[0]).partition).settle(len(messages), err)
+	if err != nil {
+		err = p.answers.Explain(slotOf(&messages[0]).partition, code(err), err)
+	}
 	known := outcome == driver.Acked && p.cfg.Acks != driver.AcksNone
 	for i := range messages {
 		offset := int64(-1)
@@ -155,8 +159,12 @@ func (p *producer) release(records int) {
 }
 
 func (p *producer) dialer(dial meter.Dial) meter.Dial {
-	return watchProduce(dialer(p.line.Hang(dial), &p.meter, p.cfg.Access), p.cfg.ClientID, p.cfg.Topic,
+	dial = watchProduce(dialer(p.line.Hang(dial), &p.meter, p.cfg.Access), p.cfg.ClientID, p.cfg.Topic,
 		func(partition int32, bytes int) { p.attempts.of(partition).written.Store(int64(bytes)) })
+	if p.cfg.Acks == driver.AcksNone {
+		return dial
+	}
+	return p.answers.Watch(dial)
 }
 
 func (p *producer) Settings() []driver.Setting { return p.settings }
