@@ -1,5 +1,11 @@
 package result
 
+import (
+	"fmt"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+)
+
 // Load is the sending side of the books: scheduled = admitted + deferred + shed, admitted = acked +
 // failed + unknown.
 type Load struct {
@@ -31,6 +37,20 @@ type Load struct {
 
 // Counts are counters by name.
 type Counts map[string]int64
+
+// Most returns what was counted most often, as in "the disk is full (1,200)"; "" if nothing was.
+func (c Counts) Most() (text string) {
+	most := int64(0)
+	for name, n := range c {
+		if n > most || n == most && name < text {
+			text, most = name, n
+		}
+	}
+	if most == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s)", text, unit.Count(most))
+}
 
 // Delivery is the receiving side of the books: acked = unique − unacked_delivered + pending + lost
 // + corrupt − corrupt_unplaced. Null figures were not measured (no stamps, no consumers).

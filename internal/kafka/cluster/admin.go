@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -86,6 +87,22 @@ func (a *Admin) UseExisting(ctx context.Context, name string) (Topic, error) {
 		return Topic{}, refused(fmt.Sprintf("the topic %q can't be used", name), "", err)
 	}
 	return Topic{Name: name, ID: detail.TopicID, Partitions: len(detail.Partitions), Existing: true}, nil
+}
+
+// Compacts reports whether brokers compact the topic. It is false if they do not say.
+func (a *Admin) Compacts(ctx context.Context, topic Topic) bool {
+	configs, err := a.kadm.DescribeTopicConfigs(ctx, topic.Name)
+	if err != nil {
+		return false
+	}
+	for _, c := range configs {
+		for _, setting := range c.Configs {
+			if setting.Key == "cleanup.policy" && strings.Contains(setting.MaybeValue(), "compact") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func describeTopic(ctx context.Context, to kmsg.Requestor, name string) (kmsg.MetadataResponseTopic, error) {

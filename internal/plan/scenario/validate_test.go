@@ -44,6 +44,8 @@ func TestRangeMistakes(t *testing.T) {
 		{"topic: {replication: 0}", "f.yaml:1:22: topic.replication: 0 is too low; give at least 1"},
 		{"cluster: {brokers: 2}\ntopic: {replication: 3}", "f.yaml:2:22: topic.replication: 3 replicas need as many brokers, and cluster.brokers is 2; lower it, or leave cluster.brokers out to have as many as the replication asks for"},
 		{"topic: {config: {min.insync.replicas: 2}}", "f.yaml:1:39: topic.config.min.insync.replicas: 2 in-sync replicas can never be reached with a replication of 1; lower it, or raise topic.replication"},
+		{"topic: {config: {cleanup.policy: compact}}", "f.yaml:1:34: topic.config.cleanup.policy: a compacted topic takes no records without keys, and load.record.keys is none; give load.record.keys, for example uniform, or a topic with cleanup.policy=delete"},
+		{"cluster: {config: {log.cleanup.policy: \"compact,delete\"}}", "f.yaml:1:40: cluster.config.log.cleanup.policy: a compacted topic takes no records without keys, and load.record.keys is none; give load.record.keys, for example uniform, or a topic with cleanup.policy=delete"},
 		{"topic: {existing: a b}", `f.yaml:1:19: topic.existing: "a b" cannot be the name of a topic; a topic's name has letters, digits, dots, hyphens and underscores, 249 at most`},
 		{"topic: {existing: ..}", `f.yaml:1:19: topic.existing: ".." cannot be the name of a topic; a topic's name has letters, digits, dots, hyphens and underscores, 249 at most`},
 		{"topic: {existing: mine, config: {retention.ms: 1}}", "f.yaml:1:25: topic.config: an existing topic keeps its own configuration; leave topic.config out, or leave topic.existing out to create a topic"},

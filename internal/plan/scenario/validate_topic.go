@@ -44,6 +44,27 @@ func (c *checker) topic(s Scenario) {
 			"lower it, or leave cluster.brokers out to have as many as the replication asks for", "cluster.brokers")
 	}
 	c.minInSync(t)
+	c.compacted(s)
+}
+
+// KeysForCompaction is the remedy if a compacted topic would get records without keys.
+const KeysForCompaction = "give load.record.keys, for example uniform, or a topic with cleanup.policy=delete"
+
+// compacted: brokers refuse every record without a key in a compacted topic.
+func (c *checker) compacted(s Scenario) {
+	path, policy := "topic.config.cleanup.policy", s.Topic.Config["cleanup.policy"]
+	if policy == "" {
+		path, policy = "cluster.config.log.cleanup.policy", s.Cluster.Config["log.cleanup.policy"]
+	}
+	if s.Keyless() && strings.Contains(policy, "compact") {
+		c.mistake(path, "a compacted topic takes no records without keys, and load.record.keys is none", KeysForCompaction,
+			"load.record.keys")
+	}
+}
+
+// Keyless reports whether the run writes records without keys.
+func (s Scenario) Keyless() bool {
+	return (s.Load.Producers > 0 || s.Filled()) && s.Load.Record.Keys.Distribution == "none"
 }
 
 func (c *checker) fill(s Scenario) {

@@ -12,12 +12,15 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
 // The client shares no code with the run's.
@@ -203,4 +206,63 @@ func TestExistingTopic(t *testing.T) {
 
 func foreign(r *result.Recorded) int64 {
 	return r.Run.Warmup.Delivery.Foreign + r.Run.Delivery.Foreign
+}
+
+// Brokers refuse records without keys in a compacted topic: no load begins.
+func TestCompactedTopic(t *testing.T) {
+	t.Parallel()
+	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
+		if _, err := kadm.NewClient(client(t, c)).CreateTopic(context.Background(), 3, 1,
+			map[string]*string{"cleanup.policy": new("compact,delete")}, "orders"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := bench.Run(context.Background(), config(t, c, smallScenario(t, "keyless", "topic.existing=orders")))
+		const want = `the topic "orders" is compacted, and brokers refuse records without keys in it; give load.record.keys, ` +
+			"for example uniform, or a topic with cleanup.policy=delete"
+		if !errors.Is(err, cluster.ErrInput) || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+		wantCount(t, "records in the topic", topics(t, c)["orders"], 0)
+		wantValid(t, run(t, config(t, c, smallScenario(t, "keyed", "topic.existing=orders", "load.record.keys=uniform"))))
+	})
+}
+
+// What the broker says is reported, and not that the records timed out.
+func TestRefusedRecords(t *testing.T) {
+	t.Parallel()
+	for _, batches := range []string{"load.in_flight=1", "load.in_flight=5"} { // failed, unknown
+		virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
+			c.Fake().ControlKey(int16(kmsg.Produce), func(req kmsg.Request) (kmsg.Response, error, bool) {
+				c.Fake().KeepControl()
+				return noKeys(req.(*kmsg.ProduceRequest)), nil, true
+			})
+			r := run(t, config(t, c, smallScenario(t, "refused", batches)))
+			const reason = "; the most frequent error: INVALID_RECORD: Compacted topic cannot accept message without key in " +
+				"topic partition t-N (1,000)"
+			if !slices.ContainsFunc(r.Run.Verdict.Warnings, func(w string) bool { return strings.HasSuffix(w, reason) }) {
+				t.Errorf("%s: the warnings are %q, want one with %s", batches, r.Run.Verdict.Warnings, reason)
+			}
+			if said := fmt.Sprint(r.Run.Verdict.Warnings, r.Run.System); strings.Contains(said, "timed out") {
+				t.Errorf("%s: %s", batches, said)
+			}
+		})
+	}
+}
+
+func noKeys(req *kmsg.ProduceRequest) kmsg.Response {
+	resp := req.ResponseKind().(*kmsg.ProduceResponse)
+	for _, t := range req.Topics {
+		topic := kmsg.NewProduceResponseTopic()
+		topic.Topic, topic.TopicID = t.Topic, t.TopicID
+		for _, p := range t.Partitions {
+			record := kmsg.NewProduceResponseTopicPartitionErrorRecord()
+			record.ErrorMessage = new(fmt.Sprintf("Compacted topic cannot accept message without key in topic partition t-%d.", p.Partition))
+			partition := kmsg.NewProduceResponseTopicPartition()
+			partition.Partition, partition.ErrorCode = p.Partition, kerr.InvalidRecord.Code
+			partition.ErrorRecords = append(partition.ErrorRecords, record)
+			topic.Partitions = append(topic.Partitions, partition)
+		}
+		resp.Topics = append(resp.Topics, topic)
+	}
+	return resp
 }

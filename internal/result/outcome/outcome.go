@@ -111,8 +111,11 @@ func unavailable(r *result.Run) (found []string) {
 	}
 	if refused := r.Load.Failed + r.Load.Unknown; float64(refused) >= mostRefused*float64(r.Load.Scheduled) &&
 		refused > 0 {
-		found = append(found, fmt.Sprintf("%s of the scheduled records failed or have an unknown result",
-			share(refused, r.Load.Scheduled)))
+		text := share(refused, r.Load.Scheduled) + " of the scheduled records failed or have an unknown result"
+		if most := r.Load.Errors.Most(); most != "" {
+			text += "; the most frequent error: " + most
+		}
+		found = append(found, text)
 	}
 	return found
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -163,14 +164,8 @@ func (w *fillWatch) look(at time.Time, now snapshot.Sent) fillState {
 	return fillMoves
 }
 
-func refusedFill(errors map[string]int64) error {
-	most, message := int64(0), "no reason was given"
-	for text, n := range errors {
-		if n > most || n == most && text < message {
-			most, message = n, text
-		}
-	}
-	return fmt.Errorf("the brokers take no records: %s", message)
+func refusedFill(errors result.Counts) error {
+	return fmt.Errorf("the brokers take no records: %s", cmp.Or(errors.Most(), "no reason was given"))
 }
 
 func (r *run) keepFill(ps *send.Producers, took time.Duration, beganNs int64) {

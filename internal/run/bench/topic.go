@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/run/observe"
 	"kafkabench.example/kafka-bench/kmq"
 )
@@ -31,6 +32,13 @@ func (r *run) openTopic(ctx context.Context) (err error) {
 	}
 	if err != nil {
 		return err
+	}
+	if r.cfg.Scenario.Keyless() && r.admin.Compacts(ctx, r.topic) {
+		return &cluster.Error{
+			Kind:   cluster.ErrInput,
+			What:   fmt.Sprintf("the topic %q is compacted, and brokers refuse records without keys in it", r.topic.Name),
+			Remedy: scenario.KeysForCompaction,
+		}
 	}
 	return r.admin.CheckRights(ctx, r.topic, !r.readOnly() || r.cfg.Scenario.Filled(),
 		r.cfg.Scenario.Consume.Consumers > 0)

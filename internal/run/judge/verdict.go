@@ -245,8 +245,15 @@ func (v verdict) warningsOfTheRecords() (warnings []string) {
 	if v.Interrupted {
 		warnings = append(warnings, fmt.Sprintf("interrupted: %.1f s of %v were measured", v.lengthS(), v.Scenario.Phases.Measure))
 	}
-	warnOf(out.Load.Failed, "record", "failed: not in the log")
-	warn(out.Load.Unknown, "the fate of %s records is unknown: they timed out and may or may not be in the log")
+	reason := ""
+	if most := out.Load.Errors.Most(); most != "" {
+		reason = "; the most frequent error: " + most
+	}
+	warnOf(out.Load.Failed, "record", "failed: not in the log"+reason)
+	if n := out.Load.Unknown; n > 0 {
+		warnings = append(warnings,
+			fmt.Sprintf("the fate of %s records is unknown: they may or may not be in the log%s", unit.Count(n), reason))
+	}
 	warn(out.Delivery.Lost, v.lostWarning())
 	warnOf(out.Delivery.Corrupt, "record", "arrived corrupt")
 	if v.Queue == nil { // a queue delivers again, and in any order
