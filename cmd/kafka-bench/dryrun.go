@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,6 +44,7 @@ func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campai
 	table := layout.Table{Gap: 2, Left: map[int]bool{1: true}, Rows: [][]string{
 		{"order", order(p, turns)},
 		{"duration", duration(p, turns, needs)},
+		{"window", windows(p)},
 		{"records", offered(needs, unit.Count(needs.Records))},
 		{"bytes", offered(needs, unit.Bytes(needs.Bytes)+" uncompressed")},
 		{"topics", topicsOf(needs, flags.keepTopics)},
@@ -52,6 +54,7 @@ func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campai
 	if r.fleet.of() > 0 {
 		table.Rows = append(table.Rows, []string{"agents", r.fleet.text()})
 	}
+	table.Rows = slices.DeleteFunc(table.Rows, func(row []string) bool { return row[1] == "" })
 	table.Rows = append(table.Rows, []string{"results", "in " + flags.out})
 	return table.Print(w)
 }
@@ -65,6 +68,26 @@ func duration(p campaign.Plan, turns []campaign.PlannedRun, n campaign.Needs) st
 		}
 	}
 	return between(n.Least, n.Most) + beyond + ": about " + roughly(p.Takes(turns))
+}
+
+// windows says what ends the measured window if it is an amount; "" if none of the scenarios has one.
+func windows(p campaign.Plan) string {
+	texts := make(map[string]bool)
+	for _, cell := range p.Cells {
+		s, text := cell.Scenario, ""
+		if key := s.Load.AmountKey(); key != "" {
+			text = fmt.Sprintf("ends after %s (%s), or after %v (phases.measure), if that comes first",
+				count(int(s.Bound()), "record"), key, s.Phases.Measure)
+		}
+		texts[text] = true
+	}
+	if len(texts) > 1 {
+		return "ends after the amount of each scenario, or after its phases.measure, if that comes first"
+	}
+	for text := range texts {
+		return text
+	}
+	return ""
 }
 
 func printCells(w io.Writer, p campaign.Plan, turns []campaign.PlannedRun) error {

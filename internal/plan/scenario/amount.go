@@ -1,7 +1,11 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"strings"
+	"time"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
@@ -110,4 +114,46 @@ func (c *checker) round(l Load) {
 				"make it smaller, or raise load.max_buffered", "load.max_buffered", "load.clients", "load.producers")
 		}
 	}
+}
+
+// longestWindow is the most that an amount makes of a window that the user did not give.
+const longestWindow = unit.Duration(time.Hour)
+
+// AmountKey returns the key that bounds the load by an amount; "" if none does.
+func (l Load) AmountKey() string {
+	return cmp.Or(written(keyed{"load.volume", l.Volume > 0}, keyed{"load.records", l.Records > 0},
+		keyed{"load.records_each", l.RecordsEach > 0}, keyed{"", true})...)
+}
+
+// Bound returns how many records the load may offer in the measured window, about so many with a
+// volume and sizes that differ; 0 is no bound.
+func (s Scenario) Bound() int64 { return s.bound(s.Load.Record.Size.Mean()) }
+
+// liftWindow makes the measured window long enough for an amount that the user gave, since who
+// gives one expects all of it to be sent. A window that the user gave, too, holds.
+func (d *decoder) liftWindow(s *Scenario) {
+	key := s.Load.AmountKey()
+	at, given := d.places[key]
+	window, givenToo := d.places["phases.measure"]
+	if !given || strings.HasPrefix(at.file, presetPrefix) || givenToo && !strings.HasPrefix(window.file, presetPrefix) {
+		return
+	}
+	s.Phases.Measure = max(s.Phases.Measure, min(longestWindow, s.forAmount()))
+}
+
+// forAmount is 0 if the arrivals' shape depends on the window.
+func (s Scenario) forAmount() unit.Duration {
+	const spare = 1.1 // of random sizes and arrivals
+	process := s.Load.Arrival.Process
+	switch {
+	case s.Load.Rate.IsMax():
+		return longestWindow
+	case process != "constant" && process != "poisson" || s.Load.Rate.PerSecond() <= 0:
+		return 0
+	}
+	seconds := float64(s.Bound()) / s.Load.Rate.PerSecond()
+	if process == "poisson" || s.Load.Volume > 0 {
+		seconds *= spare
+	}
+	return unit.Duration(min(math.Ceil(seconds), time.Duration(longestWindow).Seconds())) * unit.Duration(time.Second)
 }

@@ -244,8 +244,13 @@ func (k Keys) counted() bool {
 }
 
 // Duration returns how long one run of s takes, without the start of a cluster: at least the
-// warm-up and the measured window, at most also the drain.
+// warm-up and the measured window, at most also the drain. In a closed loop an amount may end the
+// window at any time.
 func (s Scenario) Duration() (least, most time.Duration) {
 	least = time.Duration(s.Phases.Warmup + s.Phases.Measure)
-	return least, least + time.Duration(s.Phases.Drain)
+	most = least + time.Duration(s.Phases.Drain)
+	if s.Load.Rate.IsMax() && s.Load.AmountKey() != "" {
+		least = time.Duration(s.Phases.Warmup)
+	}
+	return least, most
 }

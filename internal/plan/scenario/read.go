@@ -63,7 +63,10 @@ type layer struct {
 	text []byte
 }
 
-const stdinName = "stdin"
+const (
+	stdinName    = "stdin"
+	presetPrefix = "preset "
+)
 
 func (o Options) readLayer(arg string) (layer, error) {
 	if arg == "-" && o.Stdin != nil {
@@ -72,7 +75,7 @@ func (o Options) readLayer(arg string) (layer, error) {
 	}
 	if slices.Contains(Names(), arg) {
 		text, err := PresetText(arg)
-		return layer{"preset " + arg, text}, err
+		return layer{presetPrefix + arg, text}, err
 	}
 	text, err := readFile(arg)
 	return layer{arg, text}, err
@@ -107,6 +110,7 @@ func read(layers []layer, o Options) (d *decoder, doc document, readable bool) {
 func (d *decoder) resolved(s Scenario, readable bool) Scenario {
 	d.writtenZeros(&s)
 	s = s.Resolve()
+	d.liftWindow(&s)
 	if readable {
 		var c checker
 		if d.drivers != nil && s.Driver != "" {
@@ -176,7 +180,7 @@ func notFound(arg string) error {
 }
 
 func nameOf(file string) string {
-	base := filepath.Base(strings.TrimPrefix(file, "preset "))
+	base := filepath.Base(strings.TrimPrefix(file, presetPrefix))
 	base = strings.TrimSuffix(base, filepath.Ext(base))
 	name := strings.Map(func(r rune) rune {
 		if nameLetter(r) {

@@ -1,9 +1,11 @@
 package truth
 
 import (
+	"slices"
 	"testing"
 	"time"
 
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/internal/result"
 )
@@ -19,6 +21,27 @@ func TestRecords(t *testing.T) {
 			wantCount(t, "of the warm-up", r.Run.Warmup.Load.Scheduled, 500)
 		}
 		wantCount(t, "the end of the window", here.Run.Run.Phases[1].EndNs, int64(501*time.Millisecond))
+	})
+}
+
+// Of a count, all records are sent: the window of the preset, 5 s, is lifted. A window that is given holds, and the
+// run says so.
+func TestRecordsLiftTheWindow(t *testing.T) {
+	t.Parallel()
+	virtual.Test(t, virtual.Options{ProduceDelay: 5 * time.Millisecond}, func(t *testing.T, c *virtual.Cluster) {
+		for given, want := range map[string]int64{"load.records=7001": 7001, "phases.measure=2s": 2000} {
+			s, err := scenario.Read("quick", "load.rate=1k/s", "load.records=7001", "load.record.size=100B", given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := run(t, config(t, c, s))
+			wantValid(t, r)
+			wantCount(t, given+": scheduled", r.Run.Load.Scheduled, want)
+			const ended = "the measured window of 2s ended after 2,000 of the 7,001 records of load.records: give phases.measure more"
+			if said := slices.Contains(r.Run.Verdict.Warnings, ended); said != (want == 2000) {
+				t.Errorf("%s: the warnings are %q", given, r.Run.Verdict.Warnings)
+			}
+		}
 	})
 }
 

@@ -56,7 +56,7 @@ func TestNeeds(t *testing.T) {
 			Runs: 2, Least: 60 * time.Second, Most: 70 * time.Second, Records: 3000, Bytes: run, Unknown: 1, Topics: 2, DiskBytes: 3 * run, Clusters: 1,
 		}},
 		"a closed loop with a volume": {[]scenario.Suite{plain("a"), bounded}, 1, false, Needs{
-			Runs: 2, Least: 60 * time.Second, Most: 70 * time.Second, Records: 8000, Bytes: run + 5_000_000, Warmups: 1, Topics: 2, DiskBytes: 3*run + 15_000_000, Clusters: 1,
+			Runs: 2, Least: 40 * time.Second, Most: 70 * time.Second, Records: 8000, Bytes: run + 5_000_000, Warmups: 1, Topics: 2, DiskBytes: 3*run + 15_000_000, Clusters: 1,
 		}},
 		"two clusters in turns": {[]scenario.Suite{plain("a"), larger}, 2, false, Needs{
 			Runs: 4, Least: 120 * time.Second, Most: 140 * time.Second, Records: 12_000, Bytes: 4 * run, Topics: 4, DiskBytes: 9 * run, Clusters: 4,

@@ -24,6 +24,9 @@ const (
 	warnStolen    = 0.02
 	// maxSignalAge is the age of a lag reading above which a gate that uses it gets a warning.
 	maxSignalAge = 3 * time.Second
+	// nearBound is the part of a bounded load below which the window ended first. A volume of records of different
+	// sizes is only about so many.
+	nearBound = 0.99
 	// warnBusy is the part of all CPU time above which the machine is the limit.
 	warnBusy = 0.95
 )
@@ -248,6 +251,10 @@ func (v verdict) warningsOfTheRecords() (warnings []string) {
 	reason := ""
 	if most := out.Load.Errors.Most(); most != "" {
 		reason = "; the most frequent error: " + most
+	}
+	if most := v.Scenario.Bound(); most > 0 && !v.Interrupted && float64(out.Load.Scheduled) < nearBound*float64(most) {
+		warnings = append(warnings, fmt.Sprintf("the measured window of %v ended after %s of the %s records of %s: give phases.measure more",
+			v.Scenario.Phases.Measure, unit.Count(out.Load.Scheduled), unit.Count(most), v.Scenario.Load.AmountKey()))
 	}
 	warnOf(out.Load.Failed, "record", "failed: not in the log"+reason)
 	if n := out.Load.Unknown; n > 0 {
