@@ -154,7 +154,8 @@ func (s *Search) say(rates []string, format string) {
 	if n := len(rates); n > 1 {
 		rates = append(rates[:n-2], rates[n-2]+" and "+rates[n-1])
 	}
-	if sentence := " " + fmt.Sprintf(format, strings.Join(rates, ", ")); len(rates) > 0 && !strings.Contains(s.Answer, sentence) {
+	sentence := " " + fmt.Sprintf(format, strings.Join(rates, ", "))
+	if len(rates) > 0 && !strings.Contains(s.Answer, sentence) {
 		s.Answer += sentence
 	}
 }

@@ -16,7 +16,8 @@ func (e *Evidence) lag() result.Lag {
 		DrainFromNs: e.drainFromNs(), Changes: slices.Clone(seen.Changes),
 		PeakRecords: seen.Lag.Peak, PeakAtLeastRecords: seen.Lag.PeakAtLeast,
 		FinalRecords: seen.Lag.Final, FinalPartitions: seen.Lag.FinalPartitions,
-		BacklogGrowthPerS: seen.GrowthPerS, BacklogGrowthErrorPerS: seen.GrowthErrorPerS, BacklogReadings: seen.GrowthReadings,
+		BacklogGrowthPerS: seen.GrowthPerS, BacklogGrowthErrorPerS: seen.GrowthErrorPerS,
+		BacklogReadings: seen.GrowthReadings,
 	}
 	settled(l.Changes, seen.Looks, e.EndNs, time.Duration(e.Scenario.Backpressure.Target))
 	// Right before its delivery, a record was as old as its e2e time.

@@ -253,7 +253,8 @@ func (v verdict) warningsOfTheRecords() (warnings []string) {
 		reason = "; the most frequent error: " + most
 	}
 	if most := v.Scenario.Bound(); most > 0 && !v.Interrupted && float64(out.Load.Scheduled) < nearBound*float64(most) {
-		warnings = append(warnings, fmt.Sprintf("the measured window of %v ended after %s of the %s records of %s: give phases.measure more",
+		warnings = append(warnings, fmt.Sprintf(
+			"the measured window of %v ended after %s of the %s records of %s: give phases.measure more",
 			v.Scenario.Phases.Measure, unit.Count(out.Load.Scheduled), unit.Count(most), v.Scenario.Load.AmountKey()))
 	}
 	warnOf(out.Load.Failed, "record", "failed: not in the log"+reason)
