@@ -43,12 +43,17 @@ const mostRuns = 1000
 // gives Lower or Higher in at most this part of the comparisons. The rank test decides; with ties
 // or outliers the interval of the shift may still touch 0.
 func Compare(a, b []float64, alpha float64) Comparison {
-	c := Comparison{A: Summarise(a, 1-alpha), B: Summarise(b, 1-alpha)}
-	c.Shift, c.ShiftLow, c.ShiftHigh = shift(a, b, alpha)
+	return CompareSamples(Sample{Values: a}, Sample{Values: b}, alpha)
+}
+
+// CompareSamples is Compare for values of which some are only lower bounds.
+func CompareSamples(a, b Sample, alpha float64) Comparison {
+	c := Comparison{A: Summarise(a.Values, 1-alpha), B: Summarise(b.Values, 1-alpha)}
+	c.Shift, c.ShiftLow, c.ShiftHigh = shift(a.Values, b.Values, alpha)
 	c.Difference = relative(c.Shift, c.A.Median)
 	c.Low, c.High = relative(c.ShiftLow, c.A.Median), relative(c.ShiftHigh, c.A.Median)
 	var greater float64
-	c.P, greater = rankTest(a, b)
+	c.P, greater = testOfRanks(ranksOf(a, b), c.A.N)
 	switch {
 	case leastP(c.A.N, c.B.N) > alpha:
 		c.Verdict, c.More = TooFew, runsToReach(c.A.N, c.B.N, alpha)

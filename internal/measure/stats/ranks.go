@@ -19,11 +19,16 @@ const exactLimit = 60
 // Computer, 1966). Above exactLimit p is the normal approximation, corrected for ties and
 // continuity.
 func rankTest(a, b []float64) (p, greater float64) {
-	m, n := len(a), len(b)
+	ranks, _ := doubledRanks(slices.Concat(a, b))
+	return testOfRanks(ranks, len(a))
+}
+
+// testOfRanks is rankTest for doubled ranks, of which the first m are those of a.
+func testOfRanks(ranks []int, m int) (p, greater float64) {
+	n := len(ranks) - m
 	if m == 0 || n == 0 {
 		return 1, 0.5
 	}
-	ranks, ties := doubledRanks(slices.Concat(a, b))
 	sum := 0
 	for _, r := range ranks[m:] {
 		sum += r
@@ -36,7 +41,7 @@ func rankTest(a, b []float64) (p, greater float64) {
 		return 1, greater
 	}
 	if m+n > exactLimit {
-		return normalTail(float64(distance)/2-0.5, deviation(m, n, ties)), greater
+		return normalTail(float64(distance)/2-0.5, deviation(ranks, m)), greater
 	}
 	for s, chance := range rankSums(ranks, n) {
 		if abs(s-expected) >= distance {
@@ -117,15 +122,15 @@ func inversions(m, n int) []float64 {
 	return rankSums(ranks, m)[least : least+m*n+1]
 }
 
-// deviation returns the standard deviation of U, with ties (Klotz 1966).
-func deviation(m, n int, ties []int) float64 {
-	all := float64(m + n)
-	tied := 0.0
-	for _, t := range ties {
-		size := float64(t)
-		tied += size*size*size - size
+// deviation returns the standard deviation of U, with ties (Klotz 1966): ranks are doubled, and m of them are of
+// one sample.
+func deviation(ranks []int, m int) float64 {
+	all, squares := len(ranks), 0.0
+	for _, r := range ranks {
+		off := float64(r - (all + 1))
+		squares += off * off
 	}
-	return math.Sqrt(float64(m) * float64(n) / 12 * (all + 1 - tied/(all*(all-1))))
+	return math.Sqrt(float64(m)*float64(all-m)/(float64(all)*float64(all-1))*squares) / 2
 }
 
 func normalTail(distance, deviation float64) float64 {

@@ -39,7 +39,7 @@ func shift(a, b []float64, alpha float64) (estimate, low, high float64) {
 func mosesRank(m, n int, alpha float64) int {
 	if m+n > exactLimit {
 		pairs := float64(m) * float64(n)
-		return max(0, int(pairs/2-normalQuantile(alpha)*deviation(m, n, nil)))
+		return max(0, int(pairs/2-normalQuantile(alpha)*math.Sqrt(pairs/12*float64(m+n+1))))
 	}
 	k, tail := 0, 0.0
 	for _, chance := range inversions(m, n) {
