@@ -81,6 +81,9 @@ func (a *Axis) CountDeliveries(r *snapshot.Received, now, records, first, bytes 
 		r.Bytes += bytes
 	case now >= a.End():
 		r.UniqueAfter += first
+	default:
+		r.DeliveredBefore += records
+		r.UniqueBefore += first
 	}
 }
 

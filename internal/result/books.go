@@ -19,9 +19,14 @@ type Load struct {
 	Acked        int64   `json:"acked"`
 	Failed       int64   `json:"failed"`
 	Unknown      int64   `json:"unknown"`
-	AckedPerS    float64 `json:"acked_per_s"` // acked within the measured window ÷ its length
-	Bytes        int64   `json:"bytes"`       // keys and values of acked records
-	WireBytes    *int64  `json:"wire_bytes"`  // written to sockets during the measured window
+	// AckedPerS is AckedInWindow ÷ the measured window. In Warmup it is the acked records of the
+	// warm-up, without a fill, ÷ its length.
+	AckedPerS float64 `json:"acked_per_s"`
+	// AckedInWindow is how many records, of any phase, were acked within the measured window. Absent
+	// from Warmup and from older runs.
+	AckedInWindow *int64 `json:"acked_in_window,omitempty"`
+	Bytes         int64  `json:"bytes"`      // keys and values of acked records
+	WireBytes     *int64 `json:"wire_bytes"` // written to sockets during the measured window
 	// AckGapMaxNs is the longest time in the window in which a partition had no ack although a
 	// record waited for one. Null in a closed loop, without producers, and in runs of method 1.
 	AckGapMaxNs *int64 `json:"ack_gap_max_ns,omitempty"`
@@ -80,11 +85,19 @@ type Delivery struct {
 	CorruptUnplaced int64 `json:"corrupt_unplaced,omitempty"`
 	// UnackedDelivered were delivered although they count as failed or unknown.
 	UnackedDelivered int64 `json:"unacked_delivered"`
-	// DeliveredPerS is the number of first deliveries within the measured window ÷ its length, and
-	// DuplicatesPerS the same for the other deliveries. Method 1 counted both in DeliveredPerS.
+	// UniqueInPhase are the first deliveries within the measured window, or before it in Warmup, of
+	// records of any phase; DuplicatesInPhase are the other deliveries. Absent from older runs.
+	UniqueInPhase     *int64 `json:"unique_in_phase,omitempty"`
+	DuplicatesInPhase *int64 `json:"duplicates_in_phase,omitempty"`
+	// DeliveredPerS is UniqueInPhase ÷ the length of the window, and DuplicatesPerS is
+	// DuplicatesInPhase ÷ that length. Method 1 counted both in DeliveredPerS.
 	DeliveredPerS  float64  `json:"delivered_per_s"`
 	DuplicatesPerS *float64 `json:"duplicates_per_s,omitempty"`
 	Ratio          float64  `json:"ratio"` // unique ÷ (copies × scheduled); not clipped
+	// DeliveredToAcked is UniqueInPhase ÷ (copies × Load.AckedInWindow). It is above 1 if the
+	// consumers read a backlog from before the window. Absent from Warmup, without an ack in the
+	// window, and without consumers.
+	DeliveredToAcked *float64 `json:"delivered_to_acked_ratio,omitempty"`
 	// Bytes are keys and values of delivered records, for a run without producers or if another
 	// tool counted them.
 	Bytes int64 `json:"bytes,omitempty"`
@@ -102,6 +115,13 @@ type LostRange struct {
 
 // Warmup holds the books of the warm-up, which no other block includes.
 type Warmup struct {
-	Load     Load     `json:"load"`
-	Delivery Delivery `json:"delivery"`
+	Load     Load           `json:"load"`
+	Delivery WarmupDelivery `json:"delivery"`
+}
+
+// WarmupDelivery has rates over the length of the warm-up. They are null without a warm-up or
+// consumers, and if the run did not record them.
+type WarmupDelivery struct {
+	Delivery
+	DeliveredPerS *float64 `json:"delivered_per_s"`
 }

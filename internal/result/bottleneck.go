@@ -24,6 +24,10 @@ type Resource struct {
 // Clients is how the clients under test used their connections in the measured window. A part is
 // absent if the driver does not time those requests.
 type Clients struct {
+	// ReadOverS is the time between the two readings of the counts, near the window's ends, by which
+	// rates are divided; absent from older runs.
+	ReadOverS float64 `json:"read_over_s,omitempty"`
+
 	Produce *ClientRequests `json:"produce,omitempty"`
 	Fetch   *ClientRequests `json:"fetch,omitempty"`
 }
@@ -93,6 +97,10 @@ type NetUse struct {
 // BrokerMetrics are a broker's own metrics over the measured window; null if it does not report
 // them.
 type BrokerMetrics struct {
+	// ReadOverS is the time between the two readings of the counts, near the window's ends, by which
+	// rates are divided; absent from older runs, and without two readings.
+	ReadOverS float64 `json:"read_over_s,omitempty"`
+
 	Requests []RequestUse `json:"requests,omitempty"` // by type: Produce, FetchConsumer, FetchFollower, …
 
 	BytesInPerS  *float64 `json:"bytes_in_per_s"`

@@ -46,6 +46,7 @@ func ReadFS(fsys fs.FS, dir string) (*Recorded, error) {
 	if r.Intervals, note, err = readFile(fsys, dir, IntervalsFile, DecodeInterval); err != nil {
 		return nil, err
 	}
+	r.Run.recompute(r.Intervals)
 	r.note(note)
 	if r.Events, note, err = readFile(fsys, dir, EventsFile, DecodeEvent); err != nil {
 		return nil, err
@@ -124,6 +125,7 @@ func ReadSummary(fsys fs.FS, dir string) (*Run, error) {
 		return nil, err
 	}
 	run.Verdict.Status = statusOf(run.Verdict.Status, run.Run.Imported)
+	run.recompute(nil)
 	return run, nil
 }
 

@@ -126,8 +126,8 @@ func (t *Traffic) code(c *coder) {
 
 func (g *Group) code(c *coder) {
 	r, m := &g.Received, &g.Counts
-	integers(c, &r.Delivered, &r.DeliveredInWindow, &r.Unique, &r.UniqueInWindow, &r.UniqueAfter, &r.Processed, &r.Handed,
-		&r.Bytes, &r.FirstNs, &r.WorkInWindow, &r.Timed, &r.ServiceNs, &r.Crossed)
+	integers(c, &r.Delivered, &r.DeliveredBefore, &r.DeliveredInWindow, &r.Unique, &r.UniqueBefore, &r.UniqueInWindow,
+		&r.UniqueAfter, &r.Processed, &r.Handed, &r.Bytes, &r.FirstNs, &r.WorkInWindow, &r.Timed, &r.ServiceNs, &r.Crossed)
 	integers(c, &m.Polls, &m.EmptyPolls, &m.Commits, &m.CommitErrors, &m.Rebalances)
 	integers(c, &m.CommitTime)
 	c.flags(&g.Working, &g.Arrived)

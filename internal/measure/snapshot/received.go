@@ -9,12 +9,13 @@ import (
 
 // Received are a worker's counts of deliveries.
 type Received struct {
-	Delivered         int64 // with duplicates; with stamps, only intact records of this run
-	DeliveredInWindow int64 // of those, in the measured window
-	// Unique counts first deliveries; without stamps, offsets tell which delivery is the first. UniqueInWindow counts
-	// those in the measured window, UniqueAfter later ones.
-	Unique, UniqueInWindow, UniqueAfter int64
-	Processed                           int64
+	// Delivered includes duplicates; with stamps, only intact records of this run. DeliveredBefore counts those before
+	// the measured window, DeliveredInWindow those in it.
+	Delivered, DeliveredBefore, DeliveredInWindow int64
+	// Unique counts first deliveries; without stamps, offsets tell which delivery is the first. UniqueBefore counts
+	// those before the measured window, UniqueInWindow those in it, UniqueAfter later ones.
+	Unique, UniqueBefore, UniqueInWindow, UniqueAfter int64
+	Processed                                         int64
 	// Handed counts the bytes of all delivered keys and values, Bytes only those delivered in the
 	// measured window.
 	Handed, Bytes int64
@@ -34,8 +35,10 @@ func (r *Received) Add(o Received) {
 		r.FirstNs = o.FirstNs
 	}
 	r.Delivered += o.Delivered
+	r.DeliveredBefore += o.DeliveredBefore
 	r.DeliveredInWindow += o.DeliveredInWindow
 	r.Unique += o.Unique
+	r.UniqueBefore += o.UniqueBefore
 	r.UniqueInWindow += o.UniqueInWindow
 	r.UniqueAfter += o.UniqueAfter
 	r.Processed += o.Processed

@@ -10,7 +10,7 @@ import (
 )
 
 // Version is the version of the encoding.
-const Version = 6
+const Version = 7
 
 // Snapshot is what a part's producers and consumers have counted since they began. Only Times, Pauses and Told count
 // from the previous snapshot that had them. Fields that were not requested are nil.

@@ -131,7 +131,7 @@ func wantCounter(t *testing.T, all map[string][]*dto.Metric, name string, want *
 func wantMetrics(t *testing.T, r *result.Recorded, all map[string][]*dto.Metric) {
 	t.Helper()
 	load, warm := r.Run.Load, r.Run.Warmup.Load
-	got, early := r.Run.Delivery, r.Run.Warmup.Delivery
+	got, early := r.Run.Delivery, r.Run.Warmup.Delivery.Delivery
 	for name, want := range map[string]int64{
 		"scheduled_records": load.Scheduled + warm.Scheduled, "admitted_records": load.Admitted + warm.Admitted,
 		"shed_records": load.Shed + warm.Shed, "acked_records": load.Acked + warm.Acked,

@@ -165,7 +165,7 @@ func wantBalance(t *testing.T, r *result.Recorded) {
 		load     result.Load
 		delivery result.Delivery
 	}{
-		"warm-up":  {r.Run.Warmup.Load, r.Run.Warmup.Delivery},
+		"warm-up":  {r.Run.Warmup.Load, r.Run.Warmup.Delivery.Delivery},
 		"measured": {r.Run.Load, r.Run.Delivery},
 	} {
 		l, d := b.load, b.delivery

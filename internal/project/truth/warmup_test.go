@@ -73,7 +73,7 @@ func wantHistograms(t *testing.T, r *result.Recorded) {
 		load     result.Load
 		delivery result.Delivery
 	}{
-		{false, r.Run.Warmup.Load, r.Run.Warmup.Delivery},
+		{false, r.Run.Warmup.Load, r.Run.Warmup.Delivery.Delivery},
 		{true, r.Run.Load, r.Run.Delivery},
 	} {
 		unacked := phase.load.Failed + phase.load.Unknown

@@ -58,8 +58,21 @@ func books() []Figure {
 				func(r *result.Run) float64 { return float64(r.Load.Shed) / float64(r.Load.Scheduled) }),
 		},
 		{
-			Name: "delivery_ratio", Title: "delivered in the end, of scheduled", Kind: Ratio, Better: Higher,
+			Name: "delivery_ratio", Title: "delivered ÷ scheduled", Kind: Ratio, Better: Higher,
 			fields: []string{"delivery.ratio"}, value: deliveryRatio,
+		},
+		{
+			Name: "delivered_to_acked_ratio", Title: "delivered ÷ acked, in the window", Kind: Ratio, Better: Higher,
+			value: deliveredToAcked,
+		},
+		{
+			Name: "warmup_acked_per_s", Title: "acked, in the warm-up", Kind: PerSecond,
+			fields: []string{"warmup.load.acked_per_s"},
+			value:  when(warmedUp, func(r *result.Run) float64 { return r.Warmup.Load.AckedPerS }),
+		},
+		{
+			Name: "warmup_delivered_per_s", Title: "delivered, in the warm-up", Kind: PerSecond,
+			fields: []string{"warmup.delivery.delivered_per_s"}, value: warmupDelivered,
 		},
 		ofDelivery("lost", "delivery.lost", func(d result.Delivery) int64 { return d.Lost }),
 		ofDelivery("duplicates", "delivery.duplicates", func(d result.Delivery) int64 { return d.Duplicates }),
@@ -92,6 +105,39 @@ func deliveryRatio(r *result.Run) (float64, string) {
 		return r.Delivery.Ratio, ""
 	}
 	return r.Delivery.Ratio, produced(r)
+}
+
+func deliveredToAcked(r *result.Run) (float64, string) {
+	switch ratio := r.Delivery.DeliveredToAcked; {
+	case ratio != nil:
+		return *ratio, ""
+	case produced(r) != "":
+		return 0, produced(r)
+	case consumed(r) != "":
+		return 0, consumed(r)
+	case r.Load.AckedPerS == 0 && r.Says("load.acked_per_s"):
+		return 0, "nothing was acked in the window"
+	}
+	return 0, notRecorded
+}
+
+func warmedUp(r *result.Run) string {
+	if r.Warmup.Load.OfferedPerS == 0 {
+		return "nothing was offered in a warm-up"
+	}
+	return ""
+}
+
+func warmupDelivered(r *result.Run) (float64, string) {
+	switch perS := r.Warmup.Delivery.DeliveredPerS; {
+	case perS != nil:
+		return *perS, ""
+	case consumed(r) != "":
+		return 0, consumed(r)
+	case warmedUp(r) != "":
+		return 0, warmedUp(r)
+	}
+	return 0, notRecorded
 }
 
 // The mean size is of the delivered records or, if their bytes are unknown, of the acked records.

@@ -66,6 +66,8 @@ type Figure struct {
 
 const notMeasured = "it was not measured"
 
+const notRecorded = "it was not recorded"
+
 // All returns all figures, in the order of a report.
 func All() []Figure {
 	all := slices.Concat(books(), throughput(), times(), lag(), backpressure(), usage(), requests(), availability(),
@@ -79,7 +81,7 @@ func All() []Figure {
 // Headline returns the figures that a comparison shows first.
 func Headline() []Figure {
 	shown := []string{
-		"offered_per_s", "acked_per_s", "delivered_per_s", "shed_ratio", "delivery_ratio",
+		"offered_per_s", "acked_per_s", "delivered_per_s", "shed_ratio", "delivery_ratio", "delivered_to_acked_ratio",
 		"send_response_time_p99", "e2e_service_time_p99",
 		"e2e_response_time_p50", "e2e_response_time_p99", "e2e_response_time_p99_9",
 		"lag_peak", "time_lag_peak", "drain_time",

@@ -30,7 +30,11 @@ func run() *result.Run {
 	}
 	r.Delivery = result.Delivery{
 		Checked: true, Delivered: 197_010, Unique: 196_980, Duplicates: 30, Lost: 5, Reordered: 7, Corrupt: 2, Pending: 15,
-		DeliveredPerS: 19_000, DuplicatesPerS: new(3.), Ratio: 0.9849,
+		DeliveredPerS: 19_000, DuplicatesPerS: new(3.), Ratio: 0.9849, DeliveredToAcked: new(1.0125),
+	}
+	r.Warmup = result.Warmup{
+		Load:     result.Load{OfferedPerS: 20_000, AckedPerS: 19_000},
+		Delivery: result.WarmupDelivery{DeliveredPerS: new(18_000.)},
 	}
 	for i, metric := range result.TimeMetrics {
 		ms := int64(1_000_000 * (i + 1))
@@ -96,6 +100,7 @@ func TestFiguresOfARun(t *testing.T) {
 		"delivered_per_s": "19,000/s", "duplicates_per_s": "3.00/s", "delivered_bytes_per_s": "9.73 MB/s",
 		"scheduled": "200,000", "admitted": "198,000", "deferred": "1,500", "shed": "500", "acked": "197,000",
 		"failed": "900", "unknown": "100", "acked_ratio": "98.50 %", "admitted_ratio": "99.00 %", "shed_ratio": "0.25 %", "delivery_ratio": "98.49 %",
+		"delivered_to_acked_ratio": "101.25 %", "warmup_acked_per_s": "19,000/s", "warmup_delivered_per_s": "18,000/s",
 		"lost": "5", "duplicates": "30", "reordered": "7", "corrupt": "2", "pending": "15",
 		"lag_peak": "12,000", "lag_peak_of_max_lag": "0.98", "lag_final": "40", "backlog_peak": "11,000", "backlog_growth": "350/s",
 		"time_lag_peak": "600 ms", "drained_ratio": "100.00 %", "drain_time": "750 ms", "drain_per_s": "21,000/s", "recovery_time": "3.50 s",
@@ -163,10 +168,10 @@ func TestEveryFigure(t *testing.T) {
 			checkPath(t, f.Name, path)
 		}
 	}
-	if want := len(result.TimeMetrics)*13 + 118; len(names) != want {
+	if want := len(result.TimeMetrics)*13 + 121; len(names) != want {
 		t.Errorf("%d figures, want %d", len(names), want)
 	}
-	if got := len(Headline()); got != 13 {
+	if got := len(Headline()); got != 14 {
 		t.Errorf("%d figures are in the headline", got)
 	}
 }
@@ -217,6 +222,14 @@ func TestMissing(t *testing.T) {
 		{"acked_per_s", func(r *result.Run) { r.Load = result.Load{} }, "nothing was produced"},
 		{"acked_ratio", func(r *result.Run) { r.Load = result.Load{} }, "nothing was produced"},
 		{"delivery_ratio", func(r *result.Run) { r.Load, r.Fill = result.Load{}, nil }, "nothing was produced"},
+		{"delivered_to_acked_ratio", func(r *result.Run) { r.Delivery.DeliveredToAcked, r.Load = nil, result.Load{} }, "nothing was produced"},
+		{"delivered_to_acked_ratio", func(r *result.Run) { r.Delivery.DeliveredToAcked, r.Consumer.Members = nil, 0 }, "nothing was consumed"},
+		{"delivered_to_acked_ratio", func(r *result.Run) { r.Delivery.DeliveredToAcked, r.Load.AckedPerS = nil, 0 }, "nothing was acked in the window"},
+		{"delivered_to_acked_ratio", func(r *result.Run) { r.Delivery.DeliveredToAcked = nil }, "it was not recorded"},
+		{"warmup_acked_per_s", func(r *result.Run) { r.Warmup.Load.OfferedPerS = 0 }, "nothing was offered in a warm-up"},
+		{"warmup_delivered_per_s", func(r *result.Run) { r.Warmup = result.Warmup{} }, "nothing was offered in a warm-up"},
+		{"warmup_delivered_per_s", func(r *result.Run) { r.Warmup.Delivery.DeliveredPerS = nil }, "it was not recorded"},
+		{"warmup_delivered_per_s", func(r *result.Run) { r.Warmup.Delivery.DeliveredPerS, r.Consumer.Members = nil, 0 }, "nothing was consumed"},
 		{"delivered_bytes_per_s", func(r *result.Run) { r.Load, r.Delivery.Bytes = result.Load{}, 1e6 }, ""},
 		{"wire_ratio", func(r *result.Run) { r.Load.WireBytes = nil }, "it was not measured"},
 		{"alloc_per_record", func(r *result.Run) { r.Load.Acked = 0 }, "it was not measured"},

@@ -40,17 +40,18 @@ type simulation struct {
 	partitions []partition
 	sent       int
 
-	nextPoll   int64 // of the gate
-	closed     bool
-	deferred   []record
-	closedNs   int64
-	decisions  int64
-	workedNs   int64
-	deferPeak  int64
-	drainEnd   int64
-	load, warm result.Load
-	got, early result.Delivery
-	inWindow   struct{ acked, delivered int64 } // by time of the event
+	nextPoll        int64 // of the gate
+	closed          bool
+	deferred        []record
+	closedNs        int64
+	decisions       int64
+	workedNs        int64
+	deferPeak       int64
+	drainEnd        int64
+	load, warm      result.Load
+	got, early      result.Delivery
+	inWindow        struct{ acked, delivered int64 } // by time of the event
+	deliveredBefore int64                            // the window
 
 	total     times
 	interval  result.Interval
@@ -191,7 +192,7 @@ func (s *simulation) send(r record) {
 	book.Bytes += 512
 	s.interval.Admitted++
 	s.interval.Acked++
-	if s.now >= 0 {
+	if s.now >= 0 && s.now < int64(s.plan.Measure) {
 		s.inWindow.acked++
 	}
 	s.time("pacer_lateness", r, lateness)
@@ -256,7 +257,10 @@ func (s *simulation) poll(p *partition) bool {
 		delivery.Delivered++
 		delivery.Unique++
 		s.interval.Delivered++
-		if s.now >= 0 && s.now < int64(s.plan.Measure) {
+		switch {
+		case s.now < 0:
+			s.deliveredBefore++
+		case s.now < int64(s.plan.Measure):
 			s.inWindow.delivered++
 		}
 		s.time("e2e_service_time", r, at-r.sent)

@@ -25,7 +25,7 @@ func (s *simulation) recorded() *result.Recorded {
 			Time:          s.total.full(s.open),
 			Lag:           s.lagSummary(),
 			Consumer:      s.consumer(),
-			Warmup:        result.Warmup{Load: s.warm, Delivery: s.early},
+			Warmup:        result.Warmup{Load: s.warm, Delivery: s.warmup()},
 			Backpressure:  s.backpressure(),
 			Compression:   compression(),
 			Process:       s.process(),
@@ -59,9 +59,9 @@ func (s *simulation) settle() {
 	}
 	s.load.OfferedPerS = float64(s.load.Scheduled) / window
 	if warmup := s.plan.Warmup.Seconds(); warmup > 0 {
-		s.warm.OfferedPerS = float64(s.warm.Scheduled) / warmup
+		s.warm.OfferedPerS, s.warm.AckedPerS = float64(s.warm.Scheduled)/warmup, float64(s.warm.Acked)/warmup
 	}
-	s.load.AckedPerS = float64(s.inWindow.acked) / window
+	s.load.AckedPerS, s.load.AckedInWindow = float64(s.inWindow.acked)/window, &s.inWindow.acked
 	wire := int64(float64(s.load.Bytes) * 0.46)
 	s.load.WireBytes = &wire
 	if s.load.Shed > 0 {
@@ -70,8 +70,22 @@ func (s *simulation) settle() {
 	s.got.Checked, s.early.Checked = true, true
 	s.got.Pending = s.load.Acked - s.got.Unique
 	s.early.Pending = s.warm.Acked - s.early.Unique
-	s.got.DeliveredPerS = float64(s.inWindow.delivered) / window
+	s.got.DeliveredPerS, s.got.UniqueInPhase = float64(s.inWindow.delivered)/window, &s.inWindow.delivered
+	if acked := s.inWindow.acked; acked > 0 {
+		ratio := float64(s.inWindow.delivered) / float64(acked)
+		s.got.DeliveredToAcked = &ratio
+	}
 	s.got.Ratio = float64(s.got.Unique) / float64(s.load.Scheduled)
+}
+
+func (s *simulation) warmup() result.WarmupDelivery {
+	d := result.WarmupDelivery{Delivery: s.early}
+	d.UniqueInPhase = &s.deliveredBefore
+	if warmup := s.plan.Warmup.Seconds(); warmup > 0 {
+		perS := float64(s.deliveredBefore) / warmup
+		d.DeliveredPerS = &perS
+	}
+	return d
 }
 
 func (s *simulation) info() result.Info {

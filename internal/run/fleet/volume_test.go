@@ -48,7 +48,7 @@ func booksOf(r result.Run) string {
 		return fmt.Sprintf("scheduled %d, admitted %d, acked %d of %d bytes; delivered %d, unique %d, duplicates %d, lost %d",
 			l.Scheduled, l.Admitted, l.Acked, l.Bytes, d.Delivered, d.Unique, d.Duplicates, d.Lost)
 	}
-	s := "measured: " + books(r.Load, r.Delivery) + "\nwarm-up: " + books(r.Warmup.Load, r.Warmup.Delivery)
+	s := "measured: " + books(r.Load, r.Delivery) + "\nwarm-up: " + books(r.Warmup.Load, r.Warmup.Delivery.Delivery)
 	if r.Fill != nil {
 		s += fmt.Sprintf("\nfill: %d records of %d bytes", r.Fill.Records, r.Fill.Bytes)
 		for _, p := range r.Fill.Producers {

@@ -14,7 +14,7 @@ func (e *Evidence) clients() *result.Clients {
 		return nil
 	}
 	sent, fetched := e.End.Sending.Sub(e.Start.Sending), e.End.Fetching.Sub(e.Start.Fetching)
-	c := &result.Clients{}
+	c := &result.Clients{ReadOverS: length.Seconds()}
 	if sent.Timed && sent.Produce.Connections > 0 {
 		c.Produce = clientRequests(sent.Produce, sent, sent.Wire.WrittenBytes, length)
 	}

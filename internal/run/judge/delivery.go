@@ -63,12 +63,31 @@ func (e *Evidence) deliveries(books []ledger.Books, measured bool, scheduled int
 			sum = withAnother(sum, b.Warmup)
 		}
 	}
-	d := e.delivery(sum, scheduled*int64(len(books)), received(e.Groups))
+	d := e.delivery(sum, scheduled*int64(len(books)), e.Groups)
 	if len(e.Groups) > 1 {
 		d.Copies = len(e.Groups)
 	}
 	if measured {
 		d.Pending += e.unread(e.Groups)
+	}
+	return d
+}
+
+// warmupDelivery has the books of the warm-up, and the rates of all deliveries before the window.
+func (e *Evidence) warmupDelivery(books []ledger.Books, scheduled int64) result.WarmupDelivery {
+	d := result.WarmupDelivery{Delivery: e.deliveries(books, false, scheduled)}
+	if len(e.Groups) == 0 {
+		return d
+	}
+	r := received(e.Groups)
+	unique, duplicates := r.UniqueBefore, r.DeliveredBefore-r.UniqueBefore
+	d.UniqueInPhase, d.DuplicatesInPhase, d.DuplicatesPerS, d.DeliveredToAcked = &unique, &duplicates, nil, nil
+	if !e.Stamped {
+		d.Delivered, d.Bytes = r.DeliveredBefore, 0
+	}
+	if warmup := e.warmupS(); warmup > 0 {
+		uniquePerS, duplicatesPerS := float64(unique)/warmup, float64(duplicates)/warmup
+		d.DeliveredPerS, d.DuplicatesPerS = &uniquePerS, &duplicatesPerS
 	}
 	return d
 }
@@ -102,29 +121,33 @@ func withAnother(sum, b ledger.Book) ledger.Book {
 	return sum
 }
 
-func (e *Evidence) delivery(b ledger.Book, scheduled int64, received snapshot.Received) result.Delivery {
-	if len(e.Groups) == 0 {
+// delivery returns the book of groups, each of which reads all records: scheduled is the number of
+// records for all of them.
+func (e *Evidence) delivery(b ledger.Book, scheduled int64, groups []Group) result.Delivery {
+	if len(groups) == 0 {
 		return result.Delivery{}
 	}
-	deliveredPerS := e.perS(received.UniqueInWindow)
-	duplicatesPerS := e.perS(received.DeliveredInWindow - received.UniqueInWindow)
-	if !e.Stamped {
-		// Without a stamp, the phase of a record is unknown.
-		d := result.Delivery{
-			Delivered: received.DeliveredInWindow, DeliveredPerS: deliveredPerS, DuplicatesPerS: &duplicatesPerS,
-		}
+	got := received(groups)
+	unique, duplicates := got.UniqueInWindow, got.DeliveredInWindow-got.UniqueInWindow
+	duplicatesPerS := e.perS(duplicates)
+	d := result.Delivery{
+		Delivered: got.DeliveredInWindow, UniqueInPhase: &unique, DuplicatesInPhase: &duplicates,
+		DeliveredPerS: e.perS(unique), DuplicatesPerS: &duplicatesPerS,
+	}
+	if acked := e.AckedInWindow() * int64(len(groups)); acked > 0 {
+		ratio := float64(unique) / float64(acked)
+		d.DeliveredToAcked = &ratio
+	}
+	if !e.Stamped { // without a stamp, the phase of a record is unknown
 		if !e.sends() {
-			d.Bytes = received.Bytes
+			d.Bytes = got.Bytes
 		}
 		return d
 	}
-	d := result.Delivery{
-		Checked: true, Delivered: b.Delivered, Unique: b.Unique, Duplicates: b.Duplicates,
-		Lost: b.Lost, Reordered: b.Reordered, LateBeyondWindow: b.LateBeyondWindow,
-		Corrupt: b.Corrupt, CorruptUnplaced: b.CorruptUnplaced, Foreign: b.Foreign,
-		Pending: b.Pending, UnackedDelivered: b.UnackedDelivered,
-		DeliveredPerS: deliveredPerS, DuplicatesPerS: &duplicatesPerS,
-	}
+	d.Checked, d.Delivered, d.Unique, d.Duplicates = true, b.Delivered, b.Unique, b.Duplicates
+	d.Lost, d.Reordered, d.LateBeyondWindow = b.Lost, b.Reordered, b.LateBeyondWindow
+	d.Corrupt, d.CorruptUnplaced, d.Foreign = b.Corrupt, b.CorruptUnplaced, b.Foreign
+	d.Pending, d.UnackedDelivered = b.Pending, b.UnackedDelivered
 	if scheduled > 0 {
 		d.Ratio = float64(b.Unique) / float64(scheduled)
 	}
@@ -184,7 +207,7 @@ func (e *Evidence) eachGroup(out *result.Run, books []ledger.Books) []result.Gro
 		of := e.Groups[i : i+1]
 		all[i] = result.Group{
 			Name:     g.Name,
-			Delivery: e.delivery(books[i].Measured, out.Load.Scheduled, g.Standing.Received),
+			Delivery: e.delivery(books[i].Measured, out.Load.Scheduled, of),
 			Consumer: e.consumer(of, e.Start.Members[i:i+1], e.End.Members[i:i+1]),
 			Lag: result.GroupLag{
 				BacklogPeakRecords: e.Seen.backlogPeak(i),

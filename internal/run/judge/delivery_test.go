@@ -66,10 +66,48 @@ func TestTimesAreOfAllRecords(t *testing.T) {
 
 func TestFirstDeliveriesAreTheRate(t *testing.T) {
 	for _, stamped := range []bool{true, false} {
-		e := &Evidence{Setup: Setup{Stamped: stamped}, Window: Window{EndNs: 2e9}, Groups: make([]Group, 1)}
-		d := e.delivery(ledger.Book{}, 3000, snapshot.Received{Delivered: 4000, DeliveredInWindow: 4000, Unique: 3000, UniqueInWindow: 3000})
+		got := snapshot.Received{
+			DeliveredBefore: 800, UniqueBefore: 600, DeliveredInWindow: 4000, UniqueInWindow: 3000, UniqueAfter: 5,
+		}
+		e := &Evidence{
+			Setup: Setup{Stamped: stamped}, Window: Window{StartedNs: -500e6, EndNs: 2e9},
+			Groups: []Group{{Standing: snapshot.Group{Received: got}}},
+		}
+		d := e.delivery(ledger.Book{}, 3000, e.Groups)
 		if d.DeliveredPerS != 1500 || d.DuplicatesPerS == nil || *d.DuplicatesPerS != 500 {
 			t.Errorf("stamped %t: %+v", stamped, d)
+		}
+		w := e.warmupDelivery(e.books(), 3000)
+		if w.DeliveredPerS == nil || *w.DeliveredPerS != 1200 || w.DuplicatesPerS == nil || *w.DuplicatesPerS != 400 {
+			t.Errorf("stamped %t, in the warm-up: %+v", stamped, w)
+		}
+		if !stamped && w.Delivered != 800 {
+			t.Errorf("in the warm-up %d unstamped records were delivered, want 800", w.Delivered)
+		}
+	}
+}
+
+// Records of the warm-up that are delivered in the window count, so the ratio may pass 1. Each group reads all records.
+func TestDeliveredToAcked(t *testing.T) {
+	group := func(inWindow int64) Group {
+		return Group{Standing: snapshot.Group{Received: snapshot.Received{UniqueInWindow: inWindow, UniqueBefore: 7}}}
+	}
+	for _, c := range []struct {
+		acked  int64
+		groups []Group
+		want   float64 // 0 stands for none
+	}{
+		{1000, []Group{group(250)}, 0.25},
+		{1000, []Group{group(1100)}, 1.1},
+		{1000, []Group{group(1000), group(500)}, 0.75},
+		{0, []Group{group(1000)}, 0},
+		{1000, nil, 0},
+	} {
+		e := &Evidence{Window: Window{EndNs: 1e9}, Groups: c.groups}
+		e.Sent.Sent[0].AckedInWindow, e.Sent.Sent[1].AckedInWindow = c.acked/10, c.acked-c.acked/10
+		got := e.delivery(ledger.Book{}, 1, c.groups).DeliveredToAcked
+		if c.want == 0 != (got == nil) || got != nil && *got != c.want {
+			t.Errorf("%d acked, %d groups: %v, want %v", c.acked, len(c.groups), got, c.want)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func Run(e *Evidence) result.Run {
 		Consumer: e.consumer(e.Groups, e.Start.Members, e.End.Members),
 		Warmup: result.Warmup{
 			Load:     e.warmupLoad(warmup),
-			Delivery: e.deliveries(books, false, warmup.Scheduled+e.fillRead().Sent.Scheduled),
+			Delivery: e.warmupDelivery(books, warmup.Scheduled+e.fillRead().Sent.Scheduled),
 		},
 		Backpressure: e.backpressure(measured),
 		Process:      e.Machine.Process,

@@ -9,11 +9,12 @@ import (
 )
 
 func (e *Evidence) load(s snapshot.Sent) result.Load {
+	inWindow := e.AckedInWindow()
 	l := result.Load{
 		ClosedLoop: e.closedLoop(), OfferedPerS: e.perS(s.Scheduled),
 		Scheduled: s.Scheduled, Admitted: s.Admitted, Deferred: s.Deferred(), Shed: s.Shed(),
 		Acked: s.Acked, Failed: s.Failed, Unknown: s.Unknown,
-		AckedPerS: e.perS(e.AckedInWindow()), Bytes: s.AckedBytes,
+		AckedPerS: e.perS(inWindow), AckedInWindow: &inWindow, Bytes: s.AckedBytes,
 		Errors: e.last().Errors[1], VolumeBoundedBytes: e.VolumeBoundedBytes,
 		VolumeBoundedRecords: e.VolumeBoundedRecords,
 	}
@@ -38,7 +39,7 @@ func (e *Evidence) load(s snapshot.Sent) result.Load {
 }
 
 func (e *Evidence) warmupLoad(s snapshot.Sent) result.Load {
-	offered := s.Scheduled
+	offered, acked := s.Scheduled, s.Acked
 	s.Add(e.fillRead().Sent)
 	l := result.Load{
 		ClosedLoop: e.closedLoop(),
@@ -46,11 +47,13 @@ func (e *Evidence) warmupLoad(s snapshot.Sent) result.Load {
 		Acked: s.Acked, Failed: s.Failed, Unknown: s.Unknown, Bytes: s.AckedBytes,
 		Errors: added(e.last().Errors[0], e.fillRead().Errors),
 	}
-	if warmup := time.Duration(min(0, e.EndNs) - e.StartedNs).Seconds(); warmup > 0 {
-		l.OfferedPerS = float64(offered) / warmup
+	if warmup := e.warmupS(); warmup > 0 {
+		l.OfferedPerS, l.AckedPerS = float64(offered)/warmup, float64(acked)/warmup
 	}
 	return l
 }
+
+func (e *Evidence) warmupS() float64 { return time.Duration(min(0, e.EndNs) - e.StartedNs).Seconds() }
 
 // Both may be nil.
 func added(a, b map[string]int64) map[string]int64 {

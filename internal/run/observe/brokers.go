@@ -180,7 +180,7 @@ func (b *brokerReadings) metrics() *result.BrokerMetrics {
 	if !ok {
 		return m
 	}
-	m.Requests = requestUses(use)
+	m.ReadOverS, m.Requests = use.Length.Seconds(), requestUses(use)
 	m.BytesInPerS, m.BytesOutPerS = perSecond(use.BytesIn, use.Length), perSecond(use.BytesOut, use.Length)
 	m.HandlerIdleRatio, m.NetworkIdleRatio = use.HandlerIdle, use.NetworkIdle
 	// In a short window, the whole window is the only period.

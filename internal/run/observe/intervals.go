@@ -46,10 +46,13 @@ type Intervals struct {
 	before   counters
 	taken    bool
 	peaks    peaks
-	growth   growth
+	backlogs []backlogAt
 	wereLate []string
 	tallies  []judge.Tally
 }
+
+// backlogAt is the backlog at the end of an interval of the window.
+type backlogAt struct{ endNs, readNs, records int64 }
 
 // Begin reads the counts before the load starts; the first interval begins with them, at atNs on
 // the axis. Watch does not read them, because its goroutine may begin late.
@@ -104,8 +107,14 @@ func (s *Intervals) Watch(o *Observer) {
 func (s *Intervals) AddTo(seen *judge.Seen) {
 	seen.BacklogPeak, seen.TimeLagPeakNs, seen.BacklogPeaks = s.peaks.backlog, s.peaks.timeLag, s.peaks.backlogs
 	seen.Intervals = s.tallies
-	if slope, standardError, known := s.growth.slope(); known {
-		seen.GrowthPerS, seen.GrowthErrorPerS, seen.GrowthReadings = &slope, &standardError, int(s.growth.n)
+	var g growth
+	for _, b := range s.backlogs {
+		if b.endNs <= s.Axis.End() { // a run of a fixed number of records moves the end when it is past
+			g.add(time.Duration(b.readNs).Seconds(), float64(b.records))
+		}
+	}
+	if slope, standardError, known := g.slope(); known {
+		seen.GrowthPerS, seen.GrowthErrorPerS, seen.GrowthReadings = &slope, &standardError, int(g.n)
 	}
 }
 
@@ -227,7 +236,7 @@ func (s *Intervals) close(before, after counters, seen *result.Interval) {
 		s.peaks.used.takeCores(iv)
 	}
 	if len(behind) > 0 && iv.EndNs >= 0 && iv.EndNs <= s.Axis.End() && !s.Endless {
-		s.growth.add(time.Duration(iv.ReadToNs).Seconds(), float64(iv.BacklogRecords))
+		s.backlogs = append(s.backlogs, backlogAt{iv.EndNs, iv.ReadToNs, iv.BacklogRecords})
 	}
 	if s.KeepTallies && iv.StartNs >= 0 {
 		s.tallies = append(s.tallies, judge.Tally{

@@ -47,7 +47,7 @@ func TestCampaignOfBackpressure(t *testing.T) {
 	for _, width := range []int{80, 120} {
 		for name, write := range map[string]func(*bytes.Buffer, report.Options) error{"study-short": once, "study-repeated": repeated} {
 			got := showtest.Written(t, write, report.Options{Width: width})
-			showtest.Screens(t, got, width, 180)
+			showtest.Screens(t, got, width, 182)
 			showtest.Golden(t, fmt.Sprintf("%s-%d", name, width), got)
 		}
 	}

@@ -262,10 +262,10 @@ func TestTextOfBackpressure(t *testing.T) {
 		r.Events = append(r.Events, result.Event{AtNs: 14e9 + int64(i)*1e8, Kind: "rebalance", What: fmt.Sprintf("consumer 0 was assigned partitions [%d]", i)})
 	}
 	got := text(t, r, report.Options{})
-	showtest.Screens(t, got, layout.Width, 112)
+	showtest.Screens(t, got, layout.Width, 113)
 	showtest.Golden(t, "backpressure", got)
 	for _, width := range []int{80, 120} {
-		showtest.Screens(t, text(t, r, report.Options{Width: width}), width, 125)
+		showtest.Screens(t, text(t, r, report.Options{Width: width}), width, 126)
 	}
 }
 

@@ -154,7 +154,7 @@ func printRates(p *layout.Page, r *result.Run) {
 	if r.Consumer.Members == 0 && (r.Run.Imported == nil || !r.Says("delivery.delivered_per_s")) {
 		delivered = ""
 	}
-	p.Labelled("per second", layout.List(offered, acked, delivered))
+	p.Labelled("per second", layout.List(offered, acked, delivered, deliveredToAcked(d)))
 	bytes := ""
 	if r.Says("load.bytes") {
 		bytes = unit.Bytes(l.Bytes) + " acked"
@@ -171,6 +171,18 @@ func printRates(p *layout.Page, r *result.Run) {
 	}
 }
 
+// Both rates are of the same window, so their ratio stands beside them.
+func deliveredToAcked(d result.Delivery) string {
+	if d.DeliveredToAcked == nil {
+		return ""
+	}
+	text := unit.Percent(*d.DeliveredToAcked)
+	if *d.DeliveredToAcked > 1 && text != unit.Percent(1) {
+		return text + " delivered ÷ acked: a backlog from before the window was read too"
+	}
+	return text + " delivered ÷ acked"
+}
+
 func inBytes(r *result.Run, name, of string) string {
 	text, known := analysis.FigureCalled(name).Text(r)
 	if !known {
@@ -180,22 +192,30 @@ func inBytes(r *result.Run, name, of string) string {
 }
 
 // warmedUp is "" without a warm-up. If the consumers read a fill, the warm-up's book includes the
-// fill's records, so only the scheduled records are printed.
+// fill's records, so only the rates are printed.
 func warmedUp(r *result.Run) string {
 	l, phase := r.Warmup.Load, analysis.Phase(r, "warm-up")
 	length := float64(phase.EndNs-phase.StartNs) / 1e9
 	if length <= 0 || l.OfferedPerS == 0 || reads(r) {
 		return ""
 	}
-	scheduled := int64(math.Round(l.OfferedPerS * length))
-	text := seconds(phase.EndNs-phase.StartNs) + ": " + unit.Things(scheduled, "record") + ", " +
-		unit.PerSecond(l.OfferedPerS)
+	scheduled, d := int64(math.Round(l.OfferedPerS*length)), r.Warmup.Delivery
+	text := layout.List(seconds(phase.EndNs-phase.StartNs)+": "+unit.Count(scheduled)+" due",
+		unit.PerSecond(l.AckedPerS)+" acked")
+	switch {
+	case d.DeliveredPerS != nil:
+		text = layout.List(text, unit.PerSecond(*d.DeliveredPerS)+" delivered")
+	case r.Consumer.Members > 0:
+		text = layout.List(text, "delivered/s not recorded")
+	}
 	if scheduled != l.Scheduled {
 		return text
 	}
-	text = layout.List(text, unit.Count(l.Acked)+" acked")
-	if r.Warmup.Delivery.Checked {
-		text = layout.List(text, unit.Count(r.Warmup.Delivery.Unique)+" delivered")
+	if l.Acked < l.Admitted {
+		text = layout.List(text, unit.Count(l.Acked)+" acked in the end")
+	}
+	if d.Checked && d.Unique < copies(r)*l.Acked {
+		text = layout.List(text, unit.Count(d.Unique)+" delivered in the end")
 	}
 	if l.Failed+l.Unknown > 0 {
 		text = layout.List(text, unit.Count(l.Failed)+" failed", unit.Count(l.Unknown)+" unknown")

@@ -145,6 +145,13 @@ func bookSheet(runs []*result.Recorded) layout.Table {
 		n("warmup_acked_records", "warmup.load.acked", func(r *result.Run) int64 { return r.Warmup.Load.Acked }),
 		n("warmup_failed_records", "warmup.load.failed", func(r *result.Run) int64 { return r.Warmup.Load.Failed }),
 		n("warmup_unknown_records", "warmup.load.unknown", func(r *result.Run) int64 { return r.Warmup.Load.Unknown }),
+		{"warmup_acked_per_s", "warmup.load.acked_per_s",
+			func(r *result.Run) string { return layout.Raw(r.Warmup.Load.AckedPerS) }},
+		{"warmup_delivered_per_s", "warmup.delivery.delivered_per_s",
+			func(r *result.Run) string { return layout.Optional(r.Warmup.Delivery.DeliveredPerS) }},
+		{"delivery_ratio", "delivery.ratio", func(r *result.Run) string { return layout.Raw(r.Delivery.Ratio) }},
+		{"delivered_to_acked_ratio", "delivery.delivered_to_acked_ratio",
+			func(r *result.Run) string { return layout.Optional(r.Delivery.DeliveredToAcked) }},
 	})
 }
 

@@ -74,7 +74,9 @@ func comparedRows(all []analysis.Variant) []comparedRow {
 	}
 	return append(rows,
 		comparedRow{label: "consumers busy", reading: analysis.Utilisation, format: unit.Percent},
-		comparedRow{label: "delivered in the end, of scheduled", reading: analysis.DeliveredPart, format: unit.Percent},
+		comparedRow{label: "delivered ÷ acked, in the window", figure: analysis.FigureCalled("delivered_to_acked_ratio"),
+			format: unit.Percent},
+		comparedRow{label: "delivered ÷ scheduled", reading: analysis.DeliveredPart, format: unit.Percent},
 		comparedRow{label: "lost", reading: analysis.LostRecords, format: records},
 		comparedRow{label: "duplicates", figure: analysis.FigureCalled("duplicates"), format: records, rare: true},
 		comparedRow{},

@@ -40,7 +40,7 @@ func TestSideBySideOfRepeats(t *testing.T) {
 	worse := killed(t)
 	worse.Run.Run.Name = "overload"
 	got := sideBySide(t, append(runs, bad, worse)...)
-	showtest.Screens(t, got, layout.Width, 92)
+	showtest.Screens(t, got, layout.Width, 94)
 	showtest.Golden(t, "side-by-side-repeats", got)
 }
 
