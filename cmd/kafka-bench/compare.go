@@ -49,10 +49,15 @@ counts once, and a run in two sets is refused.
 
 For each figure there are the medians, the difference with its bounds, the p-value
 of a rank test and a plain word: better, worse, no difference shown, or too few
-runs and how many more are needed. The primary figure is tested at the level --alpha:
-if nothing differs, at most this part of comparisons calls it different. The other
-figures share another --alpha (Holm). With fewer --figures each gets more of it: six
-figures are possible with sets of five runs, one with sets of four.
+runs and how many more are needed. By default four figures are tested, so that five
+runs of each set can decide: e2e response time p99, delivered/s, the peak of the lag,
+and delivered ÷ acked in the window. The others are exploratory: they have no p and no
+word. Figures that --figures names are all tested.
+
+The primary figure is tested at the level --alpha: if nothing differs, at most this
+part of comparisons calls it different. The other tested figures share another --alpha
+(Holm). With fewer --figures each gets more of it: besides the primary one, six are
+possible with sets of five runs, and one with sets of four.
 
 --fail-if names a figure and by how much it may not be worse, as in
 'e2e_response_time_p99 worse by 10%'; each figure knows which side is worse. It
@@ -75,7 +80,8 @@ condition that cannot be decided.`,
 	flags.add(c)
 	f := c.Flags()
 	f.StringVar(&flags.table, "table", "", "the table of a CSV: comparison, sets, configuration, checks")
-	addList(f, &flags.figures, "figures", nil, "the figures to compare, or all (default: a dozen)")
+	addList(f, &flags.figures, "figures", nil,
+		"the figures to test, or all to show every figure and test the default ones")
 	f.StringVar(&flags.primary, "primary", "",
 		"the figure that is tested at the whole level (default: e2e_response_time_p99, or else the first figure of the sets that can be better or worse)")
 	f.StringArrayVar(&flags.failIf, "fail-if", nil,
@@ -92,6 +98,7 @@ func (f compareFlags) options() (o analysis.CompareOptions, err error) {
 		faults = append(faults, fmt.Errorf("--alpha %v: give 0.0001 to 0.5, as a rule 0.05", f.alpha))
 	}
 	o.Figures, err = figuresNamed(f.figures)
+	o.Explore = slices.Equal(f.figures, everyFigure)
 	if err != nil {
 		faults = append(faults, fmt.Errorf("--figures: %w", err))
 	}
@@ -111,8 +118,10 @@ func (f compareFlags) options() (o analysis.CompareOptions, err error) {
 	return o, errors.Join(faults...)
 }
 
+var everyFigure = []string{"all"}
+
 func figuresNamed(names []string) ([]figure.Figure, error) {
-	if slices.Equal(names, []string{"all"}) {
+	if slices.Equal(names, everyFigure) {
 		return figure.All(), nil
 	}
 	var figures []figure.Figure

@@ -45,7 +45,7 @@ func CompareVariants(d *Study) []VariantComparison {
 		}
 		c := VariantComparison{Base: d.Cells[base].Label, Variant: cell.Label, Figures: []ComparedFigure{}}
 		figures := FiguresNamed(Compared(d))
-		found := []Against{against("B", d.Cells[base].Sample, cell.Sample, figures)}
+		found := []Against{against("B", d.Cells[base].Sample, cell.Sample, figures, false)}
 		decideAll(found, DefaultAlpha, PrimaryOf(figures, d.Has))
 		if cell.EngineOf() == "" {
 			c.DiffersIn = besideBackpressure(found[0].Configuration)

@@ -20,6 +20,7 @@ const (
 	WordLower        = "lower"
 	WordNoDifference = "no difference shown"
 	WordTooFew       = "too few runs"
+	WordExploratory  = "exploratory" // not tested
 )
 
 // DefaultAlpha is the default chance that a comparison raises a false alarm.
@@ -27,11 +28,14 @@ const DefaultAlpha = 0.05
 
 // CompareOptions say what is compared, and how.
 type CompareOptions struct {
-	// Figures are tested and shown. None means figure.Headline, or the figures of queues if every
+	// Figures are shown. None means figure.Headline with Explore, or the figures of queues if every
 	// run has a queue.
 	Figures []figure.Figure
+	// Explore tests only the primary figure and those that five runs of each set can decide (see
+	// deciding). The other figures are exploratory. Without Explore, all Figures are tested.
+	Explore bool
 	// Alpha, in (0, 1), is the chance that the primary figure is called different although nothing
-	// differs. All other figures share another chance of the same size. 0 means DefaultAlpha.
+	// differs. All other tested figures share another chance of the same size. 0 means DefaultAlpha.
 	Alpha float64
 	// Primary is tested at the whole of Alpha. If it has no name, PrimaryOf chooses it from
 	// Figures.
@@ -44,9 +48,9 @@ type CompareOptions struct {
 // Comparison is what sets of runs show, each against the first.
 type Comparison struct {
 	// Alpha is the chance of a false alarm of the primary figure, and also the chance of a false
-	// alarm of all other figures together. FiguresTested is the number of tests, including those of
-	// the primary figure. It excludes a figure with the same value in all runs of both sets, which
-	// cannot raise an alarm.
+	// alarm of all other tested figures together. FiguresTested is the number of tests, including those of
+	// the primary figure. It excludes exploratory figures, and a figure with the same value in all
+	// runs of both sets, which cannot raise an alarm.
 	Alpha         float64       `json:"alpha"`
 	Primary       string        `json:"primary"` // "" if no figure of both sets has a good side
 	FiguresTested int           `json:"figures_tested"`
@@ -91,6 +95,19 @@ type Against struct {
 	Clients []Difference `json:"client_settings"`
 
 	across across
+	why    map[string]string // by figure of Missing
+}
+
+// Lacked returns the figures of Missing, each with the reason why a run does not have it.
+func (a *Against) Lacked() []string {
+	var all []string
+	for _, name := range a.Missing {
+		if why := a.why[name]; why != "" {
+			name += " (" + why + ")"
+		}
+		all = append(all, name)
+	}
+	return all
 }
 
 // ComparedFigure is one figure of two sets.
@@ -108,11 +125,12 @@ type ComparedFigure struct {
 	Shift      *float64 `json:"shift"`
 	// P is the p-value of the single rank test. PHolm is the p-value to compare
 	// with alpha, adjusted for the tests that share it. Level is the level to which
-	// P was compared.
+	// P was compared. An exploratory figure is not tested: its bounds have the single
+	// level alpha, and PHolm is null.
 	P     *float64 `json:"p"`
 	PHolm *float64 `json:"p_holm"`
 	Level float64  `json:"level"`
-	Word  string   `json:"word" jsonschema:"enum=better,enum=worse,enum=higher,enum=lower,enum=no difference shown,enum=too few runs"`
+	Word  string   `json:"word" jsonschema:"enum=better,enum=worse,enum=higher,enum=lower,enum=no difference shown,enum=too few runs,enum=exploratory"`
 	// More is the number of additional runs of each set that would be enough, if
 	// there are too few; 0 if unknown.
 	More int `json:"more_runs,omitempty"`
@@ -161,12 +179,13 @@ func Compare(sets []Set, o CompareOptions) (*Comparison, error) {
 	if o.Alpha == 0 {
 		o.Alpha = DefaultAlpha
 	}
+	byDefault := o.Figures == nil || o.Explore
 	if o.Figures == nil {
 		var runs []*result.Recorded
 		for _, set := range sets {
 			runs = append(runs, set.Runs...)
 		}
-		o.Figures = comparedOf(runs)
+		o.Figures, o.Explore = comparedOf(runs)
 	}
 	if o.Primary.Name != "" && !contains(o.Figures, o.Primary.Name) {
 		o.Figures = append([]figure.Figure{o.Primary}, o.Figures...)
@@ -183,18 +202,39 @@ func Compare(sets []Set, o CompareOptions) (*Comparison, error) {
 		c.Sets = append(c.Sets, comparedSet(i, s))
 	}
 	for i, b := range c.Samples[1:] {
-		c.Against = append(c.Against, against(Letter(i+1), c.Samples[0], b, o.Figures))
+		c.Against = append(c.Against, against(Letter(i+1), c.Samples[0], b, o.Figures, !byDefault))
+	}
+	has := func(name string) bool {
+		return slices.ContainsFunc(c.Against, func(a Against) bool { return a.has(name) })
+	}
+	tested := o.Figures
+	if o.Explore {
+		tested = deciding(o.Figures, has)
 	}
 	if o.Primary.Name == "" {
-		o.Primary = PrimaryOf(o.Figures, func(f figure.Figure) bool {
-			return slices.ContainsFunc(c.Against, func(a Against) bool { return a.has(f.Name) })
-		})
+		o.Primary = PrimaryOf(tested, func(f figure.Figure) bool { return has(f.Name) })
 	}
 	c.Primary = o.Primary.Name
+	c.explore(append(slices.Clone(tested), o.Primary))
 	primary, others := decideAll(c.Against, o.Alpha, o.Primary)
 	c.FiguresTested, c.Others = primary+others, others
 	c.check(o.FailIf, o.Alpha)
 	return c, nil
+}
+
+// explore marks the figures that are not tested.
+func (c *Comparison) explore(tested []figure.Figure) {
+	for i := range c.Against {
+		for k := range c.Against[i].Figures {
+			f := &c.Against[i].Figures[k]
+			if contains(tested, f.Figure) {
+				continue
+			}
+			f.Test = Tested(f.A, f.B, c.Alpha)
+			f.Word, f.Level, f.P = WordExploratory, c.Alpha, known(f.Test.P)
+			f.take()
+		}
+	}
 }
 
 // PrimaryName is the figure closest to what users experience.
@@ -243,9 +283,11 @@ func comparedSet(i int, s Sample) ComparedSet {
 	return set
 }
 
-func against(letter string, a, b Sample, figures []figure.Figure) Against {
+// against also lists named figures that neither set has.
+func against(letter string, a, b Sample, figures []figure.Figure, named bool) Against {
 	found := Against{
 		Letter: letter, Figures: []ComparedFigure{}, Missing: []string{}, across: acrossOf(a.Taken, b.Taken),
+		why:           map[string]string{},
 		Configuration: notNil(Differences(ScenarioSettings(a.Taken), ScenarioSettings(b.Taken))),
 		Hidden:        notNil(Differences(Surroundings(a.Taken), Surroundings(b.Taken))), Clients: []Difference{},
 	}
@@ -257,16 +299,16 @@ func against(letter string, a, b Sample, figures []figure.Figure) Against {
 	}
 	a, b = beside(a, b)
 	for _, f := range figures {
-		x, _ := a.ValuesOf(f)
-		y, _ := b.ValuesOf(f)
-		if len(x) == 0 || len(y) == 0 {
-			if len(x)+len(y) > 0 {
+		x, y := a.repeated(f), b.repeated(f)
+		if x.N == 0 || y.N == 0 {
+			if x.N+y.N > 0 || named {
 				found.Missing = append(found.Missing, f.Name)
+				found.why[f.Name] = cmp.Or(a.lacks(f), b.lacks(f))
 			}
 			continue
 		}
 		found.Figures = append(found.Figures, ComparedFigure{
-			Figure: f.Name, A: a.repeated(f), B: b.repeated(f), Of: f, Test: stats.Compare(x, y, DefaultAlpha),
+			Figure: f.Name, A: x, B: y, Of: f, Test: Tested(x, y, DefaultAlpha),
 		})
 	}
 	return found
@@ -288,7 +330,7 @@ func decideAll(all []Against, alpha float64, primary figure.Figure) (ofPrimary, 
 		for i := range all {
 			for k := range all[i].Figures {
 				f := &all[i].Figures[k]
-				if (f.Figure == primary.Name) != of {
+				if (f.Figure == primary.Name) != of || f.Word == WordExploratory {
 					continue
 				}
 				t := tested{p: f.Test.P}
@@ -320,8 +362,7 @@ func (f *ComparedFigure) settle(t tested) {
 	f.Test = Tested(f.A, f.B, t.level)
 	f.Together = t.together
 	f.Level, f.P, f.PHolm = t.level, known(t.p), known(t.adjusted)
-	f.Difference, f.Low, f.High = known(f.Test.Difference), known(f.Test.Low), known(f.Test.High)
-	f.Shift = known(f.Test.Shift)
+	f.take()
 	f.Word = WordNoDifference
 	if f.Constant() {
 		return
@@ -330,10 +371,16 @@ func (f *ComparedFigure) settle(t tested) {
 	f.More, f.MoreToShow = f.Test.More, f.Test.MoreToShow
 }
 
+func (f *ComparedFigure) take() {
+	f.Difference, f.Low, f.High = known(f.Test.Difference), known(f.Test.Low), known(f.Test.High)
+	f.Shift = known(f.Test.Shift)
+}
+
 // Tested tests at level, in (0, 1), whether b differs from a. A difference that the errors of their clocks may
 // explain is not shown.
 func Tested(a, b Repeated, level float64) stats.Comparison {
-	c := stats.Compare(a.Values, b.Values, level)
+	c := stats.CompareSamples(stats.Sample{Values: a.Values, AtLeast: a.AtLeasts},
+		stats.Sample{Values: b.Values, AtLeast: b.AtLeasts}, level)
 	if clocks := a.ClockError + b.ClockError; c.Verdict != stats.TooFew && clocks > 0 && math.Abs(c.Shift) <= clocks {
 		c.Verdict, c.MoreToShow = stats.NoDifference, 0
 	}
@@ -391,16 +438,14 @@ func (c *Comparison) check(conditions []figure.Regression, alpha float64) {
 	for i := range c.Samples[1:] {
 		for _, condition := range conditions {
 			first, further := beside(c.Samples[0], c.Samples[i+1])
-			a, _ := first.ValuesOf(condition.Figure)
-			b, _ := further.ValuesOf(condition.Figure)
 			pair := ComparedFigure{
 				Figure: condition.Figure.Name, Of: condition.Figure,
 				A: first.repeated(condition.Figure), B: further.repeated(condition.Figure),
 				Why: cmp.Or(first.otherwise(condition.Figure), further.otherwise(condition.Figure)),
 			}
 			t := tested{p: math.NaN()}
-			if len(a) > 0 && len(b) > 0 && !pair.Constant() {
-				t.p = stats.Compare(a, b, alpha).P
+			if pair.A.N > 0 && pair.B.N > 0 && !pair.Constant() {
+				t.p = Tested(pair.A, pair.B, alpha).P
 			}
 			pairs, tests = append(pairs, pair), append(tests, t)
 		}

@@ -41,11 +41,12 @@ var comparedQueues = []string{
 	"broker_requests_per_record", "cpu_cores", "queue_lost",
 }
 
-func comparedOf(runs []*result.Recorded) []figure.Figure {
+// comparedOf returns the default figures of a comparison, and whether some are exploratory.
+func comparedOf(runs []*result.Recorded) (figures []figure.Figure, explore bool) {
 	if len(runs) == 0 || slices.ContainsFunc(runs, func(r *result.Recorded) bool { return r.Run.Queue == nil }) {
-		return figure.Headline()
+		return figure.Headline(), true
 	}
-	return FiguresNamed(comparedQueues)
+	return FiguresNamed(comparedQueues), false
 }
 
 // EngineOf is the engine of a cell's queue; "" if its runs have none.

@@ -186,8 +186,7 @@ func figuresOver(runs []*result.Recorded, wanted []figure.Figure) ([]figure.Figu
 		has := slices.ContainsFunc(runs, func(r *result.Recorded) bool { return FigureOf(f, &r.Run) != nil })
 		switch {
 		case !has && len(wanted) > 0:
-			return nil, fmt.Errorf("no run has the figure %s: it was not measured, or the records are too few for it",
-				f.Name)
+			return nil, fmt.Errorf("no run has the figure %s: %s", f.Name, f.Missing(&runs[0].Run))
 		case has && (len(wanted) > 0 || f.Better != figure.Neither):
 			shown = append(shown, f)
 		}

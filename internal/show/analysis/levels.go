@@ -4,7 +4,33 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"kafkabench.example/kafka-bench/internal/result/figure"
 )
+
+// decidingNames are the figures that a comparison tests by default: so few that five runs of each of
+// two sets can show a difference in all of them. Of each row, the first that the sets have is tested.
+var decidingNames = [][]string{
+	{PrimaryName, "acked_per_s"},
+	{"delivered_per_s", "send_response_time_p99"},
+	{"lag_peak", "e2e_service_time_p99"},
+	{"delivered_to_acked_ratio"},
+}
+
+// deciding returns the figures to test; all figures if the sets have none of decidingNames.
+func deciding(figures []figure.Figure, has func(name string) bool) []figure.Figure {
+	var names []string
+	for _, row := range decidingNames {
+		if at := slices.IndexFunc(row, has); at >= 0 {
+			names = append(names, row[at])
+		}
+	}
+	if len(names) == 0 {
+		return figures
+	}
+	return slices.DeleteFunc(slices.Clone(figures),
+		func(f figure.Figure) bool { return !slices.Contains(names, f.Name) })
+}
 
 type tested struct {
 	p float64 // of the single test; NaN if nothing could be tested

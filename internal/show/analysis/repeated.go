@@ -38,9 +38,10 @@ type Repeated struct {
 	Mean       *float64 `json:"mean"`
 	Stddev     *float64 `json:"stddev"`
 
-	Summary stats.Summary `json:"-"`
-	Least   stats.Summary `json:"-"` // with lower bounds in place of +Inf
-	Values  []float64     `json:"-"` // a lower bound is +Inf
+	Summary  stats.Summary `json:"-"`
+	Least    stats.Summary `json:"-"` // with lower bounds in place of +Inf
+	Values   []float64     `json:"-"` // a lower bound is +Inf
+	AtLeasts []float64     `json:"-"` // Values with lower bounds in place of +Inf
 }
 
 // Confidence is the confidence of the interval of a median.
@@ -65,6 +66,7 @@ func repeatedOf(all figure.Repeats) Repeated {
 		N: s.N, Median: known(s.Median), Low: known(s.Low), High: known(s.High), Reached: s.Confidence,
 		Min: known(s.Min), Max: known(s.Max), Mean: known(s.Mean), Stddev: known(s.Stddev),
 		ClockError: all.ClockError, Summary: s, Least: stats.Summarise(all.AtLeast, wanted), Values: values,
+		AtLeasts: all.AtLeast,
 	}
 	if math.IsInf(s.Median, 1) {
 		r.AtLeast = known(r.Least.Median)

@@ -120,6 +120,17 @@ func (s Sample) ValuesOf(f figure.Figure) (values []float64, of []*result.Record
 	return values, of
 }
 
+// lacks returns why a run of the sample does not have the figure; "" if all have it.
+func (s Sample) lacks(f figure.Figure) string {
+	f = f.Among(s.Among)
+	for _, r := range s.Taken {
+		if why := f.Missing(&r.Run); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
 func (s Sample) otherwise(f figure.Figure) string {
 	for _, r := range s.Taken {
 		if why := f.Among(s.Among).Otherwise(&r.Run); why != "" {

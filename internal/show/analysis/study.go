@@ -419,7 +419,7 @@ func (d *Study) Against(ranked []Cell) (rest []Contender) {
 		}}
 		one := []tested{{p: math.NaN()}}
 		if !c.Constant() {
-			one[0].p = stats.Compare(c.A.Values, c.B.Values, DefaultAlpha).P
+			one[0].p = Tested(c.A, c.B, DefaultAlpha).P
 		}
 		decide(one, DefaultAlpha)
 		c.settle(one[0])

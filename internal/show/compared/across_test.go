@@ -68,7 +68,7 @@ func TestCompareOfBlocks(t *testing.T) {
 	if !strings.Contains(got, "  A  after/*\n     same · 2 runs, all valid") {
 		t.Errorf("what is compared is not named as it was\n%s", got)
 	}
-	for _, text := range []string{"Too few runs: 4 more of each would do for these 9 tests together", "Too few runs: 2 more of each would do for this test by itself", "10 figures were tested", "The same in every run"} {
+	for _, text := range []string{"Too few runs: 3 more of each would do for these 2 tests together", "Too few runs: 2 more of each would do for this test by itself", "3 figures were tested", "The same in every run"} {
 		if !strings.Contains(strings.Join(strings.Fields(got), " "), text) {
 			t.Errorf("no %q in\n%s", text, got)
 		}

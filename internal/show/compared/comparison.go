@@ -103,14 +103,18 @@ func againstSummary(a *analysis.Against) string {
 	}
 	counts := map[string]int{}
 	tested := 0
+	what := "figure"
 	for _, f := range a.Figures {
-		if !f.Constant() {
+		switch {
+		case f.Word == analysis.WordExploratory:
+			what = "tested figure"
+		case !f.Constant():
 			counts[f.Word]++
 			tested++
 		}
 	}
 	if tested == 0 {
-		return fmt.Sprintf("%s and A have every figure the same in all runs: there was nothing to test.", a.Letter)
+		return fmt.Sprintf("%s and A have every %s the same in all runs: there was nothing to test.", a.Letter, what)
 	}
 	var parts []string
 	for _, word := range wordOrder[:4] {
@@ -118,7 +122,7 @@ func againstSummary(a *analysis.Against) string {
 			parts = append(parts, fmt.Sprintf("%s in %d", word, n))
 		}
 	}
-	of := fmt.Sprintf(" of %s", unit.Things(int64(tested), "figure"))
+	of := fmt.Sprintf(" of %s", unit.Things(int64(tested), what))
 	switch {
 	case len(parts) > 0:
 		return a.Letter + " is shown to be " + strings.Join(parts, " and ") + of + "."
@@ -256,6 +260,7 @@ func settingChange(d analysis.Difference) string {
 
 func (c *Comparison) figureTable(p *layout.Page, a *analysis.Against) {
 	if len(a.Figures) == 0 {
+		printMissing(p, a)
 		return
 	}
 	p.Line()
@@ -264,9 +269,9 @@ func (c *Comparison) figureTable(p *layout.Page, a *analysis.Against) {
 		Rows: [][]string{{a.Letter + " against A, medians", "A", a.Letter, "difference", "bounds", "p"}}}
 	var groups []string
 	var shown []*analysis.ComparedFigure
-	for _, word := range append(slices.Clone(wordOrder), sameInAll) {
+	for _, word := range slices.Concat(wordOrder, []string{sameInAll, exploratory}) {
 		for i, f := range a.Figures {
-			if f.Word == word && !f.Constant() || word == sameInAll && f.Constant() {
+			if groupOf(&f) == word {
 				shown = append(shown, &a.Figures[i])
 				groups = append(groups, wordOf(&f))
 				t.Add("  "+title(f.Of, p.Width), f.A.MedianText(f.Of), f.B.MedianText(f.Of), change(&f), boundsOf(&f),
@@ -287,11 +292,23 @@ func (c *Comparison) figureTable(p *layout.Page, a *analysis.Against) {
 	if plan := plan(a); plan != "" {
 		p.Text(0, plan)
 	}
+	printMissing(p, a)
+}
+
+func printMissing(p *layout.Page, a *analysis.Against) {
 	if len(a.Missing) > 0 {
-		text := "Not in both, and not compared: " + strings.Join(a.Missing, ", ")
-		p.Line(text)
-		p.Record(layout.Block{Text: text})
+		p.Text(0, "Not in both, and not compared: "+strings.Join(a.Lacked(), ", "))
 	}
+}
+
+func groupOf(f *analysis.ComparedFigure) string {
+	switch {
+	case f.Word == analysis.WordExploratory:
+		return exploratory
+	case f.Constant():
+		return sameInAll
+	}
+	return f.Word
 }
 
 func figuresShown(letter string, figures []*analysis.ComparedFigure, t layout.Table, words []string) layout.Block {
@@ -347,7 +364,7 @@ func styleOf(word string) string {
 		return layout.Red
 	case analysis.WordBetter:
 		return layout.Green
-	case analysis.WordNoDifference, sameInAll:
+	case analysis.WordNoDifference, sameInAll, exploratory:
 		return layout.Plain
 	}
 	return layout.Bold
@@ -357,19 +374,15 @@ func title(f figure.Figure, width int) string {
 	if width >= layout.Width {
 		return f.Title
 	}
-	return strings.NewReplacer("response time", "response", "service time", "service", " in the end,",
-		",").Replace(f.Title)
+	return strings.NewReplacer("response time", "response", "service time", "service", ", in the window",
+		"").Replace(f.Title)
 }
 
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // Shown returns what a test shows of a figure, as tables print it.
 func Shown(f *analysis.ComparedFigure) (difference, bounds, p, word string) {
-	word = f.Word
-	if f.Constant() {
-		word = sameInAll
-	}
-	return change(f), boundsOf(f), pOf(f), word
+	return change(f), boundsOf(f), pOf(f), groupOf(f)
 }
 
 func change(f *analysis.ComparedFigure) string {
@@ -429,13 +442,25 @@ func pText(p *float64) string {
 
 func (c *Comparison) legend() []string {
 	if c.FiguresTested == 0 {
-		return []string{"Every figure is the same in all runs: there was nothing to test."}
+		return []string{"Every tested figure is the same in all runs: there was nothing to test."}
 	}
 	tests, level := c.tests(), unit.ShortPercent(c.Alpha)
-	return []string{
+	sentences := []string{
 		fmt.Sprintf("%s, by ranks (Mann-Whitney). %s p is compared with %s.", tests, c.levels(), level),
 		"Differences are relative to A's median, their bounds at the level that each was decided at.",
 	}
+	if c.explores() {
+		sentences = append(sentences, fmt.Sprintf("Of the exploratory figures, each has bounds of its own at %s, not corrected for their number: "+
+			"name a figure with --figures before the runs are made, and it is tested.", level))
+	}
+	return sentences
+}
+
+func (c *Comparison) explores() bool {
+	return slices.ContainsFunc(c.Against, func(a analysis.Against) bool {
+		return slices.ContainsFunc(a.Figures,
+			func(f analysis.ComparedFigure) bool { return f.Word == analysis.WordExploratory })
+	})
 }
 
 func (c *Comparison) levels() string {
@@ -455,7 +480,7 @@ func (c *Comparison) levels() string {
 	if c.Others == 0 {
 		return primary
 	}
-	return fmt.Sprintf("%s The others share another %s: %s", primary, level, promise)
+	return fmt.Sprintf("%s The other tested figures share another %s: %s", primary, level, promise)
 }
 
 func (c *Comparison) tests() string {
@@ -571,16 +596,16 @@ func because(d *analysis.Decided) string {
 }
 
 func wordOf(f *analysis.ComparedFigure) string {
-	switch {
-	case f.Constant():
-		return sameInAll
-	case f.Word == analysis.WordTooFew:
-		return tooFew(f.More, f.Together)
+	if group := groupOf(f); group != analysis.WordTooFew {
+		return group
 	}
-	return f.Word
+	return tooFew(f.More, f.Together)
 }
 
-const sameInAll = "the same in every run"
+const (
+	sameInAll   = "the same in every run"
+	exploratory = "exploratory: not tested, neither better nor worse"
+)
 
 // tooFew prints how many additional runs would be enough. Tests that share one chance of a false
 // alarm need more runs.

@@ -172,13 +172,13 @@ func quick(random *rand.Rand, i int) *result.Recorded {
 		}
 	}
 	started := time.Date(2026, 11, 21, 12, i, 0, 0, time.UTC)
-	peak := ns(5000)
+	peak, ratio := ns(5000), noisy(1)
 	r := &result.Recorded{Dir: fmt.Sprintf("runs/%d", i)}
 	r.Run = result.Run{
 		SchemaVersion: 1, Verdict: result.Verdict{Status: result.Valid},
 		Run:      result.Info{ID: fmt.Sprint(i), Name: "same", StartedAt: started, FinishedAt: started.Add(time.Minute)},
 		Load:     result.Load{OfferedPerS: 10_000, Scheduled: 200_000, Admitted: 200_000, Acked: 200_000, AckedPerS: noisy(9990)},
-		Delivery: result.Delivery{Checked: true, Delivered: 200_000, Unique: 200_000, Ratio: 1, DeliveredPerS: noisy(9980)},
+		Delivery: result.Delivery{Checked: true, Delivered: 200_000, Unique: 200_000, Ratio: 1, DeliveredPerS: noisy(9980), DeliveredToAcked: &ratio},
 		Consumer: result.Consumer{Members: 4},
 		Lag:      result.Lag{PeakRecords: &peak, BacklogPeakRecords: ns(300), TimeLagPeakNs: ns(9e6), Drained: true, DrainTimeS: noisy(0.5), DrainPerS: noisy(5000)},
 		Time:     map[string]result.Time{},
@@ -208,14 +208,14 @@ func TestPrimaryIsMeasured(t *testing.T) {
 		tested  string // at the whole level; "" if there is none
 		says    string
 	}{
-		{"a closed loop", analysis.CompareOptions{}, "acked_per_s", "acked_per_s", "The primary figure, acked, is tested at 5 %. The others share another 5 %"},
+		{"a closed loop", analysis.CompareOptions{}, "acked_per_s", "acked_per_s", "The primary figure, acked, is tested at 5 %. The other tested figures share another 5 %"},
 		{
 			"figures of a reader", analysis.CompareOptions{Figures: []figure.Figure{named(t, "offered_per_s"), named(t, "drain_time"), named(t, "acked_per_s"), named(t, "delivered_per_s")}},
 			"drain_time", "drain_time", "The primary figure, drain time, is tested at 5 %.",
 		},
 		{
 			"one that is not measured", analysis.CompareOptions{Primary: named(t, "e2e_response_time_p99")}, "e2e_response_time_p99", "",
-			"The primary figure, e2e response time p99, was not tested: it is not in both, or the same in every run. The others share another 5 %",
+			"The primary figure, e2e response time p99, was not tested: it is not in both, or the same in every run. The other tested figures share another 5 %",
 		},
 		{"none with a good side", analysis.CompareOptions{Figures: []figure.Figure{named(t, "scheduled"), named(t, "offered_per_s")}}, "", "", ""},
 	} {
@@ -225,6 +225,9 @@ func TestPrimaryIsMeasured(t *testing.T) {
 		}
 		for _, f := range got.Against[0].Figures {
 			constant := f.A.Min != nil && f.B.Min != nil && *f.A.Min == *f.A.Max && *f.B.Min == *f.B.Max
+			if f.Word == analysis.WordExploratory {
+				continue
+			}
 			if whole := f.Level == analysis.DefaultAlpha; c.says != "" && !constant && whole != (f.Figure == c.tested) {
 				t.Errorf("%s: %s is tested at %v", c.name, f.Figure, f.Level)
 			}
@@ -250,7 +253,7 @@ func TestAA(t *testing.T) {
 			a.Runs, b.Runs = append(a.Runs, quick(random, 2*i)), append(b.Runs, quick(random, 2*i+1))
 		}
 		c := compare(t, []analysis.Set{a, b}, analysis.CompareOptions{Alpha: alpha, FailIf: condition})
-		if c.FiguresTested < 8 {
+		if c.FiguresTested != 4 {
 			t.Fatalf("only %d figures were tested", c.FiguresTested)
 		}
 		figures := slices.DeleteFunc(c.Against[0].Figures, func(f analysis.ComparedFigure) bool { return !shown(f) })
@@ -286,7 +289,7 @@ func mostOf(n int, chance float64) int {
 }
 
 func shown(f analysis.ComparedFigure) bool {
-	return f.Word != analysis.WordNoDifference && f.Word != analysis.WordTooFew
+	return !slices.Contains([]string{analysis.WordNoDifference, analysis.WordTooFew, analysis.WordExploratory}, f.Word)
 }
 
 // The difference is three standard deviations.
@@ -469,4 +472,79 @@ func TestComparisonOfImported(t *testing.T) {
 		{Label: "other", Runs: []*result.Recorded{showtest.Imported("b-other")}},
 	}, analysis.CompareOptions{})
 	showtest.OneFootnote(t, writing(c), "b-other")
+}
+
+// Five runs of each set decide the figures that are tested by default. The others have no word.
+func TestTestedByDefault(t *testing.T) {
+	m := showtest.NewMaker(t, 5)
+	set := func(label string, slower float64, change func(*result.Run)) (s analysis.Set) {
+		s.Label = label
+		for range 5 {
+			r := m.Run(label, slower, nil)
+			change(&r.Run)
+			s.Runs = append(s.Runs, r)
+		}
+		return s
+	}
+	unchanged := func(*result.Run) {}
+	noConsumers := func(r *result.Run) {
+		r.Consumer = result.Consumer{}
+		r.Delivery, r.Lag.PeakRecords = result.Delivery{}, nil
+		for metric := range r.Time {
+			if strings.HasPrefix(metric, "e2e_") || strings.HasPrefix(metric, "processed_") {
+				delete(r.Time, metric)
+			}
+		}
+	}
+	closedLoop := func(r *result.Run) { r.Load.ClosedLoop = true }
+	byDefault := []string{"delivered_per_s", "delivered_to_acked_ratio", "e2e_response_time_p99", "lag_peak"}
+	for _, c := range []struct {
+		name   string
+		change func(*result.Run)
+		o      analysis.CompareOptions
+		tested []string
+	}{
+		{"open loop", unchanged, analysis.CompareOptions{}, byDefault},
+		{"all figures", unchanged, analysis.CompareOptions{Figures: figure.All(), Explore: true}, byDefault},
+		{"another primary figure", unchanged, analysis.CompareOptions{Primary: named(t, "drain_time")},
+			slices.Sorted(slices.Values(append([]string{"drain_time"}, byDefault...)))},
+		{"closed loop", closedLoop, analysis.CompareOptions{}, []string{"acked_per_s", "delivered_per_s", "delivered_to_acked_ratio", "lag_peak"}},
+		{"without consumers", noConsumers, analysis.CompareOptions{}, []string{"acked_per_s", "send_response_time_p99"}},
+		{"named", unchanged, analysis.CompareOptions{Figures: []figure.Figure{named(t, "acked_per_s"), named(t, "time_lag_peak")}},
+			[]string{"acked_per_s", "time_lag_peak"}},
+	} {
+		got := compare(t, []analysis.Set{set("a", 1, c.change), set("b", 1.5, c.change)}, c.o)
+		var tested []string
+		for _, f := range got.Against[0].Figures {
+			switch {
+			case f.Word != analysis.WordExploratory:
+				tested = append(tested, f.Figure)
+			case f.PHolm != nil || f.More > 0 || f.MoreToShow > 0:
+				t.Errorf("%s: %s is exploratory, and %+v", c.name, f.Figure, f)
+			}
+			if f.Word == analysis.WordTooFew {
+				t.Errorf("%s: five runs are too few for %s", c.name, f.Figure)
+			}
+		}
+		slices.Sort(tested)
+		if !slices.Equal(tested, c.tested) {
+			t.Errorf("%s: %v are tested, want %v", c.name, tested, c.tested)
+		}
+	}
+}
+
+func TestFigureOfNeitherSet(t *testing.T) {
+	sets := threeSets(t)[:2]
+	for _, s := range sets {
+		for _, r := range s.Runs {
+			r.Run.Warmup.Delivery.DeliveredPerS = nil
+		}
+	}
+	c := compare(t, sets, analysis.CompareOptions{Figures: []figure.Figure{named(t, "warmup_delivered_per_s")}})
+	const want = "Not in both, and not compared: warmup_delivered_per_s (it was not recorded)"
+	for _, format := range []report.Format{report.AsText, report.AsMarkdown} {
+		if got := string(showtest.Written(t, writing(c), report.Options{Format: format})); !strings.Contains(strings.ReplaceAll(got, `\_`, "_"), want) {
+			t.Errorf("%v does not say %q:\n%s", format, want, got)
+		}
+	}
 }

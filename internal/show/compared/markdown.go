@@ -77,7 +77,7 @@ func markdownAgainst(m *layout.Markdown, a *analysis.Against) {
 	}
 	m.Table(t)
 	if len(a.Missing) > 0 {
-		m.Paragraph("Not in both, and not compared: ", layout.Prose(strings.Join(a.Missing, ", ")), ".")
+		m.Paragraph("Not in both, and not compared: ", layout.Prose(strings.Join(a.Lacked(), ", ")), ".")
 	}
 	d := layout.Table{Left: map[int]bool{1: true, 2: true}, Rows: [][]string{{"Setting", "A", a.Letter}}}
 	for _, all := range [][]analysis.Difference{a.Told(a.Configuration), a.Told(a.Clients)} {

@@ -80,7 +80,7 @@ func TestNoTableMixesMethods(t *testing.T) {
 		row, _, mixed := strings.Cut(line, "–")
 		switch strings.Fields(row + "–")[0] {
 		case "delivered", "e2e", "time":
-			if strings.Contains(line, "of scheduled") {
+			if strings.Contains(line, "÷ scheduled") {
 				continue
 			}
 			if !mixed {
