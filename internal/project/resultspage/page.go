@@ -164,7 +164,8 @@ func (s *shelf) extreme(name string, choose func([]float64) float64) (string, er
 
 func (s *shelf) table() (string, error) {
 	columns := []string{
-		"lag_peak", "backlog_peak", "e2e_response_time_p50", "e2e_response_time_p99", "delivery_ratio", "acked_per_s",
+		"lag_peak", "backlog_peak", "e2e_response_time_p50", "e2e_response_time_p99", "delivered_to_acked_ratio",
+		"delivery_ratio", "acked_per_s",
 	}
 	var b strings.Builder
 	for _, e := range s.entries {

@@ -73,7 +73,7 @@ func (p prior) reported(figure string) (v float64, known bool) {
 		return scaled(p.E2eP50Ms, 1e6)
 	case "e2e_response_time_p99":
 		return scaled(p.E2eP99Ms, 1e6)
-	case "delivery_ratio":
+	case "delivered_to_acked_ratio":
 		return scaled(p.DeliveryPct, 0.01)
 	case "acked_per_s":
 		return scaled(p.SentPerS, 1)
