@@ -58,7 +58,8 @@ func (e *entry) block() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, err := e.table(nil, "admitted_ratio", "delivered_per_s", "delivered_to_acked_ratio", "lag_peak", "e2e_response_time_p50", "e2e_response_time_p99")
+	table, err := e.table(nil, "admitted_ratio", "delivered_per_s", "delivered_to_acked_ratio", "lag_peak",
+		"e2e_response_time_p50", "e2e_response_time_p99")
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,8 @@ import (
 // comments say what they measure since then.
 var redefined = []string{
 	// first deliveries, without duplicates
-	"delivered_per_s", "delivered_to_acked_ratio", "delivered_bytes_per_s", "throughput_per_s", "throughput_bytes_per_s", "cpu_per_delivered",
+	"delivered_per_s", "delivered_to_acked_ratio", "delivered_bytes_per_s", "throughput_per_s",
+	"throughput_bytes_per_s", "cpu_per_delivered",
 	"settling_time",
 	// from the window's end, or from the end of a hold
 	"drain_time", "drain_per_s",

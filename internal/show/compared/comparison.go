@@ -450,8 +450,8 @@ func (c *Comparison) legend() []string {
 		"Differences are relative to A's median, their bounds at the level that each was decided at.",
 	}
 	if c.explores() {
-		sentences = append(sentences, fmt.Sprintf("Of the exploratory figures, each has bounds of its own at %s, not corrected for their number: "+
-			"name a figure with --figures before the runs are made, and it is tested.", level))
+		sentences = append(sentences, fmt.Sprintf("The bounds of exploratory figures are at %s each, not corrected for "+
+			"their number. To test such a figure, name it with --figures before the runs are made.", level))
 	}
 	return sentences
 }
