@@ -35,7 +35,7 @@ func TestWhatADriverLacks(t *testing.T) {
 		t.Errorf("exit code %d and\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	wantSaid(t, got.stderr,
-		"scenario quick: load.idempotent asks for idempotent producing, which the driver segmentio does not have (", "; set it to false, or choose another driver",
+		"scenario quick: load.idempotent asks for idempotent producing, which the driver segmentio does not have (", "; set it to false, or choose another driver: franz or sarama",
 		"scenario quick: consume.protocol asks for the group protocol consumer, which the driver segmentio does not have (", "; set it to classic, or choose another driver")
 }
 

@@ -128,7 +128,7 @@ func (r rig) makers() campaign.Makers {
 
 func (r rig) able(scenarios ...scenario.Scenario) error {
 	secured := r.flags.access != "" && !reflect.DeepEqual(r.access, access.Access{})
-	return campaign.Unmet(scenarios, secured, driverNamed)
+	return campaign.Unmet(scenarios, secured, driverNames(), driverNamed)
 }
 
 // keepable refuses to keep topics if several runs have the same topic or group name, because only

@@ -287,6 +287,9 @@ const (
 	AcksLeader Acks = 1
 )
 
+// LeastBatchBytes is the smallest BatchBytes that all clients accept: franz-go's.
+const LeastBatchBytes = 512
+
 // ProducerConfig configures a producing client. A zero value means the client's default; for Acks and Linger it
 // means zero.
 type ProducerConfig struct {

@@ -155,14 +155,7 @@ func (c *checker) record(s Scenario) {
 }
 
 func (c *checker) batch(b Batch) bool {
-	switch b {
-	case OneRecord:
-		return true
-	case 0:
-		c.mistake("load.batch", "0B holds no record", "give at least 1B, or "+oneRecord+" to send each record by itself")
-		return false
-	}
-	return c.size("load.batch", unit.Size(b), 1, maxBytes)
+	return b == OneRecord || c.size("load.batch", unit.Size(b), 1, maxBytes)
 }
 
 // BatchBytes returns the upper bound of a batch in bytes. With OneRecord it is the default, or more
@@ -172,6 +165,14 @@ func (s Scenario) BatchBytes() unit.Size {
 		return unit.Size(s.Load.Batch)
 	}
 	return max(unit.Size(Defaults().Load.Batch), s.largestBatch())
+}
+
+// OneRecordBound returns the smallest bound of a batch in bytes that each record fits, but at least
+// the parameter least. alone reports whether no two records fit it.
+func (s Scenario) OneRecordBound(least unit.Size) (bound unit.Size, alone bool) {
+	smallest, _ := s.Load.Record.Size.Bounds()
+	bound = max(least, s.largestBatch())
+	return bound, batchOverhead+2*(smallest+leastOverhead) > bound
 }
 
 func (s Scenario) largestBatch() unit.Size {

@@ -366,6 +366,8 @@ func TestDerivedValues(t *testing.T) {
 		{"load: {batch: 2MB}\ncluster: {config: {message.max.bytes: 2000000}}", func(s Scenario) any { return unit.Size(s.Load.Batch) }, 2 * unit.MB},
 		{"load: {batch: 2MB}\ntopic: {existing: theirs}", func(s Scenario) any { return unit.Size(s.Load.Batch) }, 2 * unit.MB},
 		{"load: {batch: 1 record}", func(s Scenario) any { return s.Load.Batch }, OneRecord},
+		{"load: {batch: 0}", func(s Scenario) any { return s.Load.Batch }, OneRecord},
+		{"load: {batch: 0B}", func(s Scenario) any { return s.Load.Batch }, OneRecord},
 		{"load: {batch: 1 record}", func(s Scenario) any { return s.BatchBytes() }, 64 * unit.KiB},
 		{"load: {batch: 1 record, record: {size: 100kB}}", func(s Scenario) any { return s.BatchBytes() }, unit.Size(100_082)},
 		{"consume: {client: {fetch.queue.backoff.ms: 10}}", func(s Scenario) any { return s.Consume.Client }, map[string]string{"fetch.queue.backoff.ms": "10"}},

@@ -17,10 +17,11 @@ const (
 // brokerLimit is the default of message.max.bytes: 1 MiB and twelve bytes of log overhead.
 const brokerLimit = unit.Size(1<<20 + 12)
 
-// Format v2: a batch's header, and a record's lengths and deltas at their longest.
+// Format v2: a batch's header, and a record's lengths and deltas at their longest and shortest.
 const (
 	batchOverhead  = unit.Size(61)
 	recordOverhead = unit.Size(21)
+	leastOverhead  = unit.Size(7)
 	keyAllowance   = unit.Size(32) // the longest key of package payload
 )
 

@@ -29,7 +29,9 @@ func NeedsOf(s scenario.Scenario) (needs []Need) {
 	l, c := s.Load, s.Consume
 	filled := s.Filled()
 	if l.Producers > 0 || filled {
-		add(l.Batch == scenario.OneRecord, Need{driver.OneRecordBatches, "load.batch", "give a size, as in 64KiB"})
+		_, alone := s.OneRecordBound(driver.LeastBatchBytes) // any client can send these in batches of one
+		add(l.Batch == scenario.OneRecord && !alone,
+			Need{driver.OneRecordBatches, "load.batch", "give a size, as in 64KiB, or records of one size from 256B"})
 		add(l.Level != 0, Need{driver.CompressionLevels, "load.level", "leave it out"})
 		add(l.Idempotent, Need{driver.Idempotence, "load.idempotent", "set it to false"})
 		add(l.InFlight != scenario.Defaults().Load.InFlight,

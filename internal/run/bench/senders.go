@@ -55,17 +55,22 @@ func (s sending) config() send.Config {
 
 func producerConfig(s scenario.Scenario, d driver.Driver) driver.ProducerConfig {
 	l := s.Load
-	return driver.ProducerConfig{
+	cfg := driver.ProducerConfig{
 		Acks: acks(l.Acks), Compression: l.Compression, Level: l.Level,
 		Linger: time.Duration(l.Linger), BatchBytes: int32(s.BatchBytes()), OneRecord: l.Batch == scenario.OneRecord,
 		Idempotent: l.Idempotent, InFlight: inFlight(d, l.InFlight),
 		DeliveryTimeout: time.Duration(l.DeliveryTimeout), Client: l.Client,
 	}
+	if cfg.OneRecord && driver.Lacks(d, driver.OneRecordBatches) { // see NeedsOf
+		bound, _ := s.OneRecordBound(driver.LeastBatchBytes)
+		cfg.OneRecord, cfg.BatchBytes, cfg.Linger = false, int32(bound), 0
+	}
+	return cfg
 }
 
 // inFlight returns 0 for a client without such a limit (see NeedsOf).
 func inFlight(d driver.Driver, limit int) int {
-	if _, lacking := d.Lacks()[driver.InFlightLimit]; lacking {
+	if driver.Lacks(d, driver.InFlightLimit) {
 		return 0
 	}
 	return limit

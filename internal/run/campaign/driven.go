@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
@@ -57,8 +58,9 @@ func cells(n int) string {
 }
 
 // Unmet returns everything that the scenarios need and their drivers lack; nil if nothing. secured
-// reports whether the brokers require TLS or credentials. open returns the driver of a name.
-func Unmet(scenarios []scenario.Scenario, secured bool, open func(name string) (driver.Driver, error)) error {
+// reports whether the brokers require TLS or credentials. open returns the driver of a name, and
+// names has all names.
+func Unmet(scenarios []scenario.Scenario, secured bool, names []string, open func(name string) (driver.Driver, error)) error {
 	var faults []error
 	for _, s := range scenarios {
 		d, err := open(s.Driver)
@@ -79,8 +81,8 @@ func Unmet(scenarios []scenario.Scenario, secured bool, open func(name string) (
 		for _, n := range needs {
 			if why, lacking := lacks[n.Capability]; lacking {
 				unmet = append(unmet,
-					fmt.Errorf("scenario %s: %s asks for %s, which the driver %s does not have (%s); %s, or choose another driver",
-						s.Name, n.Key, n.Capability, s.Driver, why, n.Remedy))
+					fmt.Errorf("scenario %s: %s asks for %s, which the driver %s does not have (%s); %s, or choose another driver%s",
+						s.Name, n.Key, n.Capability, s.Driver, why, n.Remedy, having(n.Capability, names, open)))
 			}
 		}
 		if len(unmet) == 0 { // a client needs all its settings
@@ -91,4 +93,18 @@ func Unmet(scenarios []scenario.Scenario, secured bool, open func(name string) (
 		faults = append(faults, unmet...)
 	}
 	return errors.Join(faults...)
+}
+
+// having returns ": " and the drivers with a capability; "" if there are none.
+func having(c driver.Capability, names []string, open func(name string) (driver.Driver, error)) string {
+	var having []string
+	for _, name := range names {
+		if d, err := open(name); err == nil && !driver.Lacks(d, c) {
+			having = append(having, name)
+		}
+	}
+	if len(having) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(having, " or ")
 }
