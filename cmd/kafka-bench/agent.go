@@ -107,7 +107,7 @@ func (f agentFlags) check() (index int, key control.Key, served web.Options, err
 		faults = append(faults, fmt.Errorf("--index %q: give one of 0 to %d, another to each agent", f.index, max(1, f.of)-1))
 	}
 	key, err = readKey(f.key)
-	faults = append(faults, err, keyNeeded(f.key, f.brokers), f.checkClock())
+	faults = append(faults, err, keyNeeded(f.key, f.brokers), flagFault("--brokers", cluster.CheckAddresses(f.brokers)), f.checkClock())
 	served, err = f.metrics.options()
 	faults = append(faults, err, writable("--spool", f.spool))
 	return index, key, served, errors.Join(faults...)

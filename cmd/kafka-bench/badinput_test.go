@@ -97,7 +97,7 @@ func TestBadArguments(t *testing.T) {
 		{"run s.yaml --cluster kafka --brokers 127.0.0.1:1", "--cluster and --brokers name two clusters; leave one of them out"},
 		{"run s.yaml --cluster-id 5L6g3nShT-eMCtK--X86sw", "--cluster-id is for an existing cluster; name its addresses with --brokers, or leave it out"},
 		{"run s.yaml --broker-metrics http://localhost:1/metrics", "--broker-metrics is for an existing cluster; name its addresses with --brokers, or leave it out"},
-		{"run s.yaml --brokers localhost", `scenario s: broker "localhost": address localhost: missing port in address; write brokers as host:port, separated by commas`},
+		{"run s.yaml --brokers localhost", `--brokers: broker "localhost": missing port in address; write brokers as host:port, separated by commas`},
 		{"run s.yaml --cluster kafka --set cluster.config.process.roles=x", "--set cluster.config.process.roles=x: the broker property process.roles is set by kafka-bench itself; leave it out"},
 		{"show", "show needs one SCENARIO: a preset's name (kafka-bench list) or a YAML file"},
 		{"show quick baseline", "show needs one SCENARIO: a preset's name (kafka-bench list) or a YAML file, and got 2 arguments"},

@@ -176,15 +176,15 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 	for _, run := range plan.At(campaign.Pending(&recorded.Campaign)) {
 		each = append(each, plan.Cells[run.Cell].Scenario)
 	}
-	if err := errors.Join(r.fleet.able(plan.Scenarios()...), r.able(plan.Scenarios()...), r.suited(ctx, plan.Scenarios()...),
-		flags.keepable(each...)); err != nil {
+	at, err := r.check(ctx, plan.Scenarios()...)
+	if err := errors.Join(r.fleet.able(plan.Scenarios()...), err, flags.keepable(each...)); err != nil {
 		return err
 	}
 	for _, warning := range begun.Warnings(tool(), driverVersion) {
 		r.progress("warning: " + warning)
 	}
 	if flags.dryRun {
-		return printPlan(ctx, stdout, plan, plan.At(campaign.Pending(&recorded.Campaign)), r)
+		return printPlan(stdout, plan, plan.At(campaign.Pending(&recorded.Campaign)), r, at)
 	}
 	shown, err := r.openPages(stdout, stderr)
 	if err != nil {

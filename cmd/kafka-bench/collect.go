@@ -121,5 +121,5 @@ func (f collectFlags) check() (control.Key, error) {
 		faults = append(faults, errors.New("collect needs the --brokers of the run"))
 	}
 	key, err := readKey(f.key)
-	return key, errors.Join(append(faults, err, keyNeeded(f.key, f.brokers), writable("--out", f.out))...)
+	return key, errors.Join(append(faults, err, keyNeeded(f.key, f.brokers), flagFault("--brokers", cluster.CheckAddresses(f.brokers)), writable("--out", f.out))...)
 }

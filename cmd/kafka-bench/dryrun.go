@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -18,12 +18,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// If a named cluster cannot be used, printPlan returns the error that a run would return.
-func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campaign.PlannedRun,
-	r rig) error {
+// If the cluster cannot be used, printPlan returns the error that a run would return.
+func printPlan(w io.Writer, p campaign.Plan, turns []campaign.PlannedRun, r rig, at place) error {
 	flags := r.flags
+	p, changes, err := bounded(p, at)
+	if err != nil {
+		return err
+	}
 	needs := p.Needs(turns, flags.keepTopics)
-	where, err := clusterOf(ctx, needs, flags)
+	where, err := at.text(flags, needs.Clusters)
 	if err != nil {
 		return err
 	}
@@ -40,7 +43,7 @@ func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campai
 		return err
 	}
 	fmt.Fprintln(w)
-	printWarnings(w, p)
+	printWarnings(w, p, changes)
 	table := layout.Table{Gap: 2, Left: map[int]bool{1: true}, Rows: [][]string{
 		{"order", order(p, turns)},
 		{"duration", duration(p, turns, needs)},
@@ -49,14 +52,33 @@ func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campai
 		{"bytes", offered(needs, unit.Bytes(needs.Bytes)+" uncompressed")},
 		{"topics", topicsOf(needs, flags.keepTopics)},
 		{"disk", disk(needs, flags)},
-		{"cluster", where},
 	}}
-	if r.fleet.of() > 0 {
-		table.Rows = append(table.Rows, []string{"agents", r.fleet.text()})
-	}
+	table.Rows = append(table.Rows, r.rows(where)...)
 	table.Rows = slices.DeleteFunc(table.Rows, func(row []string) bool { return row[1] == "" })
-	table.Rows = append(table.Rows, []string{"results", "in " + flags.out})
 	return table.Print(w)
+}
+
+func (r rig) rows(where string) [][]string {
+	rows := [][]string{{"cluster", where}}
+	if r.fleet.of() > 0 {
+		rows = append(rows, []string{"agents", r.fleet.text()})
+	}
+	return append(rows, []string{"results", "in " + r.flags.out})
+}
+
+// bounded returns the plan as its runs store it, and what the disk changes of each cell; "" if
+// nothing.
+func bounded(p campaign.Plan, at place) (campaign.Plan, []string, error) {
+	p.Cells = slices.Clone(p.Cells)
+	changes := make([]string, len(p.Cells))
+	for i, cell := range p.Cells {
+		s, change, err := at.bound(cell.Scenario)
+		if err != nil {
+			return p, nil, campaign.Failure(cell.Scenario, err)
+		}
+		p.Cells[i].Scenario, changes[i] = s, change
+	}
+	return p, changes, nil
 }
 
 func duration(p campaign.Plan, turns []campaign.PlannedRun, n campaign.Needs) string {
@@ -98,11 +120,15 @@ func printCells(w io.Writer, p campaign.Plan, turns []campaign.PlannedRun) error
 		runs := campaign.Rounds(turns, i)
 		least, most := cell.Scenario.Duration()
 		records, bytes := unknown, unknown
-		if e := cell.Scenario.Expected(); e.Known || e.Records > 0 {
-			records, bytes = unit.Count(e.Records), unit.Bytes(e.Bytes)
-			if !e.Known {
-				records, bytes = records+" + warm-up", bytes+" + warm-up"
+		if e := cell.Scenario.Expected(); !e.Unbounded || e.Records > 0 {
+			more := ""
+			switch {
+			case e.Unbounded:
+				more = " + rate max"
+			case !e.Known:
+				more = " + warm-up"
 			}
+			records, bytes = unit.Count(e.Records)+more, unit.Bytes(e.Bytes)+more
 		}
 		table.Add("", strconv.Itoa(runs), between(least, most), records, bytes, cell.Name, settingsOf(p.Axes, cell))
 	}
@@ -110,11 +136,15 @@ func printCells(w io.Writer, p campaign.Plan, turns []campaign.PlannedRun) error
 }
 
 // printWarnings prints each warning once. A warning that concerns only some scenarios names them.
-func printWarnings(w io.Writer, p campaign.Plan) {
+func printWarnings(w io.Writer, p campaign.Plan, changes []string) {
 	var all []string
 	of := map[string][]string{}
-	for _, cell := range p.Cells {
-		for _, text := range judge.Warnings(cell.Scenario) {
+	for i, cell := range p.Cells {
+		texts := judge.Warnings(cell.Scenario)
+		if changes[i] != "" {
+			texts = append([]string{changes[i]}, texts...)
+		}
+		for _, text := range texts {
 			if len(of[text]) == 0 {
 				all = append(all, text)
 			}
@@ -169,7 +199,7 @@ func order(p campaign.Plan, turns []campaign.PlannedRun) string {
 const unknown = "not known"
 
 func offered(n campaign.Needs, amount string) string {
-	if n.Unknown == n.Runs {
+	if n.Unknown == n.Runs && n.Records == 0 {
 		return unknown + " (rate max)"
 	}
 	return amount + beyond(n)
@@ -182,7 +212,10 @@ func beyond(n campaign.Needs) (text string) {
 	case n.Warmups > 0:
 		text = " and the warm-up of " + count(n.Warmups, "run")
 	}
-	if n.Unknown > 0 {
+	switch {
+	case n.Unknown == n.Runs:
+		text += ", and what is sent at rate max"
+	case n.Unknown > 0:
 		text += fmt.Sprintf("; of %s %s (rate max)", count(n.Unknown, "run"), unknown)
 	}
 	return text
@@ -209,7 +242,7 @@ func disk(n campaign.Needs, flags engineFlags) string {
 	if flags.cluster == cluster.KindEmbedded && len(flags.brokers) == 0 {
 		return "only the results: the embedded broker keeps its records in memory"
 	}
-	if n.Unknown == n.Runs {
+	if n.Unknown == n.Runs && n.Records == 0 {
 		return unknown + ": at rate max only load.volume or load.records bounds Kafka's logs"
 	}
 	return "about " + offered(n, unit.Bytes(n.DiskBytes)) + " at a time for Kafka's logs, if nothing is compressed"
@@ -217,34 +250,37 @@ func disk(n campaign.Needs, flags engineFlags) string {
 
 const statusTimeout = 10 * time.Second
 
-// A named cluster that cannot be used is an error.
-func clusterOf(ctx context.Context, n campaign.Needs, flags engineFlags) (string, error) {
+// text describes the cluster, which is started so many times unless it is up. An error is why runs
+// cannot use it.
+func (p place) text(flags engineFlags, starts int) (string, error) {
 	times := ""
-	if n.Clusters > 1 {
-		times = fmt.Sprintf(", %d times, because the scenarios ask for different ones", n.Clusters)
+	if starts > 1 {
+		times = fmt.Sprintf(", %d times, because the scenarios ask for different ones", starts)
 	}
 	switch {
+	case p.err != nil:
+		return "", p.err
 	case len(flags.brokers) > 0:
-		return "the existing one at " + strings.Join(flags.brokers, ",") + "; none is started", nil
-	case flags.cluster == cluster.KindEmbedded:
+		return "the existing one at " + strings.Join(flags.brokers, ",") + "; none is started", flags.idNeeded()
+	case p.local != nil:
+		return fmt.Sprintf("%q, which is up; none is started", cmp.Or(flags.cluster, cluster.DefaultName)), nil
+	case p.Kind == cluster.KindEmbedded:
 		return "the embedded broker is started and stopped" + times, nil
-	case flags.cluster == cluster.KindKafka:
+	case p.Kind == cluster.KindKafka:
 		return "an Apache Kafka is started and stopped" + times, nil
-	}
-	name := flags.cluster
-	if name == "" {
-		name = cluster.DefaultName
-	}
-	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
-	defer cancel()
-	switch _, err := find(ctx, name); {
-	case err == nil:
-		return fmt.Sprintf("%q, which is up; none is started", name), nil
-	case flags.cluster != "" || !errors.Is(err, cluster.ErrNotUp):
-		return "", err
 	}
 	return "an Apache Kafka is started and stopped" + times +
 		"; the embedded broker where Java or Maven is missing", nil
+}
+
+// idNeeded returns why a run would be refused when it has reached the cluster: without the ID. The
+// run's own error names the ID.
+func (f engineFlags) idNeeded() error {
+	if f.clusterID != "" || loopback(f.brokers) {
+		return nil
+	}
+	return fmt.Errorf("--brokers %s: the cluster is not on this machine, and a run puts load on it; add --cluster-id ID (without --dry-run, and without the ID, the command prints the ID and ends)",
+		strings.Join(f.brokers, ","))
 }
 
 func find(ctx context.Context, name string) (*cluster.Named, error) {

@@ -63,7 +63,15 @@ func (f engineFlags) check() error {
 	case f.access != "" && len(f.brokers) == 0:
 		return errors.New("--command-config is for an existing cluster; name its addresses with --brokers, or leave it out")
 	}
-	return nil
+	return errors.Join(flagFault("--brokers", cluster.CheckAddresses(f.brokers)),
+		flagFault("--broker-metrics", cluster.CheckEndpoints(f.metrics)))
+}
+
+func flagFault(flag string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", flag, err)
 }
 
 func (f engineFlags) readAccess(tell func(string)) (access.Access, error) {
@@ -148,17 +156,65 @@ func (f engineFlags) keepable(runs ...scenario.Scenario) error {
 	return nil
 }
 
-// suited refuses scenarios that the cluster does not allow, or that do not fit it, if the flags say
-// which cluster.
-func (r rig) suited(ctx context.Context, scenarios ...scenario.Scenario) error {
-	c, kept := r.flags.place(ctx)
-	if c.Kind == "" {
-		return nil
+// check returns why the scenarios cannot be run, as far as it is known before anything is started. A
+// dry run calls it too.
+func (r rig) check(ctx context.Context, scenarios ...scenario.Scenario) (place, error) {
+	at := r.flags.place(ctx)
+	err := errors.Join(r.able(scenarios...), at.suited(scenarios...))
+	if err == nil {
+		err = r.checkOut()
 	}
+	return at, err
+}
+
+// place is what is known about a run's cluster before the run. Kind is "" if it depends on what can
+// be started, and Version is "" if the cluster was not reached.
+type place struct {
+	cluster.Info
+	kept  bool          // it stays up
+	local cluster.Local // nil unless it is up
+	err   error         // why the named cluster cannot be used
+}
+
+func (f engineFlags) place(ctx context.Context) place {
+	switch {
+	case len(f.brokers) > 0:
+		return place{Info: cluster.Info{Kind: cluster.KindExisting}}
+	case f.cluster == cluster.KindEmbedded:
+		return place{Info: cluster.Info{Kind: f.cluster, Settings: f.in.embedded.Settings()}}
+	case f.cluster == cluster.KindKafka:
+		return place{Info: cluster.Info{Kind: f.cluster}}
+	}
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	up, err := find(ctx, cmp.Or(f.cluster, cluster.DefaultName))
+	switch {
+	case err == nil:
+		return place{Info: up.Info(), kept: true, local: up}
+	case f.cluster != "":
+		return place{Info: cluster.Info{Kind: cluster.KindKafka}, kept: true, err: err}
+	case errors.Is(err, cluster.ErrNotUp):
+		err = nil
+	}
+	return place{err: err}
+}
+
+// suited refuses scenarios that the cluster does not allow, or that do not fit it.
+func (p place) suited(scenarios ...scenario.Scenario) error {
 	for _, s := range scenarios {
-		err := bench.CheckFaults(s, c.Kind, kept)
-		if c.Version != "" || c.Kind == cluster.KindEmbedded {
-			err = errors.Join(err, cluster.Fits(c, s))
+		settings := p.Settings
+		if settings == nil {
+			settings = s.Cluster.Config
+		}
+		err := errors.Join(bench.CheckTopic(s, !p.kept && p.Kind != cluster.KindExisting), bench.CheckFill(s, settings))
+		if p.Kind != "" {
+			err = errors.Join(err, bench.CheckFaults(s, p.Kind, p.kept))
+		}
+		if p.Version != "" || p.Kind == cluster.KindEmbedded {
+			err = errors.Join(err, cluster.Fits(p.Info, s))
+		}
+		if err == nil {
+			_, _, err = p.bound(s)
 		}
 		if err != nil {
 			return campaign.Failure(s, err)
@@ -167,26 +223,26 @@ func (r rig) suited(ctx context.Context, scenarios ...scenario.Scenario) error {
 	return nil
 }
 
-// place returns the cluster as far as it is known before the run: Kind is "" if it depends on what
-// can be started, and Version is "" if the cluster was not reached. kept reports whether the
-// cluster stays up.
-func (f engineFlags) place(ctx context.Context) (c cluster.Info, kept bool) {
+// bound returns what a run makes of s to fit the disk of brokers on this machine, and says what it
+// changes; "" if nothing.
+func (p place) bound(s scenario.Scenario) (bounded scenario.Scenario, change string, err error) {
+	var free int64
+	known := false
 	switch {
-	case len(f.brokers) > 0:
-		return cluster.Info{Kind: cluster.KindExisting}, false
-	case f.cluster == cluster.KindEmbedded || f.cluster == cluster.KindKafka:
-		return cluster.Info{Kind: f.cluster}, false
+	case p.local != nil:
+		free, known, err = cluster.LeastFree(p.local)
+	case !p.kept && (p.Kind == cluster.KindKafka || p.Kind == ""):
+		home, noHome := cluster.UserHome()
+		if noHome != nil {
+			return s, "", nil // the start of a Kafka reports it
+		}
+		free, err = home.Free(s.Cluster.Disks)
+		known = true
 	}
-	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
-	defer cancel()
-	up, err := find(ctx, cmp.Or(f.cluster, cluster.DefaultName))
-	switch {
-	case err == nil:
-		return up.Info(), true
-	case f.cluster != "":
-		return cluster.Info{Kind: cluster.KindKafka}, true
+	if err != nil || !known {
+		return s, "", err
 	}
-	return cluster.Info{}, false
+	return bench.BoundToDisk(s, free)
 }
 
 type viewer interface {

@@ -130,7 +130,17 @@ func (f fleetFlags) check(engine engineFlags) error {
 	if !f.local {
 		faults = append(faults, keyNeeded(f.key, engine.brokers))
 	}
-	return errors.Join(faults...)
+	_, err := readKey(f.key)
+	return errors.Join(append(faults, err)...)
+}
+
+// enough refuses a suite for more agents than there are.
+func (f fleetFlags) enough(suite scenario.Suite) error {
+	if f.of() >= suite.Agents {
+		return nil
+	}
+	return fmt.Errorf("scenario %s is made by agents, at least %d; give --agents 2 --local-agents, which starts them here, or one on each of several machines (docs/AGENTS.md); --set agents=0 makes it without",
+		suite.Name, suite.Agents)
 }
 
 // able refuses scenarios that the agents, or one process without agents, cannot run.

@@ -55,6 +55,9 @@ func (f queueFlags) config(ctx context.Context, c *cobra.Command, group string) 
 	case f.access != "" && len(f.brokers) == 0:
 		return kmq.Config{}, errors.New("--command-config is for an existing cluster; name its addresses with --brokers, or leave it out")
 	}
+	if err := flagFault("--brokers", cluster.CheckAddresses(f.brokers)); err != nil {
+		return kmq.Config{}, err
+	}
 	var a access.Access
 	if f.access != "" {
 		var warnings []string

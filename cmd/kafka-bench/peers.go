@@ -73,10 +73,8 @@ func runPeers(ctx context.Context, arg string, flags peersFlags, stdout, stderr 
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(r.able(s), flags.keepable(slices.Repeat([]scenario.Scenario{s}, flags.repeat)...)); err != nil {
-		return err
-	}
-	if err := r.checkOut(); err != nil {
+	_, err = r.check(ctx, s)
+	if err := errors.Join(err, flags.keepable(slices.Repeat([]scenario.Scenario{s}, flags.repeat)...)); err != nil {
 		return err
 	}
 	journal, err := campaign.Create(flags.out, result.Campaign{

@@ -164,17 +164,15 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 	}
 	r.page, r.served, r.watch = flags.page, served, flags.pagesFlags
 	r.full = flags.progress == fullProgress
-	if err := errors.Join(r.able(plan.Scenarios()...), r.suited(ctx, plan.Scenarios()...)); err != nil {
+	at, err := r.check(ctx, plan.Scenarios()...)
+	if err != nil {
 		return err
 	}
 	for _, note := range plan.Notes {
 		r.progress(note)
 	}
 	if flags.dryRun {
-		return printPlan(ctx, stdout, plan, plan.Runs, r)
-	}
-	if err := r.checkOut(); err != nil {
-		return err
+		return printPlan(stdout, plan, plan.Runs, r, at)
 	}
 	shown, err := r.openPages(stdout, stderr)
 	if err != nil {
@@ -205,6 +203,7 @@ func (f runFlags) plan(args []string) (campaign.Plan, error) {
 			var left []string
 			suite, left, err = campaign.LeaveOut(suite, notBuilt)
 			notes = slices.Concat(notes, left, f.quickNotes(suite))
+			err = errors.Join(err, f.enough(suite))
 		}
 		if err != nil {
 			faults = append(faults, err)

@@ -35,6 +35,7 @@ type searchFlags struct {
 	confirm    time.Duration
 	curve      bool
 	curveOf    string
+	dryRun     bool
 }
 
 func searchCommand(in surroundings) *cobra.Command {
@@ -58,7 +59,8 @@ longer, up to --confirm. If that is not enough, the rate has not failed, and the
 answer says what would be enough. If this tool or its machine limits the rate, and not
 only Kafka, the answer says so.
 
-An interrupted search is saved as far as it came, and cannot be resumed.
+An interrupted search is saved as far as it came, and cannot be resumed. --dry-run
+prints which probes it may make, and makes none.
 
 --curve adds runs at 10 % to 110 % of the answer, for the times against offered
 load; --curve-of makes these for a known rate, without a search.
@@ -94,6 +96,7 @@ func addSearch(c *cobra.Command, flags *searchFlags) {
 		"the measured window of a probe; longer, up to --confirm, if a percentile needs it")
 	addDuration(f, &flags.confirm, "confirm", 30*time.Second, "the measured window of the confirmation")
 	f.BoolVar(&flags.curve, "curve", false, "add runs at 10 % to 110 % of the answer")
+	f.BoolVar(&flags.dryRun, "dry-run", false, "print what would be done, and do nothing")
 	f.StringVar(&flags.curveOf, "curve-of", "", "make these runs for a rate, as in 20k/s, without a search")
 }
 
@@ -112,7 +115,8 @@ func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, notes []stri
 				len(suite.Cells)))
 	default:
 		cfg.Scenario, notes = suite.Cells[0].Scenario, f.quickNotes(suite)
-		if err := f.keepable(cfg.Scenario, cfg.Scenario); err != nil { // two, because there are several probes
+		// two, because there are several probes
+		if err := errors.Join(f.enough(suite), f.keepable(cfg.Scenario, cfg.Scenario)); err != nil {
 			faults = append(faults, err)
 		}
 	}
@@ -177,14 +181,15 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 		return err
 	}
 	r.served = served
-	if err := errors.Join(r.able(cfg.Scenario), r.suited(ctx, cfg.Scenario)); err != nil {
+	at, err := r.check(ctx, cfg.Scenario)
+	if err != nil {
 		return err
 	}
 	for _, note := range notes {
 		r.progress(note)
 	}
-	if err := r.checkOut(); err != nil {
-		return err
+	if flags.dryRun {
+		return printSearch(stdout, cfg, r, at)
 	}
 	shown, err := r.openPages(stdout, stderr)
 	if err != nil {

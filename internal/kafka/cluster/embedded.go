@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -68,9 +69,6 @@ func StartEmbedded(opts EmbeddedOptions) (*Embedded, error) {
 	if opts.Brokers == 0 {
 		opts.Brokers = 1
 	}
-	if opts.RetentionBytes == 0 {
-		opts.RetentionBytes = embeddedRetentionBytes
-	}
 	if opts.Brokers < 1 || opts.Brokers > MaxBrokers || opts.RetentionBytes < 0 || opts.ProduceDelay < 0 ||
 		opts.FetchDelay < 0 || opts.ProducePerSecond < 0 {
 		return nil, &Error{
@@ -79,12 +77,7 @@ func StartEmbedded(opts EmbeddedOptions) (*Embedded, error) {
 		}
 	}
 	id := newClusterID()
-	settings := map[string]string{
-		"log.retention.bytes": fmt.Sprint(opts.RetentionBytes),
-		"log.segment.bytes":   fmt.Sprint(embeddedSegmentBytes),
-		"log.retention.ms":    "-1", // only by size: by age, each sweep would visit every batch
-	}
-	maps.Copy(settings, opts.Config)
+	settings := opts.Settings()
 	fakeOpts := []kfake.Opt{
 		kfake.NumBrokers(opts.Brokers), kfake.ClusterID(id), kfake.BrokerConfigs(settings),
 	}
@@ -115,6 +108,17 @@ func StartEmbedded(opts EmbeddedOptions) (*Embedded, error) {
 	}
 	e.sweeps.Go(e.sweep)
 	return e, nil
+}
+
+// Settings returns the broker properties of a cluster with these options.
+func (o EmbeddedOptions) Settings() map[string]string {
+	settings := map[string]string{
+		"log.retention.bytes": fmt.Sprint(cmp.Or(o.RetentionBytes, embeddedRetentionBytes)),
+		"log.segment.bytes":   fmt.Sprint(embeddedSegmentBytes),
+		"log.retention.ms":    "-1", // only by size: by age, each sweep would visit every batch
+	}
+	maps.Copy(settings, o.Config)
+	return settings
 }
 
 func virtualPorts(n int) []int {

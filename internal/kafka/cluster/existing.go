@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -52,6 +53,42 @@ func Connect(ctx context.Context, bootstrap []string, expectID string, a access.
 		return nil, err
 	}
 	return newExisting(bootstrap, a, meta, versions), nil
+}
+
+const addressRemedy = "write brokers as host:port, separated by commas"
+
+// CheckAddresses returns an ErrInput for each address that is not host:port. It looks no name up.
+func CheckAddresses(addrs []string) error {
+	var faults []error
+	for _, addr := range addrs {
+		host, port, err := net.SplitHostPort(addr)
+		if n, noNumber := strconv.Atoi(port); err == nil && (noNumber != nil || n < 1 || n > 65535) {
+			err = fmt.Errorf("the port %q is not 1 to 65535", port)
+		}
+		if err == nil && host == "" {
+			err = errors.New("it names no host")
+		}
+		if err != nil {
+			var syntax *net.AddrError
+			if errors.As(err, &syntax) {
+				err = errors.New(syntax.Err)
+			}
+			faults = append(faults, &Error{Kind: ErrInput, What: fmt.Sprintf("broker %q", addr), Cause: err, Remedy: addressRemedy})
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// CheckEndpoints returns an ErrInput for each text that is not the URL of a metrics endpoint.
+func CheckEndpoints(endpoints []string) error {
+	var faults []error
+	for _, endpoint := range endpoints {
+		if u, err := url.Parse(endpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			faults = append(faults, &Error{Kind: ErrInput, What: fmt.Sprintf("%q is not a metrics endpoint", endpoint),
+				Remedy: "write http://host:port/metrics"})
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // OnThisMachine reports whether an address, host:port, is loopback.
@@ -138,11 +175,8 @@ func (e *Existing) Meter(endpoints []string) error {
 			Remedy: fmt.Sprintf("name one for each broker, in the order of their IDs: %v", e.ids),
 		}
 	}
-	for _, endpoint := range endpoints {
-		if u, err := url.Parse(endpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return &Error{Kind: ErrInput, What: fmt.Sprintf("%q is not a metrics endpoint", endpoint),
-				Remedy: "write http://host:port/metrics"}
-		}
+	if err := CheckEndpoints(endpoints); err != nil {
+		return err
 	}
 	e.metrics = endpoints
 	return nil
@@ -163,19 +197,16 @@ func (e *Existing) Stop(context.Context) error { return nil }
 // If dialAny reaches no address, the error has the reason for each.
 func dialAny(ctx context.Context, addrs []string, a access.Access) ([]string, error) {
 	if len(addrs) == 0 {
-		return nil, &Error{Kind: ErrInput, What: "no brokers are named",
-			Remedy: "write brokers as host:port, separated by commas"}
+		return nil, &Error{Kind: ErrInput, What: "no brokers are named", Remedy: addressRemedy}
+	}
+	if err := CheckAddresses(addrs); err != nil {
+		return nil, err
 	}
 	errs := dialAll(ctx, addrs, a)
 	var reached []string
 	for i, err := range errs {
 		if err == nil {
 			reached = append(reached, addrs[i])
-			continue
-		}
-		if _, _, syntax := net.SplitHostPort(addrs[i]); syntax != nil {
-			return nil, &Error{Kind: ErrInput, What: fmt.Sprintf("broker %q", addrs[i]), Cause: syntax,
-				Remedy: "write brokers as host:port, separated by commas"}
 		}
 	}
 	if len(reached) > 0 {

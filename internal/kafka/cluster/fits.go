@@ -14,7 +14,7 @@ import (
 // reason: the cluster differs from what the scenario says, or its Kafka lacks what the scenario
 // needs.
 func Fits(c Info, s scenario.Scenario) error {
-	return errors.Join(sameVersion(c, s.Cluster.Version), sameDisks(c, s.Cluster.Disks), offers(c, s))
+	return errors.Join(sameVersion(c, s.Cluster.Version), sameDisks(c, s.Cluster.Disks), enoughBrokers(c, s), offers(c, s))
 }
 
 func contradicts(key, asks, is string) error {
@@ -76,6 +76,18 @@ func absolute(dirs []string) ([]string, error) {
 		all[i] = path
 	}
 	return all, nil
+}
+
+// An existing cluster may have brokers that are down, so it decides itself.
+func enoughBrokers(c Info, s scenario.Scenario) error {
+	if c.Kind != KindKafka || s.Topic.Existing != "" || s.Topic.Replication <= c.Brokers {
+		return nil
+	}
+	return &Error{
+		Kind:   ErrInput,
+		What:   fmt.Sprintf("topic.replication: %d replicas need as many brokers, and the cluster has %d", s.Topic.Replication, c.Brokers),
+		Remedy: "lower it, or use more brokers",
+	}
 }
 
 // An existing cluster may have previews switched on, so its version alone does not show what it

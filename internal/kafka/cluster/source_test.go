@@ -56,7 +56,7 @@ func TestSourceOfAnotherVersion(t *testing.T) {
 // TestFits: a run is refused if the cluster differs from what it says, or lacks what it needs.
 func TestFits(t *testing.T) {
 	kept := func(version string, disks ...string) Info {
-		return Info{Kind: KindKafka, Version: version, Disks: disks}
+		return Info{Kind: KindKafka, Version: version, Disks: disks, Brokers: 1}
 	}
 	existing := func(version string) Info { return Info{Kind: KindExisting, Version: version} }
 	here, err := filepath.Abs("a")
@@ -84,6 +84,8 @@ func TestFits(t *testing.T) {
 		{existing("at least v4.3"), "cluster: {version: 4.3}", []string{`answers like "at least v4.3"`}},
 		{existing(""), "cluster: {version: 4.3}", []string{"answers like an unknown version"}},
 		{existing("v4.1"), "cluster: {disks: [/a]}", []string{"cluster.disks names /a, and where an existing cluster keeps its logs is not known; leave"}},
+		{kept("4.3.1"), "topic: {replication: 2}", []string{"topic.replication: 2 replicas need as many brokers, and the cluster has 1; lower it, or use more brokers"}},
+		{kept("4.3.1"), "topic: {existing: orders}", nil},
 		{Info{Kind: KindExisting, NoShares: true}, "{}", nil},
 		{Info{Kind: KindExisting, NoShares: true}, "consume: {queue: {engine: share}}",
 			[]string{"consume.queue.engine: the cluster has no share groups, or they are switched off; choose another engine, or a cluster of Kafka 4.2 or later (KIP-932)"}},

@@ -13,9 +13,11 @@ import (
 type Expected struct {
 	Records int64
 	Bytes   int64 // of values, by their mean size
-	// Known is false for a closed loop. Records and Bytes are then the load's bound without the
-	// warm-up, or 0 without a bound.
+	// Known is false for a closed loop with a warm-up or without a bound.
 	Known bool
+	// Unbounded reports that Records and Bytes lack what a closed loop sends. If neither Known nor
+	// Unbounded is set, they lack only the warm-up.
+	Unbounded bool
 }
 
 // Expected returns what one run of s offers; s must be resolved and valid. The number of records
@@ -33,7 +35,9 @@ func (s Scenario) Expected() Expected {
 	bound := s.bound(mean)
 	if s.Load.Rate.IsMax() {
 		if bound == 0 {
-			return Expected{}
+			e := total(0, false)
+			e.Unbounded = true
+			return e
 		}
 		return total(bound, s.Phases.Warmup == 0)
 	}

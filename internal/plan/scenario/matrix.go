@@ -17,7 +17,7 @@ const maxCells = 1000
 const maxChoiceText = 1000
 
 // notVaried are the keys that apply to all cells.
-var notVaried = []string{"name", "description", "question", "answer", "by", "variants", "matrix", "quick", "repeat",
+var notVaried = []string{"name", "description", "question", "answer", "by", "agents", "variants", "matrix", "quick", "repeat",
 	"order", "seed"}
 
 type matrix struct {

@@ -45,8 +45,8 @@ func TestSyntaxMistakes(t *testing.T) {
 		{"name: a\n---\nname: b\n", "f.yaml:3:1: a second document begins here; a file holds one scenario"},
 		{"name: a\nb: \xff\n", "f.yaml:2:4: the byte 0xff is not UTF-8; save the file as UTF-8 text"},
 		{"name: é\x01\n", "f.yaml:1:8: the control character U+0001 is not text; save the file as UTF-8 text"},
-		{"[a, b]\n", "f.yaml:1:1: it is a list, not a mapping; write its keys: name, description, driver, cluster, topic, load, consume, phases, backpressure, faults, sampling, repeat, question, answer, by, quick, variants, matrix, order, seed"},
-		{"hello\n", `f.yaml:1:1: it is the single value "hello", not a mapping; write its keys: name, description, driver, cluster, topic, load, consume, phases, backpressure, faults, sampling, repeat, question, answer, by, quick, variants, matrix, order, seed`},
+		{"[a, b]\n", "f.yaml:1:1: it is a list, not a mapping; write its keys: name, description, driver, cluster, topic, load, consume, phases, backpressure, faults, sampling, repeat, question, answer, by, agents, quick, variants, matrix, order, seed"},
+		{"hello\n", `f.yaml:1:1: it is the single value "hello", not a mapping; write its keys: name, description, driver, cluster, topic, load, consume, phases, backpressure, faults, sampling, repeat, question, answer, by, agents, quick, variants, matrix, order, seed`},
 	})
 }
 

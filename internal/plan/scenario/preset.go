@@ -9,6 +9,9 @@ import (
 //go:embed presets/*.yaml
 var presetFiles embed.FS
 
+// YourTopic is the topic of the preset consume-only, until a user names one.
+const YourTopic = "name-of-your-topic"
+
 var presetNames = []string{
 	"quick",
 	"baseline",

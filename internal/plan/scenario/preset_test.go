@@ -236,3 +236,10 @@ func TestQueueSuites(t *testing.T) {
 		}
 	}
 }
+
+func TestConsumeOnlyAsksForATopic(t *testing.T) {
+	s, err := Read("consume-only")
+	if err != nil || s.Topic.Existing != YourTopic {
+		t.Errorf("topic.existing is %q, %v; want %q", s.Topic.Existing, err, YourTopic)
+	}
+}

@@ -14,7 +14,7 @@ const quickKey = "quick"
 // Quick runs must not pass for full ones.
 const quickSuffix = "-quick"
 
-var ofBothForms = []string{"name", "description", "question", "answer", "by", quickKey}
+var ofBothForms = []string{"name", "description", "question", "answer", "by", "agents", quickKey}
 
 // Partial scenarios, one per merged file, are applied in order over the scenario.
 type quick struct{ parts []choice }

@@ -49,6 +49,7 @@ type document struct {
 	Question string `yaml:"question,omitempty"`
 	Answer   string `yaml:"answer,omitempty"` // one of Answers
 	By       string `yaml:"by,omitempty"`     // the figure that the answer uses, such as acked_per_s
+	Agents   int    `yaml:"agents,omitempty"` // how many agents make a run at least; 0 is none
 	// --quick applies Quick; --set overrides it.
 	Quick quick `yaml:"quick,omitempty"`
 	// Each variant runs with every combination of the matrix.

@@ -130,7 +130,7 @@ var schemaBounds = map[string]struct {
 	least int64
 	most  uint64
 }{
-	"document.repeat": {1, maxRepeat}, "document.seed": {0, math.MaxUint64}, "Record.seed": {0, math.MaxUint64},
+	"document.repeat": {1, maxRepeat}, "document.agents": {0, maxAgents}, "document.seed": {0, math.MaxUint64}, "Record.seed": {0, math.MaxUint64},
 	"Cluster.brokers": {1, maxBrokers}, "Topic.partitions": {1, maxPartitions}, "Topic.replication": {1, maxBrokers},
 	"Load.producers": {0, maxWorkers}, "Load.clients": {0, maxWorkers}, "Load.level": {0, 22},
 	"Load.in_flight": {1, 1000}, "Load.max_buffered": {1, maxBuffered}, "Keys.count": {1, maxBuffered}, "Keys.skew": {1, 100},

@@ -46,6 +46,7 @@ type Suite struct {
 	Question    string
 	Answer      string // one of Answers; may be empty
 	By          string // the figure that ranks the cells or whose times are shown; may be empty
+	Agents      int    // how many agents make each run at least; 0 is none
 	HasQuick    bool
 	Axes        []Axis // none without a matrix or variants
 	Cells       []Cell
@@ -111,15 +112,19 @@ func (s Suite) Marshal() ([]byte, error) {
 	return all.Bytes(), nil
 }
 
+const maxAgents = 1000
+
 func (d *decoder) suite(doc document, readable bool) Suite {
 	var c checker
 	c.choice("order", doc.Order, []string{Interleaved, Blocked})
 	if doc.Answer != "" {
 		c.choice("answer", doc.Answer, answers)
 	}
+	c.between("agents", int64(doc.Agents), 0, maxAgents)
 	d.validation(c.findings)
 	s := Suite{
 		Name: doc.Name, Description: doc.Description, Question: doc.Question, Answer: doc.Answer, By: doc.By,
+		Agents:   doc.Agents,
 		HasQuick: doc.Quick.given(),
 		Repeat:   doc.Repeat, Order: doc.Order, Seed: doc.Seed,
 	}

@@ -8,7 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-var notOfTheRun = []string{"name", "description", "repeat", "order", "seed", "question", "answer", "quick", "matrix"}
+var notOfTheRun = []string{"name", "description", "repeat", "order", "seed", "question", "answer", "agents", "quick", "matrix"}
 
 // Settings returns the settings that affect a run, by path: load.record.size is 512B.
 func Settings(scenario result.Settings) map[string]string {

@@ -94,6 +94,20 @@ func CheckClients(s scenario.Scenario, d driver.Driver) error {
 	return errors.Join(faults...)
 }
 
+// CheckTopic returns why s has no existing topic to use; nil if it may have one. fresh reports whether
+// the cluster is started for the run.
+func CheckTopic(s scenario.Scenario, fresh bool) error {
+	switch name := s.Topic.Existing; {
+	case name == scenario.YourTopic:
+		return fmt.Errorf("topic.existing: %s stands for a topic of yours; give --set topic.existing=TOPIC, and its cluster with --brokers",
+			name)
+	case name != "" && fresh:
+		return fmt.Errorf("topic.existing: a cluster that is started for the run has no topic %q; name its cluster with --brokers or --cluster, or leave it out",
+			name)
+	}
+	return nil
+}
+
 // CheckFaults returns why the broker faults of s cannot hit a cluster of this kind
 // (cluster.KindKafka and so on), or a cluster that is kept after the run; nil if they can.
 func CheckFaults(s scenario.Scenario, kind string, kept bool) error {

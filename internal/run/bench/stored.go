@@ -2,9 +2,11 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
@@ -26,42 +28,80 @@ func (r *run) boundStored(context.Context) error {
 	if err := r.boundToDisk(); err != nil {
 		return err
 	}
-	return keepsFill(r.cfg.Scenario, r.cfg.Cluster.Info().Settings)
+	return CheckFill(r.cfg.Scenario, r.cfg.Cluster.Info().Settings)
 }
 
 func (r *run) boundToDisk() error {
 	s := r.cfg.Scenario
-	stored := s.Load.Bytes() + s.FillBytes()
-	if stored == 0 {
-		return nil
-	}
 	local, is := r.cfg.Cluster.(cluster.Local)
-	if !is || len(local.Processes()) == 0 {
-		if r.cfg.Cluster.Info().Kind == cluster.KindExisting {
+	if !is {
+		if amount := s.Load.Bytes() + s.FillBytes(); amount > 0 && r.cfg.Cluster.Info().Kind == cluster.KindExisting {
 			r.warnings = append(r.warnings,
 				fmt.Sprintf("what disk the brokers have free is not known: storing %s with %s was not held against it",
-					unit.Bytes(int64(stored)), replicas(s)))
+					unit.Bytes(int64(amount)), replicas(s)))
 		}
 		return nil
 	}
-	free, err := leastFree(local)
-	if err != nil {
+	free, known, err := cluster.LeastFree(local)
+	if err != nil || !known {
 		return err
 	}
-	bounded := withinDisk(s, free)
-	fits := bounded.Load.Bytes() + bounded.FillBytes()
-	if fits == stored {
-		return nil
-	}
-	if fits < leastStored {
-		return fmt.Errorf("the disk of the brokers has %s free, of which a run takes half: too little to store anything; free some", unit.Bytes(free))
+	bounded, change, err := BoundToDisk(s, free)
+	if err != nil || change == "" {
+		return err
 	}
 	r.cfg.Scenario = bounded
-	text := fmt.Sprintf("%s are stored and not %s: with %s that would take more than half of the %s that the disk has free",
-		unit.Bytes(int64(fits)), unit.Bytes(int64(stored)), replicas(s), unit.Bytes(free))
-	r.warnings = append(r.warnings, text)
-	r.journal.Event(result.Event{AtNs: r.axis.Now(), Kind: "warning", What: text})
+	r.warnings = append(r.warnings, change)
+	r.journal.Event(result.Event{AtNs: r.axis.Now(), Kind: "warning", What: change})
 	return nil
+}
+
+// BoundToDisk returns s with amounts that take at most half of what the disk of the brokers has
+// free, in bytes, and says what it changed; "" if nothing. An error is what cannot be stored there.
+func BoundToDisk(s scenario.Scenario, free int64) (bounded scenario.Scenario, change string, err error) {
+	stored := loadBytes(s) + s.FillBytes()
+	bounded = withinDisk(s, free)
+	fits := loadBytes(bounded) + bounded.FillBytes()
+	switch {
+	case fits < stored && fits < leastStored:
+		return s, "", fmt.Errorf("the disk of the brokers has %s free, of which a run takes half: too little to store anything; free some",
+			unit.Bytes(free))
+	case fits < stored:
+		change = fmt.Sprintf("%s are stored and not %s: with %s that would take more than half of the %s that the disk has free",
+			unit.Bytes(int64(fits)), unit.Bytes(int64(stored)), replicas(s), unit.Bytes(free))
+	}
+	all := float64(bounded.Expected().Bytes) * onDisk(s)
+	if all <= float64(free) || !keepsAll(s) {
+		return bounded, change, nil
+	}
+	over := fmt.Sprintf("load: the records of its schedule are %s with %s, and the disk of the brokers has %s free",
+		unit.Bytes(int64(all)), replicas(s), unit.Bytes(free))
+	if s.Load.Compression != "none" {
+		return bounded, over + ": it may become full, unless they compress well", nil
+	}
+	return s, "", errors.New(over + "; lower load.rate or phases.measure, or give load.volume")
+}
+
+// keepsAll reports whether no setting of s makes brokers delete records.
+func keepsAll(s scenario.Scenario) bool {
+	for _, settings := range []map[string]string{s.Topic.Config, s.Cluster.Config} {
+		for key := range settings {
+			if strings.Contains(key, "retention") || strings.Contains(key, "cleanup.policy") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// loadBytes returns how many bytes of values the load stores at most, by its amount and its
+// schedule; 0 without an amount.
+func loadBytes(s scenario.Scenario) float64 {
+	amount := s.Load.Bytes()
+	if e := s.Expected(); e.Known && amount > 0 {
+		return min(amount, max(0, float64(e.Bytes)-s.FillBytes()))
+	}
+	return amount
 }
 
 // volumeBound returns 0 if the disk has space for the volume; fillBound likewise.
@@ -80,35 +120,25 @@ func ifBounded[amount int64 | unit.Size](stored, asked amount) int64 {
 	return int64(stored)
 }
 
-func leastFree(local cluster.Local) (least int64, err error) {
-	first := true
-	for _, p := range local.Processes() {
-		for _, dir := range p.DataDirs {
-			free, err := cluster.FreeDisk(dir)
-			if err != nil {
-				return 0, err
-			}
-			if first || free < least {
-				least, first = free, false
-			}
-		}
-	}
-	return least, nil
-}
-
 // withinDisk reduces fill and volume by one factor, to at most half of the free bytes without
 // compression. It rounds down to two digits: free space varies, but repeats must store the same.
 func withinDisk(s scenario.Scenario, free int64) scenario.Scenario {
-	mean := max(1, s.Load.Record.Size.Mean())
-	each := (mean + framingBytes) / mean * float64(max(1, s.Topic.Replication))
-	part := float64(free) / 2 / ((s.Load.Bytes() + s.FillBytes()) * each)
+	load := loadBytes(s)
+	part := float64(free) / 2 / ((load + s.FillBytes()) * onDisk(s))
 	if part < 1 {
-		s.Load.Volume = unit.Size(twoDigits(float64(s.Load.Volume) * part))
-		s.Load.Records, s.Load.RecordsEach = partOf(s.Load.Count(), part), 0
+		scheduled := part * load / max(1, s.Load.Bytes())
+		s.Load.Volume = unit.Size(twoDigits(float64(s.Load.Volume) * scheduled))
+		s.Load.Records, s.Load.RecordsEach = partOf(s.Load.Count(), scheduled), 0
 		s.Topic.FillRecords, s.Topic.FillRecordsEach = partOf(s.FillCount(), part), 0
 		s.Topic.Fill = unit.Size(twoDigits(float64(s.Topic.Fill) * part))
 	}
 	return s
+}
+
+// onDisk returns the bytes on the brokers' disks for each byte of values.
+func onDisk(s scenario.Scenario) float64 {
+	mean := max(1, s.Load.Record.Size.Mean())
+	return (mean + framingBytes) / mean * float64(max(1, s.Topic.Replication))
 }
 
 // partOf is at least 1, because 0 means no bound.
@@ -125,9 +155,9 @@ func twoDigits(n float64) float64 {
 	return math.Floor(n/step) * step
 }
 
-// keepsFill refuses a fill that retention would delete before it is read: the books would count it
-// as lost.
-func keepsFill(s scenario.Scenario, settings map[string]string) error {
+// CheckFill refuses a fill that retention would delete before it is read: the books would count it
+// as lost. settings are those of the brokers, as far as known.
+func CheckFill(s scenario.Scenario, settings map[string]string) error {
 	setting := s.Topic.Config["retention.bytes"]
 	if setting == "" {
 		setting = settings["log.retention.bytes"]

@@ -12,6 +12,7 @@ import (
 func TestWithinDisk(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := scenario.Defaults()
+		s.Load.Rate = unit.MaxRate
 		size := rapid.IntRange(1, 1_000_000).Draw(t, "record size")
 		s.Load.Record.Size = scenario.Size{Distribution: "fixed", Values: []unit.Size{unit.Size(size)}}
 		s.Topic.Replication = rapid.IntRange(1, 5).Draw(t, "replication")
@@ -38,7 +39,7 @@ func TestWithinDisk(t *testing.T) {
 // 0 would mean no bound.
 func TestRecordsWithinDisk(t *testing.T) {
 	s := scenario.Defaults()
-	s.Load.Record.Size, s.Load.Producers = scenario.FixedSize(80), 5
+	s.Load.Record.Size, s.Load.Producers, s.Load.Rate = scenario.FixedSize(80), 5, unit.MaxRate
 	s.Load.RecordsEach, s.Topic.FillRecordsEach, s.Topic.FillProducers = 4, 5_000_000, 2
 	if got := withinDisk(s, 2_000_004_000); got.Load.Count() != 20 || got.FillCount() != 10_000_000 {
 		t.Errorf("%d and %d records would have fitted, and are %d and %d", s.Load.Count(), s.FillCount(), got.Load.Count(), got.FillCount())
@@ -49,7 +50,7 @@ func TestRecordsWithinDisk(t *testing.T) {
 	}
 }
 
-func TestKeepsFill(t *testing.T) {
+func TestCheckFill(t *testing.T) {
 	const kept = "67108864"
 	for name, c := range map[string]struct {
 		fill       unit.Size
@@ -75,7 +76,7 @@ func TestKeepsFill(t *testing.T) {
 			if c.topic != "" {
 				s.Topic.Config["retention.bytes"] = c.topic
 			}
-			err := keepsFill(s, map[string]string{"log.retention.bytes": c.brokers})
+			err := CheckFill(s, map[string]string{"log.retention.bytes": c.brokers})
 			if (err != nil) != c.refused {
 				t.Errorf("%v", err)
 			}
@@ -85,6 +86,7 @@ func TestKeepsFill(t *testing.T) {
 
 func TestBoundsAreInTheResult(t *testing.T) {
 	asked := scenario.Defaults()
+	asked.Load.Rate = unit.MaxRate
 	asked.Load.Volume, asked.Topic.Fill = 20*unit.GB, 2*unit.GB
 	bounded := withinDisk(asked, 5e9)
 	r := &base{cfg: Config{Scenario: bounded}, asked: asked}

@@ -8,11 +8,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// Needs is what runs need, as far as their scenarios say. The records of a closed loop are unknown.
+// Needs is what runs need, as far as their scenarios say. What a closed loop sends is unknown.
 type Needs struct {
 	Runs        int
 	Least, Most time.Duration // without the start of clusters
-	Records     int64         // of runs with a known number, warm-up included
+	Records     int64         // as far as known, with warm-ups and fills
 	Bytes       int64         // of their values, uncompressed
 	Unknown     int           // runs with an unknown number of records
 	Warmups     int           // runs whose number is known only without the warm-up
@@ -36,7 +36,7 @@ func (p Plan) Needs(runs []PlannedRun, keepTopics bool) Needs {
 		n.Records, n.Bytes = add(n.Records, e.Records), add(n.Bytes, e.Bytes)
 		switch {
 		case e.Known:
-		case e.Records > 0:
+		case !e.Unbounded:
 			n.Warmups++
 		default:
 			n.Unknown++

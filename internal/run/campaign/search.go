@@ -242,6 +242,39 @@ func (c SearchConfig) window(step search.Step) time.Duration {
 	return min(max(c.Probe, c.enough(step.PerS)), c.Confirm)
 }
 
+// Probes bounds the probes of the search and of its curve, and how long they take, without the start
+// of a cluster. The least time is that of probes that decide at the first try, and of no curve's
+// repeated ones.
+func (c SearchConfig) Probes() (searched, curved int, least, most time.Duration) {
+	take := func(n int, phase search.Phase, perS float64) (short, long time.Duration) {
+		short, long = c.scenario(search.Step{Phase: phase, PerS: perS}).Duration()
+		return time.Duration(n) * short, time.Duration(n) * long
+	}
+	add := func(n int, phase search.Phase, perS float64) {
+		short, _ := take(n, phase, perS)
+		_, long := take(n, search.Confirm, perS) // a probe may become as long
+		least, most = least+short, most+long
+	}
+	if c.CurveOfPerS == 0 {
+		searched = c.Options.WithDefaults().MaxProbes
+		add(1, search.Capacity, search.ClosedLoop)
+		add(searched-2, search.Bracket, math.MaxInt32)
+		add(1, search.Confirm, math.MaxInt32)
+	}
+	if of := c.CurveOfPerS; of > 0 || c.Curve {
+		if of == 0 {
+			of = math.MaxInt32
+		}
+		for _, perS := range search.CurveRates(of) {
+			curved += maxCurveTries
+			short, _ := take(1, search.Curve, perS)
+			_, long := take(maxCurveTries, search.Confirm, perS)
+			least, most = least+short, most+long
+		}
+	}
+	return searched, curved, least, most
+}
+
 // enough returns the window, in whole seconds, with ten records above the highest expected
 // percentile. A random number of arrivals with mean n falls below n − 4 × √n only once in 30,000
 // times.

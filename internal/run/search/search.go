@@ -143,6 +143,12 @@ func Find(ctx context.Context, p Prober, o Options) (Finding, error) {
 	}
 }
 
+// Reach returns where a search looks, as multiples of the capacity: the first rate, and the lowest
+// and the highest from which it doubles the rate if all pass.
+func Reach() (first, lowest, highest float64) {
+	return rungs[firstRung], rungs[0], rungs[len(rungs)-1]
+}
+
 // NumCurveRates is how many rates a curve has.
 const NumCurveRates = 11
 
