@@ -15,6 +15,7 @@ type serveFlags struct {
 	in     surroundings
 	listen string
 	export string
+	title  string
 }
 
 func serveCommand(in surroundings) *cobra.Command {
@@ -31,10 +32,11 @@ Only this machine can see the pages, and they change nothing. With any other add
 the pages need a token, which is in the printed address.
 
 --export writes the same pages to an empty folder, each a file that needs nothing
-else: open index.html there, or publish the folder with any web server.`,
+else: open index.html there, or publish the folder with any web server. They name no
+folder of this machine. --title is the title of the list.`,
 		Example: `  kafka-bench serve
   kafka-bench serve results --listen 127.0.0.1:0
-  kafka-bench serve results --export site`,
+  kafka-bench serve results --export site --title 'Runs of the payment team'`,
 		Args: needs(0, 1, "at most one DIR: the folder that the runs are in"),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir := "runs"
@@ -51,6 +53,8 @@ else: open index.html there, or publish the folder with any web server.`,
 	f.StringVar(&flags.listen, "listen", "127.0.0.1:8780", "the address of the pages (port 0: any that is free)")
 	f.StringVar(&flags.export, "export", "",
 		"write the pages to this folder, which must be empty or missing, and serve nothing")
+	f.StringVar(&flags.title, "title", "",
+		"the title of the list (default: with --export \""+web.ExportTitle+"\", else the folder's path)")
 	return c
 }
 
@@ -66,6 +70,7 @@ func serveRuns(ctx context.Context, dir string, flags serveFlags, stdout, stderr
 	defer library.Close()
 	ctx, stop := flags.in.untilInterrupt(ctx)
 	defer stop()
+	library.SetTitle(flags.title)
 	if flags.export != "" {
 		return exportRuns(ctx, library, flags.export, stdout)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"html"
 	"net"
 	"net/http"
 	"os"
@@ -75,6 +76,15 @@ func TestExport(t *testing.T) {
 	if _, err := os.Stat(filepath.Join("site", "runs", "base-1.html")); err != nil || got.code != exitValid ||
 		!strings.HasSuffix(got.stdout, " pages in site; begin with index.html\n") {
 		t.Errorf("exit code %d, %v: %q %q", got.code, err, got.stdout, got.stderr)
+	}
+	for title, args := range map[string][]string{
+		"Kafka Bench runs": {"--export", "default"}, "A & B": {"--title", "A & B", "--export", "titled"},
+	} {
+		invoke(t, append([]string{"serve", "runs"}, args...)...)
+		index, err := os.ReadFile(filepath.Join(args[len(args)-1], "index.html"))
+		if err != nil || !strings.Contains(string(index), "<h1>"+html.EscapeString(title)+"</h1>") {
+			t.Errorf("%v: no title %s, %v", args, title, err)
+		}
 	}
 	wantBad(t, invoke(t, "serve", "runs", "--export", "site"),
 		"--export: site is not empty; name a folder that is, or one that does not exist")

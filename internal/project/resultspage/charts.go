@@ -62,7 +62,9 @@ func pictures() []picture {
 		{file: "queue-speed-up", chart: "speed-up", of: []string{"kmq-scale"}},
 		{file: "queue-latency", chart: "threads", of: []string{"kmq-scale"}},
 		{file: "queue-drain", chart: "drain", of: []string{"kmq-drain"}},
-		{file: "queue-drops", chart: "receive-rate", of: []string{"kmq-drops-nack"}},
+		{file: "queue-drops", chart: "receive-rate", of: []string{"kmq-drops-silent"},
+			cells: []string{"50-2s-markers", "50-2s-offsetmap", "50-cap4-2s-markers", "50-cap4-2s-share",
+				"50-cap4-15s-markers", "50-cap4-15s-share"}},
 	}
 }
 

@@ -172,7 +172,7 @@ func TestManyRuns(t *testing.T) {
 		runs = append(runs, made.Run("baseline", 1, nil))
 	}
 	spec := drawn(t, "timeline", of1(runs...))
-	if n := len(spec.Panels[0].Series); n != MaxRuns || !slices.Contains(spec.Notes, "2 more runs are not drawn.") {
+	if n := len(spec.Panels[0].Series); n != MaxRuns || !slices.Contains(spec.Notes, "Not drawn: 2 runs more.") {
 		t.Errorf("%d runs are drawn, with the notes %q", n, spec.Notes)
 	}
 	if name := spec.Panels[0].Series[0].Name; name != "baseline-r00001" {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
@@ -109,7 +110,7 @@ func (in Input) selected() (s selection, err error) {
 	}
 	s.notes = invalid(s.runs...)
 	if more > 0 {
-		s.notes = append(s.notes, fmt.Sprintf("%d more runs are not drawn.", more))
+		s.notes = append(s.notes, fmt.Sprintf("Not drawn: %s more.", unit.Things(int64(more), "run")))
 	}
 	return s, nil
 }

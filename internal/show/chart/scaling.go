@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/draw"
@@ -61,7 +62,8 @@ func (in Input) shapes() (study *analysis.Study, s shapes, err error) {
 
 func (s shapes) place(c *analysis.Cell) (x float64, ok bool) {
 	shape, ok := shapeOf(c)
-	return float64(slices.Index(s.all, shape)), ok
+	at := slices.Index(s.all, shape)
+	return float64(at), ok && at >= 0
 }
 
 func (s shapes) axis() draw.Axis {
@@ -87,18 +89,38 @@ func threads(in Input) (draw.Spec, error) {
 	if !study.Has(analysis.FigureCalled(metric + "_p50")) {
 		metric = "e2e_service_time" // of a closed loop
 	}
+	s.leaveOut(study, metric)
 	spec := draw.Spec{
 		Title: titleOf(study, "Latency by nodes and threads"), X: s.axis(), Notes: append(s.notes, whiskersNote),
 		Alt: fmt.Sprintf("The %s of each engine of %s by nodes × threads.", inWords(metric), nameOf(study)),
 	}
 	for _, statistic := range []string{"_p50", "_p99"} {
-		p, notes, err := linesPanel(study, s.lines, analysis.FigureCalled(metric+statistic), s.place)
+		p, notes, err := linesPanel(study, s.lines, analysis.FigureCalled(metric+statistic), s.place, true)
 		if err != nil {
 			return draw.Spec{}, err
 		}
 		spec.Panels, spec.Notes = append(spec.Panels, p), append(spec.Notes, notes...)
 	}
 	return spec, nil
+}
+
+// leaveOut removes the shapes without any value of a time, which would be empty columns.
+func (s *shapes) leaveOut(study *analysis.Study, metric string) {
+	f := analysis.FigureCalled(metric + "_p50")
+	var gone []string
+	s.all = slices.DeleteFunc(s.all, func(of shape) bool {
+		empty := !slices.ContainsFunc(study.Cells, func(c analysis.Cell) bool {
+			is, ok := shapeOf(&c)
+			return ok && is == of && c.Of(f.Name).N > 0
+		})
+		if empty {
+			gone = append(gone, of.String())
+		}
+		return empty
+	})
+	if len(gone) > 0 {
+		s.notes = append(s.notes, fmt.Sprintf("Not drawn: the runs of %s have no %s.", strings.Join(gone, ", "), inWords(metric)))
+	}
 }
 
 // speedUp draws the ratio of each shape's throughput, or acknowledged rate of a queue, to that of

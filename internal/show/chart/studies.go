@@ -96,14 +96,8 @@ func splits[X comparable](study *analysis.Study, path string, x func(*analysis.C
 func lineName(cell *analysis.Cell, paths []string) string {
 	var parts []string
 	for _, path := range paths {
-		value, name := cell.Setting(path), path[strings.LastIndex(path, ".")+1:]
-		switch {
-		case value == "":
-			parts = append(parts, name+" unset")
-		case path == enginePath || path == driverPath:
-			parts = append(parts, value)
-		default:
-			parts = append(parts, name+" "+value)
+		if word := inLegend[path](cell.Setting(path)); word != "" {
+			parts = append(parts, word)
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -120,6 +114,51 @@ const (
 var alsoVaried = []string{
 	enginePath, "consume.queue.start_first", driverPath, "load.acks", "topic.replication", "load.compression",
 	"load.linger", "consume.cpu", "load.rate", "topic.partitions",
+}
+
+// inLegend has the words for the values of alsoVaried; "" is left out. A value of "" is a default.
+var inLegend = map[string]func(value string) string{
+	enginePath: func(v string) string { return v },
+	driverPath: func(v string) string { return v },
+	"consume.queue.start_first": func(v string) string {
+		if v == "true" {
+			return "start markers first"
+		}
+		return ""
+	},
+	"load.acks":         after("acks"),
+	"topic.replication": before("replica"),
+	"load.compression": func(v string) string {
+		if v == "none" {
+			return "no compression"
+		}
+		return v
+	},
+	"load.linger":      after("linger"),
+	"consume.cpu":      func(v string) string { return cmp.Or(before("core")(v), "all cores") },
+	"load.rate":        func(v string) string { return v },
+	"topic.partitions": before("partition"),
+}
+
+func after(word string) func(string) string {
+	return func(v string) string {
+		if v == "" {
+			return ""
+		}
+		return word + " " + v
+	}
+}
+
+func before(thing string) func(string) string {
+	return func(v string) string {
+		switch v {
+		case "":
+			return ""
+		case "1":
+			return v + " " + thing
+		}
+		return v + " " + thing + "s"
+	}
 }
 
 func recordSize(in Input) (draw.Spec, error) {
@@ -147,7 +186,7 @@ func recordSize(in Input) (draw.Spec, error) {
 	}
 	lines := linesOf(study, func(c *analysis.Cell) string { return c.Setting(sizePath) })
 	for _, name := range []string{"throughput_per_s", "throughput_bytes_per_s"} {
-		p, notes, err := linesPanel(study, lines, analysis.FigureCalled(name), x)
+		p, notes, err := linesPanel(study, lines, analysis.FigureCalled(name), x, false)
 		if err != nil {
 			return draw.Spec{}, err
 		}
@@ -181,8 +220,9 @@ func scaleWithin(all []draw.Series) draw.Scale {
 	return draw.Linear
 }
 
+// beside says that the medians stand beside the runs, and not over them: both then have one mark.
 func linesPanel(study *analysis.Study, lines []line, f figure.Figure,
-	x func(*analysis.Cell) (float64, bool)) (draw.Panel, []string, error) {
+	x func(*analysis.Cell) (float64, bool), beside bool) (draw.Panel, []string, error) {
 	p := draw.Panel{Y: axisOf(f, draw.Linear)}
 	var left undrawn
 	for n, l := range lines {
@@ -199,6 +239,9 @@ func linesPanel(study *analysis.Study, lines []line, f figure.Figure,
 			}
 		}
 		if len(dots.X0) > 0 {
+			if beside {
+				dots.With = medians.Name
+			}
 			p.Series = append(p.Series, dots, medians)
 		}
 	}

@@ -341,6 +341,21 @@ func TestThreads(t *testing.T) {
 		want = append(want, float64(runs[i].Run.Time["e2e_response_time"].P99Ns))
 	}
 	same(t, "p99", seriesOf(t, spec, "runs of markers", "e2e_response_time_p99").Y, want)
+	for _, p := range spec.Panels {
+		for i := 0; i < len(p.Series); i += 2 {
+			if dots, medians := p.Series[i], p.Series[i+1]; dots.With != medians.Name {
+				t.Errorf("%s has the mark of %q, want that of %s", dots.Name, dots.With, medians.Name)
+			}
+		}
+	}
+	// A shape without times would be an empty column.
+	for _, i := range []int{6, 7, 8, 9, 10, 11} { // 4 × 25
+		delete(runs[i].Run.Time, "e2e_response_time")
+	}
+	spec = drawn(t, "threads", of1(runs...))
+	if got := spec.X.Categories; !slices.Equal(got, []string{"1 × 1", "2 × 5"}) || !slices.Contains(spec.Notes, "Not drawn: the runs of 4 × 25 have no e2e response time.") {
+		t.Errorf("shapes %q, notes %q", got, spec.Notes)
+	}
 	consumers := repeats(t, 1, []string{"1", "3"}, func(name string, r *result.Run) {
 		resulttest.Set(&r.Scenario, "consume.consumers", name)
 		resulttest.Set(&r.Scenario, "topic.partitions", name) // it makes no second line
@@ -470,6 +485,34 @@ func TestTypicalRuns(t *testing.T) {
 	for name, want := range map[string]float64{"a": 12345, "b": 54321, "c": 99999} {
 		if got := seriesOf(t, spec, name, "acked").Y[0]; got != want {
 			t.Errorf("cell %s draws the run that began with %v/s, expected %v/s", name, got, want)
+		}
+	}
+}
+
+func TestLineNamesHaveNoKeys(t *testing.T) {
+	runs := engines(t)
+	for i, r := range runs {
+		resulttest.Set(&r.Run.Scenario, "topic.partitions", []int{16, 64}[i%2])
+		resulttest.Set(&r.Run.Scenario, "consume.queue.start_first", i%4 == 1)
+		if i%4 == 2 {
+			resulttest.Set(&r.Run.Scenario, "consume.cpu", 0.5)
+		}
+	}
+	var names []string
+	for _, s := range drawn(t, "threads", of1(runs...)).Panels[0].Series {
+		if s.With == "" {
+			names = append(names, s.Name)
+		}
+	}
+	all := strings.Join(names, "; ")
+	for _, key := range []string{"unset", "start_first", "cpu", "true", "false"} {
+		if strings.Contains(all, key) {
+			t.Errorf("a line is named by the key %s: %s", key, all)
+		}
+	}
+	for _, words := range []string{"64 partitions", "start markers first", "0.5 cores", "all cores"} {
+		if !strings.Contains(all, words) {
+			t.Errorf("no line is named %s: %s", words, all)
 		}
 	}
 }

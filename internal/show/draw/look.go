@@ -26,6 +26,9 @@ func (all styles) of(series []Series) []style {
 	own := make([]style, len(series))
 	used := make(map[string]bool)
 	for i, s := range series {
+		if s.With != "" {
+			continue
+		}
 		known, has := all[s.Name]
 		if !has || used[s.Name] {
 			for slices.Contains(taken, known.number) {
@@ -42,6 +45,11 @@ func (all styles) of(series []Series) []style {
 			known.colour = (s.Colour-1)%Colours + 1
 		}
 		own[i] = known
+	}
+	for i, s := range series {
+		if with := slices.IndexFunc(series, func(o Series) bool { return o.Name == s.With && o.With == "" }); s.With != "" && with >= 0 {
+			own[i] = own[with]
+		}
 	}
 	return own
 }

@@ -39,6 +39,16 @@ func TestOneNameHasOneStyle(t *testing.T) {
 	}
 }
 
+func TestRunsAndTheirMedianHaveOneMark(t *testing.T) {
+	all := newStyles().of([]Series{{Name: "runs of a", With: "a"}, {Name: "a"}, {Name: "runs of b", With: "b"}, {Name: "b", Colour: 4}})
+	if all[0] != all[1] || all[2] != all[3] || all[1] == all[3] || all[1].number != 0 || all[3].number != 1 {
+		t.Errorf("the styles are %v", all)
+	}
+	if p := new(panel); p.isNamed(Series{Name: "runs of a", With: "a"}) || !p.isNamed(Series{Name: "a"}) {
+		t.Error("the legend does not have only the median")
+	}
+}
+
 // WCAG requires 3:1 for lines and areas, 4.5:1 for text.
 func TestContrast(t *testing.T) {
 	for _, scheme := range []Scheme{Light, Dark} {

@@ -93,6 +93,9 @@ type Series struct {
 	Low, High []float64
 	// Colour is 1 to 5; 0 takes the next one.
 	Colour int
+	// With names the series of the panel whose style this one has; the legend shows only that one. ""
+	// is a style of its own.
+	With string
 }
 
 // Stripe is a named range of the x axis of one panel.

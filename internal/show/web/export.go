@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,13 +15,14 @@ import (
 
 // Export writes the pages of the library as files to the folder out, and returns their number. Each
 // file is complete, so a browser shows it without a server. A run that cannot be read gets a page
-// that says so. The folder must be empty or missing.
+// that says so. No page has a path of this machine. The folder must be empty or missing.
 func (l *Library) Export(ctx context.Context, out string) (n int, err error) {
 	if there, err := os.ReadDir(out); err == nil && len(there) > 0 {
 		return 0, fmt.Errorf("%s is not empty; name a folder that is, or one that does not exist", out)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, fmt.Errorf("the folder of the pages: %w", err)
 	}
+	l = newLibrary(".", cmp.Or(l.title, ExportTitle), l.root) // its paths begin in the folder
 	c, err := l.catalog()
 	if err != nil {
 		return 0, err

@@ -47,6 +47,9 @@ func TestExportHasNoDeadLink(t *testing.T) {
 	}
 	links := 0
 	for path, text := range pages {
+		if strings.Contains(text, s.dir) {
+			t.Errorf("%s names the folder of this machine, %s", path, s.dir)
+		}
 		if !strings.Contains(text, "Content-Security-Policy") {
 			t.Errorf("%s has no policy", path)
 		}

@@ -19,9 +19,10 @@ import (
 // Library is a folder of runs and campaigns. It reads files when they are needed, and none outside
 // of the folder. Its methods are safe for concurrent use.
 type Library struct {
-	dir  string // as the user wrote it
-	root *os.Root
-	fsys fs.FS
+	dir   string // as the user wrote it; "." in files
+	title string // of the list; "" names the folder
+	root  *os.Root
+	fsys  fs.FS
 
 	mu        sync.Mutex
 	rows      map[string]kept[result.Row]
@@ -42,6 +43,9 @@ type version struct {
 // mostKept bounds the kept contents of each kind.
 const mostKept = 20_000
 
+// ExportTitle is the title of the list in files, unless SetTitle gives another.
+const ExportTitle = "Kafka Bench runs"
+
 // OpenLibrary opens the folder.
 func OpenLibrary(dir string) (*Library, error) {
 	root, err := os.OpenRoot(dir)
@@ -51,11 +55,18 @@ func OpenLibrary(dir string) (*Library, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the folder of the runs: %w", err)
 	}
-	return &Library{
-		dir: dir, root: root, fsys: root.FS(),
-		rows: map[string]kept[result.Row]{}, campaigns: map[string]kept[*result.Campaign]{},
-	}, nil
+	return newLibrary(dir, "", root), nil
 }
+
+func newLibrary(dir, title string, root *os.Root) *Library {
+	return &Library{
+		dir: dir, title: title, root: root, fsys: root.FS(),
+		rows: map[string]kept[result.Row]{}, campaigns: map[string]kept[*result.Campaign]{},
+	}
+}
+
+// SetTitle sets the title of the list, which is otherwise "Runs in " and the folder's path. It must not be called while the library is used.
+func (l *Library) SetTitle(title string) { l.title = title }
 
 // Close closes the folder.
 func (l *Library) Close() error { return l.root.Close() }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -67,7 +68,7 @@ func (listing) Heads() []string { return []string{"Offered", "Acked", "e2e respo
 // the runs that it shows, and others only to filter by verdict.
 func (s *site) list(c *catalog, l links, f filter, perPage int) listing {
 	page := listing{
-		Dir: s.lib.dir, Title: "Runs in " + s.lib.dir, Filter: f, Verdicts: verdicts, All: l.list(), Static: l.static,
+		Dir: s.lib.dir, Title: cmp.Or(s.lib.title, "Runs in "+s.lib.dir), Filter: f, Verdicts: verdicts, All: l.list(), Static: l.static,
 	}
 	page.Cards, page.MoreOf = c.cards(l)
 	if perPage == 0 {
