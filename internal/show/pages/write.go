@@ -39,6 +39,8 @@ type Options struct {
 	// Assets is the beginning of the addresses of page.css and of Scripts, for a server that sends
 	// the content security policy itself. "" makes the page contain them.
 	Assets string
+	// CSS is further style of a page that contains its style.
+	CSS string
 	// Modules are further scripts of the server, by file name.
 	Modules []string
 	// Links are above the page.
@@ -74,7 +76,8 @@ func (p *Page) Write(w io.Writer, o Options) error {
 	page := written{Page: p, Assets: o.Assets, Links: o.Links, Grids: p.grids}
 	scripts := []string{chartJS, listJS}
 	if o.Assets == "" {
-		page.CSS, page.Policy = template.CSS(Style()), template.HTMLAttr(`content="`+policy(Style(), scripts)+`"`)
+		style := Style() + o.CSS
+		page.CSS, page.Policy = template.CSS(style), template.HTMLAttr(`content="`+policy(style, scripts)+`"`)
 		for _, script := range scripts {
 			page.JS = append(page.JS, template.JS(script))
 		}

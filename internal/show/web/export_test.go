@@ -84,6 +84,9 @@ func TestExportHasNoDeadLink(t *testing.T) {
 			t.Errorf("%s does not have %q", name, want)
 		}
 	}
+	if !strings.Contains(pages[filepath.Join(out, "index.html")], ".categories {") {
+		t.Error("a list lacks the style of its categories and runs")
+	}
 	if strings.Contains(pages[filepath.Join(out, "index.html")], "<form") {
 		t.Error("a file has a form, and nobody answers it")
 	}

@@ -73,12 +73,13 @@ type site struct {
 
 func (s *site) html(p *pages.Page, c *catalog, l links, more ...pages.Link) ([]byte, error) {
 	all := append([]pages.Link{{Text: "All runs", Href: l.list()}}, more...)
+	css := "" // of a page that contains its style
 	if p.Kind == "List" {
-		all = nil
+		all, css = nil, siteCSS
 	}
 	var b bytes.Buffer
 	err := p.Write(&b, pages.Options{
-		Assets: l.assets(), Links: all,
+		Assets: l.assets(), CSS: css, Links: all,
 		Href: func(dir string) string {
 			folder := s.lib.folder(dir)
 			if _, known := c.known[folder]; !known {
