@@ -130,6 +130,9 @@ func (f fleetFlags) check(engine engineFlags) error {
 	if !f.local {
 		faults = append(faults, keyNeeded(f.key, engine.brokers))
 	}
+	if f.session != "" {
+		faults = append(faults, flagFault("--session", topic.CheckName(f.session)))
+	}
 	_, err := readKey(f.key)
 	return errors.Join(append(faults, err)...)
 }

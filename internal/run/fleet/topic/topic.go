@@ -118,11 +118,8 @@ func find(ctx context.Context, admin *cluster.Admin, cfg Config) (cluster.Topic,
 }
 
 func open(cfg Config, get func(*cluster.Admin) (cluster.Topic, error)) (*Topic, error) {
-	if !sessions.MatchString(cfg.Session) {
-		return nil, &cluster.Error{
-			Kind: cluster.ErrInput, What: fmt.Sprintf("%q can't be the name of a session", cfg.Session),
-			Remedy: "write 1 to 200 letters, digits, dots, dashes and underscores",
-		}
+	if err := CheckName(cfg.Session); err != nil {
+		return nil, err
 	}
 	admin, err := cluster.NewAdmin(cfg.Brokers, cfg.Access)
 	if err != nil {
@@ -139,6 +136,17 @@ func open(cfg Config, get func(*cluster.Admin) (cluster.Topic, error)) (*Topic, 
 		return nil, fmt.Errorf("the client of topic %q: %w", topic.Name, err)
 	}
 	return &Topic{admin: admin, client: client, topic: topic}, nil
+}
+
+// CheckName returns an ErrInput if a session cannot have the name.
+func CheckName(session string) error {
+	if sessions.MatchString(session) {
+		return nil
+	}
+	return &cluster.Error{
+		Kind: cluster.ErrInput, What: fmt.Sprintf("%q can't be the name of a session", session),
+		Remedy: "write 1 to 200 letters, digits, dots, dashes and underscores",
+	}
 }
 
 var sessions = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,200}$`)
