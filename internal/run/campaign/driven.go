@@ -60,7 +60,8 @@ func cells(n int) string {
 // Unmet returns everything that the scenarios need and their drivers lack; nil if nothing. secured
 // reports whether the brokers require TLS or credentials. open returns the driver of a name, and
 // names has all names.
-func Unmet(scenarios []scenario.Scenario, secured bool, names []string, open func(name string) (driver.Driver, error)) error {
+func Unmet(scenarios []scenario.Scenario, secured bool, names []string,
+	open func(name string) (driver.Driver, error)) error {
 	var faults []error
 	for _, s := range scenarios {
 		d, err := open(s.Driver)

@@ -21,8 +21,8 @@ func (p *panel) nameWidth() float64 {
 	return width
 }
 
-// isNamed is false without a name, and for a series with the style of another. In a panel of rows, it is also false for a name that equals a
-// row's name or the axis label, which are drawn anyway.
+// isNamed is false without a name, and for a series with the style of another. In a panel of rows, it
+// is also false for a name that equals a row's name or the axis label, which are drawn anyway.
 func (p *panel) isNamed(s Series) bool {
 	said := p.rows && (s.Name == p.Y.Label || slices.Contains(p.Y.Categories, s.Name))
 	return s.Name != "" && s.With == "" && !said
