@@ -43,6 +43,17 @@ func partsOf(s layout.Section) (parts []Part) {
 	return parts
 }
 
+// figures reports whether all texts of a column begin with a number or are absent. A page does not
+// break them, even if the text format has them on the left.
+func figures(rows [][]string, column int) bool {
+	for _, row := range rows {
+		if column < len(row) && strings.TrimLeft(row[column], " +-–0123456789") == row[column] && row[column] != "" {
+			return false
+		}
+	}
+	return true
+}
+
 // tableOf joins the rows of the table's head. A row without a first cell becomes a note in the row
 // above.
 func tableOf(name string, b layout.Block) *Table {
@@ -51,7 +62,9 @@ func tableOf(name string, b layout.Block) *Table {
 	for _, row := range b.Table.Rows {
 		width = max(width, len(row))
 	}
-	numeric := func(column int) bool { return column > 0 && !b.Table.Left[column] }
+	numeric := func(column int) bool {
+		return column > 0 && (!b.Table.Left[column] || figures(b.Table.Rows[b.Heads:], column))
+	}
 	for column := range width {
 		var head []string
 		for _, row := range b.Table.Rows[:b.Heads] {
