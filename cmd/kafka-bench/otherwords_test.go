@@ -122,7 +122,7 @@ func TestAllInvalidValues(t *testing.T) {
 }
 
 func TestListsAreTrimmed(t *testing.T) {
-	got := invoke(t, "run", "quick", "--dry-run", "--brokers", " a:9092, b:9092 ,", "--brokers", "c:9092")
+	got := invoke(t, "run", "quick", "--dry-run", "--brokers", " a:9092, b:9092 ,", "--brokers", "c:9092", "--cluster-id", "5L6g3nShT-eMCtK--X86sw")
 	if got.code != exitValid || !strings.Contains(got.stdout, "the existing one at a:9092,b:9092,c:9092; none is started") {
 		t.Errorf("exit code %d, %s\n%s", got.code, got.stderr, got.stdout)
 	}
