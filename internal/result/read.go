@@ -20,11 +20,24 @@ type Recorded struct {
 	Events    []Event
 	Agents    []AgentInterval
 	Curves    *Curves // nil without the file
+	// Expected are expectations of the reader, besides those of the run.
+	Expected []string
 	// Files are the files of RunFiles that Dir has, in that order.
 	Files []string
 	// Notes report problems that did not prevent reading, such as an incomplete last line or a
 	// missing file.
 	Notes []string
+}
+
+// AllExpected returns the expectations of the run and of the reader, each once.
+func (r *Recorded) AllExpected() []string {
+	all := slices.Clone(r.Run.Run.Expected)
+	for _, text := range r.Expected {
+		if !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return all
 }
 
 // ErrNotARun reports a directory without run.json.

@@ -108,6 +108,9 @@ type Info struct {
 	// agents. Session is the name that the agents joined. Both are absent without agents.
 	Placement string `json:"placement,omitempty" jsonschema:"enum=own,enum=any,enum=apart"`
 	Session   string `json:"session,omitempty"`
+	// Expected are bounds that the figures are to meet, such as "e2e_response_time_p99 < 20ms" or
+	// "acked_per_s >= 9k/s in every 10s". Readers check them.
+	Expected []string `json:"expected,omitempty"`
 	// Phases have their real times, in nanoseconds on the run's time axis.
 	Phases []Phase `json:"phases"`
 }

@@ -4,30 +4,65 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Expectation is a bound on a figure of a run.
+// Expectation is a bound on a figure of a run, or on that figure of each stretch of its window.
 type Expectation struct {
 	Figure   Figure
-	Operator string  // <=, <, >=, > or =
-	Bound    float64 // in the figure's unit
+	Operator string        // <=, <, >=, > or =
+	Bound    float64       // in the figure's unit
+	Every    time.Duration // length of a stretch; 0 is the whole window
 
 	bound string // as written
 	tests int    // see Among
+}
+
+// Outcomes of an expectation.
+const (
+	Met       = "met"
+	Failed    = "failed"
+	Undecided = "undecided" // the run does not have the figure, or only a lower bound of it
+)
+
+// Checked is an expectation with its outcome for one run.
+type Checked struct {
+	Expected string `json:"expected"` // as ParseExpectation reads it
+	Outcome  string `json:"outcome" jsonschema:"enum=met,enum=failed,enum=undecided"`
+	// Value is in the figure's unit; of several stretches it is the worst one's. It is null if the run
+	// does not have the figure.
+	Value *float64 `json:"value"`
+	Text  string   `json:"text"` // such as "e2e_response_time_p99 is 61.2 ms, expected <= 50ms"
+}
+
+// CheckAll checks a run against all that is expected of it.
+func CheckAll(r *result.Recorded) (all []Checked) {
+	for _, text := range r.AllExpected() {
+		e, err := ParseExpectation(text)
+		if err != nil { // a newer version wrote it
+			all = append(all, Checked{Expected: text, Outcome: Undecided, Text: err.Error()})
+			continue
+		}
+		all = append(all, e.Check(&r.Run, r.Intervals))
+	}
+	return all
 }
 
 // Longer operators come first.
 var operators = []string{"<=", ">=", "<", ">", "="}
 
 // ParseExpectation reads a figure, an operator and a bound with its unit, such as
-// "e2e_response_time_p99 <= 50ms", "acked_ratio >= 0.999" or "backlog_growth <= 0".
+// "e2e_response_time_p99 <= 50ms", "acked_ratio >= 0.999", "backlog_growth <= 0", or, for each
+// stretch of the window, "acked_per_s >= 9k/s in every 10s".
 func ParseExpectation(text string) (Expectation, error) {
 	fault := func(err error) (Expectation, error) {
 		return Expectation{}, fmt.Errorf("expectation %q: %w", text, err)
 	}
-	name, operator, bound, ok := cutOperator(text)
+	whole, every, stretched := strings.Cut(text, inEvery)
+	name, operator, bound, ok := cutOperator(whole)
 	if !ok {
 		return fault(fmt.Errorf("write a figure, one of %s, and a bound, as in e2e_response_time_p99 <= 50ms",
 			strings.Join(operators, " ")))
@@ -39,6 +74,11 @@ func ParseExpectation(text string) (Expectation, error) {
 	e := Expectation{Figure: f, Operator: operator}
 	if e.Bound, e.bound, err = f.Kind.parseBound(bound); err != nil {
 		return fault(err)
+	}
+	if stretched {
+		if err := e.stretch(strings.TrimSpace(every)); err != nil {
+			return fault(err)
+		}
 	}
 	return e, nil
 }
@@ -57,23 +97,26 @@ func cutOperator(text string) (name, operator, bound string, ok bool) {
 	return "", "", "", false
 }
 
-// Check reports whether a run meets the expectation, with a text such as "e2e_response_time_p99 is
-// 61.2 ms, expected <= 50ms". A missing figure and a lower bound meet no expectation.
+// Check checks a finished run. A figure that the run lacks decides nothing. Neither does a lower
+// bound, unless all values above it have one outcome.
 //
 // A figure with a margin of error fails only if it is beyond its bound by more than the margin,
 // which is two standard errors for backlog_growth, or more (Among). A time from two clocks fails if it is beyond its
 // bound with the error of the clocks added or subtracted.
-func (e Expectation) Check(r *result.Run) (met bool, text string) {
+func (e Expectation) Check(r *result.Run, intervals []result.Interval) Checked {
+	if e.Every > 0 {
+		return e.checkStretches(r, intervals)
+	}
 	v, missing := e.Figure.take(r)
 	if missing != "" {
-		return false, fmt.Sprintf("%s is not known: %s; expected %s %s", e.Figure.Name, missing, e.Operator,
-			e.written())
+		return e.checked(Undecided, nil, "is not known: "+missing+";")
 	}
+	clock := e.Figure.ClockError(r)
 	if e.Figure.isBound(r) {
-		return false, fmt.Sprintf("%s is more than %s, for too many records had not ended; expected %s %s",
-			e.Figure.Name, e.Figure.Format(v), e.Operator, e.written())
+		return e.checked(e.above(v-clock), nil,
+			fmt.Sprintf("is more than %s, for too many records had not ended;", e.Figure.Format(v)))
 	}
-	shown, margin, clock := e.Figure.near(v, e.Bound), 0.0, e.Figure.ClockError(r)
+	shown, margin := e.Figure.near(v, e.Bound), 0.0
 	if clock > 0 {
 		shown += " ± " + e.Figure.Format(clock)
 	}
@@ -81,7 +124,27 @@ func (e Expectation) Check(r *result.Run) (met bool, text string) {
 		margin = e.Figure.margin(r, e.tests)
 		shown += " ± " + e.Figure.Format(margin)
 	}
-	return e.holds(v-clock, margin) && e.holds(v+clock, margin), fmt.Sprintf("%s is %s, expected %s %s", e.Figure.Name, shown, e.Operator, e.written())
+	outcome := Failed
+	if e.holds(v-clock, margin) && e.holds(v+clock, margin) {
+		outcome = Met
+	}
+	return e.checked(outcome, &v, "is "+shown+",")
+}
+
+func (e Expectation) checked(outcome string, v *float64, is string) Checked {
+	return Checked{Expected: e.String(), Outcome: outcome, Value: v,
+		Text: fmt.Sprintf("%s %s expected %s", e.Figure.Name, is, strings.TrimPrefix(e.String(), e.Figure.Name+" "))}
+}
+
+// above returns the outcome of all values above v.
+func (e Expectation) above(v float64) string {
+	switch more := strings.HasPrefix(e.Operator, ">"); {
+	case more && e.holds(v, 0):
+		return Met
+	case !more && (v > e.Bound || v == e.Bound && e.Operator == "<"):
+		return Failed
+	}
+	return Undecided
 }
 
 // Among returns e for one of so many runs: the margin of backlog_growth is so wide that in at most
@@ -117,4 +180,10 @@ func (e Expectation) written() string {
 }
 
 // String returns e as ParseExpectation reads it.
-func (e Expectation) String() string { return e.Figure.Name + " " + e.Operator + " " + e.written() }
+func (e Expectation) String() string {
+	text := e.Figure.Name + " " + e.Operator + " " + e.written()
+	if e.Every > 0 {
+		text += inEvery + unit.Duration(e.Every).String()
+	}
+	return text
+}

@@ -36,6 +36,13 @@ func TestParseExpectation(t *testing.T) {
 		"e2e_service_time_p99_99 <= -1ms":     {-1e6, ""},
 		"host_cpu_busy_ratio <= 00000.80":     {0.8, "host_cpu_busy_ratio <= 0.8"},
 		"e2e_response_time_p99_9   <   50ms ": {50e6, "e2e_response_time_p99_9 < 50ms"},
+
+		"acked_per_s >= 9k/s in every 10s":               {9000, ""},
+		" e2e_response_time_max<=50ms in every   60s":    {50e6, "e2e_response_time_max <= 50ms in every 1m"},
+		"e2e_service_time_p90 <= 5ms in every 1s":        {5e6, ""},
+		"lag_peak < 100 in every 1m30s":                  {100, ""},
+		"queue_in_flight_peak <= 1000 in every 1h":       {1000, ""},
+		"delivered_bytes_per_s >= 5MB/s in every 1500ms": {5e6, "delivered_bytes_per_s >= 5MB/s in every 1.5s"},
 	} {
 		e, err := ParseExpectation(text)
 		if err != nil {
@@ -79,6 +86,11 @@ func TestParseExpectationSaysWhatWouldBeRight(t *testing.T) {
 		"acked_bytes_per_s >= 5MB":        `"5MB" does not say per what; write 5MB/s`,
 		"e2e_response_time_p99 <= 50":     `duration "50": it has no unit; write 50s or 50ms`,
 		"acked_ratio >= 0.9 and lost = 0": `"0.9 and lost = 0" is not a number`,
+
+		"acked_per_s >= 9k/s in every 10":           `duration "10": it has no unit; write 10s or 10ms`,
+		"acked_per_s >= 9k/s in every 0s":           "in every 0s: give 100ms to 24h, as in 10s",
+		"acked_ratio >= 0.9 in every 10s":           "in every 10s: intervals do not have acked_ratio; they have acked, acked_bytes_per_s,",
+		"e2e_response_time_p99_9 < 5ms in every 1s": "and of each time p50, p90, p99 and max",
 	} {
 		e, err := ParseExpectation(text)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), fmt.Sprintf("expectation %q: ", text)) {
@@ -94,41 +106,55 @@ func TestCheck(t *testing.T) {
 		d.ErrorNs = 2e6
 		r.Time["e2e_response_time"] = d
 	}
+	above := func(r *result.Run) {
+		d := r.Time["e2e_response_time"]
+		d.AtLeast = []string{"p99_ns"}
+		r.Time["e2e_response_time"] = d
+	}
+	const more = "e2e_response_time_p99 is more than 36.0 ms, for too many records had not ended; expected "
 	for _, c := range []struct {
 		expect string
 		change func(*result.Run)
-		met    bool
+		want   string
 		text   string
 	}{
-		{"e2e_response_time_p99 <= 50ms", nil, true, "e2e_response_time_p99 is 36.0 ms, expected <= 50ms"},
-		{"e2e_response_time_p99 <= 36ms", nil, true, "e2e_response_time_p99 is 36.0 ms, expected <= 36ms"},
-		{"e2e_response_time_p99 < 36ms", nil, false, "e2e_response_time_p99 is 36.0 ms, expected < 36ms"},
-		{"e2e_response_time_p99 <= 35.99ms", nil, false, "e2e_response_time_p99 is 36000000 ns, expected <= 35.99ms"},
-		{"e2e_response_time_p99 > 36ms", nil, false, "e2e_response_time_p99 is 36.0 ms, expected > 36ms"},
-		{"e2e_response_time_p99 >= 36ms", nil, true, "e2e_response_time_p99 is 36.0 ms, expected >= 36ms"},
-		{"e2e_response_time_p99 <= 38ms", apart, true, "e2e_response_time_p99 is 36.0 ms ± 2.00 ms, expected <= 38ms"},
-		{"e2e_response_time_p99 < 38ms", apart, false, "e2e_response_time_p99 is 36.0 ms ± 2.00 ms, expected < 38ms"},
-		{"e2e_response_time_p99 >= 34ms", apart, true, "e2e_response_time_p99 is 36.0 ms ± 2.00 ms, expected >= 34ms"},
-		{"e2e_response_time_p99 > 34ms", apart, false, "e2e_response_time_p99 is 36.0 ms ± 2.00 ms, expected > 34ms"},
-		{"e2e_response_time_p99 = 36ms", apart, false, "e2e_response_time_p99 is 36.0 ms ± 2.00 ms, expected = 36ms"},
-		{"acked_ratio >= 0.98501", nil, false, "acked_ratio is 0.985, expected >= 0.98501"},
-		{"lost = 5", nil, true, "lost is 5, expected = 5"},
-		{"lost = 4", nil, false, "lost is 5, expected = 4"},
-		{"backlog_growth <= 0", nil, false, "backlog_growth is 350/s ± 40.0/s, expected <= 0"},
-		{"backlog_growth <= 0", still, true, "backlog_growth is 39.0/s ± 40.0/s, expected <= 0"},
-		{"backlog_growth >= 310/s", nil, true, "backlog_growth is 350/s ± 40.0/s, expected >= 310/s"},
-		{"backlog_growth >= 391/s", nil, false, "backlog_growth is 350/s ± 40.0/s, expected >= 391/s"},
-		{"backlog_growth = 320/s", nil, true, "backlog_growth is 350/s ± 40.0/s, expected = 320/s"},
+		{"e2e_response_time_p99 <= 50ms", nil, Met, "e2e_response_time_p99 is 36.0 ms, expected <= 50ms"},
+		{"e2e_response_time_p99 <= 36ms", nil, Met, "e2e_response_time_p99 is 36.0 ms, expected <= 36ms"},
+		{"e2e_response_time_p99 < 36ms", nil, Failed, "e2e_response_time_p99 is 36.0 ms, expected < 36ms"},
+		{"e2e_response_time_p99 <= 35.99ms", nil, Failed, "e2e_response_time_p99 is 36000000 ns, expected <= 35.99ms"},
+		{"e2e_response_time_p99 > 36ms", nil, Failed, "e2e_response_time_p99 is 36.0 ms, expected > 36ms"},
+		{"e2e_response_time_p99 >= 36ms", nil, Met, "e2e_response_time_p99 is 36.0 ms, expected >= 36ms"},
+		{"e2e_response_time_p99 <= 38ms", apart, Met, "e2e_response_time_p99 is 36.0 ms ± 2.00 ms, expected <= 38ms"},
+		{"e2e_response_time_p99 < 38ms", apart, Failed, "e2e_response_time_p99 is 36.0 ms ± 2.00 ms, expected < 38ms"},
+		{"e2e_response_time_p99 >= 34ms", apart, Met, "e2e_response_time_p99 is 36.0 ms ± 2.00 ms, expected >= 34ms"},
+		{"e2e_response_time_p99 > 34ms", apart, Failed, "e2e_response_time_p99 is 36.0 ms ± 2.00 ms, expected > 34ms"},
+		{"e2e_response_time_p99 = 36ms", apart, Failed, "e2e_response_time_p99 is 36.0 ms ± 2.00 ms, expected = 36ms"},
+		{"e2e_response_time_p99 <= 50ms", above, Undecided, more + "<= 50ms"},
+		{"e2e_response_time_p99 <= 36ms", above, Undecided, more + "<= 36ms"},
+		{"e2e_response_time_p99 < 36ms", above, Failed, more + "< 36ms"},
+		{"e2e_response_time_p99 <= 35ms", above, Failed, more + "<= 35ms"},
+		{"e2e_response_time_p99 = 35ms", above, Failed, more + "= 35ms"},
+		{"e2e_response_time_p99 = 50ms", above, Undecided, more + "= 50ms"},
+		{"e2e_response_time_p99 >= 36ms", above, Met, more + ">= 36ms"},
+		{"e2e_response_time_p99 > 36ms", above, Undecided, more + "> 36ms"},
+		{"acked_ratio >= 0.98501", nil, Failed, "acked_ratio is 0.985, expected >= 0.98501"},
+		{"lost = 5", nil, Met, "lost is 5, expected = 5"},
+		{"lost = 4", nil, Failed, "lost is 5, expected = 4"},
+		{"backlog_growth <= 0", nil, Failed, "backlog_growth is 350/s ± 40.0/s, expected <= 0"},
+		{"backlog_growth <= 0", still, Met, "backlog_growth is 39.0/s ± 40.0/s, expected <= 0"},
+		{"backlog_growth >= 310/s", nil, Met, "backlog_growth is 350/s ± 40.0/s, expected >= 310/s"},
+		{"backlog_growth >= 391/s", nil, Failed, "backlog_growth is 350/s ± 40.0/s, expected >= 391/s"},
+		{"backlog_growth = 320/s", nil, Met, "backlog_growth is 350/s ± 40.0/s, expected = 320/s"},
 		{
-			"e2e_response_time_p99 <= 50ms", func(r *result.Run) { r.Time["e2e_response_time"] = result.Time{Count: 999} }, false,
+			"e2e_response_time_p99 <= 50ms", func(r *result.Run) { r.Time["e2e_response_time"] = result.Time{Count: 999} }, Undecided,
 			"e2e_response_time_p99 is not known: 999 records are too few for p99; expected <= 50ms",
 		},
 		{
-			"backlog_growth <= 0", func(r *result.Run) { r.Lag.BacklogGrowthPerS = nil }, false,
+			"backlog_growth <= 0", func(r *result.Run) { r.Lag.BacklogGrowthPerS = nil }, Undecided,
 			"backlog_growth is not known: it was not measured; expected <= 0",
 		},
 		{
-			"lag_peak <= 20000", func(r *result.Run) { r.Lag.PeakRecords = nil }, false,
+			"lag_peak <= 20000", func(r *result.Run) { r.Lag.PeakRecords = nil }, Undecided,
 			"lag_peak is not known: it was not measured; expected <= 20000",
 		},
 	} {
@@ -140,8 +166,12 @@ func TestCheck(t *testing.T) {
 		if c.change != nil {
 			c.change(r)
 		}
-		if met, text := e.Check(r); met != c.met || text != c.text {
-			t.Errorf("%s: %t, %q, want %t, %q", c.expect, met, text, c.met, c.text)
+		got := e.Check(r, nil)
+		if got.Outcome != c.want || got.Text != c.text || got.Expected != c.expect {
+			t.Errorf("%s: %+v, want %s, %q", c.expect, got, c.want, c.text)
+		}
+		if v, known := e.Figure.Value(r); known != (got.Value != nil) || known && *got.Value != v {
+			t.Errorf("%s: the value is %v, want %v", c.expect, got.Value, v)
 		}
 	}
 }
@@ -221,6 +251,7 @@ func FuzzParseExpectation(f *testing.F) {
 	for _, text := range []string{
 		"e2e_response_time_p99 <= 50ms", "backlog_growth <= -1/7s", "acked_ratio >= 99.9%", "failed=0", "rss_peak < 1.5KiB",
 		"acked_bytes_per_s >= 5MB/s", "drain_time <= 1h30m", "cpu_cores > 0.30000000000000000001", "lag_peak <= -0",
+		"acked_per_s >= 9k/s in every 10s", "e2e_response_time_p99 < 1ms in every 24h", "lag_peak < 7 in every 1m1.1s",
 	} {
 		f.Add(text)
 	}
@@ -230,11 +261,12 @@ func FuzzParseExpectation(f *testing.F) {
 			return
 		}
 		again, err := ParseExpectation(e.String())
-		if err != nil || again.String() != e.String() || again.Bound != e.Bound || again.Operator != e.Operator || again.Figure.Name != e.Figure.Name {
+		if err != nil || again.String() != e.String() || again.Bound != e.Bound || again.Operator != e.Operator || again.Figure.Name != e.Figure.Name || again.Every != e.Every {
 			t.Fatalf("%q is read as %s (%v), which reads %s (%v), %v", text, e, e.Bound, again, again.Bound, err)
 		}
-		if _, said := e.Check(run()); !strings.HasPrefix(said, e.Figure.Name+" is ") {
-			t.Fatalf("%q: %s", text, said)
+		r, intervals := series()
+		if got := e.Check(r, intervals); !strings.HasPrefix(got.Text, e.Figure.Name+" is ") {
+			t.Fatalf("%q: %s", text, got.Text)
 		}
 	})
 }

@@ -75,11 +75,11 @@ func (c SearchConfig) failures(r *result.Run, reached float64) (failures []strin
 			unit.PerSecond(reached), unit.PerSecond(r.Load.OfferedPerS)))
 	}
 	for _, e := range c.Expect {
-		met, text := e.Among(c.mostJudged()).Check(r)
-		if met {
+		checked := e.Among(c.mostJudged()).Check(r, nil)
+		if checked.Outcome == figure.Met {
 			continue
 		}
-		failures = append(failures, text)
+		failures = append(failures, checked.Text)
 		if metric, percentile := percentileOf(e.Figure); percentile > 0 && r.Time[metric].Count > 0 &&
 			e.Figure.Missing(r) != "" {
 			tooFew++

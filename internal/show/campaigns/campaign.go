@@ -38,10 +38,13 @@ type CampaignDocument struct {
 	// Against are the variants, each against its base; none if there are no variants, or one run of
 	// each.
 	Against []analysis.VariantComparison `json:"against,omitempty"`
+	// Expected are the runs with what was expected of them; none if nothing was.
+	Expected []report.RunExpected `json:"expected,omitempty"`
 	// Table is the table of a named answer; none without a named answer.
 	Table *AnswerTable `json:"answer_table,omitempty"`
 
 	study    *analysis.Study
+	judged   report.Judgement
 	answered answers.Answer
 }
 
@@ -94,6 +97,8 @@ func Analyse(c *result.RecordedCampaign, by string) (*CampaignDocument, error) {
 		Search: s.Search,
 		Cells:  []CellDocument{}, Answer: answerOf(s), Against: analysis.CompareVariants(s), study: s,
 	}
+	d.judged = report.JudgeCampaign(s.Recorded)
+	d.Expected = report.ExpectedOf(d.judged)
 	for _, c := range s.Cells {
 		d.Cells = append(d.Cells, CellDocument{Cell: c, Warnings: doubts(&c)})
 	}

@@ -47,6 +47,7 @@ func (d *CampaignDocument) markdown(w io.Writer) error {
 		markdownCells(m, d)
 		markdownCampaignAgainst(m, d)
 	}
+	report.MarkdownExpected(m, d.judged)
 	found, warnings := d.sentences()
 	for i := range found {
 		found[i] = layout.Prose(found[i])

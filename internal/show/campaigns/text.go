@@ -64,6 +64,7 @@ func (d *CampaignDocument) print(p *layout.Page) {
 		p.Line()
 	}
 	p.Text(0, d.state())
+	report.PrintExpected(p, d.judged)
 	switch all := d.study.Variants(); {
 	case d.Search != nil:
 	case d.Answer.Name != "":

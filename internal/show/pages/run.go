@@ -42,7 +42,10 @@ func Run(r *result.Recorded) *Page {
 	if a.System != nil {
 		p.Badges = append(p.Badges, Badge{"system", a.System.Status, toneOf(a.SystemStyle)})
 	}
-	p.Remarks = append(texts(Bad, a.Reasons...), texts(Doubtful, a.Warnings...)...)
+	for _, e := range a.Expected {
+		p.Remarks = append(p.Remarks, Text{toneOf(e.Style), e.Text})
+	}
+	p.Remarks = slices.Concat(p.Remarks, texts(Bad, a.Reasons...), texts(Doubtful, a.Warnings...))
 	when := layout.Moment(analysis.StartedAt(&r.Run), "2006-01-02 15:04:05 UTC")
 	p.Lines = filled(layout.List(info.ID, when), a.Made, a.Offer, a.Client)
 	p.Cards = cardsOf(&r.Run)

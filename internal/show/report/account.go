@@ -18,6 +18,7 @@ type Account struct {
 	SystemStyle, Fared  string
 	Reasons, Warnings   []string // why the run is invalid; other caveats, also about its files
 	Offer, Made, Client string   // the load, what made it, and the client's settings
+	Expected            []layout.Block
 	Found               []string
 	Sections            []layout.Section
 }
@@ -42,6 +43,11 @@ func AccountOf(r *result.Recorded) Account {
 		a.Found = Findings(analysis.Variants([]*result.Recorded{r}))
 	}
 	p := layout.NewPage(0, false)
+	PrintExpected(p, Judge([]*result.Recorded{r}))
+	for _, s := range p.Sections() {
+		a.Expected = append(a.Expected, s.Blocks...)
+	}
+	p = layout.NewPage(0, false)
 	printBody(p, r)
 	a.Sections = p.Sections()
 	return a

@@ -30,6 +30,7 @@ type RunDocument struct {
 	Method    int               `json:"method_version,omitempty"` // none of an imported run
 	Verdict   result.Verdict    `json:"verdict"`
 	System    *result.System    `json:"system,omitempty"` // none of a run that did not finish
+	Expected  []figure.Checked  `json:"expected,omitempty"`
 	Notes     []string          `json:"notes"`            // what was wrong with the files
 	Settings  map[string]string `json:"settings"`
 	// Figures are in the units of the document's head. A figure is null if it was
@@ -75,7 +76,7 @@ func documentOf(head Head, runs []*result.Recorded, series bool) RunsDocument {
 		run := RunDocument{
 			Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: analysis.StartedAt(&r.Run),
 			Method:  r.Run.Method(),
-			Verdict: r.Run.Verdict, System: systemOf(&r.Run),
+			Verdict: r.Run.Verdict, System: systemOf(&r.Run), Expected: figure.CheckAll(r),
 			Notes: append([]string{}, r.Notes...), Settings: figure.Settings(r.Run.Scenario),
 			Figures: map[string]*float64{},
 		}
@@ -118,6 +119,7 @@ func markdownRun(m *layout.Markdown, r *result.Recorded) {
 	m.Paragraph(layout.Prose(offer(&r.Run)))
 	m.Paragraph(layout.Prose(madeWith(&r.Run)))
 	markdownCaveats(m, []*result.Recorded{r})
+	MarkdownExpected(m, Judge([]*result.Recorded{r}))
 	if !r.Run.Finished() {
 		if command := collecting(&r.Run); command != "" {
 			m.Paragraph(layout.Prose(collectable), " ", layout.Code(command))
@@ -159,6 +161,7 @@ func markdownSeveral(m *layout.Markdown, runs []*result.Recorded) {
 	}
 	m.Line("### ", unit.Count(int64(len(runs))), " runs, ", unit.Count(int64(valid)), " valid", imported)
 	markdownHeadline(m, runs)
+	MarkdownExpected(m, Judge(runs))
 	markdownFootnotes(m, runs)
 	markdownCaveats(m, runs)
 	m.Paragraph("This table makes no claim of a difference: `kafka-bench compare` tests one.")

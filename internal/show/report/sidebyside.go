@@ -34,6 +34,7 @@ func Several(runs []*result.Recorded) []layout.Section {
 func printSeveral(p *layout.Page, runs []*result.Recorded) (compared []analysis.Variant) {
 	compared = analysis.Variants(runs)
 	PrintSideBySide(p, compared)
+	PrintExpected(p, Judge(runs))
 	printFootnotes(p, runs)
 	p.Heading("What it shows", "")
 	for _, sentence := range Findings(compared) {

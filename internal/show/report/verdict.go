@@ -23,6 +23,7 @@ func printVerdict(p *layout.Page, r *result.Recorded) {
 	}
 	p.Line(p.Paint(style, status), "  ", p.Paint(layout.Bold, info.Name), "  ", info.ID, between, when)
 	printSystem(p, &r.Run)
+	PrintExpected(p, Judge([]*result.Recorded{r}))
 	for _, reason := range v.Reasons {
 		p.Styled(layout.Red, "because", reason)
 	}
@@ -57,10 +58,13 @@ func printSystem(p *layout.Page, r *result.Run) {
 	if s == nil {
 		return
 	}
-	status := "SYSTEM " + strings.ToUpper(s.Status)
-	for i, line := range layout.WrapWords(status+"  "+outcome.Sentence(*s), p.Width-2) {
+	printStatus(p, outcomeStyle(s.Status), "SYSTEM "+strings.ToUpper(s.Status), outcome.Sentence(*s))
+}
+
+func printStatus(p *layout.Page, style, status, text string) {
+	for i, line := range layout.WrapWords(status+"  "+text, p.Width-2) {
 		if i == 0 {
-			p.Line(p.Paint(outcomeStyle(s.Status), status), strings.TrimPrefix(line, status))
+			p.Line(p.Paint(style, status), strings.TrimPrefix(line, status))
 			continue
 		}
 		p.Line("  ", line)

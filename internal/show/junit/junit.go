@@ -1,0 +1,209 @@
+// Package junit writes what was expected of runs as a JUnit XML file, which CI servers show as test
+// results: a suite for each run, with a case for its validity and one for each expectation. A
+// condition of a comparison is a case too.
+//
+// The file has only elements and attributes that Jenkins, GitLab and GitHub's actions read. Names
+// are the same in each build, so that a server can follow a case.
+package junit
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/report"
+)
+
+// Suites is the root element.
+type Suites struct {
+	XMLName  xml.Name `xml:"testsuites"`
+	Name     string   `xml:"name,attr"`
+	Tests    int      `xml:"tests,attr"`
+	Failures int      `xml:"failures,attr"`
+	Errors   int      `xml:"errors,attr"`
+	Time     Seconds  `xml:"time,attr"`
+	Suites   []Suite  `xml:"testsuite"`
+}
+
+// Suite is one run.
+type Suite struct {
+	Name       string      `xml:"name,attr"`
+	Tests      int         `xml:"tests,attr"`
+	Failures   int         `xml:"failures,attr"`
+	Errors     int         `xml:"errors,attr"`
+	Skipped    int         `xml:"skipped,attr"`
+	Time       Seconds     `xml:"time,attr"`
+	Timestamp  string      `xml:"timestamp,attr,omitempty"` // UTC
+	Properties *Properties `xml:"properties"`
+	Cases      []Case      `xml:"testcase"`
+}
+
+// Properties say what made a run.
+type Properties struct {
+	All []Property `xml:"property"`
+}
+
+// Property is a name with its value.
+type Property struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
+}
+
+// Case passed if it has none of the three outcomes.
+type Case struct {
+	ClassName string   `xml:"classname,attr"`
+	Name      string   `xml:"name,attr"`
+	Time      Seconds  `xml:"time,attr"`
+	Failure   *Outcome `xml:"failure"`
+	Error     *Outcome `xml:"error"` // undecided: a check that cannot fail must not pass
+	Skipped   *Outcome `xml:"skipped"`
+}
+
+// Outcome is why a case did not pass. Some servers show the message, others the text.
+type Outcome struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr,omitempty"`
+	Text    string `xml:",chardata"`
+}
+
+// Seconds is a time.
+type Seconds time.Duration
+
+// MarshalXMLAttr implements xml.MarshalerAttr.
+func (s Seconds) MarshalXMLAttr(name xml.Name) (xml.Attr, error) {
+	return xml.Attr{Name: name, Value: fmt.Sprintf("%.3f", time.Duration(s).Seconds())}, nil
+}
+
+// Names of cases.
+const (
+	validity = "measurement valid"
+	complete = "all runs made"
+)
+
+// Of returns the suites of a judgement. failed is why a command made no run, or not all; nil if it
+// made all.
+func Of(name string, j report.Judgement, failed error) *Suites {
+	all := &Suites{Name: name}
+	for _, r := range j.Runs {
+		all.add(suiteOf(name, r))
+	}
+	var why []string
+	why = append(why, j.Missing...)
+	if failed != nil {
+		why = append(why, failed.Error())
+	}
+	if len(why) > 0 {
+		all.add(Suite{Name: name, Cases: []Case{
+			{ClassName: name, Name: complete, Error: outcome("incomplete", strings.Join(why, "\n"))},
+		}})
+	}
+	return all
+}
+
+func outcome(kind, text string) *Outcome {
+	message, _, _ := strings.Cut(text, "\n")
+	return &Outcome{Message: message, Type: kind, Text: text}
+}
+
+func suiteOf(name string, r report.JudgedRun) Suite {
+	s := Suite{Name: r.Label, Properties: propertiesOf(&r.Run)}
+	class := r.Label
+	if name != r.Label {
+		class = name + "." + r.Label
+	}
+	if r.Run.Says("run.started_at") && !r.Run.Run.StartedAt.IsZero() {
+		s.Timestamp = r.Run.Run.StartedAt.UTC().Format("2006-01-02T15:04:05")
+	}
+	valid := Case{ClassName: class, Name: validity, Time: Seconds(lasted(&r.Run))}
+	run := &r.Run
+	switch reasons := strings.Join(run.Verdict.Reasons, "\n"); {
+	case run.Verdict.Status != result.Valid:
+		valid.Failure = outcome(result.Invalid, reasons)
+	case run.Run.Interrupted:
+		valid.Error = outcome(result.Interrupted, "the run was ended early")
+	case run.Run.Imported != nil:
+		valid.Skipped = outcome("", "another tool made the run, and its validity is not known")
+	}
+	s.Cases = []Case{valid}
+	for _, c := range r.Expected {
+		s.Cases = append(s.Cases, caseOf(class, c, valid.Failure != nil))
+	}
+	return s
+}
+
+// What an invalid run meets is skipped, because its figures are not to be relied on.
+func caseOf(class string, c figure.Checked, invalid bool) Case {
+	one := Case{ClassName: class, Name: c.Expected}
+	switch {
+	case c.Outcome == figure.Failed:
+		one.Failure = outcome(figure.Failed, c.Text)
+	case c.Outcome == figure.Undecided:
+		one.Error = outcome(figure.Undecided, c.Text)
+	case invalid:
+		one.Skipped = outcome("", "the run is invalid: "+c.Text)
+	}
+	return one
+}
+
+// lasted is the time with warm-up and drain.
+func lasted(r *result.Run) (d time.Duration) {
+	for _, p := range r.Run.Phases {
+		d += time.Duration(p.EndNs - p.StartNs)
+	}
+	return d
+}
+
+func propertiesOf(r *result.Run) *Properties {
+	all := &Properties{}
+	add := func(name, value string) {
+		if value != "" {
+			all.All = append(all.All, Property{name, value})
+		}
+	}
+	add("run.id", r.Run.ID)
+	add("kafka-bench.version", r.Run.Tool.Version)
+	add("kafka-bench.revision", r.Run.Tool.Revision)
+	if m := r.Method(); m > 0 {
+		add("method", fmt.Sprint(m))
+	}
+	add("cluster.kind", r.Run.Cluster.Kind)
+	add("cluster.id", r.Run.Cluster.ID)
+	add("cluster.version", r.Run.Cluster.Version)
+	add("driver", r.Run.Driver.Name)
+	add("driver.version", r.Run.Driver.Version)
+	if len(all.All) == 0 {
+		return nil
+	}
+	return all
+}
+
+func (s *Suites) add(one Suite) {
+	for _, c := range one.Cases {
+		one.Tests++
+		one.Time += c.Time
+		switch {
+		case c.Failure != nil:
+			one.Failures++
+		case c.Error != nil:
+			one.Errors++
+		case c.Skipped != nil:
+			one.Skipped++
+		}
+	}
+	s.Suites = append(s.Suites, one)
+	s.Tests, s.Failures, s.Errors, s.Time = s.Tests+one.Tests, s.Failures+one.Failures, s.Errors+one.Errors, s.Time+one.Time
+}
+
+// Write writes the file.
+func (s *Suites) Write(w io.Writer) error {
+	text, err := xml.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return fmt.Errorf("the JUnit file could not be encoded: %w", err)
+	}
+	_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text)
+	return err
+}
