@@ -212,6 +212,9 @@ var walls = map[string][]string{
 		"internal/show/answers", "internal/show/analysis", "internal/show/compared", "internal/show/layout", "internal/show/report", "internal/result/figure",
 		"internal/result", "internal/measure/stats", "internal/plan/unit",
 	},
+	"internal/show/junit": {
+		"internal/show/analysis", "internal/show/compared", "internal/show/report", "internal/result", "internal/result/figure",
+	},
 
 	"internal/show/follow":  {"internal/measure/latency", "internal/result"},
 	"internal/show/promrun": {"internal/show/follow", "internal/measure/latency", "internal/result"},
@@ -230,7 +233,7 @@ var walls = map[string][]string{
 		"kmq", "kmq/promkmq",
 		"internal/kafka/access", "internal/run/bench", "internal/run/fleet", "internal/run/fleet/control", "internal/run/fleet/echo", "internal/run/fleet/topic", "internal/run/judge", "internal/run/observe", "internal/run/calibrate", "internal/run/campaign", "internal/kafka/cluster", "internal/kafka/driver", "internal/run/remote",
 		"internal/kafka/driver/franz", "internal/kafka/driver/librdkafka", "internal/kafka/driver/sarama", "internal/kafka/driver/segmentio", "internal/result/figure", "internal/result/foreign", "internal/measure/latency", "internal/run/peers", "internal/kafka/probe",
-		"internal/show/analysis", "internal/show/chart", "internal/show/drawvg", "internal/show/campaigns", "internal/show/compared", "internal/show/layout", "internal/show/pages", "internal/show/report", "internal/show/web", "internal/result", "internal/result/outcome", "internal/plan/native", "internal/plan/scenario", "internal/plan/spelling", "internal/run/search", "internal/measure/stats", "internal/plan/unit",
+		"internal/show/analysis", "internal/show/chart", "internal/show/drawvg", "internal/show/campaigns", "internal/show/compared", "internal/show/junit", "internal/show/layout", "internal/show/pages", "internal/show/report", "internal/show/web", "internal/result", "internal/result/outcome", "internal/plan/native", "internal/plan/scenario", "internal/plan/spelling", "internal/run/search", "internal/measure/stats", "internal/plan/unit",
 	},
 }
 

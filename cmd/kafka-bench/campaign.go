@@ -22,7 +22,8 @@ import (
 // cluster on which it began.
 func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan, begun campaign.Origin, r rig,
 	stdout io.Writer) error {
-	v := newView(stdout, plan)
+	body := r.judging.body(stdout)
+	v := newView(body, plan)
 	v.full, v.pages, v.agents = r.full, r.pages, r.fleet.of() > 0
 	v.open(journal)
 	err := r.with(ctx, v, func(ctx context.Context, e campaign.Engine) error {
@@ -36,14 +37,15 @@ func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan
 	})
 	empty := journal.Empty()
 	if err = errors.Join(err, v.stop(), journal.Close()); empty || errors.Is(err, campaign.ErrOtherOrigin) {
-		return err // it cannot be resumed, or not with these flags
+		// It cannot be resumed, or not with these flags.
+		return with(err, r.judging.conclude(plan.Name, report.Judgement{}, err, stdout))
 	}
 	recorded, readErr := result.ReadCampaign(journal.Dir())
 	if readErr != nil {
 		return errors.Join(err, readErr)
 	}
-	reportErr := errors.Join(reportCampaign(stdout, recorded), writeStudyPage(r.page, recorded, stdout))
-	return with(concludeCampaign(recorded, err, resumeCommand(journal.Dir(), r.flags, r.fleet, r.page, r.watch)), reportErr)
+	reportErr := errors.Join(reportCampaign(body, recorded), writeStudyPage(r.page, recorded, body))
+	return with(concludeCampaign(recorded, err, resumeCommand(journal.Dir(), r), r.judging, stdout), reportErr)
 }
 
 func checkCluster(ctx context.Context, journal *campaign.Journal, plan campaign.Plan, begun campaign.Origin,
@@ -80,33 +82,30 @@ func reportCampaign(stdout io.Writer, c *result.RecordedCampaign) error {
 	return err
 }
 
-func concludeCampaign(c *result.RecordedCampaign, err error, resume string) error {
-	if !c.Campaign.Finished() {
+func concludeCampaign(c *result.RecordedCampaign, err error, resume string, flags judgingFlags, stdout io.Writer) error {
+	j := report.JudgeCampaign(c)
+	switch {
+	case !c.Campaign.Finished():
 		if err == nil || errors.Is(err, context.Canceled) {
 			err = errInterrupted
 		}
-		return fmt.Errorf("%w; %d of %d runs are made, go on with: %s", err, c.Campaign.Made(), len(c.Campaign.Runs),
+		err = fmt.Errorf("%w; %d of %d runs are made, go on with: %s", err, c.Campaign.Made(), len(c.Campaign.Runs),
 			resume)
+	case err == nil:
+		err = judged(j)
 	}
-	if err != nil {
-		return err
-	}
-	for _, run := range c.Campaign.Runs {
-		if run.Status != result.Valid {
-			return errInvalid
-		}
-	}
-	return nil
+	return with(err, flags.conclude(j.Name, j, nil, stdout))
 }
 
-func resumeCommand(dir string, flags engineFlags, agents fleetFlags, page string, watch pagesFlags) string {
-	words := slices.Concat([]string{"kafka-bench", "run", "--resume", dir}, flags.words(), agents.words(), watch.words())
-	switch page {
+func resumeCommand(dir string, r rig) string {
+	words := slices.Concat([]string{"kafka-bench", "run", "--resume", dir}, r.flags.words(), r.fleet.words(), r.watch.words(),
+		r.judging.words())
+	switch r.page {
 	case "":
 	case ownFolder:
 		words = append(words, "--page")
 	default:
-		words = append(words, "--page="+page)
+		words = append(words, "--page="+r.page)
 	}
 	for i, word := range words {
 		words[i] = shellWord(word)
@@ -126,7 +125,7 @@ func shellWord(word string) string {
 }
 
 // With --resume, the plannedFlags come from the campaign.
-var plannedFlags = []string{"set", "merge", "quick", "repeat", "order", "driver", "out"}
+var plannedFlags = []string{"set", "merge", "quick", "repeat", "order", "driver", "out", "expect"}
 
 func checkResume(c *cobra.Command, args []string) error {
 	var said []string
@@ -146,23 +145,24 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 	dir := filepath.Clean(flags.resume)
 	flags.out = filepath.Dir(dir) // runs are in the same folder as their campaign
 	served, servedErr := flags.pagesFlags.options()
-	r, err := newRig(flags.engineFlags, flags.fleetFlags, stderr, errors.Join(append(flags.checkProgress(), checkPage(flags.page), servedErr)...))
+	r, err := newRig(flags.engineFlags, flags.fleetFlags, flags.body(stderr),
+		errors.Join(append(flags.checkProgress(), flags.checkFiles(), servedErr)...))
 	if err != nil {
 		return err
 	}
-	r.page, r.served, r.watch = flags.page, served, flags.pagesFlags
-	r.full = flags.progress == fullProgress
 	recorded, err := result.ReadCampaign(dir)
 	if err != nil {
 		return err
 	}
+	r.take(flags, served, recorded.Campaign.Campaign.Expected)
 	if recorded.Campaign.Finished() {
-		_, err := fmt.Fprintf(stdout, "The campaign in %s is finished: %d of %d runs were made.\n", dir,
+		body := flags.body(stdout)
+		_, err := fmt.Fprintf(body, "The campaign in %s is finished: %d of %d runs were made.\n", dir,
 			recorded.Campaign.Made(), len(recorded.Campaign.Runs))
 		if !flags.dryRun {
-			err = errors.Join(err, writeStudyPage(flags.page, recorded, stdout))
+			err = errors.Join(err, writeStudyPage(flags.page, recorded, body))
 		}
-		return with(concludeCampaign(recorded, nil, ""), err)
+		return with(concludeCampaign(recorded, nil, "", flags.judgingFlags, stdout), err)
 	}
 	plan, err := campaign.Saved(&recorded.Campaign)
 	if err != nil {

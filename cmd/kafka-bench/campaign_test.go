@@ -371,12 +371,12 @@ func TestResumeCommand(t *testing.T) {
 			driver: "x", brokers: []string{"a:1", "b:2"}, clusterID: "I_-d", access: "my file's", keepTopics: true,
 		},
 	} {
-		if got := resumeCommand("runs/c", flags, fleetFlags{}, "", pagesFlags{}); got != want {
+		if got := resumeCommand("runs/c", rig{flags: flags}); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
 	for page, want := range map[string]string{ownFolder: "--page", "my page": "'--page=my page'"} {
-		if got := resumeCommand("runs/c", engineFlags{}, fleetFlags{}, page, pagesFlags{}); got != "kafka-bench run --resume runs/c "+want {
+		if got := resumeCommand("runs/c", rig{page: page}); got != "kafka-bench run --resume runs/c "+want {
 			t.Errorf("%q with a page", got)
 		}
 	}
@@ -384,7 +384,7 @@ func TestResumeCommand(t *testing.T) {
 		"--web": {web: anyFree}, "--web=127.0.0.1:8780": {web: "127.0.0.1:8780"},
 		"--metrics :9464 --metrics-token-file token": {metrics: ":9464", tokenFile: "token"},
 	} {
-		if got := resumeCommand("runs/c", engineFlags{}, fleetFlags{}, "", watch); got != "kafka-bench run --resume runs/c "+want {
+		if got := resumeCommand("runs/c", rig{watch: watch}); got != "kafka-bench run --resume runs/c "+want {
 			t.Errorf("%q with what is watched", got)
 		}
 	}
@@ -393,7 +393,7 @@ func TestResumeCommand(t *testing.T) {
 		"--agents 2 --placement any --key session.key": {agents: 2, placement: "any", key: "session.key"},
 		"--senders 1 --receivers 2":                    {senders: 1, receivers: 2, placement: "own"},
 	} {
-		if got := resumeCommand("runs/c", engineFlags{}, agents, "", pagesFlags{}); got != "kafka-bench run --resume runs/c "+want {
+		if got := resumeCommand("runs/c", rig{fleet: agents}); got != "kafka-bench run --resume runs/c "+want {
 			t.Errorf("%q with agents", got)
 		}
 	}

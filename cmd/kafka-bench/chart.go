@@ -115,8 +115,9 @@ func (f chartFlags) input(name string, dirs []string) (c chart.Chart, in chart.I
 	if len(faults) > 0 {
 		return c, in, errors.Join(faults...)
 	}
-	in.Campaign, in.Runs, err = readReported(dirs)
-	in.Runs, _ = result.Distinct(in.Runs) // a pattern may match a campaign and its runs
+	read, err := readReported(dirs)
+	in.Campaign = read.campaign
+	in.Runs, _ = result.Distinct(read.runs) // a pattern may match a campaign and its runs
 	if in.Campaign != nil {
 		in.Runs = nil // the chart chooses among the campaign's runs
 	}

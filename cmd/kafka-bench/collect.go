@@ -15,6 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet"
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 	"kafkabench.example/kafka-bench/internal/run/fleet/topic"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 type collectFlags struct {
@@ -98,10 +99,11 @@ func collect(ctx context.Context, flags collectFlags, stdout, stderr io.Writer) 
 	if err := printRun(stdout, outcome); err != nil {
 		return err
 	}
-	if outcome.Run.Verdict.Status != result.Valid {
-		return errInvalid
+	recorded, err := result.Read(outcome.Dir)
+	if err != nil {
+		return err
 	}
-	return nil
+	return judged(report.Judge([]*result.Recorded{recorded}))
 }
 
 func removeRun(ctx context.Context, flags collectFlags, a access.Access, plan bench.Plan) error {

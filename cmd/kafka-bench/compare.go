@@ -17,6 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/compared"
+	"kafkabench.example/kafka-bench/internal/show/junit"
 	"kafkabench.example/kafka-bench/internal/show/pages"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
@@ -26,6 +27,7 @@ type compareFlags struct {
 	figures []string
 	primary string
 	failIf  []string
+	junit   string
 	alpha   float64
 }
 
@@ -67,8 +69,8 @@ figures are shown. With too few runs to show a difference, the condition is
 undecided: a check that cannot fail must not pass. Neither does it pass if a run of
 either set is invalid or missing, because only the survivors would be compared.
 
-Exit codes: 0 compared, 1 a condition of --fail-if holds, 2 bad input or a
-condition that cannot be decided.`,
+Exit codes: 0 compared, 2 bad input, 4 a condition of --fail-if holds, 6 one cannot be
+decided.`,
 		Example: `  kafka-bench compare runs/before-1,runs/before-2 runs/after-1,runs/after-2
   kafka-bench compare 'runs/before-*' 'runs/after-*' --figures e2e_response_time_p99,acked_per_s
   kafka-bench compare 'runs/before-*' 'runs/after-*' --fail-if 'e2e_response_time_p99 worse by 10%' --format markdown`,
@@ -85,7 +87,8 @@ condition that cannot be decided.`,
 	f.StringVar(&flags.primary, "primary", "",
 		"the figure that is tested at the whole level (default: e2e_response_time_p99, or else the first figure of the sets that can be better or worse)")
 	f.StringArrayVar(&flags.failIf, "fail-if", nil,
-		"exit with 1 if this holds, as in 'e2e_response_time_p99 worse by 10%' (may be repeated)")
+		"exit with 4 if this holds, as in 'e2e_response_time_p99 worse by 10%' (may be repeated)")
+	f.StringVar(&flags.junit, "junit", "", "write the conditions of --fail-if to `FILE`, as JUnit XML for a CI server")
 	f.Float64Var(&flags.alpha, "alpha", analysis.DefaultAlpha,
 		"the chance of a false alarm of the primary figure, and of any other, 0.0001 to 0.5")
 	return c
@@ -142,7 +145,10 @@ func figuresNamed(names []string) ([]figure.Figure, error) {
 func compareSets(args []string, flags compareFlags, stdout io.Writer) error {
 	what, err := flags.options()
 	how, formatErr := flags.formatFlags.options(stdout)
-	if err := errors.Join(err, formatErr); err != nil {
+	if flags.junit != "" && len(flags.failIf) == 0 {
+		err = errors.Join(err, errors.New("--junit writes the conditions of --fail-if; add one, or leave it out"))
+	}
+	if err := errors.Join(err, formatErr, checkFile("--junit", flags.junit, junitFile)); err != nil {
 		return err
 	}
 	sets, err := readSets(args)
@@ -153,14 +159,16 @@ func compareSets(args []string, flags compareFlags, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := writeCompared(compared.ComparisonOf(found), how, stdout); err != nil {
+	inWords := compared.ComparisonOf(found)
+	if err := errors.Join(writeCompared(inWords, how, stdout), writeJUnit(flags.junit, junit.Compared(inWords.Checks))); err != nil {
 		return err
 	}
 	switch {
 	case found.Failed():
-		return errInvalid
+		return errFailed
 	case found.Undecided():
-		return errors.New("a condition of --fail-if cannot be decided: there are too few valid runs, some are left out, or they do not have the figure")
+		return fmt.Errorf("%w: a condition of --fail-if has too few valid runs, some are left out, or they do not have the figure",
+			errUndecided)
 	}
 	return nil
 }

@@ -41,9 +41,9 @@ func TestCompareCommand(t *testing.T) {
 		{"a dozen figures need more", []string{"runs/base-*", "runs/slow-*"}, exitValid, "A  runs/base-*"},
 		{"cells of a campaign", []string{"runs/sweep-acks:sweep-acks-1", "runs/sweep-acks:all", "--figures", "e2e_response_time_p99"}, exitValid, "B is shown to be worse"},
 		{"a campaign alone", []string{"runs/sweep-acks", "--figures", "e2e_response_time_p99"}, exitValid, "B  sweep-acks-all"},
-		{"a condition that holds", []string{"runs/base-*", "runs/slow-*", "--fail-if", worse + "10%"}, exitInvalid, "FAILED     B: " + worse + "10%"},
+		{"a condition that holds", []string{"runs/base-*", "runs/slow-*", "--fail-if", worse + "10%"}, exitFailed, "FAILED     B: " + worse + "10%"},
 		{"a condition that does not", []string{"runs/base-*", "runs/slow-*", "--fail-if", worse + "50%"}, exitValid, "passed     B: " + worse + "50%"},
-		{"two, of which one holds", []string{"runs/base-*", "runs/slow-*", "--fail-if", worse + "50%", "--fail-if", worse + "10%"}, exitInvalid, "FAILED     B: " + worse + "10%"},
+		{"two, of which one holds", []string{"runs/base-*", "runs/slow-*", "--fail-if", worse + "50%", "--fail-if", worse + "10%"}, exitFailed, "FAILED     B: " + worse + "10%"},
 		{"better is not worse", []string{"runs/slow-*", "runs/base-*", "--fail-if", worse + "0%"}, exitValid, "passed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestCompareCommand(t *testing.T) {
 func TestCompareUndecided(t *testing.T) {
 	recorded(t)
 	got := invoke(t, "compare", "runs/few-*", "runs/slow-1,runs/slow-2,runs/slow-3", "--fail-if", "e2e_response_time_p99 worse by 10%")
-	if got.code != exitBadInput || !strings.Contains(got.stdout, "UNDECIDED") || !strings.Contains(got.stdout, "1 more of each would do") || !strings.Contains(got.message(), "cannot be decided") {
+	if got.code != exitUndecided || !strings.Contains(got.stdout, "UNDECIDED") || !strings.Contains(got.stdout, "1 more of each would do") || !strings.Contains(got.message(), "undecided: a condition of --fail-if") {
 		t.Errorf("exit code %d, %q\n%s", got.code, got.stderr, got.stdout)
 	}
 }

@@ -53,6 +53,7 @@ func printPlan(w io.Writer, p campaign.Plan, turns []campaign.PlannedRun, r rig,
 		{"topics", topicsOf(needs, flags.keepTopics)},
 		{"disk", disk(needs, flags)},
 	}}
+	table.Rows = append(table.Rows, []string{"expected", strings.Join(p.Expected, ", ")})
 	table.Rows = append(table.Rows, r.rows(where)...)
 	table.Rows = slices.DeleteFunc(table.Rows, func(row []string) bool { return row[1] == "" })
 	return table.Print(w)

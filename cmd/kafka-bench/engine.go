@@ -111,6 +111,8 @@ type rig struct {
 	access   access.Access
 	progress func(string)
 	page     string // file of the page at the end; "" is none
+	judging  judgingFlags
+	expected []string // of every run
 	full     bool
 	watch    pagesFlags
 	served   web.Options
@@ -124,6 +126,11 @@ func newRig(f engineFlags, agents fleetFlags, stderr io.Writer, others error) (r
 	var err error
 	r.access, err = f.readAccess(r.progress)
 	return r, errors.Join(others, err, f.check(), agents.check(f))
+}
+
+func (r *rig) take(f runFlags, served web.Options, expected []string) {
+	r.page, r.served, r.watch = f.page, served, f.pagesFlags
+	r.judging, r.expected, r.full = f.judgingFlags, expected, f.progress == fullProgress
 }
 
 func (r rig) makers() campaign.Makers {
@@ -286,7 +293,7 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 		Source: source, Fleet: agents,
 		Open: driverNamed,
 		Bench: bench.Config{
-			Out: r.flags.out, KeepTopics: r.flags.keepTopics, Tool: tool(),
+			Out: r.flags.out, KeepTopics: r.flags.keepTopics, Tool: tool(), Expected: r.expected,
 			Worker: worker, Watch: v, Interrupt: interrupt, Caveats: machine.Caveats, DiskYardsticks: machine.DiskYardsticks(),
 			Probes: r.flags.in.probes,
 		},

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"slices"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
@@ -13,22 +15,42 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet"
 )
 
-// The exit codes are part of the command line's contract.
+// The exit codes are part of the command line's contract. 5 is reserved for a guard that ends a run.
 const (
 	exitValid       = 0
-	exitInvalid     = 1 // a run was invalid, or an expectation failed
+	exitInvalid     = 1 // a run is invalid, or no rate holds
 	exitBadInput    = 2
 	exitUnreachable = 3 // Kafka is not reachable, refuses, or cannot be started
+	exitFailed      = 4 // an expectation or a condition of --fail-if does not hold
+	exitUndecided   = 6 // an expectation or a condition of --fail-if is not decided
 	exitInterrupted = 130
 )
 
-// errInvalid and errInterrupted end a command whose output has already said everything.
+// precedence orders the codes of errors that occur together: the first one wins. 5 comes second.
+var precedence = []int{exitInterrupted, exitUnreachable, exitBadInput, exitInvalid, exitFailed, exitUndecided}
+
+// errInvalid, errFailed and errUndecided end a command whose output has already said everything.
 var (
 	errInvalid       = errors.New("a run is invalid")
+	errFailed        = errors.New("an expectation does not hold")
+	errUndecided     = errors.New("undecided")
 	errInterrupted   = errors.New("interrupted")
 	errNotHandedIn   = errors.New("the agent did not hand in its part")
 	errNoCoordinator = errors.New("the agent has no coordinator")
 )
+
+// kinds has the code of each kind of error, in the order of precedence. All others are bad input.
+var kinds = []struct {
+	err  error
+	code int
+}{
+	{errInterrupted, exitInterrupted}, {context.Canceled, exitInterrupted},
+	{errNoCoordinator, exitUnreachable}, {fleet.ErrAgents, exitUnreachable}, {cluster.ErrUnreachable, exitUnreachable},
+	{cluster.ErrRefused, exitUnreachable}, {cluster.ErrUnavailable, exitUnreachable}, {cluster.ErrNotUp, exitUnreachable},
+	{errInvalid, exitInvalid}, {errNotHandedIn, exitInvalid}, {bench.ErrNotSaved, exitInvalid}, {bench.ErrNoPart, exitInvalid},
+	{campaign.ErrAgentLost, exitInvalid},
+	{errFailed, exitFailed}, {errUndecided, exitUndecided},
+}
 
 func with(outcome, failed error) error {
 	if failed == nil {
@@ -45,25 +67,36 @@ func exitCode(stderr io.Writer, err error) int {
 	}
 	var mistakes scenario.Mistakes
 	switch {
-	case err == errInvalid: //nolint:errorlint // alone: the report has said it already
+	case err == errInvalid || err == errFailed || err == errUndecided: //nolint:errorlint // alone: the output has said it
 	case errors.As(err, &mistakes):
 		fmt.Fprintln(stderr, err)
 	default:
 		fmt.Fprintf(stderr, "kafka-bench: %v\n", err)
 	}
-	switch {
-	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled):
-		return exitInterrupted
-	case errors.Is(err, errNoCoordinator), errors.Is(err, fleet.ErrAgents):
-		return exitUnreachable
-	case errors.Is(err, errInvalid), errors.Is(err, errNotHandedIn), errors.Is(err, bench.ErrNotSaved),
-		errors.Is(err, bench.ErrNoPart), errors.Is(err, campaign.ErrAgentLost):
-		return exitInvalid
-	}
-	for _, kind := range []error{cluster.ErrUnreachable, cluster.ErrRefused, cluster.ErrUnavailable, cluster.ErrNotUp} {
-		if errors.Is(err, kind) {
-			return exitUnreachable
+	codes := codesOf(err)
+	for _, code := range precedence {
+		if slices.Contains(codes, code) {
+			return code
 		}
 	}
 	return exitBadInput
+}
+
+var joined = reflect.TypeOf(errors.Join(errInvalid))
+
+// codesOf returns a code for each error that err joins. Any other error that wraps several is one
+// error, and parts of an unknown kind only describe it.
+func codesOf(err error) (codes []int) {
+	if reflect.TypeOf(err) == joined {
+		for _, part := range err.(interface{ Unwrap() []error }).Unwrap() { //nolint:errorlint // only err itself
+			codes = append(codes, codesOf(part)...)
+		}
+		return codes
+	}
+	for _, kind := range kinds {
+		if errors.Is(err, kind.err) {
+			return []int{kind.code}
+		}
+	}
+	return []int{exitBadInput}
 }

@@ -18,12 +18,20 @@ const (
 )
 
 func checkPage(file string) error {
-	if file == "" || file == ownFolder {
+	if file == ownFolder {
+		return nil
+	}
+	return checkFile("--page", file, pageFile)
+}
+
+// checkFile refuses a file that cannot be written at the end; "" is no file.
+func checkFile(flag, file, example string) error {
+	if file == "" {
 		return nil
 	}
 	there, missing := os.Stat(file)
 	if missing == nil && there.IsDir() {
-		return fmt.Errorf("--page %s is a folder; name a file, as in %s", file, filepath.Join(file, pageFile))
+		return fmt.Errorf("%s %s is a folder; name a file, as in %s", flag, file, filepath.Join(file, example))
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o644) // existing content stays
 	if err == nil {
@@ -33,7 +41,7 @@ func checkPage(file string) error {
 		err = os.Remove(file)
 	}
 	if err != nil {
-		return fmt.Errorf("--page: %w", err)
+		return fmt.Errorf("%s: %w", flag, err)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -14,8 +13,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
-
-	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
 func TestOutOfReach(t *testing.T) {
@@ -212,26 +209,6 @@ func withoutTopic(message string) string {
 		return message
 	}
 	return before + `"TOPIC"` + after
-}
-
-func TestExitCodes(t *testing.T) {
-	for code, errs := range map[int][]error{
-		exitValid:       {nil},
-		exitInvalid:     {errInvalid},
-		exitBadInput:    {errors.New("any other"), &cluster.Error{Kind: cluster.ErrInput}, cluster.ErrAlreadyUp},
-		exitUnreachable: {cluster.ErrUnreachable, cluster.ErrRefused, cluster.ErrUnavailable, cluster.ErrNotUp},
-		exitInterrupted: {errInterrupted},
-	} {
-		for _, err := range errs {
-			var stderr strings.Builder
-			if got := exitCode(&stderr, err); got != code {
-				t.Errorf("%v has exit code %d, want %d", err, got, code)
-			}
-			if said := stderr.String(); strings.Count(said, "\n") > 1 || (said == "") != (err == nil || errors.Is(err, errInvalid)) {
-				t.Errorf("%v says %q", err, said)
-			}
-		}
-	}
 }
 
 func TestContradictedCluster(t *testing.T) {

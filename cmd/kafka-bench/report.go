@@ -20,6 +20,7 @@ import (
 
 type reportFlags struct {
 	formatFlags
+	judgingFlags
 	by      string
 	summary bool
 	series  bool
@@ -51,12 +52,19 @@ and measured, and whether they agree with run.json. --hlog-merge writes them to 
 HdrHistogram log, with a tag for each run and metric, for the usual tools.
 
 A percentile is printed if at least 10 values lie beyond it: p99.99 from 100,000
-values on.`,
+values on.
+
+With --expect, --junit or --quiet it judges the runs, as run does. Without them it only
+shows what was expected of them.
+
+Exit codes: 0 shown; judged: 1 a run is invalid, 4 an expectation does not hold, 6 one is
+not decided, or a run is missing; 2 bad input.`,
 		Example: `  kafka-bench report runs/20261121T200000Z-overload-k3x7qa
   kafka-bench report runs/20261121T200000Z-overload-k3x7qa --format markdown
   kafka-bench report runs/20261121T200000Z-overload-k3x7qa --format html > overload.html
   kafka-bench report runs/20261121T200000Z-overload-k3x7qa --format csv --table intervals
   kafka-bench report runs/20261121T200000Z-overload-k3x7qa --format json --series
+  kafka-bench report runs/20261121T200000Z-overload-k3x7qa --expect 'acked_ratio >= 0.5' --junit kafka-bench.xml
   kafka-bench report runs/20261121T200000Z-overload-k3x7qa --hlog-summary --hlog-merge all.hlog`,
 		Args: needs(1, math.MaxInt, "a RUN: the folder of a run (kafka-bench list)"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -64,6 +72,7 @@ values on.`,
 		},
 	}
 	flags.add(c)
+	addJudging(c, &flags.judgingFlags)
 	f := c.Flags()
 	f.StringVar(&flags.table, "table", "", "the table of a CSV: "+report.Tables())
 	f.StringVar(&flags.by, "by", "", "the figure that a campaign's scenarios are ranked by, as in acked_per_s")
@@ -122,10 +131,37 @@ func renderReport(args []string, flags reportFlags, stdout io.Writer) error {
 	if flags.series && options.Format != report.AsJSON {
 		return errors.New("--series is only for JSON; add --format json, or leave it out")
 	}
-	campaign, runs, err := readReported(args)
+	expected, err := parseExpectations(flags.expect)
+	if err := errors.Join(err, checkFile("--junit", flags.junit, junitFile)); err != nil {
+		return err
+	}
+	read, err := readReported(args)
 	if err != nil {
 		return err
 	}
+	judges := flags.quiet || flags.junit != "" || len(expected) > 0
+	switch {
+	case judges && (flags.summary || flags.merge != ""):
+		return errors.New("--hlog-summary and --hlog-merge judge no run; leave --expect, --junit and --quiet out")
+	case judges && read.searches:
+		return errors.New("a search judges its own probes; name the folder of a run, or leave --expect, --junit and --quiet out")
+	case flags.quiet && options.Format != report.AsText:
+		return errors.New("--quiet prints lines of text; leave --format out, or --quiet")
+	}
+	for _, r := range read.runs {
+		for _, e := range expected {
+			r.Expected = append(r.Expected, e.String())
+		}
+	}
+	if err := renderRead(read, flags, options, flags.body(stdout)); err != nil || !judges {
+		return err
+	}
+	name, j := read.judge()
+	return with(judged(j), flags.conclude(name, j, nil, stdout))
+}
+
+func renderRead(read reported, flags reportFlags, options report.Options, stdout io.Writer) error {
+	campaign, runs := read.campaign, read.runs
 	switch {
 	case flags.by != "" && campaign == nil:
 		return errors.New("--by ranks the scenarios of a campaign; name one campaign's folder, or leave it out")
@@ -149,32 +185,56 @@ func renderReport(args []string, flags reportFlags, stdout io.Writer) error {
 	return report.Runs(stdout, runs, options)
 }
 
-// A campaign's folder stands for its runs; if it is the only folder, readReported returns the
-// campaign too.
-func readReported(dirs []string) (campaign *result.RecordedCampaign, runs []*result.Recorded, err error) {
+// reported is what a report shows.
+type reported struct {
+	campaign *result.RecordedCampaign // if it is the only folder
+	runs     []*result.Recorded
+	missing  []string // planned runs of campaigns
+	searches bool
+}
+
+func (r reported) judge() (name string, j report.Judgement) {
+	if r.campaign != nil {
+		j = report.JudgeCampaign(r.campaign)
+		return j.Name, j
+	}
+	once, _ := result.Distinct(r.runs)
+	j = report.Judge(once)
+	j.Missing = r.missing
+	name = "runs"
+	if len(once) == 1 {
+		name = once[0].Run.Run.Name
+	}
+	return name, j
+}
+
+// A campaign's folder stands for its runs.
+func readReported(dirs []string) (all reported, err error) {
 	for _, dir := range dirs {
 		c, err := result.ReadCampaign(dir)
 		if errors.Is(err, result.ErrNotACampaign) {
 			run, err := result.Read(dir)
 			if err != nil {
-				return nil, nil, err
+				return reported{}, err
 			}
-			runs = append(runs, run)
+			all.runs = append(all.runs, run)
 			continue
 		}
 		if err != nil {
-			return nil, nil, err
+			return reported{}, err
 		}
-		campaign = c
-		runs = append(runs, readable(c.Runs)...)
+		all.campaign = c
+		all.runs = append(all.runs, readable(c.Runs)...)
+		all.missing = append(all.missing, report.JudgeCampaign(c).Missing...)
+		all.searches = all.searches || c.Campaign.Search != nil
 	}
 	if len(dirs) > 1 {
-		campaign = nil
+		all.campaign = nil
 	}
-	if campaign == nil && len(runs) == 0 {
-		return nil, nil, errors.New("these campaigns have no run that can be read")
+	if all.campaign == nil && len(all.runs) == 0 {
+		return reported{}, errors.New("these campaigns have no run that can be read")
 	}
-	return campaign, runs, nil
+	return all, nil
 }
 
 func readable(planned []*result.Recorded) (runs []*result.Recorded) {

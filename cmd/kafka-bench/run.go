@@ -13,6 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 type runFlags struct {
@@ -20,6 +21,7 @@ type runFlags struct {
 	scenarioFlags
 	pagesFlags
 	fleetFlags
+	judgingFlags
 
 	repeat   optionalInt
 	order    string // "": as the scenario says
@@ -65,10 +67,15 @@ complete in its tab, and nothing stays running. --metrics exports the run to
 Prometheus, and waits at the end for one more scrape, at most 15 s. A process of its
 own serves both.
 
-Exit codes: 0 valid, 1 invalid run, 2 bad input, 3 cluster out of reach,
-130 interrupted (what was measured is saved). They are about the measurement: a
-valid run exits with 0 even if its brokers died for good, and the report says so
-in the line SYSTEM.`
+--expect bounds a figure of every run, as in 'e2e_response_time_p99 < 20ms'. With
+"in every 10s" the bound is for each stretch of the window: counts, rates, lag peaks and
+maxima, and percentiles if the stretch is one sampling.interval. What was expected is
+recorded with the run. --junit writes the outcomes for a CI server.
+
+Exit codes: 0 valid, 1 invalid run, 2 bad input, 3 cluster out of reach, 4 an
+expectation does not hold, 6 one is not decided, 130 interrupted (what was measured is
+saved). Without --expect they are only about the measurement: a valid run exits with 0
+even if its brokers died for good, and the report says so in the line SYSTEM.`
 
 const runExample = `  kafka-bench run quick
   kafka-bench run overload overload-loose overload-tight
@@ -77,6 +84,7 @@ const runExample = `  kafka-bench run quick
   kafka-bench run throughput-producer --quick
   kafka-bench run baseline --driver sarama
   kafka-bench run overload --web
+  kafka-bench run baseline --expect 'e2e_response_time_p99 < 20ms' --junit kafka-bench.xml --quiet
   kafka-bench run backpressure-study --set 'variants=[off, credit]'
   kafka-bench run my-scenario.yaml --brokers kafka-1:9092 --cluster-id 5L6g3nShT-eMCtK--X86sw
   kafka-bench run baseline --merge small-machine.yaml
@@ -119,6 +127,7 @@ func runCommand(in surroundings) *cobra.Command {
 	addEngine(c, &flags.engineFlags)
 	addPages(c, &flags.pagesFlags)
 	addFleet(c, &flags.fleetFlags)
+	addJudging(c, &flags.judgingFlags)
 	f := c.Flags()
 	f.Var(&flags.repeat, "repeat", "runs of each scenario, 1 to 1000 (default: as the scenario says)")
 	f.StringVar(&flags.order, "order", "", "interleaved (A B A B) or blocked (A A B B) (default: as the scenario says)")
@@ -158,12 +167,11 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 		err = flags.fleetFlags.able(plan.Scenarios()...)
 	}
 	served, servedErr := flags.pagesFlags.options(args...)
-	r, err := newRig(flags.engineFlags, flags.fleetFlags, stderr, errors.Join(err, checkPage(flags.page), servedErr))
+	r, err := newRig(flags.engineFlags, flags.fleetFlags, flags.body(stderr), errors.Join(err, flags.checkFiles(), servedErr))
 	if err != nil {
 		return err
 	}
-	r.page, r.served, r.watch = flags.page, served, flags.pagesFlags
-	r.full = flags.progress == fullProgress
+	r.take(flags, served, plan.Expected)
 	at, err := r.check(ctx, plan.Scenarios()...)
 	if err != nil {
 		return err
@@ -212,6 +220,10 @@ func (f runFlags) plan(args []string) (campaign.Plan, error) {
 		suites = append(suites, suite)
 	}
 	faults = append(faults, f.checkProgress()...)
+	expected, err := parseExpectations(f.expect)
+	if err != nil {
+		faults = append(faults, err)
+	}
 	if f.repeat.given && (f.repeat.n < 1 || f.repeat.n > maxRepeat) {
 		faults = append(faults, fmt.Errorf("--repeat %d: give 1 to %d", f.repeat.n, maxRepeat))
 	}
@@ -226,6 +238,9 @@ func (f runFlags) plan(args []string) (campaign.Plan, error) {
 	if err != nil {
 		return plan, err
 	}
+	if plan.Expected, err = suited(expected, plan.Cells); err != nil {
+		return plan, err
+	}
 	if plan.Single() && plan.Seed != 0 {
 		plan.Notes = append(plan.Notes,
 			"seed: it orders several runs, and there is one; load.record.seed is the seed of the payload")
@@ -237,7 +252,14 @@ func (f runFlags) plan(args []string) (campaign.Plan, error) {
 	return plan, f.keepable(each...)
 }
 
+func (f runFlags) checkFiles() error {
+	return errors.Join(checkPage(f.page), checkFile("--junit", f.junit, junitFile))
+}
+
 func (f runFlags) checkProgress() (faults []error) {
+	if f.quiet && f.progress == fullProgress {
+		faults = append(faults, errors.New("--quiet prints no progress; leave it or --progress full out"))
+	}
 	if f.progress != shortProgress && f.progress != fullProgress {
 		faults = append(faults, fmt.Errorf("--progress %s: choose %s or %s", f.progress, shortProgress, fullProgress))
 	}
@@ -245,22 +267,26 @@ func (f runFlags) checkProgress() (faults []error) {
 }
 
 func runSingle(ctx context.Context, plan campaign.Plan, r rig, stdout io.Writer) error {
-	s := plan.Cells[0].Scenario
-	v := newView(stdout, plan)
+	s, body := plan.Cells[0].Scenario, r.judging.body(stdout)
+	v := newView(body, plan)
 	v.full, v.pages, v.agents = r.full, r.pages, r.fleet.of() > 0
-	return r.with(ctx, v, func(ctx context.Context, e campaign.Engine) error {
+	var j report.Judgement
+	err := r.with(ctx, v, func(ctx context.Context, e campaign.Engine) error {
 		v.begin(0)
 		outcome, err := e.Make(ctx, s, nil)
 		if err != nil {
 			return errors.Join(campaign.Failure(s, err), v.stop())
 		}
-		err = errors.Join(v.end(0, outcome), writeRunPage(r.page, outcome.Dir, stdout))
-		switch {
-		case outcome.Run.EndedByUser():
-			return with(errInterrupted, err)
-		case outcome.Run.Verdict.Status != result.Valid:
-			return with(errInvalid, err)
+		err = errors.Join(v.end(0, outcome), writeRunPage(r.page, outcome.Dir, body))
+		recorded, readErr := result.Read(outcome.Dir)
+		if readErr != nil {
+			return errors.Join(err, readErr)
 		}
-		return err
+		j = report.Judge([]*result.Recorded{recorded})
+		if outcome.Run.EndedByUser() {
+			return with(errInterrupted, err)
+		}
+		return with(judged(j), err)
 	})
+	return with(err, r.judging.conclude(s.Name, j, err, stdout))
 }

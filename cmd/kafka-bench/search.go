@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
-	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 	"kafkabench.example/kafka-bench/internal/run/search"
 	"kafkabench.example/kafka-bench/internal/show/campaigns"
@@ -131,12 +130,8 @@ func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, notes []stri
 		if len(expect) == 0 {
 			expect = campaign.DefaultExpectations(cfg.Scenario)
 		}
-		for _, text := range expect {
-			e, err := figure.ParseExpectation(text)
-			if err != nil {
-				faults = append(faults, fmt.Errorf("--expect: %w", err))
-			}
-			cfg.Expect = append(cfg.Expect, e)
+		if cfg.Expect, err = parseExpectations(expect); err != nil {
+			faults = append(faults, err)
 		}
 	}
 	if len(faults) > 0 {

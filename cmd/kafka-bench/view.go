@@ -231,7 +231,15 @@ func (v *view) end(place int, o *bench.Outcome) error {
 		return err
 	}
 	if v.brief {
-		_, err := fmt.Fprintf(v.out, "  %s\n", inBrief(o))
+		text := inBrief(o)
+		if len(o.Run.Run.Expected) > 0 {
+			recorded, err := result.Read(o.Dir)
+			if err != nil {
+				return err
+			}
+			text += " · " + report.Judge([]*result.Recorded{recorded}).InBrief()
+		}
+		_, err := fmt.Fprintf(v.out, "  %s\n", text)
 		return err
 	}
 	return printRun(v.out, o)

@@ -31,6 +31,7 @@ type Plan struct {
 	Senders   int // with Apart, the first Senders parts send; otherwise 0
 	Cluster   result.Cluster
 	Tool      result.Tool
+	Expected  []string
 	Warnings  []string
 }
 

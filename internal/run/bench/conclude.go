@@ -33,7 +33,7 @@ func Conclude(cfg Config, plan Plan, handed Handed) (_ *Outcome, err error) {
 	if cfg.Scenario, err = scenario.Parse("the run's scenario", plan.Scenario); err != nil {
 		return nil, err
 	}
-	cfg.Tool = plan.Tool
+	cfg.Tool, cfg.Expected = plan.Tool, plan.Expected
 	r := newRun(cfg)
 	if r.asked, err = scenario.Parse("the run's scenario", plan.Asked); err != nil {
 		return nil, err

@@ -146,8 +146,8 @@ func (r *run) info() result.Info {
 		Interrupted: r.interrupted, Tool: r.cfg.Tool, MethodVersion: result.Method,
 		Host:        result.Host(probe.DescribeHost()),
 		Topic:       r.topic.Name,
-		NotMeasured: r.plan.unknown,
-		Phases:      r.phases(),
+		NotMeasured: r.plan.unknown, Expected: r.cfg.Expected,
+		Phases: r.phases(),
 	}
 	if r.cfg.Cluster != nil {
 		info.Cluster = clusterOf(r.cfg)

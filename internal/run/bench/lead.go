@@ -179,6 +179,6 @@ func (l *leader) makePlan(ctx context.Context) (Plan, error) {
 		From: l.from, ReadTo: l.readTo, Shares: shares, Parts: l.cfg.Fleet.Parts(),
 		Placement: Placed(l.cfg.Scenario, l.cfg.Fleet.Placement()),
 		Senders:   l.cfg.Fleet.Senders(),
-		Cluster:   clusterOf(l.cfg), Tool: l.cfg.Tool, Warnings: l.warnings,
+		Cluster:   clusterOf(l.cfg), Tool: l.cfg.Tool, Expected: l.cfg.Expected, Warnings: l.warnings,
 	}, nil
 }

@@ -69,6 +69,9 @@ func (c SearchConfig) Check() error {
 		"scenario %s holds its consumers, so that they cannot keep up with any rate; leave consume.hold out", s.Name)
 	fault(c.Probe <= 0, "a probe of %v measures nothing; give 10s, or more", c.Probe)
 	fault(c.Confirm < c.Probe, "a confirmation of %v is no longer than a probe of %v; give more", c.Confirm, c.Probe)
+	for _, e := range c.Expect {
+		fault(e.Every > 0, "expectation %q: a search judges the whole window of a probe; leave \"in every\" out", e)
+	}
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}

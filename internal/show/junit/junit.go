@@ -15,6 +15,8 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/compared"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -71,11 +73,11 @@ type Outcome struct {
 }
 
 // Seconds is a time.
-type Seconds time.Duration
+type Seconds float64
 
 // MarshalXMLAttr implements xml.MarshalerAttr.
 func (s Seconds) MarshalXMLAttr(name xml.Name) (xml.Attr, error) {
-	return xml.Attr{Name: name, Value: fmt.Sprintf("%.3f", time.Duration(s).Seconds())}, nil
+	return xml.Attr{Name: name, Value: fmt.Sprintf("%.3f", s)}, nil
 }
 
 // Names of cases.
@@ -118,7 +120,7 @@ func suiteOf(name string, r report.JudgedRun) Suite {
 	if r.Run.Says("run.started_at") && !r.Run.Run.StartedAt.IsZero() {
 		s.Timestamp = r.Run.Run.StartedAt.UTC().Format("2006-01-02T15:04:05")
 	}
-	valid := Case{ClassName: class, Name: validity, Time: Seconds(lasted(&r.Run))}
+	valid := Case{ClassName: class, Name: validity, Time: lasted(&r.Run)}
 	run := &r.Run
 	switch reasons := strings.Join(run.Verdict.Reasons, "\n"); {
 	case run.Verdict.Status != result.Valid:
@@ -149,12 +151,30 @@ func caseOf(class string, c figure.Checked, invalid bool) Case {
 	return one
 }
 
-// lasted is the time with warm-up and drain.
-func lasted(r *result.Run) (d time.Duration) {
-	for _, p := range r.Run.Phases {
-		d += time.Duration(p.EndNs - p.StartNs)
+// Compared returns a case for each condition of a comparison.
+func Compared(checks []compared.Check) *Suites {
+	s := Suite{Name: "compare"}
+	for _, c := range checks {
+		one := Case{ClassName: s.Name, Name: c.Letter + ": " + c.Condition}
+		switch c.Status {
+		case analysis.CheckFailed:
+			one.Failure = outcome(c.Status, c.Text)
+		case analysis.CheckUndecided:
+			one.Error = outcome(c.Status, c.Text)
+		}
+		s.Cases = append(s.Cases, one)
 	}
-	return d
+	all := &Suites{Name: s.Name}
+	all.add(s)
+	return all
+}
+
+// lasted is the time with warm-up and drain.
+func lasted(r *result.Run) (s Seconds) {
+	for _, p := range r.Run.Phases {
+		s += Seconds(time.Duration(p.EndNs - p.StartNs).Seconds())
+	}
+	return s
 }
 
 func propertiesOf(r *result.Run) *Properties {

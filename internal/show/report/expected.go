@@ -90,6 +90,17 @@ func (j Judgement) has(outcome string) bool {
 	})
 }
 
+// InBrief says how many expectations a run meets, and which it does not.
+func (j Judgement) InBrief() string {
+	lines := j.expected()
+	unmet := slices.DeleteFunc(slices.Clone(lines), func(e expected) bool { return e.outcome == figure.Met })
+	parts := []string{fmt.Sprintf("%d of %s met", len(lines)-len(unmet), unit.Things(int64(len(lines)), "expectation"))}
+	for _, e := range unmet {
+		parts = append(parts, strings.ToUpper(e.outcome)+": "+e.text)
+	}
+	return strings.Join(parts, " · ")
+}
+
 // An expected is a line of a report: one expectation of all runs.
 type expected struct {
 	outcome, text string

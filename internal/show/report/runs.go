@@ -31,7 +31,7 @@ type RunDocument struct {
 	Verdict   result.Verdict    `json:"verdict"`
 	System    *result.System    `json:"system,omitempty"` // none of a run that did not finish
 	Expected  []figure.Checked  `json:"expected,omitempty"`
-	Notes     []string          `json:"notes"`            // what was wrong with the files
+	Notes     []string          `json:"notes"` // what was wrong with the files
 	Settings  map[string]string `json:"settings"`
 	// Figures are in the units of the document's head. A figure is null if it was
 	// not measured or the records are too few for the percentile. It is also null
