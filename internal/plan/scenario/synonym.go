@@ -151,7 +151,7 @@ var synonyms = map[string]string{
 	"securityprotocol": inAccess, "saslmechanism": inAccess, "sasljaasconfig": inAccess, "ssltruststorelocation": inAccess,
 	"output": "the flag --out", "outputfile": "the flag --out", "histogramsdir": "the flag --out",
 	"reportdir": "the flag --out",
-	"sleconfig": "the flag --expect of kafka-bench search", "slaconfig": "the flag --expect of kafka-bench search",
+	"sleconfig": "the flag --expect of kafka-bench run", "slaconfig": "the flag --expect of kafka-bench run",
 	"highbound": "kafka-bench search, which finds it", "ratepercentstep": "kafka-bench search --curve",
 	"startingratepercent": "kafka-bench search --curve", "finishingratepercent": "kafka-bench search --curve",
 	"targetfactor": "kafka-bench search, with --expect",

@@ -1,9 +1,11 @@
 // Package junit writes what was expected of runs as a JUnit XML file, which CI servers show as test
-// results: a suite for each run, with a case for its validity and one for each expectation. A
-// condition of a comparison is a case too.
+// results. A run is a suite, with a case for its validity and one for each expectation. A condition
+// of a comparison is a case too.
 //
-// The file has only elements and attributes that Jenkins, GitLab and GitHub's actions read. Names
-// are the same in each build, so that a server can follow a case.
+// The file has only what Jenkins' schema allows, and what GitLab and GitHub's actions read. Names are
+// the same in each build, so that a server can follow a case.
+//
+// Files to know: junit.go.
 package junit
 
 import (
