@@ -52,6 +52,7 @@ func TestAgentsMakeARun(t *testing.T) {
 		brokers := strings.Join(e.Bootstrap(), ",")
 		ended := l.agents(t, 3, "virtual", brokers, "--spool", t.TempDir())
 		got := l.invoke(t, "run", "quick", "--agents", "3", "--session", "virtual", "--brokers", brokers,
+			"--expect", "lost = 0", "--expect", "acked_per_s > 4k/s in every 1s",
 			"--set", "load.producers=3", "--set", "consume.consumers=3", "--set", "load.pacer=frugal", "--out", out)
 		if got.code != exitValid {
 			t.Fatalf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
@@ -66,6 +67,7 @@ func TestAgentsMakeARun(t *testing.T) {
 			t.Errorf("scheduled %d, acked %d, delivered %d, duplicates %d", r.Load.Scheduled, r.Load.Acked, r.Delivery.Unique,
 				r.Delivery.Duplicates)
 		}
+		wantSaid(t, got.stdout, "EXPECTED MET  lost is 0, expected = 0\nEXPECTED MET  acked_per_s is ")
 	})
 }
 
