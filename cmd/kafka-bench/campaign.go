@@ -82,7 +82,8 @@ func reportCampaign(stdout io.Writer, c *result.RecordedCampaign) error {
 	return err
 }
 
-func concludeCampaign(c *result.RecordedCampaign, err error, resume string, flags judgingFlags, stdout io.Writer) error {
+func concludeCampaign(c *result.RecordedCampaign, err error, resume string, flags judgingFlags,
+	stdout io.Writer) error {
 	j := report.JudgeCampaign(c)
 	switch {
 	case !c.Campaign.Finished():
@@ -98,8 +99,8 @@ func concludeCampaign(c *result.RecordedCampaign, err error, resume string, flag
 }
 
 func resumeCommand(dir string, r rig) string {
-	words := slices.Concat([]string{"kafka-bench", "run", "--resume", dir}, r.flags.words(), r.fleet.words(), r.watch.words(),
-		r.judging.words())
+	words := slices.Concat([]string{"kafka-bench", "run", "--resume", dir}, r.flags.words(), r.fleet.words(),
+		r.watch.words(), r.judging.words())
 	switch r.page {
 	case "":
 	case ownFolder:

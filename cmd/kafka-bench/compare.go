@@ -160,15 +160,16 @@ func compareSets(args []string, flags compareFlags, stdout io.Writer) error {
 		return err
 	}
 	inWords := compared.ComparisonOf(found)
-	if err := errors.Join(writeCompared(inWords, how, stdout), writeJUnit(flags.junit, junit.Compared(inWords.Checks))); err != nil {
+	if err := errors.Join(writeCompared(inWords, how, stdout),
+		writeJUnit(flags.junit, junit.Compared(inWords.Checks))); err != nil {
 		return err
 	}
 	switch {
 	case found.Failed():
 		return errFailed
 	case found.Undecided():
-		return fmt.Errorf("%w: a condition of --fail-if has too few valid runs, some are left out, or they do not have the figure",
-			errUndecided)
+		return fmt.Errorf("%w: for a condition of --fail-if there are too few valid runs, some are left out, "+
+			"or they do not have the figure", errUndecided)
 	}
 	return nil
 }

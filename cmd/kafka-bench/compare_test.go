@@ -58,7 +58,7 @@ func TestCompareCommand(t *testing.T) {
 func TestCompareUndecided(t *testing.T) {
 	recorded(t)
 	got := invoke(t, "compare", "runs/few-*", "runs/slow-1,runs/slow-2,runs/slow-3", "--fail-if", "e2e_response_time_p99 worse by 10%")
-	if got.code != exitUndecided || !strings.Contains(got.stdout, "UNDECIDED") || !strings.Contains(got.stdout, "1 more of each would do") || !strings.Contains(got.message(), "undecided: a condition of --fail-if") {
+	if got.code != exitUndecided || !strings.Contains(got.stdout, "UNDECIDED") || !strings.Contains(got.stdout, "1 more of each would do") || !strings.Contains(got.message(), "undecided: for a condition of --fail-if") {
 		t.Errorf("exit code %d, %q\n%s", got.code, got.stderr, got.stdout)
 	}
 }

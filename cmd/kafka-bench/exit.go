@@ -45,10 +45,11 @@ var kinds = []struct {
 	code int
 }{
 	{errInterrupted, exitInterrupted}, {context.Canceled, exitInterrupted},
-	{errNoCoordinator, exitUnreachable}, {fleet.ErrAgents, exitUnreachable}, {cluster.ErrUnreachable, exitUnreachable},
-	{cluster.ErrRefused, exitUnreachable}, {cluster.ErrUnavailable, exitUnreachable}, {cluster.ErrNotUp, exitUnreachable},
-	{errInvalid, exitInvalid}, {errNotHandedIn, exitInvalid}, {bench.ErrNotSaved, exitInvalid}, {bench.ErrNoPart, exitInvalid},
-	{campaign.ErrAgentLost, exitInvalid},
+	{errNoCoordinator, exitUnreachable}, {fleet.ErrAgents, exitUnreachable},
+	{cluster.ErrUnreachable, exitUnreachable}, {cluster.ErrRefused, exitUnreachable},
+	{cluster.ErrUnavailable, exitUnreachable}, {cluster.ErrNotUp, exitUnreachable},
+	{errInvalid, exitInvalid}, {errNotHandedIn, exitInvalid}, {bench.ErrNotSaved, exitInvalid},
+	{bench.ErrNoPart, exitInvalid}, {campaign.ErrAgentLost, exitInvalid},
 	{errFailed, exitFailed}, {errUndecided, exitUndecided},
 }
 
@@ -67,7 +68,7 @@ func exitCode(stderr io.Writer, err error) int {
 	}
 	var mistakes scenario.Mistakes
 	switch {
-	case err == errInvalid || err == errFailed || err == errUndecided: //nolint:errorlint // alone: the output has said it
+	case slices.Contains([]error{errInvalid, errFailed, errUndecided}, err): // alone: the output has said it
 	case errors.As(err, &mistakes):
 		fmt.Fprintln(stderr, err)
 	default:

@@ -27,7 +27,8 @@ type judgingFlags struct {
 func addJudging(c *cobra.Command, flags *judgingFlags) {
 	f := c.Flags()
 	f.StringArrayVar(&flags.expect, "expect", nil,
-		"what every run must meet, as in 'e2e_response_time_p99 < 20ms' or 'acked_per_s >= 9k/s in every 10s' (may be repeated)")
+		"what every run must meet, as in 'e2e_response_time_p99 < 20ms' or 'acked_per_s >= 9k/s in every 10s' "+
+			"(may be repeated)")
 	f.StringVar(&flags.junit, "junit", "", "write validity and expectations to `FILE`, as JUnit XML for a CI server")
 	f.BoolVar(&flags.quiet, "quiet", false, "print only the verdict and what failed")
 }

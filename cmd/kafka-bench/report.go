@@ -144,7 +144,8 @@ func renderReport(args []string, flags reportFlags, stdout io.Writer) error {
 	case judges && (flags.summary || flags.merge != ""):
 		return errors.New("--hlog-summary and --hlog-merge judge no run; leave --expect, --junit and --quiet out")
 	case judges && read.searches:
-		return errors.New("a search judges its own probes; name the folder of a run, or leave --expect, --junit and --quiet out")
+		return errors.New("a search judges its own probes; name the folder of a run, " +
+			"or leave --expect, --junit and --quiet out")
 	case flags.quiet && options.Format != report.AsText:
 		return errors.New("--quiet prints lines of text; leave --format out, or --quiet")
 	}

@@ -167,7 +167,8 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 		err = flags.fleetFlags.able(plan.Scenarios()...)
 	}
 	served, servedErr := flags.pagesFlags.options(args...)
-	r, err := newRig(flags.engineFlags, flags.fleetFlags, flags.body(stderr), errors.Join(err, flags.checkFiles(), servedErr))
+	r, err := newRig(flags.engineFlags, flags.fleetFlags, flags.body(stderr),
+		errors.Join(err, flags.checkFiles(), servedErr))
 	if err != nil {
 		return err
 	}

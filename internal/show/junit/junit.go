@@ -217,7 +217,8 @@ func (s *Suites) add(one Suite) {
 		}
 	}
 	s.Suites = append(s.Suites, one)
-	s.Tests, s.Failures, s.Errors, s.Time = s.Tests+one.Tests, s.Failures+one.Failures, s.Errors+one.Errors, s.Time+one.Time
+	s.Tests, s.Failures, s.Errors = s.Tests+one.Tests, s.Failures+one.Failures, s.Errors+one.Errors
+	s.Time += one.Time
 }
 
 // Write writes the file.

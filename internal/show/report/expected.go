@@ -219,7 +219,8 @@ func (j Judgement) quietRuns(p *layout.Page) {
 			valid++
 		}
 		if !proven(&r.Run) {
-			unproven = append(unproven, strings.Join(append([]string{r.Label + " is " + Standing(&r.Run)}, r.Run.Verdict.Reasons...), "; "))
+			why := append([]string{r.Label + " is " + Standing(&r.Run)}, r.Run.Verdict.Reasons...)
+			unproven = append(unproven, strings.Join(why, "; "))
 		}
 	}
 	style, status := layout.Green, "MEASUREMENT VALID"
