@@ -125,11 +125,11 @@ func suiteOf(name string, r report.JudgedRun) Suite {
 	valid := Case{ClassName: class, Name: validity, Time: lasted(&r.Run)}
 	run := &r.Run
 	switch reasons := strings.Join(run.Verdict.Reasons, "\n"); {
-	case run.Verdict.Status != result.Valid:
+	case !run.Verdict.Usable():
 		valid.Failure = outcome(result.Invalid, reasons)
 	case run.Run.Interrupted:
 		valid.Error = outcome(result.Interrupted, "the run was ended early")
-	case run.Run.Imported != nil:
+	case run.Verdict.Status == result.Unchecked:
 		valid.Skipped = outcome("", "another tool made the run, and its validity is not known")
 	}
 	s.Cases = []Case{valid}

@@ -90,6 +90,7 @@ func TestOutcomes(t *testing.T) {
 		func(r *result.Recorded) { r.Run.Run.Interrupted = true },
 		func(r *result.Recorded) {
 			r.Run.Run.Name, r.Run.Run.Imported = "theirs", &result.Imported{Format: "omb", CannotSay: []string{"run.started_at"}}
+			r.Run.Verdict.Status = result.Unchecked
 		},
 	)
 	j.Missing = []string{"run 5 of 6 was not made", "run 6 of 6 was not made"}

@@ -42,7 +42,7 @@ func Judge(runs []*result.Recorded) (j Judgement) {
 			label = fmt.Sprintf("%s (run %d)", label, seen[label])
 		}
 		j.Runs = append(j.Runs, JudgedRun{r, label, figure.CheckAll(r)})
-		j.invalid = j.invalid || r.Run.Verdict.Status != result.Valid
+		j.invalid = j.invalid || !r.Run.Verdict.Usable()
 	}
 	return j
 }
@@ -80,8 +80,11 @@ func (j Judgement) Failed() bool { return j.has(figure.Failed) }
 
 // Undecided reports whether a run does not decide an expectation, was ended early or is missing.
 func (j Judgement) Undecided() bool {
-	return len(j.Missing) > 0 || j.has(figure.Undecided) ||
-		slices.ContainsFunc(j.Runs, func(r JudgedRun) bool { return r.Run.Run.Interrupted })
+	return len(j.Missing) > 0 || j.has(figure.Undecided) || j.interrupted()
+}
+
+func (j Judgement) interrupted() bool {
+	return slices.ContainsFunc(j.Runs, func(r JudgedRun) bool { return r.Run.Run.Interrupted })
 }
 
 func (j Judgement) has(outcome string) bool {
@@ -212,11 +215,14 @@ func (j Judgement) Quiet(w io.Writer, o Options) error {
 }
 
 func (j Judgement) quietRuns(p *layout.Page) {
-	var valid int64
+	var valid, imported int64
 	var unproven []string
 	for _, r := range j.Runs {
 		if r.Run.Verdict.Status == result.Valid {
 			valid++
+		}
+		if r.Run.Verdict.Status == result.Unchecked {
+			imported++
 		}
 		if !proven(&r.Run) {
 			why := append([]string{r.Label + " is " + Standing(&r.Run)}, r.Run.Verdict.Reasons...)
@@ -227,8 +233,10 @@ func (j Judgement) quietRuns(p *layout.Page) {
 	switch {
 	case j.invalid:
 		style, status = layout.Red, "MEASUREMENT INVALID"
-	case len(j.Missing)+len(unproven) > 0:
+	case len(j.Missing) > 0 || j.interrupted():
 		style, status = layout.Yellow, "MEASUREMENT NOT COMPLETE"
+	case imported > 0:
+		style, status = layout.Yellow, "MEASUREMENT IMPORTED"
 	}
 	p.Line(p.Paint(style, status), "  ", layout.List(strings.TrimSpace(j.Name+" "+j.Dir),
 		fmt.Sprintf("%d of %s valid", valid, unit.Things(int64(len(j.Runs)+len(j.Missing)), "run"))))
