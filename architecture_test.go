@@ -109,6 +109,9 @@ var walls = map[string][]string{
 	// test, administration, probes.
 	"internal/kafka/access": {"internal/plan/spelling", "internal/plan/textfile"},
 
+	// Pure.
+	"internal/kafka/runname": {},
+
 	"internal/kafka/driver": {"internal/kafka/access", "internal/plan/native"},
 	// It counts the bytes on the Go clients' connections, and cuts the connections of a killed
 	// consumer.
@@ -117,7 +120,7 @@ var walls = map[string][]string{
 	"internal/kafka/driver/sarama":     {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
 	"internal/kafka/driver/segmentio":  {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
 	"internal/kafka/driver/librdkafka": {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
-	"internal/kafka/cluster":           {"internal/kafka/access", "internal/plan/native", "internal/plan/scenario"},
+	"internal/kafka/cluster":           {"internal/kafka/access", "internal/kafka/runname", "internal/plan/native", "internal/plan/scenario"},
 	"internal/kafka/probe":             {"internal/kafka/access"},
 	"internal/load":                    {"internal/kafka/driver", "internal/measure/snapshot"},
 	"internal/load/send": {
@@ -164,7 +167,7 @@ var walls = map[string][]string{
 		"internal/run/judge", "internal/run/observe", "internal/result/bottleneck", "internal/kafka/confine", "internal/run/fault",
 		"backpressure", "backpressure/shares", "backpressure/sharelog", "kmq", "internal/kafka/driver/meter", "internal/run/remote", "internal/kafka/access", "internal/plan/arrival", "internal/kafka/cluster", "internal/kafka/driver",
 		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/queued", "internal/load/receive", "internal/load/send", "internal/plan/payload",
-		"internal/kafka/probe", "internal/result", "internal/plan/native", "internal/plan/scenario", "internal/plan/unit",
+		"internal/kafka/probe", "internal/kafka/runname", "internal/result", "internal/plan/native", "internal/plan/scenario", "internal/plan/unit",
 	},
 	// control computes a session's state from a log of records; topic keeps this log in Kafka.
 	"internal/run/fleet": {
@@ -173,7 +176,7 @@ var walls = map[string][]string{
 		"internal/run/observe",
 	},
 	"internal/run/fleet/control": {"internal/result"},
-	"internal/run/fleet/topic":   {"internal/kafka/access", "internal/kafka/cluster", "internal/run/fleet/control"},
+	"internal/run/fleet/topic":   {"internal/kafka/access", "internal/kafka/cluster", "internal/kafka/runname", "internal/run/fleet/control"},
 	"internal/run/campaign": {
 		"internal/run/judge", "internal/run/observe", "internal/run/bench", "internal/kafka/cluster", "internal/result/figure", "internal/result", "internal/result/outcome", "internal/plan/scenario",
 		"internal/kafka/driver", "internal/run/search", "internal/plan/unit",
@@ -183,7 +186,7 @@ var walls = map[string][]string{
 		"internal/load", "internal/plan/payload", "internal/result", "internal/plan/scenario", "internal/plan/unit",
 	},
 	"internal/run/peers": {
-		"internal/kafka/access", "internal/kafka/cluster", "internal/result/foreign", "internal/result", "internal/plan/scenario",
+		"internal/kafka/access", "internal/kafka/cluster", "internal/kafka/runname", "internal/result/foreign", "internal/result", "internal/plan/scenario",
 		"internal/plan/unit",
 	},
 
@@ -232,7 +235,7 @@ var walls = map[string][]string{
 	"cmd/kafka-bench": {
 		"kmq", "kmq/promkmq",
 		"internal/kafka/access", "internal/run/bench", "internal/run/fleet", "internal/run/fleet/control", "internal/run/fleet/echo", "internal/run/fleet/topic", "internal/run/judge", "internal/run/observe", "internal/run/calibrate", "internal/run/campaign", "internal/kafka/cluster", "internal/kafka/driver", "internal/run/remote",
-		"internal/kafka/driver/franz", "internal/kafka/driver/librdkafka", "internal/kafka/driver/sarama", "internal/kafka/driver/segmentio", "internal/result/figure", "internal/result/foreign", "internal/measure/latency", "internal/run/peers", "internal/kafka/probe",
+		"internal/kafka/driver/franz", "internal/kafka/driver/librdkafka", "internal/kafka/driver/sarama", "internal/kafka/driver/segmentio", "internal/result/figure", "internal/result/foreign", "internal/measure/latency", "internal/run/peers", "internal/kafka/probe", "internal/kafka/runname",
 		"internal/show/analysis", "internal/show/chart", "internal/show/drawvg", "internal/show/campaigns", "internal/show/compared", "internal/show/junit", "internal/show/layout", "internal/show/pages", "internal/show/report", "internal/show/web", "internal/result", "internal/result/outcome", "internal/plan/native", "internal/plan/scenario", "internal/plan/spelling", "internal/run/search", "internal/measure/stats", "internal/plan/unit",
 	},
 }
@@ -253,7 +256,7 @@ var pure = []string{
 	"internal/show/analysis", "internal/show/answers", "internal/show/chart", "internal/show/draw", "internal/show/layout",
 	"internal/plan/arrival", "internal/plan/payload", "internal/plan/spelling", "internal/plan/native", "internal/plan/scenario",
 	"internal/measure/stats", "internal/run/search", "internal/result/figure", "internal/result/foreign", "internal/result/bottleneck", "internal/result/outcome", "backpressure/shares",
-	"internal/run/fleet/control",
+	"internal/run/fleet/control", "internal/kafka/runname",
 	"kmq/internal/step", "kmq/internal/window", "kmq/internal/marker", "kmq/internal/tracker",
 }
 

@@ -173,8 +173,10 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 	if err := errors.Join(begun.CheckMethod(), begun.CheckMakers(r.makers())); err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
+	pending := plan.At(campaign.Pending(&recorded.Campaign))
+	r.lasts = flags.lasting(plan, pending)
 	var each []scenario.Scenario
-	for _, run := range plan.At(campaign.Pending(&recorded.Campaign)) {
+	for _, run := range pending {
 		each = append(each, plan.Cells[run.Cell].Scenario)
 	}
 	at, err := r.check(ctx, plan.Scenarios()...)
@@ -185,7 +187,7 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 		r.progress("warning: " + warning)
 	}
 	if flags.dryRun {
-		return printPlan(stdout, plan, plan.At(campaign.Pending(&recorded.Campaign)), r, at)
+		return printPlan(stdout, plan, pending, r, at)
 	}
 	shown, err := r.openPages(stdout, stderr)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -108,6 +109,7 @@ func (f engineFlags) words() (words []string) {
 type rig struct {
 	flags    engineFlags
 	fleet    fleetFlags
+	lasts    time.Duration // all runs together, at most; only with agents
 	access   access.Access
 	progress func(string)
 	page     string // file of the page at the end; "" is none
@@ -285,7 +287,7 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 	}()
 	var agents func(context.Context, cluster.Cluster) (bench.Fleet, error)
 	if r.fleet.of() > 0 {
-		s := &session{flags: r.fleet, engine: r.flags, tell: r.progress}
+		s := &session{flags: r.fleet, engine: r.flags, lasts: r.lasts, tell: r.progress}
 		agents = s.on
 		defer func() { err = errors.Join(err, s.close()) }()
 	}
@@ -294,7 +296,8 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 		Open: driverNamed,
 		Bench: bench.Config{
 			Out: r.flags.out, KeepTopics: r.flags.keepTopics, Tool: tool(), Expected: r.expected,
-			Worker: worker, Watch: v, Interrupt: interrupt, Caveats: machine.Caveats, DiskYardsticks: machine.DiskYardsticks(),
+			Joining: r.fleet.joining(),
+			Worker:  worker, Watch: v, Interrupt: interrupt, Caveats: machine.Caveats, DiskYardsticks: machine.DiskYardsticks(),
 			Probes: r.flags.in.probes,
 		},
 		Ready:  v.ready,

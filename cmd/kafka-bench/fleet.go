@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/runname"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
@@ -62,6 +63,22 @@ func (f fleetFlags) of() int {
 		return f.senders + f.receivers
 	}
 	return f.agents
+}
+
+// joining returns how long agents may take to join a run; 0 without agents.
+func (f fleetFlags) joining() time.Duration {
+	if f.of() == 0 {
+		return 0
+	}
+	return f.joinTimeout
+}
+
+// lasting returns how long the runs last together, at most.
+func (f fleetFlags) lasting(plan campaign.Plan, runs []campaign.PlannedRun) (all time.Duration) {
+	for _, run := range runs {
+		all += bench.Lasts(plan.Cells[run.Cell].Scenario, f.joining())
+	}
+	return all
 }
 
 func (f fleetFlags) placed() string {
@@ -205,6 +222,7 @@ func newKey() string {
 type session struct {
 	flags  fleetFlags
 	engine engineFlags
+	lasts  time.Duration // all runs together, at most
 	tell   func(string)
 
 	at    string // the cluster of the open session
@@ -241,7 +259,7 @@ func (s *session) on(ctx context.Context, c cluster.Cluster) (bench.Fleet, error
 	}
 	name := s.flags.session
 	if name == "" {
-		name = strings.ToLower(rand.Text()[:8])
+		name = runname.New("", strings.ToLower(rand.Text()[:8]), time.Now(), s.lasts+topic.Retention).Mark()
 	}
 	s.topic, err = topic.Create(ctx, topic.Config{
 		Brokers: c.Bootstrap(), Access: cluster.AccessTo(c), Session: name, Client: s.engine.in.logOptions(),

@@ -131,7 +131,7 @@ func (p *peersCampaign) carryOut(ctx context.Context, e campaign.Engine) error {
 	p.rounds.Pair = func(round int) *peers.Pair {
 		return &peers.Pair{
 			Tools: tools, Admin: admin, Out: p.flags.out, Tool: tool(),
-			Tag: fmt.Sprintf("%s-%d", p.journal.Campaign().Campaign.ID, round+1),
+			ID: p.journal.Campaign().Campaign.ID, Round: round + 1, Keep: p.flags.keepTopics,
 		}
 	}
 	if err := p.rounds.Make(ctx); err != nil {

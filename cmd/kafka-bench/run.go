@@ -173,6 +173,7 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 		return err
 	}
 	r.take(flags, served, plan.Expected)
+	r.lasts = flags.lasting(plan, plan.Runs)
 	at, err := r.check(ctx, plan.Scenarios()...)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 	"kafkabench.example/kafka-bench/internal/run/search"
 	"kafkabench.example/kafka-bench/internal/show/campaigns"
@@ -155,6 +156,14 @@ func (f searchFlags) curveRate() (float64, error) {
 	return rate.PerSecond(), nil
 }
 
+// lasting returns how long all probes last together, at most.
+func (f searchFlags) lasting(cfg campaign.SearchConfig) time.Duration {
+	longest := cfg.Scenario
+	longest.Phases.Measure = unit.Duration(max(cfg.Probe, cfg.Confirm))
+	probes := time.Duration(cfg.Options.WithDefaults().MaxProbes + len(search.CurveRates(1)))
+	return probes * bench.Lasts(longest, f.joining())
+}
+
 func parsePercent(text string) (float64, error) {
 	number, ok := strings.CutSuffix(strings.TrimSpace(text), "%")
 	if ok {
@@ -175,7 +184,7 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 	if err != nil {
 		return err
 	}
-	r.served = served
+	r.served, r.lasts = served, flags.lasting(cfg)
 	at, err := r.check(ctx, cfg.Scenario)
 	if err != nil {
 		return err

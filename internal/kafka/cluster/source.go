@@ -44,6 +44,9 @@ func (s *Source) For(ctx context.Context, run scenario.Scenario) (Cluster, error
 			return nil, err
 		}
 		s.current, s.settings = started, settings
+		if !s.owned() {
+			s.mentionLeft(ctx, started)
+		}
 	}
 	if err := Fits(s.current.Info(), run); err != nil {
 		return nil, err

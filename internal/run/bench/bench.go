@@ -55,6 +55,8 @@ type Config struct {
 	Here remote.InProcess
 	// Fleet makes the run's parts on other machines; nil makes the whole run here.
 	Fleet Fleet
+	// Joining is how long the Fleet waits for its agents, at most.
+	Joining time.Duration
 	// Probes read the machine; the zero value uses all that it offers.
 	Probes probe.Set
 	// Sleep waits for a producer's next due time; nil uses the scenario's pacer.

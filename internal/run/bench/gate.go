@@ -70,7 +70,9 @@ func (r *run) createShares(ctx context.Context) (name string, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
 	defer cancel()
-	name = "kafka-bench-shares-" + r.runID
+	of := r.named
+	of.Of, of.Kept = "shares", false
+	name = of.String()
 	if r.shares, err = r.admin.CreateTopic(ctx, name, 1, r.cfg.Scenario.Topic.Replication, nil); err != nil {
 		return "", fmt.Errorf("the topic of the shares: %w", err)
 	}

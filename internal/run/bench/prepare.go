@@ -12,6 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/kafka/runname"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
@@ -44,6 +45,7 @@ type base struct {
 	couldNotLeave bool // members may have ended without leaving the group
 
 	runID   string
+	named   runname.Name // of the topics and groups that the run creates
 	portion portion
 	offsets load.Offsets // of the clocks of other agents' producers; nil without agents
 }

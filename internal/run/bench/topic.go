@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/runname"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/run/observe"
 	"kafkabench.example/kafka-bench/kmq"
@@ -19,7 +20,9 @@ func (r *run) openTopic(ctx context.Context) (err error) {
 		return err
 	}
 	t := r.cfg.Scenario.Topic
-	name := "kafka-bench-" + r.cfg.Scenario.Name + "-" + r.runID
+	r.named = runname.New(r.cfg.Scenario.Name, r.runID, time.Now(), Lasts(r.cfg.Scenario, r.cfg.Joining))
+	r.named.Kept = r.cfg.KeepTopics
+	name := r.named.String()
 	r.groupIDs = groupNames(cmp.Or(r.cfg.Scenario.Consume.Group, name), r.cfg.Scenario.Consume.Groups)
 	name = cmp.Or(t.Name, name)
 	if err := r.admin.CheckNew(ctx, r.chosenTopics(), r.chosenGroups()); err != nil {
@@ -42,6 +45,22 @@ func (r *run) openTopic(ctx context.Context) (err error) {
 	}
 	return r.admin.CheckRights(ctx, r.topic, !r.readOnly() || r.cfg.Scenario.Filled(),
 		r.cfg.Scenario.Consume.Consumers > 0)
+}
+
+const (
+	// slowestFill is how fast a topic is filled at least, in bytes/s.
+	slowestFill = 1e6
+	longestFill = 10 * 365 * 24 * time.Hour
+	// besidesPhases is more than all time limits before the warm-up and after the drain.
+	besidesPhases = 30 * time.Minute
+)
+
+// Lasts returns how long a run of s may need its topics and groups, at most. joining is how long agents may take to
+// join, or 0. The topics' names have the time at which this ends.
+func Lasts(s scenario.Scenario, joining time.Duration) time.Duration {
+	_, most := s.Duration()
+	fill := time.Duration(min(s.FillBytes()/slowestFill, longestFill.Seconds()) * float64(time.Second))
+	return most + fill + joining + besidesPhases
 }
 
 func (b *base) chosenTopics() (names []string) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/runname"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/foreign"
@@ -24,12 +25,15 @@ const OutputFile = "peer.txt"
 type Pair struct {
 	Tools Tools
 	Admin *cluster.Admin
-	// Tag makes the names of the topic and the group unique.
-	Tag  string
-	Out  string // the folder for runs
-	Tool result.Tool
-	Host result.Host // of the tools, as our own run describes it
+	// ID is the campaign's. With Round it makes the name of the topic and the group unique.
+	ID    string
+	Round int    // from 1
+	Keep  bool   // the topic and the group
+	Out   string // the folder for runs
+	Tool  result.Tool
+	Host  result.Host // of the tools, as our own run describes it
 
+	name    string // of the topic and the group
 	topic   cluster.Topic
 	records int64
 }
@@ -46,7 +50,10 @@ var ErrNothingProduced = errors.New("nothing was produced for it to consume")
 // Produce creates the topic and runs the producer's tool on it. For a closed loop, perSecond
 // determines how many records the tool sends. After an error there is no run.
 func (p *Pair) Produce(ctx context.Context, s scenario.Scenario, perSecond float64) (*Made, error) {
-	topic, err := p.Admin.CreateTopic(ctx, "kafka-bench-peers-"+p.Tag, s.Topic.Partitions, s.Topic.Replication, s.Topic.Config)
+	named := runname.New("peers", p.ID, time.Now(), 2*patience(s)+reading)
+	named.Kept = p.Keep
+	p.name = fmt.Sprintf("%s-%d", named, p.Round)
+	topic, err := p.Admin.CreateTopic(ctx, p.name, s.Topic.Partitions, s.Topic.Replication, s.Topic.Config)
 	p.topic = topic
 	if err != nil {
 		return nil, err
@@ -73,6 +80,9 @@ func (p *Pair) Produce(ctx context.Context, s scenario.Scenario, perSecond float
 	return p.save(r, output)
 }
 
+// reading is how long the consumer's tool is given, beyond the time of the producer's. Nothing stops it while it reads.
+const reading = time.Hour
+
 func patience(s scenario.Scenario) time.Duration {
 	return 5*time.Duration(s.Phases.Warmup+s.Phases.Measure) + time.Minute
 }
@@ -82,8 +92,7 @@ func (p *Pair) Consume(ctx context.Context, s scenario.Scenario) (*Made, error) 
 	if p.records == 0 {
 		return nil, fmt.Errorf("%s: %w", Consumer, ErrNothingProduced)
 	}
-	group := "kafka-bench-peers-" + p.Tag
-	output, err := p.Tools.run(ctx, "ConsumerPerformance", "--topic", p.topic.Name, "--group", group,
+	output, err := p.Tools.run(ctx, "ConsumerPerformance", "--topic", p.topic.Name, "--group", p.name,
 		"--num-records", strconv.FormatInt(p.records, 10), "--timeout", "30000")
 	if err != nil {
 		return nil, err
@@ -92,7 +101,7 @@ func (p *Pair) Consume(ctx context.Context, s scenario.Scenario) (*Made, error) 
 	if err != nil {
 		return nil, err
 	}
-	r.Run.Run.Group = group
+	r.Run.Run.Group = p.name
 	return p.save(r, output)
 }
 
@@ -101,7 +110,7 @@ func (p *Pair) Close(ctx context.Context) error {
 	if p.topic.Name == "" {
 		return nil
 	}
-	return errors.Join(p.Admin.DeleteGroup(ctx, "kafka-bench-peers-"+p.Tag), p.Admin.DeleteTopic(ctx, p.topic))
+	return errors.Join(p.Admin.DeleteGroup(ctx, p.name), p.Admin.DeleteTopic(ctx, p.topic))
 }
 
 func (p *Pair) read(format foreign.Format, s scenario.Scenario, tool string, output []byte, ended time.Time) (*foreign.Result, error) {

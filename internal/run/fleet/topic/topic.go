@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -16,19 +17,24 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/runname"
 )
 
-const prefix = "kafka-bench-control-"
+// A name of a session without a name of its user's is a runname.Name's mark, so that the topic's name has the form of a
+// runname.Name.
+const prefix = runname.Prefix + "control-"
 
 // enough to survive the loss of a broker with its disk
 const maxReplicas = 3
 
 const lookEvery = time.Second
 
-// An abandoned session expires after a week, and records may have 512 KiB whatever the brokers'
-// default.
+// Retention is how long the brokers keep what an abandoned session's agents handed in.
+const Retention = 7 * 24 * time.Hour
+
+// Records may have 512 KiB whatever the brokers' default.
 var settings = map[string]string{
-	"cleanup.policy": "delete", "retention.ms": "604800000", "max.message.bytes": "1048588",
+	"cleanup.policy": "delete", "retention.ms": strconv.FormatInt(Retention.Milliseconds(), 10), "max.message.bytes": "1048588",
 }
 
 // Config selects a session's log and the cluster.
