@@ -185,6 +185,10 @@ var walls = map[string][]string{
 		"internal/plan/arrival", "internal/run/bench", "internal/kafka/cluster", "internal/kafka/driver", "internal/kafka/probe", "internal/measure/latency",
 		"internal/load", "internal/plan/payload", "internal/result", "internal/plan/scenario", "internal/plan/unit",
 	},
+	"internal/run/doctor": {
+		"internal/kafka/cluster", "internal/kafka/probe", "internal/plan/unit", "internal/result", "internal/run/calibrate",
+		"internal/run/judge",
+	},
 	"internal/run/peers": {
 		"internal/kafka/access", "internal/kafka/cluster", "internal/kafka/runname", "internal/result/foreign", "internal/result", "internal/plan/scenario",
 		"internal/plan/unit",
@@ -234,7 +238,7 @@ var walls = map[string][]string{
 	// Only these packages name concrete drivers.
 	"cmd/kafka-bench": {
 		"kmq", "kmq/promkmq",
-		"internal/kafka/access", "internal/run/bench", "internal/run/fleet", "internal/run/fleet/control", "internal/run/fleet/echo", "internal/run/fleet/topic", "internal/run/judge", "internal/run/observe", "internal/run/calibrate", "internal/run/campaign", "internal/kafka/cluster", "internal/kafka/driver", "internal/run/remote",
+		"internal/kafka/access", "internal/run/bench", "internal/run/fleet", "internal/run/fleet/control", "internal/run/fleet/echo", "internal/run/fleet/topic", "internal/run/judge", "internal/run/observe", "internal/run/calibrate", "internal/run/campaign", "internal/run/doctor", "internal/kafka/cluster", "internal/kafka/driver", "internal/run/remote",
 		"internal/kafka/driver/franz", "internal/kafka/driver/librdkafka", "internal/kafka/driver/sarama", "internal/kafka/driver/segmentio", "internal/result/figure", "internal/result/foreign", "internal/measure/latency", "internal/run/peers", "internal/kafka/probe", "internal/kafka/runname",
 		"internal/show/analysis", "internal/show/chart", "internal/show/drawvg", "internal/show/campaigns", "internal/show/compared", "internal/show/junit", "internal/show/layout", "internal/show/pages", "internal/show/report", "internal/show/web", "internal/result", "internal/result/outcome", "internal/plan/native", "internal/plan/scenario", "internal/plan/spelling", "internal/run/search", "internal/measure/stats", "internal/plan/unit",
 	},

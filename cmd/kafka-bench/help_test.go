@@ -54,7 +54,7 @@ func TestHelp(t *testing.T) {
 }
 
 // The examples of these commands need a cluster or run until interrupted.
-var needsCluster = []string{"run", "cluster", "search", "calibrate", "peers", "kmq", "serve", "agent", "collect"}
+var needsCluster = []string{"run", "cluster", "search", "calibrate", "peers", "kmq", "serve", "agent", "collect", "clean"}
 
 // Examples that need a cluster are checked up to their flags, arguments and scenarios.
 func TestExamples(t *testing.T) {

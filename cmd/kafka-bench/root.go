@@ -57,7 +57,7 @@ reports whether the numbers can be trusted.`,
 		runCommand(in), listCommand(), showCommand(), reportCommand(), chartCommand(), compareCommand(), historyCommand(),
 		serveCommand(in), searchCommand(in), calibrateCommand(in), clusterCommand(), importCommand(), peersCommand(in),
 		kmqCommand(in),
-		cleanCommand(in), driversCommand(), versionCommand(),
+		cleanCommand(in), doctorCommand(in), driversCommand(), versionCommand(),
 		agentCommand(in), collectCommand(in), workerCommand(), pagesCommand(),
 	)
 	return root

@@ -91,6 +91,24 @@ func (h Home) KafkaDist(ctx context.Context, line string, progress func(string))
 	return dist, nil
 }
 
+// Cached returns the copy that KafkaDist would return and its size in bytes, or why there is none, without downloading
+// anything. The Dist has its folder in any case.
+func (h Home) Cached(line string) (d Dist, bytes int64, err error) {
+	v, err := versionOf(line)
+	if err != nil {
+		return Dist{}, 0, err
+	}
+	d = h.dist(v)
+	m, err := d.readManifest()
+	if err == nil {
+		err = d.checkSizes()
+	}
+	for _, file := range m.Files {
+		bytes += file.Bytes
+	}
+	return d, bytes, err
+}
+
 // The folder's name has a hash of the pom, so another pom gets another copy.
 func (h Home) dist(v version) Dist {
 	sum := sha256.Sum256(v.pom())

@@ -25,7 +25,7 @@ func TestResolveOnceForAll(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	path, err := findMaven()
+	path, err := FindMaven()
 	if err != nil {
 		t.Fatal(err)
 	}

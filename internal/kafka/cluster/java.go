@@ -93,6 +93,6 @@ func (h Home) canRunKafka(ctx context.Context, line string) error {
 	if h.dist(v).checkSizes() == nil {
 		return nil
 	}
-	_, err = findMaven()
+	_, err = FindMaven()
 	return err
 }

@@ -67,7 +67,7 @@ func (a *Admin) consumed(ctx context.Context, listed kadm.ListedGroups) (groups 
 	for _, name := range names {
 		g := known[name]
 		g.Name = name
-		if listed[name].State != "" { // Kafka reports states since 2.6; this one has members, even if nothing describes them
+		if listed[name].State != "" { // since Kafka 2.6: it has members, even if nothing describes them
 			g.Members = max(1, g.Members)
 		}
 		groups = append(groups, g)
@@ -110,9 +110,9 @@ func (a *Admin) RemoveLeftovers(ctx context.Context, all []runname.Leftover, rem
 func lackingDelete(err error) error {
 	var e *Error
 	if errors.As(err, &e) && slices.ContainsFunc(authorization, func(code *kerr.Error) bool { return errors.Is(err, code) }) {
-		e.Remedy = "allow this user DELETE and DESCRIBE on topics and groups that begin with " + runname.Prefix + ": kafka-acls --add " +
-			"--allow-principal User:NAME --operation Delete --operation Describe --topic " + runname.Prefix + " --group " + runname.Prefix +
-			" --resource-pattern-type prefixed"
+		e.Remedy = "allow this user DELETE and DESCRIBE on topics and groups that begin with " + runname.Prefix +
+			": kafka-acls --add --allow-principal User:NAME --operation Delete --operation Describe" +
+			" --topic " + runname.Prefix + " --group " + runname.Prefix + " --resource-pattern-type prefixed"
 	}
 	return err
 }

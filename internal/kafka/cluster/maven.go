@@ -14,7 +14,8 @@ import (
 // resolveTimeout bounds a resolve: 55 MB over a slow connection.
 const resolveTimeout = 15 * time.Minute
 
-func findMaven() (string, error) {
+// FindMaven finds mvn in PATH. The error is ErrUnavailable.
+func FindMaven() (string, error) {
 	path, err := exec.LookPath("mvn")
 	if err != nil {
 		return "", &Error{
@@ -27,7 +28,7 @@ func findMaven() (string, error) {
 
 // The user's Maven configuration chooses the repository.
 func runMaven(ctx context.Context, v version, work string) error {
-	path, err := findMaven()
+	path, err := FindMaven()
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,16 @@ type Host struct {
 	Busy, Stolen, Total time.Duration
 }
 
+// Since returns the busy and the stolen part of the time since an earlier reading; known is false if no time passed.
+func (h Host) Since(before Host) (busy, stolen float64, known bool) {
+	total := (h.Total - before.Total).Seconds()
+	if total <= 0 {
+		return 0, 0, false
+	}
+	// With ticks of 10 ms, a part may appear greater than the whole.
+	return min(1, (h.Busy-before.Busy).Seconds()/total), min(1, (h.Stolen-before.Stolen).Seconds()/total), true
+}
+
 // FolderSize returns the disk space of the files below a folder, in bytes, without files that vanish meanwhile.
 func FolderSize(dir string) (int64, error) {
 	var size int64

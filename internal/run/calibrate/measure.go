@@ -72,8 +72,8 @@ const maxLateness = 5 * time.Millisecond
 // keptUp is the part of the offered rate that must be acked in the measured window.
 const keptUp = 0.98
 
-// maxOthers is the part of the processors that other processes may use without a note.
-const maxOthers = 0.1
+// MaxOthers is the part of the processors that other processes may use without a note.
+const MaxOthers = 0.1
 
 // Measure calibrates this machine. If it fails or ctx ends, it leaves no files.
 func Measure(ctx context.Context, cfg Config) (c *Calibration, err error) {
@@ -104,7 +104,7 @@ func Measure(ctx context.Context, cfg Config) (c *Calibration, err error) {
 		c.Offers = append(c.Offers, offers...)
 	}
 	c.Host = m.host
-	if m.others > maxOthers {
+	if m.others > MaxOthers {
 		c.Notes = append(c.Notes,
 			fmt.Sprintf("other processes took up to %s of the processors meanwhile: calibrate again when they are idle",
 				unit.Percent(m.others)))

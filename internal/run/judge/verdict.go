@@ -21,7 +21,6 @@ const (
 	// show when the tool ran and not when something happened.
 	maxSchedDelay = 20 * time.Millisecond
 	warnLateness  = 5 * time.Millisecond
-	warnStolen    = 0.02
 	// maxSignalAge is the age of a lag reading above which a gate that uses it gets a warning.
 	maxSignalAge = 3 * time.Second
 	// nearBound is the part of a bounded load below which the window ended first. A volume of records of different
@@ -30,6 +29,9 @@ const (
 	// warnBusy is the part of all CPU time above which the machine is the limit.
 	warnBusy = 0.95
 )
+
+// WarnStolen is the part of the CPU time above which a run gets a warning if the hypervisor takes it.
+const WarnStolen = 0.02
 
 type verdict struct {
 	*Evidence
@@ -329,7 +331,7 @@ func warningsOfTheMachine(out *result.Run) (warnings []string) {
 	if busy := out.Process.HostCPUBusy; busy != nil && *busy > warnBusy {
 		warnings = append(warnings, fmt.Sprintf("the machine's CPUs were %s busy: the figures are of this machine as much as of Kafka", unit.Percent(*busy)))
 	}
-	if stolen := out.Process.HostCPUStolen; stolen != nil && *stolen > warnStolen {
+	if stolen := out.Process.HostCPUStolen; stolen != nil && *stolen > WarnStolen {
 		warnings = append(warnings, fmt.Sprintf("the hypervisor took %s of the CPU time away", unit.Percent(*stolen)))
 	}
 	return warnings

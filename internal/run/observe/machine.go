@@ -104,13 +104,10 @@ func (m *Machine) readHost() (r hostReading) {
 }
 
 func (r hostReading) cpuSince(before hostReading) (busy, stolen *float64) {
-	total := (r.host.Total - before.host.Total).Seconds()
-	if !before.hostOK || !r.hostOK || total <= 0 {
+	b, s, known := r.host.Since(before.host)
+	if !before.hostOK || !r.hostOK || !known {
 		return nil, nil
 	}
-	// With ticks of 10 ms, a part may appear greater than the whole.
-	b := min(1, (r.host.Busy-before.host.Busy).Seconds()/total)
-	s := min(1, (r.host.Stolen-before.host.Stolen).Seconds()/total)
 	return &b, &s
 }
 
