@@ -305,7 +305,7 @@ func checkID(meta kadm.Metadata, bootstrap []string, expectID string) error {
 	for _, h := range hosts {
 		if !isLoopback(h) {
 			return &Error{
-				Kind: ErrInput, What: fmt.Sprintf("the cluster %s is not on this machine (%s), and a run puts load on it", meta.Cluster, h),
+				Kind: ErrInput, What: fmt.Sprintf("the cluster %s is not on this machine (%s), and must be named by its ID", meta.Cluster, h),
 				Remedy: "if it is the one that you mean, add --cluster-id " + meta.Cluster,
 			}
 		}
