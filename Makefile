@@ -132,11 +132,8 @@ perf-against: bin/tools/perf ## the hot paths of this work tree and of a commit,
 flakes: bin/tools/flakes ## quick and test again and again while every processor is busy (QUICK=20, TEST=5)
 	@bin/tools/flakes -quick $(or $(QUICK),20) -test $(or $(TEST),5)
 
-results: ## write docs/RESULTS.md from the runs in results/
+results: ## write docs/RESULTS.md and its charts from the runs in results/
 	$(GO) run ./internal/project/resultspage
-
-charts: ## draw the charts of docs/images from the runs in results/ (FORMATS=pdf,png: also those, in build/charts)
-	$(GO) run ./internal/project/resultspage -formats=$(FORMATS)
 
 results-runs: build ## record in results/, on a real Kafka, the runs that five valid ones of each lack (ONLY=quick,overload)
 	$(GO) run ./internal/project/resultspage -run $$(ls $(BIN_C) 2>/dev/null || echo $(BIN)) $(if $(ONLY),-only $(ONLY)) $(if $(FLAGS),-flags "--cluster kafka $(FLAGS)")

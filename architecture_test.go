@@ -196,9 +196,7 @@ var walls = map[string][]string{
 
 	// What people see: the layout first, then the packages that read only result files.
 	"internal/show/layout": {"internal/plan/unit"},
-	// drawvg is separate so that other programs need not link its libraries.
 	"internal/show/draw":   {},
-	"internal/show/drawvg": {"internal/show/draw"},
 	// analysis only computes; answers, report, compared and campaigns put its findings into words.
 	"internal/show/analysis": {"internal/result", "internal/result/figure", "internal/result/outcome", "internal/measure/stats", "internal/plan/unit"},
 	"internal/show/answers": {
@@ -240,7 +238,7 @@ var walls = map[string][]string{
 		"kmq", "kmq/promkmq",
 		"internal/kafka/access", "internal/run/bench", "internal/run/fleet", "internal/run/fleet/control", "internal/run/fleet/echo", "internal/run/fleet/topic", "internal/run/judge", "internal/run/observe", "internal/run/calibrate", "internal/run/campaign", "internal/run/doctor", "internal/kafka/cluster", "internal/kafka/driver", "internal/run/remote",
 		"internal/kafka/driver/franz", "internal/kafka/driver/librdkafka", "internal/kafka/driver/sarama", "internal/kafka/driver/segmentio", "internal/result/figure", "internal/result/foreign", "internal/measure/latency", "internal/run/peers", "internal/kafka/probe", "internal/kafka/runname",
-		"internal/show/analysis", "internal/show/chart", "internal/show/drawvg", "internal/show/campaigns", "internal/show/compared", "internal/show/junit", "internal/show/layout", "internal/show/pages", "internal/show/report", "internal/show/web", "internal/result", "internal/result/outcome", "internal/plan/native", "internal/plan/scenario", "internal/plan/spelling", "internal/run/search", "internal/measure/stats", "internal/plan/unit",
+		"internal/show/analysis", "internal/show/chart", "internal/show/draw", "internal/show/campaigns", "internal/show/compared", "internal/show/junit", "internal/show/layout", "internal/show/pages", "internal/show/report", "internal/show/web", "internal/result", "internal/result/outcome", "internal/plan/native", "internal/plan/scenario", "internal/plan/spelling", "internal/run/search", "internal/measure/stats", "internal/plan/unit",
 	},
 }
 

@@ -7,20 +7,17 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/chart"
-	"kafkabench.example/kafka-bench/internal/show/drawvg"
+	"kafkabench.example/kafka-bench/internal/show/draw"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 type chartFlags struct {
-	to      []string
 	out     string
 	width   float64
 	figures []string
@@ -38,9 +35,10 @@ func chartCommand() *cobra.Command {
 	var flags chartFlags
 	c := &cobra.Command{
 		Use:   "chart [NAME RUN…|CAMPAIGN]",
-		Short: "Draw recorded runs or a campaign: SVG, PDF, PNG",
-		Long: `Draw a chart of recorded runs, only from their files, into a file with the chart's
-name. Without arguments the charts are listed.
+		Short: "Draw recorded runs or a campaign as SVG",
+		Long: `Draw a chart of recorded runs, only from their files, into an SVG file with the chart's
+name. Without arguments the charts are listed. rsvg-convert, of Debian's package
+librsvg2-bin, makes a PDF or a PNG of an SVG.
 
 A chart shows up to eight runs together. For a CAMPAIGN, a chart over time shows one
 run of each scenario: the one nearest to the median. If a run has no value at a time,
@@ -50,7 +48,8 @@ percentiles --of scheduled counts every record that was offered: those that did 
 arrive have no time, and are named where the curve ends.`,
 		Example: `  kafka-bench chart
   kafka-bench chart lag runs/20261121T200000Z-overload-k3x7qa
-  kafka-bench chart percentiles runs/*-baseline-* --of scheduled --to svg,pdf --out images
+  kafka-bench chart percentiles runs/*-baseline-* --of scheduled --out images
+  rsvg-convert --format pdf --output images/percentiles.pdf images/percentiles.svg
   kafka-bench chart cells runs/20261121T200000Z-sweep-acks-k3x7qa --figures e2e_response_time_p99,acked_per_s`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -60,7 +59,6 @@ arrive have no time, and are named where the curve ends.`,
 		},
 	}
 	f := c.Flags()
-	addList(f, &flags.to, "to", []string{"svg"}, "formats: svg, pdf, png")
 	f.StringVar(&flags.out, "out", ".", "the folder that the files are written to")
 	f.Float64Var(&flags.width, "width", usualChartWidth, "width in CSS pixels, 320 to 4000")
 	addList(f, &flags.figures, "figures", nil, "for the chart cells: the figures, as in acked_per_s")
@@ -95,12 +93,6 @@ func (f chartFlags) input(name string, dirs []string) (c chart.Chart, in chart.I
 			faults = append(faults, fmt.Errorf("--figures: %w", err))
 		}
 		in.Figures = append(in.Figures, named)
-	}
-	for _, format := range f.to {
-		if !slices.Contains(drawvg.Formats(), format) {
-			faults = append(faults, fmt.Errorf("--to: there is no format %q; choose from %s", format,
-				strings.Join(drawvg.Formats(), ", ")))
-		}
 	}
 	if f.of != "delivered" && f.of != "scheduled" {
 		faults = append(faults, fmt.Errorf("--of: %q is neither delivered nor scheduled", f.of))
@@ -137,16 +129,14 @@ func drawChart(name string, dirs []string, flags chartFlags, stdout io.Writer) e
 	if err := os.MkdirAll(flags.out, 0o755); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
-	for _, format := range flags.to {
-		var b bytes.Buffer
-		if err := drawvg.Write(&b, scene, format); err != nil {
-			return err
-		}
-		path := filepath.Join(flags.out, name+"."+format)
-		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-			return fmt.Errorf("--out: %w", err)
-		}
-		fmt.Fprintln(stdout, "wrote", path)
+	var svg bytes.Buffer
+	if err := scene.SVG(&svg, draw.SVGOptions{Standalone: true}); err != nil {
+		return err
 	}
-	return nil
+	path := filepath.Join(flags.out, name+".svg")
+	if err := os.WriteFile(path, svg.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	_, err = fmt.Fprintln(stdout, "wrote", path)
+	return err
 }

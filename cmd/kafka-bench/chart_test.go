@@ -18,9 +18,9 @@ func TestChartsAreListed(t *testing.T) {
 
 func TestChartBadInput(t *testing.T) {
 	for args, want := range map[string]string{
-		"chart lga x": "did you mean lag?",
-		"chart lag":   "chart needs a RUN",
-		"chart lag x --to bmp --of all --width 10":     `no format "bmp"`,
+		"chart lga x":                                  "did you mean lag?",
+		"chart lag":                                    "chart needs a RUN",
+		"chart lag x --of all --width 10":              "--width: 10 is not",
 		"chart lag x --of all":                         `--of: "all" is neither`,
 		"chart lag x --of scheduled":                   "--of scheduled is only for the chart percentiles; leave it out for lag",
 		"chart lag x --figures acked_per_s":            "--figures is only for the chart cells; leave it out for lag",
@@ -40,13 +40,11 @@ func TestChartIsWritten(t *testing.T) {
 		t.Fatalf("results/ has no baseline with a series (%v)", err)
 	}
 	dir := t.TempDir()
-	if got := invoke(t, "chart", "lag", filepath.Dir(recorded[0]), "--to", "svg,pdf,png", "--out", dir); got.code != 0 {
+	if got := invoke(t, "chart", "lag", filepath.Dir(recorded[0]), "--out", dir); got.code != 0 {
 		t.Fatal(got.stderr)
 	}
-	for name, begin := range map[string]string{"lag.svg": "<svg", "lag.pdf": "%PDF", "lag.png": "\x89PNG"} {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil || !strings.HasPrefix(string(text), begin) {
-			t.Errorf("%s begins with %.8q (%v)", name, text, err)
-		}
+	text, err := os.ReadFile(filepath.Join(dir, "lag.svg"))
+	if err != nil || !strings.HasPrefix(string(text), "<svg") {
+		t.Errorf("lag.svg begins with %.8q (%v)", text, err)
 	}
 }

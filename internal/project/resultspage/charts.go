@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/chart"
 	"kafkabench.example/kafka-bench/internal/show/draw"
-	"kafkabench.example/kafka-bench/internal/show/drawvg"
 )
 
 // picture is a committed chart in docs/images.
@@ -126,17 +125,10 @@ func cellsOf(c *result.RecordedCampaign, names []string) *result.RecordedCampaig
 	return &some
 }
 
-// Further formats (pdf, png) go to build/charts. writeCharts returns a sentence for each picture
-// that lacks its data.
-func (s *shelf) writeCharts(dir string, formats []string) (lacking []string, err error) {
-	paths := []string{filepath.Join(dir, "%s.svg")}
-	for _, format := range formats {
-		paths = append(paths, filepath.Join("build", "charts", "%s."+format))
-	}
-	for _, path := range paths {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return nil, err
-		}
+// writeCharts returns a sentence for each picture that lacks its data.
+func (s *shelf) writeCharts(dir string) (lacking []string, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
 	}
 	for _, p := range pictures() {
 		spec, err := s.spec(p)
@@ -144,10 +136,8 @@ func (s *shelf) writeCharts(dir string, formats []string) (lacking []string, err
 			lacking = append(lacking, fmt.Sprintf("%s.svg is not drawn: %v", p.file, err))
 			continue
 		}
-		for _, path := range paths {
-			if err := write(fmt.Sprintf(path, p.file), spec.Layout(imageWidth)); err != nil {
-				return lacking, err
-			}
+		if err := write(filepath.Join(dir, p.file+".svg"), spec.Layout(imageWidth)); err != nil {
+			return lacking, err
 		}
 	}
 	return lacking, nil
@@ -155,7 +145,7 @@ func (s *shelf) writeCharts(dir string, formats []string) (lacking []string, err
 
 func write(path string, scene draw.Scene) error {
 	var b bytes.Buffer
-	if err := drawvg.Write(&b, scene, strings.TrimPrefix(filepath.Ext(path), ".")); err != nil {
+	if err := scene.SVG(&b, draw.SVGOptions{Standalone: true}); err != nil {
 		return err
 	}
 	return os.WriteFile(path, b.Bytes(), 0o644)

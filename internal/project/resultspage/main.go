@@ -52,8 +52,7 @@ type job struct {
 	page   string // the file that is written; the charts are in images next to it
 	readme string // the file in which a block is written
 	only   []string
-	flags  []string // further flags of kafka-bench run
-	also   []string
+	flags  []string        // further flags of kafka-bench run
 	makers campaign.Makers // of runs that are made now
 	// bench executes kafka-bench, which makes the runs; nil makes none.
 	bench func(ctx context.Context, args []string, stderr io.Writer) error
@@ -86,7 +85,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := j.writeReadme(shelf); err != nil {
 		return errors.Join(failed, err)
 	}
-	lacking, err := shelf.writeCharts(filepath.Join(filepath.Dir(j.page), "images"), j.also)
+	lacking, err := shelf.writeCharts(filepath.Join(filepath.Dir(j.page), "images"))
 	for _, sentence := range lacking {
 		fmt.Fprintln(stderr, sentence)
 	}
@@ -121,7 +120,6 @@ func parse(args []string, stderr io.Writer) (job, error) {
 		"with -run: the scenarios to run; without it, all but the studies of backpressure and of queues and the suites of throughput and scale, which take hours")
 	more := flags.String("flags", "--cluster kafka",
 		"with -run: further flags of kafka-bench run, separated by blanks, that say where it runs")
-	also := flags.String("formats", "", "also write the charts to build/charts: pdf, png")
 	if err := flags.Parse(args); err != nil {
 		return job{}, err
 	}
@@ -130,9 +128,6 @@ func parse(args []string, stderr io.Writer) (job, error) {
 	}
 	if *binary != "" {
 		j.bench, j.makers.Host = kafkaBench(*binary), result.Host(probe.DescribeHost())
-	}
-	if *also != "" {
-		j.also = strings.Split(*also, ",")
 	}
 	known := slices.Concat(scenarios(), front, studies, suites, queues)
 	j.only, j.flags = scenarios(), strings.Fields(*more)

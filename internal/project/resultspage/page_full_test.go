@@ -61,7 +61,7 @@ func TestChartsAreThoseOfTheRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	lacking, err := shelf.writeCharts(dir, nil)
+	lacking, err := shelf.writeCharts(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,11 +69,11 @@ func TestChartsAreThoseOfTheRuns(t *testing.T) {
 	const committed = "../../../docs/images"
 	want, got := filesBelow(t, dir), filesBelow(t, committed)
 	if !slices.Equal(got, want) {
-		t.Fatalf("docs/images has %v; the runs make %v: make charts writes them", got, want)
+		t.Fatalf("docs/images has %v; the runs make %v: make results writes them", got, want)
 	}
 	for _, name := range want {
 		if !bytes.Equal(read(t, filepath.Join(dir, name)), read(t, filepath.Join(committed, name))) {
-			t.Errorf("docs/images/%s is not what the runs make; make charts writes it anew", name)
+			t.Errorf("docs/images/%s is not what the runs make; make results writes it anew", name)
 		}
 	}
 }

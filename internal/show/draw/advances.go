@@ -4,7 +4,7 @@ package draw
 const unitsPerEm = 2048
 
 // advances are the widths of the characters of Windows-1252 in Liberation Sans, which equal the
-// widths in Arial; 0 if a character does not exist. TestAdvances compares them with the font.
+// widths in Arial; 0 if a character does not exist.
 var advances = [256]uint16{
 	32: 569, 569, 727, 1139, 1139, 1821, 1366, 391, 682, 682, 797, 1196, 569, 682, 569, 569,
 	1139, 1139, 1139, 1139, 1139, 1139, 1139, 1139, 1139, 1139, 569, 569, 1196, 1196, 1196, 1139,

@@ -69,9 +69,6 @@ var paints = [roles]Paint{
 	TickText:   {"label", MutedInk, NoInk, 0, 1},
 }
 
-// Paint returns how the role is painted.
-func (r Role) Paint() Paint { return paints[r] }
-
 // Scheme is for a light or a dark background.
 type Scheme int
 

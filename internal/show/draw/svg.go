@@ -89,7 +89,7 @@ func (e *element) leaf(name, content string, attributes ...string) {
 }
 
 func (e *element) shape(s Shape) {
-	class := s.Role.Paint().class
+	class := paints[s.Role].class
 	if s.Colour > 0 {
 		class += " c" + strconv.Itoa(s.Colour)
 	}
