@@ -15,6 +15,9 @@ WITH_C   := CGO_ENABLED=1
 TAGS_C   := -tags librdkafka
 PKGS_C   := ./internal/kafka/driver/librdkafka ./cmd/kafka-bench
 COMPILER := $(shell command -v "$$($(GO) env CC)")
+ifneq ($(COMPILER),)
+TESTS_C   = -- $(WITH_C) $(FAST) -tags $(TAGS_FULL),librdkafka -timeout 10m $(PKGS_C:./cmd/kafka-bench=./internal/kafka/driver/drivertest)
+endif
 
 .DEFAULT_GOAL := help
 
@@ -22,8 +25,17 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # The full experiment is `bin/kafka-bench run backpressure-study`, which takes half an hour.
-bench: tool ## the headline experiment: one overload, without and with backpressure
-	$(BIN) run backpressure-short --page
+# The first time, Maven fetches Kafka while the compiler runs.
+FETCHED := $(CURDIR)/bin/fetched
+FETCH := mvn -q -B -f internal/kafka/cluster/dist/pom.xml -Ddist='$(FETCHED)' \
+	dependency:copy-dependencies@lib dependency:copy-dependencies@agent
+bench: ## the headline experiment: one overload, without and with backpressure
+	@rm -rf '$(FETCHED)'
+	@if [ ! -e $(BIN) ] && command -v java >/dev/null && command -v mvn >/dev/null; then \
+	  echo "Maven fetches Apache Kafka while the compiler runs"; \
+	  ($(FETCH) || rm -rf '$(FETCHED)') >/dev/null 2>&1 & fi; \
+	$(MAKE) --no-print-directory tool; built=$$?; wait; exit $$built
+	KAFKA_BENCH_FETCHED='$(FETCHED)' $(BIN) run backpressure-short --page
 
 tool: ## build only bin/kafka-bench
 	@mkdir -p bin
@@ -56,15 +68,14 @@ FAST := -count=1 -vet=off -ldflags='-s -w'
 quick: bin/tools/tier vet ## everything that needs no JVM and no real clock: a minute on two idle cores, once built
 	$(TIER) $(FAST) -tags $(TAGS_QUICK) -short ./...
 
-test: bin/tools/tier ## what CI runs, in about five minutes: quick's tests and those on one real Kafka, cross-compiling, Kubernetes, librdkafka
+test: ## what CI runs: quick's tests and those on one real Kafka, librdkafka; it leaves out what the machine lacks
+	@internal/project/tier/measured.sh $(MAKE) --no-print-directory tests
+	@cat bin/left-out
+
+tests: bin/tools/tier
 	@$(TIER) -check
-	@$(MAKE) --no-print-directory build vet
-	$(TIER) -kafka $(FAST) -tags $(TAGS_FULL) -timeout 10m ./...
-	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/kafka-bench
-	cd deploy/kubernetes/check && $(GO) test -count=1 ./...
-ifneq ($(COMPILER),)
-	$(WITH_C) $(TIER) $(FAST) -tags $(TAGS_FULL),librdkafka -timeout 10m $(PKGS_C:./cmd/kafka-bench=./internal/kafka/driver/drivertest)
-endif
+	@$(MAKE) --no-print-directory format
+	$(TIER) -kafka $(FAST) -tags $(TAGS_FULL) -timeout 10m ./... $(TESTS_C)
 
 image: bin/tools/image ## the container image for linux/amd64 and linux/arm64: build/kafka-bench.tar, an OCI layout
 	@bin/tools/image -version '$(VERSION)'
@@ -72,9 +83,11 @@ image: bin/tools/image ## the container image for linux/amd64 and linux/arm64: b
 ui: tool ## the pages in a real browser: needs Node 20 and Chromium (SCREENSHOTS=1: pictures of them, in build/ui/screenshots)
 	@cd ui && node check.js && npm ci --silent && node setup.js && SCREENSHOTS=$(SCREENSHOTS) node --test --test-reporter=spec --test-concurrency=2 tests/
 
-vet: ## go vet and gofmt, of all tiers
-	@unformatted=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go')); \
+format:
+	@unformatted=$$($(shell $(GO) env GOROOT)/bin/gofmt -l $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go')); \
 	  if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi
+
+vet: format ## go vet and gofmt, of all tiers
 	$(GO) vet -tags $(TAGS_PROOF) ./...
 ifneq ($(COMPILER),)
 	$(WITH_C) $(GO) vet -tags $(TAGS_PROOF),librdkafka $(PKGS_C)
@@ -84,7 +97,8 @@ cross: ## compile for every platform
 	@for p in $(PLATFORMS); do echo "compile for $$p"; \
 	  GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/kafka-bench || exit 1; done
 
-lint: ## golangci-lint with the list in .golangci.yaml
+lint: ## golangci-lint with the list in .golangci.yaml, and the files for Kubernetes against its schemas
+	cd deploy/kubernetes/check && $(GO) test ./...
 	$(GO) run $(LINT) run --build-tags $(TAGS_PROOF) ./...
 ifneq ($(COMPILER),)
 	$(GO) run -exec 'env $(WITH_C)' $(LINT) run --build-tags $(TAGS_PROOF),librdkafka $(PKGS_C)
@@ -129,8 +143,8 @@ proof-kubernetes: image tool bin/tools/broker ## agents as pods of a real Kubern
 perf-against: bin/tools/perf ## the hot paths of this work tree and of a commit, in turns: after ÷ before (BASE=REF)
 	@bin/tools/perf against '$(BASE)'
 
-flakes: bin/tools/flakes ## quick and test again and again while every processor is busy (QUICK=20, TEST=5)
-	@bin/tools/flakes -quick $(or $(QUICK),20) -test $(or $(TEST),5)
+flakes: bin/tools/flakes ## quick and test again and again while every processor is busy (QUICK=20, TEST=5, BUSY=1: loops a processor)
+	@bin/tools/flakes -quick $(or $(QUICK),20) -test $(or $(TEST),5) -busy $(or $(BUSY),1)
 
 results: ## write docs/RESULTS.md and its charts from the runs in results/
 	$(GO) run ./internal/project/resultspage

@@ -22,6 +22,29 @@ func fakeMaven(t *testing.T, script string) {
 const copyJars = `mkdir -p "$lib" "$agent" && for j in kafka_2.13-4.3.1 kafka-tools-4.3.1 other; do echo $j > "$lib/$j.jar"; done; ` +
 	`echo agent > "$agent/jmx_prometheus_javaagent-1.0.1.jar"`
 
+func TestFetchedFolder(t *testing.T) {
+	fakeMaven(t, "exit 1")
+	fetched := filepath.Join(t.TempDir(), "fetched")
+	for _, name := range []string{"lib/kafka_2.13-4.3.1.jar", "lib/kafka-tools-4.3.1.jar", "agent/jmx_prometheus_javaagent-1.0.1.jar"} {
+		path := filepath.Join(fetched, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(name), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv(fetchedVariable, fetched)
+	home := Home{Dist: t.TempDir()}
+	if _, err := home.KafkaDist(testContext(t), "4.2", nil); err == nil {
+		t.Error("another version was taken from the folder")
+	}
+	dist, err := home.KafkaDist(testContext(t), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dist.Verify(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestDamagedCopyIsResolvedAgain(t *testing.T) {
 	fakeMaven(t, copyJars)
 	lib := func(d Dist, name string) string { return filepath.Join(d.Lib(), name) }

@@ -81,8 +81,9 @@ func parseJavaVersion(out string) (version string, feature int, err error) {
 	return m[1], feature, nil
 }
 
-// canRunKafka starts no broker and downloads nothing. It runs only java -version.
-func (h Home) canRunKafka(ctx context.Context, line string) error {
+// CanRunKafka returns why this machine can't start a Kafka of a release line ("" is the default line). It starts no
+// broker and downloads nothing. It runs only java -version.
+func (h Home) CanRunKafka(ctx context.Context, line string) error {
 	v, err := versionOf(line)
 	if err != nil {
 		return err

@@ -65,8 +65,8 @@ func TestFindJavaFails(t *testing.T) {
 			_, err := home.StartKafka(testContext(t), KafkaOptions{})
 			wantError(t, err, ErrUnavailable, append(test.words, "install a Java runtime of version 17")...)
 			wantEmpty(t, home)
-			if err := home.canRunKafka(testContext(t), ""); err == nil {
-				t.Error("canRunKafka() says yes")
+			if err := home.CanRunKafka(testContext(t), ""); err == nil {
+				t.Error("CanRunKafka() says yes")
 			}
 		})
 	}

@@ -15,10 +15,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
+	"kafkabench.example/kafka-bench/internal/project/needs"
 )
 
 func startKafka(t *testing.T, home Home, opts KafkaOptions) *Kafka {
 	t.Helper()
+	needs.Kafka.Require(t)
 	opts.Progress = func(s string) { t.Log(s) }
 	k, err := home.StartKafka(testContext(t), opts)
 	if err != nil {
@@ -120,6 +122,7 @@ func wantGone(t *testing.T, k *Kafka) {
 }
 
 func TestFindJava(t *testing.T) {
+	needs.Kafka.Require(t)
 	java, err := FindJava(testContext(t))
 	if err != nil || java.Version == "" {
 		t.Errorf("FindJava() = %+v, %v", java, err)
@@ -127,6 +130,7 @@ func TestFindJava(t *testing.T) {
 }
 
 func TestAskedPortTaken(t *testing.T) {
+	needs.Kafka.Require(t)
 	listener, taken := takePort(t)
 	defer listener.Close()
 	home := testHome(t)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kafkabench.example/kafka-bench/internal/project/needs"
 )
 
 const helperVariable = "KAFKA_BENCH_TEST_HELPER"
@@ -63,6 +65,7 @@ func play(part, dir string) error {
 
 func startHelper(t *testing.T, part string, home Home) (*exec.Cmd, io.WriteCloser, *bufio.Reader) {
 	t.Helper()
+	needs.Kafka.Require(t)
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), helperVariable+"="+part+":"+home.Clusters)
 	cmd.Stderr = os.Stderr

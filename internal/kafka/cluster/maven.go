@@ -32,14 +32,14 @@ func runMaven(ctx context.Context, v version, work string) error {
 	if err != nil {
 		return err
 	}
-	pom := filepath.Join(work, "pom.xml")
-	if err := os.WriteFile(pom, v.pom(), 0o644); err != nil {
+	file := filepath.Join(work, "pom.xml")
+	if err := os.WriteFile(file, pom, 0o644); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, "--batch-mode", "--quiet", "--file", pom,
-		"dependency:copy-dependencies@lib", "dependency:copy-dependencies@agent", "-Ddist="+filepath.Join(work, "dist"))
+	cmd := exec.CommandContext(ctx, path, append(v.properties(), "--batch-mode", "--quiet", "--file", file,
+		"dependency:copy-dependencies@lib", "dependency:copy-dependencies@agent", "-Ddist="+filepath.Join(work, "dist"))...)
 	cmd.Dir = work
 	// mvn is a script around java: Cancel kills its whole process group.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
@@ -26,7 +27,7 @@ func TestAnotherPomIsAnotherFolder(t *testing.T) {
 }
 
 func TestVersionsBesideEachOther(t *testing.T) {
-	fakeMaven(t, `version=$(sed -n 's/.*kafka_2.13<.artifactId><version>\([^<]*\).*/\1/p' pom.xml)
+	fakeMaven(t, `for a; do case $a in -Dkafka=*) version=${a#-Dkafka=};; esac; done
 mkdir -p "$lib" "$agent" && echo a > "$lib/kafka_2.13-$version.jar" && echo b > "$lib/kafka-tools-$version.jar"
 echo agent > "$agent/jmx_prometheus_javaagent-1.0.1.jar"`)
 	h := Home{Dist: t.TempDir()}
@@ -62,6 +63,19 @@ echo agent > "$agent/jmx_prometheus_javaagent-1.0.1.jar"`)
 	if dist, err := h.KafkaDist(testContext(t), "", nil); err != nil || dist != copies[len(copies)-1] ||
 		dist.Version != KafkaVersion {
 		t.Errorf("the default is %+v, %v", dist, err)
+	}
+}
+
+// make bench fetches the default version with the pom as it is, while the compiler runs.
+func TestPomOfTheDefault(t *testing.T) {
+	v, err := versionOf("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<kafka>" + v.Kafka + "</kafka>", "<log4j>" + v.Log4j + "</log4j>"} {
+		if !strings.Contains(string(pom), want) || v.Log4j1 {
+			t.Errorf("the pom does not have %s", want)
+		}
 	}
 }
 

@@ -90,7 +90,7 @@ func (s *Source) automatic(ctx context.Context, settings scenario.Cluster) (Clus
 	if !errors.Is(err, ErrNotUp) {
 		return nil, err
 	}
-	if reason := s.Home.canRunKafka(ctx, settings.Version); reason != nil {
+	if reason := s.Home.CanRunKafka(ctx, settings.Version); reason != nil {
 		tell(s.Progress, "using the embedded broker, because Kafka can't run here: %v", reason)
 		return s.embedded(settings)
 	}

@@ -1,12 +1,10 @@
 package cluster
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
-	"text/template"
 
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
@@ -29,7 +27,7 @@ var versions = []version{
 	{Line: "4.3", Kafka: KafkaVersion, Log4j: "2.25.4"},
 }
 
-// KafkaVersion is the version of Apache Kafka that StartKafka and Up start by default.
+// KafkaVersion is the version of Apache Kafka that StartKafka and Up start by default. It is also the pom's default.
 const KafkaVersion = "4.3.1"
 
 // versionOf returns the default for "". An error is of kind ErrInput.
@@ -53,14 +51,13 @@ func lineOf(kafka string) string {
 }
 
 //go:embed dist/pom.xml
-var pomXML string
+var pom []byte
 
-var pomTemplate = template.Must(template.New("pom.xml").Parse(pomXML))
-
-func (v version) pom() []byte {
-	var b bytes.Buffer
-	if err := pomTemplate.Execute(&b, v); err != nil {
-		panic(err) // the template is part of the tool
+// properties are Maven's arguments that make the pom one of this version.
+func (v version) properties() []string {
+	args := []string{"-Dkafka=" + v.Kafka, "-Dlog4j=" + v.Log4j}
+	if v.Log4j1 {
+		args = append(args, "-Plog4j1")
 	}
-	return b.Bytes()
+	return args
 }

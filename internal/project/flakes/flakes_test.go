@@ -35,10 +35,10 @@ func TestRun(t *testing.T) {
 	if err != nil || len(logs) != 2 {
 		t.Errorf("the logs are %v (%v)", logs, err)
 	}
-	if err := run(context.Background(), dir, []string{"-quick=0", "-test=2"}, &out); err != nil {
+	if err := run(context.Background(), dir, []string{"-quick=0", "-test=2", "-busy=4"}, &out); err != nil {
 		t.Error(err)
 	}
-	for _, args := range [][]string{{"-quick=x"}, {"-quick=-1"}, {"-quick=0", "-test=0"}, {"more"}} {
+	for _, args := range [][]string{{"-quick=x"}, {"-quick=-1"}, {"-quick=0", "-test=0"}, {"-busy=-1"}, {"more"}} {
 		if err := run(context.Background(), dir, args, &out); !errors.Is(err, errInput) {
 			t.Errorf("%v: the error is %v, want one of exit code 2", args, err)
 		}

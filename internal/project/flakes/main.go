@@ -3,6 +3,7 @@
 //
 //	make flakes             20 times make quick, 5 times make test
 //	make flakes QUICK=3 TEST=0
+//	make flakes BUSY=4      four busy loops for each processor; 1 without BUSY
 //
 // The output of each failed call is in bin/flakes.
 package main
@@ -48,19 +49,21 @@ func run(ctx context.Context, dir string, args []string, stdout io.Writer) error
 	flags := flag.NewFlagSet("flakes", flag.ContinueOnError)
 	quick := flags.Int("quick", 20, "how often make quick runs")
 	test := flags.Int("test", 5, "how often make test runs")
+	busy := flags.Int("busy", 1, "busy loops for each processor")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return err
 	} else if err != nil {
 		return fmt.Errorf("%w: %w", errInput, err)
 	}
-	if *quick < 0 || *test < 0 || *quick+*test == 0 || flags.NArg() > 0 {
-		return fmt.Errorf("%w: QUICK and TEST are numbers of calls; at least one is above 0", errInput)
+	if *quick < 0 || *test < 0 || *quick+*test == 0 || *busy < 0 || flags.NArg() > 0 {
+		return fmt.Errorf("%w: QUICK and TEST are numbers of calls; at least one is above 0; BUSY is a number of loops",
+			errInput)
 	}
 	logs := filepath.Join(dir, "bin", "flakes")
 	if err := errors.Join(os.RemoveAll(logs), os.MkdirAll(logs, 0o755)); err != nil {
 		return err
 	}
-	defer keepBusy()()
+	defer keepBusy(*busy * runtime.NumCPU())()
 	failures := make(map[string]int)
 	failed := 0
 	for i := range *quick + *test {
@@ -96,10 +99,11 @@ func run(ctx context.Context, dir string, args []string, stdout io.Writer) error
 	return nil
 }
 
-func keepBusy() (stop func()) {
+// Each loop has a thread of its own, so that the system shares the processors among them and the tests.
+func keepBusy(loops int) (stop func()) {
 	done := make(chan struct{})
-	runtime.GOMAXPROCS(runtime.NumCPU() + 1) // one for the rest of this program
-	for range runtime.NumCPU() {
+	runtime.GOMAXPROCS(loops + 1) // one for the rest of this program
+	for range loops {
 		go func() {
 			for {
 				select {
@@ -117,7 +121,7 @@ func keepBusy() (stop func()) {
 func call(ctx context.Context, dir, target string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "make", target)
 	cmd.Dir = dir
-	cmd.Env = append(cmd.Environ(), "MAKEFLAGS=") // QUICK and TEST are not for this make
+	cmd.Env = append(cmd.Environ(), "MAKEFLAGS=") // BUSY, QUICK and TEST are not for this make
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
 	cmd.WaitDelay = 30 * time.Second

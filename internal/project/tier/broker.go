@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -14,20 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 )
-
-// checkTools names the Debian packages that tier full lacks.
-func checkTools(ctx context.Context) error {
-	_, noJava := cluster.FindJava(ctx)
-	_, noMaven := exec.LookPath("mvn")
-	_, noPrometheus := exec.LookPath("prometheus")
-	_, noPromtool := exec.LookPath("promtool")
-	missing := errors.Join(noJava, noMaven, noPrometheus, noPromtool)
-	if missing == nil {
-		return nil
-	}
-	return fmt.Errorf("the tests on a real Kafka and a real Prometheus need Java 17, Maven and Prometheus; on Debian "+
-		"install openjdk-17-jdk-headless, maven and prometheus (make quick needs none of them): %w", missing)
-}
 
 const stopTimeout = time.Minute
 

@@ -1,12 +1,13 @@
 // Command tier runs `go test` with its arguments and prints the slowest and the failed packages at
 // the end. With -kafka, it also starts one real Kafka broker that the tests of all packages share
-// (package clustertest).
+// (package clustertest). What the machine can't run is left out, and listed in bin/left-out.
 //
 //	tier -short ./...
 //	tier -kafka -tags full ./...
-//	tier -check            only look for what -kafka needs
+//	tier -kafka -tags full ./... -- CGO_ENABLED=1 -tags full,librdkafka ./x    one go test after the other
+//	tier -check            only look for what would be left out; with CI=true that is an error
 //
-// Files to know: main.go, broker.go, timing.go.
+// Files to know: main.go, broker.go, leftout.go, timing.go; measured.sh (CPU time of a command).
 package main
 
 import (
@@ -18,11 +19,13 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"regexp"
 	"slices"
 	"syscall"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
+	"kafkabench.example/kafka-bench/internal/project/needs"
 )
 
 func main() {
@@ -42,22 +45,42 @@ var errTests = errors.New("go test")
 
 // A first argument -kafka starts the broker, and -check only looks for what -kafka needs.
 func run(ctx context.Context, args []string, stdout io.Writer) error {
-	if len(args) == 1 && args[0] == "-check" {
-		return checkTools(ctx)
-	}
-	if len(args) == 0 || args[0] != "-kafka" {
+	if len(args) == 0 || args[0] != "-check" && args[0] != "-kafka" {
 		return goTest(ctx, args, os.Environ(), stdout)
 	}
-	if err := checkTools(ctx); err != nil {
-		return err
-	}
-	name, down, err := up(ctx)
+	out, err := lookFor(ctx)
 	if err != nil {
 		return err
 	}
-	defer down()
-	return goTest(ctx, args[1:], append(os.Environ(), clustertest.Variable+"="+name), stdout)
+	if args[0] == "-check" {
+		return out.check(stdout, os.Getenv("CI") == "true")
+	}
+	defer out.close()
+	env := append(os.Environ(), out.environment()...)
+	if !out.lacks(needs.Kafka) {
+		name, down, err := up(ctx)
+		if err != nil {
+			return err
+		}
+		defer down()
+		env = append(env, clustertest.Variable+"="+name)
+	}
+	for len(args) > 0 {
+		part := args[1:]
+		if i := slices.Index(part, "--"); i >= 0 {
+			part = part[:i]
+		}
+		args = args[1+len(part):]
+		set := 0
+		for set < len(part) && assignment.MatchString(part[set]) {
+			set++
+		}
+		err = errors.Join(err, goTest(ctx, part[set:], slices.Concat(env, part[:set]), stdout))
+	}
+	return errors.Join(err, out.write())
 }
+
+var assignment = regexp.MustCompile(`^[A-Z_]+=`)
 
 const slowest = 10
 

@@ -19,6 +19,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/project/needs"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
@@ -30,6 +31,7 @@ const childVariable = "KAFKA_BENCH_TRUTH_CHILD"
 // processes end.
 func TestKilledTool(t *testing.T) {
 	t.Parallel()
+	needs.Kafka.Require(t)
 	dir := t.TempDir()
 	tool := exec.Command(os.Args[0])
 	tool.Env = append(os.Environ(), childVariable+"="+dir)

@@ -26,11 +26,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"kafkabench.example/kafka-bench/internal/project/needs"
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
 func debian(t *testing.T, program string) string {
 	t.Helper()
+	needs.Prometheus.Require(t)
 	path, err := exec.LookPath(program)
 	if err != nil {
 		t.Fatalf("this test needs %s; on Debian install the package prometheus: %v", program, err)

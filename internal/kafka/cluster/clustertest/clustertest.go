@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/project/needs"
 )
 
 // Variable is the environment variable that names the test run's cluster, made by `kafka-bench cluster up --name`.
@@ -57,6 +58,7 @@ var shared = sync.OnceValues(func() (cluster.Cluster, error) {
 // a broker, it must use Own.
 func Shared(t testing.TB) cluster.Cluster {
 	t.Helper()
+	needs.Kafka.Require(t)
 	c, err := shared()
 	if err != nil {
 		t.Fatalf("the shared Kafka: %v", err)
@@ -68,6 +70,7 @@ func Shared(t testing.TB) cluster.Cluster {
 // the test ends.
 func Own(t testing.TB, n int, config map[string]string) *cluster.Kafka {
 	t.Helper()
+	needs.Kafka.Require(t)
 	home, err := cluster.UserHome()
 	if err != nil {
 		t.Fatal(err)
