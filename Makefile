@@ -15,8 +15,9 @@ WITH_C   := CGO_ENABLED=1
 TAGS_C   := -tags librdkafka
 PKGS_C   := ./internal/kafka/driver/librdkafka ./cmd/kafka-bench
 COMPILER := $(shell command -v "$$($(GO) env CC)")
+# With netgo and osusergo the driver is the only C, so all other packages are compiled once.
 ifneq ($(COMPILER),)
-TESTS_C   = -- $(WITH_C) $(FAST) -tags $(TAGS_FULL),librdkafka -timeout 10m $(PKGS_C:./cmd/kafka-bench=./internal/kafka/driver/drivertest)
+TESTS_C   = -- $(WITH_C) $(FAST) -tags $(TAGS_FULL),librdkafka,netgo,osusergo -timeout 10m $(PKGS_C:./cmd/kafka-bench=./internal/kafka/driver/drivertest)
 endif
 
 .DEFAULT_GOAL := help
@@ -31,7 +32,10 @@ FETCH := mvn -q -B -f internal/kafka/cluster/dist/pom.xml -Ddist='$(FETCHED)' \
 	dependency:copy-dependencies@lib dependency:copy-dependencies@agent
 bench: ## the headline experiment: one overload, without and with backpressure
 	@rm -rf '$(FETCHED)'
-	@if [ ! -e $(BIN) ] && command -v java >/dev/null && command -v mvn >/dev/null; then \
+	@if ! command -v java >/dev/null || ! command -v mvn >/dev/null; then \
+	  echo "Java or Maven is missing (on Debian: openjdk-17-jdk-headless maven)."; \
+	  echo "Without Apache Kafka, the runs use the embedded broker: their figures describe the tool, not Kafka."; \
+	elif [ ! -e $(BIN) ]; then \
 	  echo "Maven fetches Apache Kafka while the compiler runs"; \
 	  ($(FETCH) || rm -rf '$(FETCHED)') >/dev/null 2>&1 & fi; \
 	$(MAKE) --no-print-directory tool; built=$$?; wait; exit $$built
@@ -39,11 +43,11 @@ bench: ## the headline experiment: one overload, without and with backpressure
 
 tool: ## build only bin/kafka-bench
 	@mkdir -p bin
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kafka-bench
+	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kafka-bench
 
 build: tool ## build bin/kafka-bench, and bin/kafka-bench-librdkafka where a C compiler is
 ifneq ($(COMPILER),)
-	$(WITH_C) $(GO) build $(TAGS_C) -trimpath -ldflags '$(LDFLAGS)' -o $(BIN_C) ./cmd/kafka-bench
+	$(WITH_C) $(GO) build $(TAGS_C) -ldflags '$(LDFLAGS)' -o $(BIN_C) ./cmd/kafka-bench
 	@echo "built $(BIN), and $(BIN_C), which has the driver librdkafka, too"
 else
 	@rm -f $(BIN_C)
@@ -60,6 +64,8 @@ TIER := bin/tools/tier
 # The project's tools are built and then run, so that a signal reaches them.
 bin/tools/%: FORCE
 	@$(GO) build -o $@ ./internal/project/$*
+bin/tools/tier: FORCE # with the tags of the tests, so that they compile the same packages
+	@$(GO) build -tags $(TAGS_FULL) -o $@ ./internal/project/tier
 FORCE:
 
 # vet runs before; without debug information test binaries link a third faster.

@@ -38,7 +38,7 @@ func chartCommand() *cobra.Command {
 		Short: "Draw recorded runs or a campaign as SVG",
 		Long: `Draw a chart of recorded runs, only from their files, into an SVG file with the chart's
 name. Without arguments the charts are listed. rsvg-convert, of Debian's package
-librsvg2-bin, makes a PDF or a PNG of an SVG.
+librsvg2-bin, makes a PDF or a PNG of it: rsvg-convert --format pdf lag.svg > lag.pdf
 
 A chart shows up to eight runs together. For a CAMPAIGN, a chart over time shows one
 run of each scenario: the one nearest to the median. If a run has no value at a time,
@@ -49,7 +49,6 @@ arrive have no time, and are named where the curve ends.`,
 		Example: `  kafka-bench chart
   kafka-bench chart lag runs/20261121T200000Z-overload-k3x7qa
   kafka-bench chart percentiles runs/*-baseline-* --of scheduled --out images
-  rsvg-convert --format pdf --output images/percentiles.pdf images/percentiles.svg
   kafka-bench chart cells runs/20261121T200000Z-sweep-acks-k3x7qa --figures e2e_response_time_p99,acked_per_s`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {

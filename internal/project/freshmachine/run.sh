@@ -40,11 +40,11 @@ if [ ! -e "$root/etc/debian_version" ]; then
   . /etc/os-release
   debootstrap --variant=minbase --include=ca-certificates "$VERSION_CODENAME" "$root" >"$root.log" ||
     { tail "$root.log" >&2; exit 1; }
-  rm "$root.log"
+  rm "$root.log" "$root/etc/apt/sources.list" # this machine's sources are copied
 fi
 copy /etc/resolv.conf /etc/hosts /etc/apt /usr/share/keyrings /usr/local/share/ca-certificates /etc/maven/settings.xml
 mount -t proc proc "$root/proc"
-mount --bind /dev "$root/dev"
+mount --rbind /dev "$root/dev"
 goroot=$(go env GOROOT)
 mkdir -p "$root/usr/local/go"
 mount --bind -o ro "$goroot" "$root/usr/local/go"
@@ -73,7 +73,7 @@ for mode; do
   case $mode in
     java) install openjdk-17-jdk-headless maven ;;
     all) install openjdk-17-jdk-headless maven prometheus gcc libc6-dev ;;
-    go) inside /root '! ls /usr/bin/java /usr/bin/mvn /usr/bin/gcc' 2>/dev/null ||
+    go) inside /root '! ls /usr/bin/java /usr/bin/mvn /usr/bin/gcc 2>/dev/null' ||
       { echo "error: $root has more than Go; give another folder" >&2; exit 1; } ;;
   esac
   for command in "make bench" "make test"; do
