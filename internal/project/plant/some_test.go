@@ -1,6 +1,6 @@
-//go:build !full
+//go:build !proof
 
 package plant_test
 
-// some returns only the first value; tier full has time for all.
+// some returns only the first value; tier proof has time for all.
 func some[T any](values ...T) []T { return values[:1] }
