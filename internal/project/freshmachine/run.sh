@@ -69,6 +69,7 @@ install() { inside /root "apt-get update -qq; apt-get install -y -qq --no-instal
 
 inside /root "update-ca-certificates >/dev/null"
 install make git
+failed=0
 for mode; do
   case $mode in
     java) install openjdk-17-jdk-headless maven ;;
@@ -84,6 +85,7 @@ for mode; do
     git clone --quiet "$repository" "$root$home/kafka-bench"
     echo "== with $mode: $command"
     inside "$home" "git config --global --add safe.directory '*'; export GOFLAGS=\"\${GOFLAGS:-} -modcacherw\"
-      cd kafka-bench; internal/project/tier/measured.sh $command"
+      cd kafka-bench; internal/project/tier/measured.sh $command" || failed=1
   done
 done
+exit $failed
