@@ -263,12 +263,18 @@ func (w *otherWords) answer() error {
 	}
 	if line, err := w.line(); line != "" {
 		said += "what was meant is\n  " + line
+		if brokers := brokersIn.FindStringSubmatch(line); brokers != nil && !strings.Contains(line, "--cluster-id") &&
+			!loopback(strings.Split(brokers[1], ",")) {
+			said += "\nwithout --cluster-id it prints the ID of this cluster, which is not on this machine, and ends"
+		}
 		if err != nil {
 			said += "\nand in it\n" + err.Error()
 		}
 	}
 	return errors.New(strings.TrimSpace(said))
 }
+
+var brokersIn = regexp.MustCompile(`--brokers[ =](\S+)`)
 
 // line returns the command line that was meant, and the mistakes that it has; "" if nothing of it is known.
 func (w *otherWords) line() (line string, mistakes error) {
@@ -294,6 +300,9 @@ func (w *otherWords) line() (line string, mistakes error) {
 		words = append(words, shellWord(arg))
 	}
 	words = append(words, w.flags...)
+	if readsExistingTopic(all) && !slices.ContainsFunc(slices.Concat(w.flags, all.Flags), namesCluster) {
+		all.Flags = append(all.Flags, "brokers=localhost:9092") // what these tools take without a word
+	}
 	for _, flag := range all.Flags {
 		name, value, _ := strings.Cut(flag, "=")
 		words = append(words, "--"+name+" "+shellWord(value))
@@ -302,6 +311,16 @@ func (w *otherWords) line() (line string, mistakes error) {
 		words = append(words, "--set "+shellWord(set))
 	}
 	return strings.Join(words, " "), w.mistakes(all)
+}
+
+// readsExistingTopic reports whether a scenario reads a topic that exists, which no cluster has that a run starts.
+func readsExistingTopic(all scenario.Translation) bool {
+	return slices.ContainsFunc(all.Set, func(set string) bool { return strings.HasPrefix(set, "topic.existing=") })
+}
+
+func namesCluster(flag string) bool {
+	flag = strings.TrimLeft(flag, "-")
+	return strings.HasPrefix(flag, "brokers") || strings.HasPrefix(flag, "cluster")
 }
 
 // mistakes returns those of the first scenario.

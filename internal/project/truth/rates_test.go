@@ -418,7 +418,9 @@ func wantPhases(t *testing.T, r *result.Recorded) {
 
 func TestRates(t *testing.T) {
 	t.Parallel()
-	slow := virtual.Options{ProduceDelay: 10 * time.Millisecond, FetchDelay: 20 * time.Millisecond}
+	// No sum of these delays is the length of a warm-up: in a closed loop, thousands of records arrive at one instant,
+	// which must not be the boundary of a phase.
+	slow := virtual.Options{ProduceDelay: 10001 * time.Microsecond, FetchDelay: 20003 * time.Microsecond}
 	overload := []string{"load.rate=2k/s", "consume.work=2ms", "phases.measure=2s"} // the consumer takes 500/s
 	for _, c := range []struct {
 		name    string

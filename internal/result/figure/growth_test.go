@@ -66,8 +66,8 @@ func TestGrowthHasALevelForAllProbes(t *testing.T) {
 						readings = confirm
 					}
 					r := growing(random, readings, 0, memory, noise)
-					a, _ := alone.Check(r)
-					b, _ := alone.Among(judged).Check(r)
+					a := alone.Check(r, nil).Outcome == figure.Met
+					b := alone.Among(judged).Check(r, nil).Outcome == figure.Met
 					metAlone, metAll = metAlone && a, metAll && b
 				}
 				if !metAlone {
@@ -93,7 +93,7 @@ func TestGrowthIsFound(t *testing.T) {
 		for readings, deviations := range map[int]float64{probe: 8, confirm: 4} {
 			random, found := rand.New(rand.NewPCG(3, 4)), 0.
 			for range searches {
-				if met, _ := all.Check(growing(random, readings, deviations/float64(readings), 0, noise)); !met {
+				if all.Check(growing(random, readings, deviations/float64(readings), 0, noise), nil).Outcome != figure.Met {
 					found += 1. / searches
 				}
 			}
