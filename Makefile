@@ -81,7 +81,7 @@ test: ## what CI runs: quick's tests and those on one real Kafka, librdkafka; it
 tests: bin/tools/tier
 	@$(TIER) -check
 	@$(MAKE) --no-print-directory format
-	$(TIER) -kafka $(FAST) -tags $(TAGS_FULL) -timeout 10m ./... $(TESTS_C)
+	$(TIER) -kafka $(FAST) -short -tags $(TAGS_FULL) -timeout 10m ./... $(TESTS_C)
 
 image: bin/tools/image ## the container image for linux/amd64 and linux/arm64: build/kafka-bench.tar, an OCI layout
 	@bin/tools/image -version '$(VERSION)'

@@ -102,14 +102,6 @@ func (ps *processes) run() result.Run {
 	return recorded.Run
 }
 
-// exitOf returns the exit code of a command that prints the run.
-func (ps *processes) exitOf() int {
-	if ps.run().Verdict.Status == result.Valid {
-		return exitValid
-	}
-	return exitInvalid
-}
-
 // invalid fails the test unless the run is invalid because of agent 1.
 func (ps *processes) invalid() {
 	ps.t.Helper()

@@ -89,7 +89,7 @@ var joined = reflect.TypeOf(errors.Join(errInvalid))
 // error, and parts of an unknown kind only describe it.
 func codesOf(err error) (codes []int) {
 	if reflect.TypeOf(err) == joined {
-		for _, part := range err.(interface{ Unwrap() []error }).Unwrap() { //nolint:errorlint // only err itself
+		for _, part := range err.(interface{ Unwrap() []error }).Unwrap() {
 			codes = append(codes, codesOf(part)...)
 		}
 		return codes

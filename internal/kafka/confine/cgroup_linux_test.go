@@ -17,7 +17,7 @@ func TestLocate(t *testing.T) {
 	}{
 		"version 2 in a session": {
 			"0::/user.slice/session-1.scope\n",
-			"30 23 0:26 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw,nsdelegate\n", //nolint:dupword // the kernel writes it so
+			"30 23 0:26 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw,nsdelegate\n",
 			map[string][]string{"": {"/sys/fs/cgroup/user.slice/session-1.scope", "/sys/fs/cgroup/user.slice"}, "cpu": nil},
 		},
 		"version 2 in a container": {
@@ -26,15 +26,15 @@ func TestLocate(t *testing.T) {
 		},
 		"version 1, two controllers in one": {
 			"4:cpu,cpuacct:/docker/ab\n3:memory:/docker/ab/own\n1:name=systemd:/x\n",
-			"31 23 0:27 /docker/ab /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n" + //nolint:dupword // the kernel writes it so
-				"32 23 0:28 /docker/ab /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", //nolint:dupword // the kernel writes it so
+			"31 23 0:27 /docker/ab /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n" +
+				"32 23 0:28 /docker/ab /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n",
 			map[string][]string{
 				"cpu": {"/sys/fs/cgroup/cpu,cpuacct"}, "cpuacct": {"/sys/fs/cgroup/cpu,cpuacct"},
 				"memory": {"/sys/fs/cgroup/memory/own", "/sys/fs/cgroup/memory"}, "": nil,
 			},
 		},
 		"a mount that shows another part": {
-			"0::/a\n", "30 23 0:26 /b /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", map[string][]string{"": nil}, //nolint:dupword // the kernel writes it so
+			"0::/a\n", "30 23 0:26 /b /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", map[string][]string{"": nil},
 		},
 		"nothing": {"", "broken\n", map[string][]string{"": nil, "memory": nil}},
 	} {

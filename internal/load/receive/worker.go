@@ -168,8 +168,7 @@ func (w *worker) checkOne(p *partition, r *driver.Received, now int64) (ours, fi
 		stamp.Intended += shift
 		w.counts.Crossed++
 	}
-	switch {
-	case finding == ledger.Duplicate || p.again(int(stamp.Producer), stamp.Sequence):
+	if finding == ledger.Duplicate || p.again(int(stamp.Producer), stamp.Sequence) {
 		// Only a record's first delivery has times (no-time-for-duplicates). But if the work of
 		// that delivery was lost, the record is processed now, and the processed time is recorded.
 		if _, lost := p.unfinished[r.Offset]; lost {

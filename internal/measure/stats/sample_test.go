@@ -43,8 +43,9 @@ func TestBoundsAboveAllValues(t *testing.T) {
 		var s [2]Sample
 		for i := range s {
 			for range 1 + r.IntN(6) {
-				v, at := float64(r.IntN(5)), 0.
-				if at = v; r.IntN(3) == 0 {
+				v := float64(r.IntN(5))
+				at := v
+				if r.IntN(3) == 0 {
 					v, at = math.Inf(1), 9
 				}
 				s[i].Values, s[i].AtLeast = append(s[i].Values, v), append(s[i].AtLeast, at)

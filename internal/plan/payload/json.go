@@ -2,8 +2,10 @@ package payload
 
 import (
 	"bytes"
-	"fmt"
+	"encoding/binary"
+	"encoding/hex"
 	"math/rand/v2"
+	"strconv"
 	"time"
 )
 
@@ -14,14 +16,18 @@ func appendJSON(dst []byte, end int, random *rand.Rand, number int) []byte {
 		return appendZeros(dst, end, random, number)
 	}
 	d := document{bytes: append(dst, '{'), end: end - len("}"), random: random}
-	d.field(`"id":%d`, 100_000_000+random.IntN(900_000_000))
-	d.field(`"type":"order.%s"`, pick(random, orderEvents))
-	d.field(`"customer":%d`, 10_000+random.IntN(900_000))
-	d.field(`"total_cents":%d`, 99+random.IntN(1<<(7+random.IntN(12))))
-	d.field(`"currency":"%s"`, pick(random, currencies))
-	d.field(`"created_at":"%s"`, timeOf(number, random).Format(timestamp))
-	d.field(`"region":"%s"`, pick(random, regions))
-	d.field(`"trace":"%016x%016x"`, random.Uint64(), random.Uint64())
+	d.number(`"id":`, 100_000_000+random.IntN(900_000_000))
+	d.text(`"type":"order.`, pick(random, orderEvents))
+	d.number(`"customer":`, 10_000+random.IntN(900_000))
+	d.number(`"total_cents":`, 99+random.IntN(1<<(7+random.IntN(12))))
+	d.text(`"currency":"`, pick(random, currencies))
+	created := timeOf(number, random)
+	d.field(func(b []byte) []byte {
+		return append(created.AppendFormat(append(b, `"created_at":"`...), timestamp), '"')
+	})
+	d.text(`"region":"`, pick(random, regions))
+	high, low := random.Uint64(), random.Uint64()
+	d.field(func(b []byte) []byte { return append(appendHex(appendHex(append(b, `"trace":"`...), high), low), '"') })
 	d.lines()
 	d.note()
 	return append(d.bytes, '}')
@@ -33,12 +39,13 @@ type document struct {
 	random *rand.Rand
 }
 
-func (d *document) field(format string, args ...any) bool {
+// field appends what add appends to its argument, unless that goes beyond the end.
+func (d *document) field(add func([]byte) []byte) bool {
 	before := len(d.bytes)
 	if d.bytes[before-1] != '{' && d.bytes[before-1] != '[' {
 		d.bytes = append(d.bytes, ',')
 	}
-	d.bytes = fmt.Appendf(d.bytes, format, args...)
+	d.bytes = add(d.bytes)
 	if len(d.bytes) > d.end {
 		d.bytes = d.bytes[:before]
 		return false
@@ -46,22 +53,49 @@ func (d *document) field(format string, args ...any) bool {
 	return true
 }
 
+func (d *document) number(name string, n int) bool {
+	return d.field(func(b []byte) []byte { return strconv.AppendInt(append(b, name...), int64(n), 10) })
+}
+
+func (d *document) text(name, value string) bool {
+	return d.field(func(b []byte) []byte { return append(append(append(b, name...), value...), '"') })
+}
+
+func (d *document) raw(text string) bool {
+	return d.field(func(b []byte) []byte { return append(b, text...) })
+}
+
+func appendHex(b []byte, n uint64) []byte {
+	return hex.AppendEncode(b, binary.BigEndian.AppendUint64(make([]byte, 0, 8), n))
+}
+
 func (d *document) lines() {
 	d.end -= len("]")
-	if !d.field(`"lines":[`) {
+	if !d.raw(`"lines":[`) {
 		d.end += len("]")
 		return
 	}
-	for d.field(`{"sku":"%s-%04d","quantity":%d,"unit_cents":%d,"gift":%t}`, pick(d.random, products),
-		d.random.IntN(10_000),
-		1+d.random.IntN(5), 99+d.random.IntN(20_000), d.random.IntN(10) == 0) {
+	for d.line() {
 	}
 	d.end += len("]")
 	d.bytes = append(d.bytes, ']')
 }
 
+func (d *document) line() bool {
+	product, number := pick(d.random, products), d.random.IntN(10_000)
+	quantity, cents, gift := 1+d.random.IntN(5), 99+d.random.IntN(20_000), d.random.IntN(10) == 0
+	return d.field(func(b []byte) []byte {
+		b = append(append(b, `{"sku":"`...), product...)
+		b = strconv.AppendInt(append(b, '-'), int64(10_000+number), 10)
+		copy(b[len(b)-5:], b[len(b)-4:]) // four digits, without the 1 before them
+		b = strconv.AppendInt(append(b[:len(b)-1], `","quantity":`...), int64(quantity), 10)
+		b = strconv.AppendInt(append(b, `,"unit_cents":`...), int64(cents), 10)
+		return append(strconv.AppendBool(append(b, `,"gift":`...), gift), '}')
+	})
+}
+
 func (d *document) note() {
-	if !d.field(`"note":""`) {
+	if !d.raw(`"note":""`) {
 		d.bytes = append(d.bytes, bytes.Repeat([]byte(" "), d.end-len(d.bytes))...)
 		return
 	}

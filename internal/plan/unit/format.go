@@ -58,14 +58,14 @@ func NanosWithin(ns, errorNs int64) string {
 	}
 	number, name, _ := strings.Cut(text, " ")
 	step := map[string]int64{"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}[name] // of the last digit
-	shown, decimals, tens := 0.0, 0, 1.0
+	decimals, tens := 0, 1.0
 	if _, fraction, found := strings.Cut(number, "."); found {
 		decimals = len(fraction)
 	}
 	for range decimals {
 		step, tens = step/10, tens*10
 	}
-	shown = float64((errorNs+step-1)/step) / tens
+	shown := float64((errorNs+step-1)/step) / tens
 	return text + " ± " + Decimals(shown, decimals) + " " + name
 }
 

@@ -1,4 +1,4 @@
-// Command breaks breaks the code once for each invariant and sees that a test fails.
+// Command breaks makes the code wrong once for each invariant and sees that a test fails.
 //
 //	go run ./internal/project/breaks
 //	go run ./internal/project/breaks -only two-cursors,late-zero

@@ -23,6 +23,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -101,20 +102,15 @@ func run(ctx context.Context, dir string, args []string, stdout io.Writer) error
 
 // Each loop has a thread of its own, so that the system shares the processors among them and the tests.
 func keepBusy(loops int) (stop func()) {
-	done := make(chan struct{})
+	var done atomic.Bool
 	runtime.GOMAXPROCS(loops + 1) // one for the rest of this program
 	for range loops {
 		go func() {
-			for {
-				select {
-				case <-done:
-					return
-				default:
-				}
+			for !done.Load() {
 			}
 		}()
 	}
-	return func() { close(done) }
+	return func() { done.Store(true) }
 }
 
 // An interrupt reaches every process that make started.

@@ -24,7 +24,7 @@
 //	fanout      several groups that each read everything
 //	pressure    what a closed gate sheds and defers; full: credit on Kafka
 //	faults      a consumer is killed and comes back; full: on Kafka
-//	suites      suites on throughput and scale, up to their answer; proof: on Kafka
+//	suites      questions about throughput and scale, up to their answer; proof: on Kafka
 //	reading     runs that only read what a topic holds
 //	fill        topics that are filled before a run; proof: on Kafka
 //	queue       consumers of a queue that drop records, and are killed; full and proof:
@@ -32,7 +32,7 @@
 //	recovery    consumers that stand still or change, and their backlog
 //	library     the public packages, as an application uses them
 //	processes   producers of child processes, whose work runs in the test's process
-//	consumers   consumers of child processes, whose work runs in the test's process
+//	consumers   those of child processes, whose work runs in the test's process
 //	hang        a producer or consumer process hangs; proof: it is stopped
 //	children    full: child processes, killed and paused
 //	confined    proof: child processes with little CPU or memory

@@ -108,9 +108,10 @@ func (d *draft) consumerTable(content []byte, known ...[]string) (*consumerTable
 	t := &consumerTable{consumers: make(map[string]bool)}
 	var faults []error
 	for number, line := range textLines(content) {
+		_, rest, givesUp := strings.Cut(line, consumerGivesUp)
 		switch m := shareConsumerRow.FindStringSubmatch(line); {
-		case strings.Contains(line, consumerGivesUp):
-			t.warnings = append(t.warnings, line[strings.Index(line, consumerGivesUp):])
+		case givesUp:
+			t.warnings = append(t.warnings, consumerGivesUp+rest)
 		case m != nil:
 			t.consumers[m[1]+m[2]] = true
 		case strings.Contains(line, "data.consumed."):

@@ -180,7 +180,7 @@ func (s *simulation) producers() (all []result.Share) {
 }
 
 func (s *simulation) consumers() (all []result.Share) {
-	first, last := int64(2*tick), s.drainEnd
+	first, last := 2*tick, s.drainEnd
 	for m := range s.plan.Members {
 		share := result.Share{Number: m, FirstNs: &first, LastNs: &last}
 		for p := m; p < len(s.partitions); p += s.plan.Members {

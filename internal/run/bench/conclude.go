@@ -392,7 +392,7 @@ func commonEnds(parts []left) []int64 {
 func lagOf(told []Interval) (lag result.Interval) {
 	for _, t := range told {
 		if iv := t.Interval; iv != nil {
-			samples := append(lag.LagSamples, iv.LagSamples...)
+			samples := slices.Concat(lag.LagSamples, iv.LagSamples)
 			lag = *iv
 			lag.LagSamples = samples
 		}

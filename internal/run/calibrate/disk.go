@@ -33,8 +33,10 @@ type DiskPlan struct {
 	Length time.Duration
 }
 
-// FullDisk writes at most 4 GiB in total, and QuickDisk a quarter of that.
-func FullDisk() DiskPlan  { return DiskPlan{Bytes: 2 << 30, Length: 10 * time.Second} }
+// FullDisk writes at most 4 GiB in total.
+func FullDisk() DiskPlan { return DiskPlan{Bytes: 2 << 30, Length: 10 * time.Second} }
+
+// QuickDisk writes at most a quarter of what FullDisk writes.
 func QuickDisk() DiskPlan { return DiskPlan{Bytes: 512 << 20, Length: 2500 * time.Millisecond} }
 
 const (

@@ -34,27 +34,11 @@ func enough(d *analysis.Study) Answer {
 		return table.says(append([]string{"no valid run shows what it reached"}, notRanked(d)...)...)
 	}
 	best := ranked[0].Figures[d.By.Name]
-	byValue := slices.Clone(ranked)
-	for i := range byValue {
-		if _, known := valueOf(&byValue[i]); len(d.Axes) != 1 || !known {
-			return table.says("the scenarios do not differ in one number, so there is no least of it")
-		}
+	byValue, known := ascending(d, ranked)
+	if !known {
+		return table.says("the scenarios do not differ in one number, so there is no least of it")
 	}
-	slices.SortStableFunc(byValue, func(a, b analysis.Cell) int {
-		one, _ := valueOf(&a)
-		other, _ := valueOf(&b)
-		return cmp.Compare(one, other)
-	})
-	lower := d.By.Better == figure.Lower
-	near := func(quotient float64) bool {
-		if lower {
-			return quotient <= 1+nearBest
-		}
-		return quotient >= 1-nearBest
-	}
-	nearAt := func(c analysis.Cell) bool {
-		return near(ratio(c.Figures[d.By.Name], best).Value)
-	}
+	nearAt := func(c analysis.Cell) bool { return near(d, ratio(c.Figures[d.By.Name], best).Value) }
 	alike := map[string]bool{}
 	for _, other := range d.Against(ranked) {
 		alike[other.Name] = other.Word == analysis.WordNoDifference
@@ -69,28 +53,7 @@ func enough(d *analysis.Study) Answer {
 		clauses = append(clauses, fmt.Sprintf("no value is known to be enough, as %s, the highest "+
 			"that was measured, is not within %s of the best", d.Said(byValue[at-1].Label), unit.WholePercent(nearBest)))
 	} else {
-		least := byValue[at]
-		or := ""
-		if slices.ContainsFunc(byValue[at:], func(c analysis.Cell) bool { return !nearAt(c) }) {
-			or = ", or not told apart from it"
-		}
-		head := fmt.Sprintf("%s is the least from which on all are within %s of the best%s, with %s",
-			d.Said(least.Label), unit.WholePercent(nearBest), or, least.Figures[d.By.Name].Bounded(d.By))
-		if at == 0 {
-			head += ", the least that was ranked"
-		}
-		var not []string
-		for _, c := range byValue[at:] {
-			of := ratio(c.Figures[d.By.Name], best)
-			bound := map[bool]float64{false: of.Low, true: of.High}[lower]
-			if c.Name != ranked[0].Name && best.N > 1 && !near(bound) { // an unknown bound is not near
-				not = append(not, d.Said(c.Label))
-			}
-		}
-		if len(not) > 0 && or == "" {
-			head += ", which is not shown of " + layout.Enumerate(not)
-		}
-		clauses = append(clauses, head)
+		clauses = append(clauses, leastOf(d, byValue[at:], ranked[0], at == 0))
 	}
 	if at == len(byValue) || byValue[at].Name != ranked[0].Name {
 		clauses = append(clauses, fmt.Sprintf("the best is %s, with %s", d.Said(ranked[0].Label), best.Bounded(d.By)))
@@ -100,7 +63,7 @@ func enough(d *analysis.Study) Answer {
 			continue
 		}
 		part := "%s reached %s of the best"
-		if lower {
+		if d.By.Better == figure.Lower {
 			part = "%s has %s times the best"
 		}
 		clause := fmt.Sprintf(part, d.Said(c.Label), quotient(c.Figures[d.By.Name], best))
@@ -110,6 +73,59 @@ func enough(d *analysis.Study) Answer {
 		clauses = append(clauses, clause)
 	}
 	return table.says(slices.Concat(clauses, notRanked(d), tooShort(d))...)
+}
+
+// ascending sorts the cells by the one setting that varies, if it is a number.
+func ascending(d *analysis.Study, cells []analysis.Cell) (sorted []analysis.Cell, known bool) {
+	sorted = slices.Clone(cells)
+	for i := range sorted {
+		if _, known := valueOf(&sorted[i]); len(d.Axes) != 1 || !known {
+			return nil, false
+		}
+	}
+	slices.SortStableFunc(sorted, func(a, b analysis.Cell) int {
+		one, _ := valueOf(&a)
+		other, _ := valueOf(&b)
+		return cmp.Compare(one, other)
+	})
+	return sorted, true
+}
+
+// near reports whether a quotient of a cell and the best is close enough. An unknown one is not.
+func near(d *analysis.Study, quotient float64) bool {
+	if d.By.Better == figure.Lower {
+		return quotient <= 1+nearBest
+	}
+	return quotient >= 1-nearBest
+}
+
+// leastOf names the first of the cells that do not fall short, and says of which it is not shown that they are near
+// the best. With all, no ranked cell falls short.
+func leastOf(d *analysis.Study, enough []analysis.Cell, best analysis.Cell, all bool) string {
+	what, or := best.Figures[d.By.Name], ""
+	var not []string
+	for _, c := range enough {
+		of := ratio(c.Figures[d.By.Name], what)
+		if !near(d, of.Value) {
+			or = ", or not told apart from it"
+		}
+		bound := of.Low
+		if d.By.Better == figure.Lower {
+			bound = of.High
+		}
+		if c.Name != best.Name && what.N > 1 && !near(d, bound) {
+			not = append(not, d.Said(c.Label))
+		}
+	}
+	head := fmt.Sprintf("%s is the least from which on all are within %s of the best%s, with %s",
+		d.Said(enough[0].Label), unit.WholePercent(nearBest), or, enough[0].Figures[d.By.Name].Bounded(d.By))
+	if all {
+		head += ", the least that was ranked"
+	}
+	if len(not) > 0 && or == "" {
+		head += ", which is not shown of " + layout.Enumerate(not)
+	}
+	return head
 }
 
 func valueOf(c *analysis.Cell) (v float64, known bool) {

@@ -18,10 +18,10 @@ import (
 func knee(d *analysis.Study) Answer {
 	cost := fitted(d)
 	head, spent := "time for each record", "elapsed time"
-	switch of := spentBy(d); {
-	case of == toolAndBrokers:
+	switch spentBy(d) {
+	case toolAndBrokers:
 		head, spent = "CPU of tool and brokers for each record", "CPU time of tool and brokers"
-	case of == tool:
+	case tool:
 		head, spent = "CPU of the tool for each record", "CPU time of the tool (that of the brokers is not known)"
 	}
 	columns := append(throughputColumns(d, "÷ first", analysis.ThroughputFigure),

@@ -3,6 +3,7 @@ package chart
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
@@ -43,7 +44,7 @@ func percentiles(in Input) (draw.Spec, error) {
 		X:      draw.Free("percentile of the records", draw.Percentile, percentile),
 		Panels: []draw.Panel{{Y: draw.Free(inWords(metric), draw.Log, nanos), Height: 300, Series: series}},
 		Alt:    fmt.Sprintf("The %s of %s by percentile.", inWords(metric), s.said()),
-		Notes:  append(s.notes, notes...),
+		Notes:  slices.Concat(s.notes, notes),
 	}, nil
 }
 
@@ -136,7 +137,7 @@ func censored(s selection, metric string) (draw.Spec, error) {
 		end = max(end, last)
 		return p, err
 	})
-	spec.X.Max, spec.Panels, spec.Notes = end, all, append(s.notes, notes...)
+	spec.X.Max, spec.Panels, spec.Notes = end, all, slices.Concat(s.notes, notes)
 	var ns []float64
 	for _, p := range all {
 		ns = append(ns, p.Series[0].Y...)

@@ -33,7 +33,14 @@ func TestRecordedRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	names := map[string]bool{}
 	for _, listed := range runs {
+		if listed.Err == nil && names[listed.Run.Run.Name] {
+			continue // repeats have the same charts
+		}
+		if listed.Err == nil {
+			names[listed.Run.Run.Name] = true
+		}
 		r, err := result.Read(listed.Dir)
 		if err != nil {
 			t.Fatal(err)

@@ -390,7 +390,7 @@ func FuzzWords(f *testing.F) {
 			titles := 0
 			for d := xml.NewDecoder(bytes.NewReader(out)); ; {
 				token, err := d.Token()
-				if err == io.EOF {
+				if errors.Is(err, io.EOF) {
 					break
 				}
 				if err != nil {

@@ -120,8 +120,8 @@ func Style() string {
 		}
 	}
 	b.WriteString(".chart .bar{shape-rendering:crispEdges}\n")
-	b.WriteString(inks(func(ink Ink, colour int) string { return Light.Hex(ink, colour) }))
-	dark := inks(func(ink Ink, colour int) string { return Dark.Hex(ink, colour) })
+	b.WriteString(inks(Light.Hex))
+	dark := inks(Dark.Hex)
 	// Paper is white in both schemes.
 	fmt.Fprintf(&b, "@media screen and (prefers-color-scheme:dark){\n%s}\n", dark)
 	fmt.Fprintf(&b, "@media (forced-colors:active){\n%s}\n", inks(func(ink Ink, _ int) string {

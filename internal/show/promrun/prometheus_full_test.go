@@ -49,7 +49,7 @@ func TestPromtool(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	must(t, registry.Register(p.collector))
 	answer := httptest.NewRecorder()
-	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	check := exec.Command(promtool, "check", "metrics")
 	check.Stdin = answer.Body
 	if out, err := check.CombinedOutput(); err != nil || len(out) > 0 {

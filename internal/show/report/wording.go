@@ -169,7 +169,7 @@ func inRuns(f analysis.Finding) string {
 	switch n, of := f.Values["n"], f.Values["of"]; {
 	case of == 1:
 		return ""
-	case n == of && n == 2:
+	case n == 2 && of == 2:
 		return " in both runs"
 	case n == of:
 		return fmt.Sprintf(" in all %.0f runs", of)

@@ -105,7 +105,7 @@ func (s *seen) take(c follow.Change) (began bool) {
 	if old := len(s.run.Events) - mostEvents; old > 0 {
 		latest := slices.Clone(s.run.Events[old:])
 		marks := slices.DeleteFunc(s.run.Events[:old], func(e result.Event) bool { return !chart.Marks(e) })
-		s.run.Events = append(marks, latest...)
+		s.run.Events = slices.Concat(marks, latest)
 	}
 	return began
 }

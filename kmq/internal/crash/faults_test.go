@@ -290,7 +290,7 @@ const (
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, w := range ways {
-		if !strings.Contains(w.name, *onlyWay) || w.engine == kmq.Share && testing.Short() {
+		if !strings.Contains(w.name, *onlyWay) || w.engine == kmq.Share && quick {
 			continue
 		}
 		t.Run(w.name, func(t *testing.T) {
@@ -383,7 +383,7 @@ func (v *world) ended(by fault, times int) {
 func (f fault) asked() bool {
 	switch *onlyFault {
 	case "":
-		return f.brief || f.usual && !testing.Short()
+		return f.brief || f.usual && !quick
 	case "all":
 		return true
 	}

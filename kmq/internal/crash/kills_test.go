@@ -41,7 +41,7 @@ const killsAStep = 3
 // The ways run one after another, since the hook of the steps is global.
 func TestInvariant1AtLeastOnce(t *testing.T) {
 	for _, w := range ways {
-		if !strings.Contains(w.name, *onlyWay) || testing.Short() && w.name != string(w.engine) {
+		if !strings.Contains(w.name, *onlyWay) || quick && w.name != string(w.engine) {
 			continue
 		}
 		t.Run(w.name, func(t *testing.T) {

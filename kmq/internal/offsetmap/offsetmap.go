@@ -129,6 +129,7 @@ func (e *Engine) start(out outlet, p producer, c copier) {
 	close(e.started)
 }
 
+// Receive is the member's: see engine.Engine.
 func (e *Engine) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
 	return e.member.Receive(ctx, max)
 }
@@ -296,6 +297,7 @@ func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) erro
 	}
 }
 
+// Flush commits what is known: see engine.Engine.
 func (e *Engine) Flush(ctx context.Context) error {
 	return engine.Persist(ctx, e.cfg.Log, "commit", func(ctx context.Context) error {
 		if err := e.commitOnce(ctx); err != nil {

@@ -111,6 +111,7 @@ func divide(bound, brokers int) shape {
 	return shape{open: bound, each: max(1, min(mostEach, bound/8)), sources: 1}
 }
 
+// Receive takes what the poller holds: see engine.Engine.
 func (e *Engine) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
 	for {
 		taken, err := e.take(max)

@@ -12,7 +12,7 @@
 //
 // Markers that were read later have no such bound. But a tracker writes ticks as soon as a record
 // is due. If the log's time jumps far past a deadline, either no tracker ran or a clock was set. To
-// be never early, the state then trusts the reader's clock. It cannot recognize a jump that passes
+// be never early, the state then trusts the reader's clock. It cannot recognise a jump that passes
 // no deadline, or passes one by less than untendedFor.
 //
 // Files to know: state.go, spans.go.

@@ -44,7 +44,7 @@ var (
 		"RebalanceTimeout":                kgo.RebalanceTimeout,
 		"RecheckPreferredReplicaInterval": kgo.RecheckPreferredReplicaInterval,
 		"RequestTimeoutOverhead":          kgo.RequestTimeoutOverhead,
-		"RequireStableFetchOffsets":       kgo.RequireStableFetchOffsets,
+		"RequireStableFetchOffsets":       kgo.RequireStableFetchOffsets, //nolint:staticcheck // no effect since v1.20, but scenarios may name it
 	})
 )
 
