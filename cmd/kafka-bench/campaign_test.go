@@ -149,8 +149,8 @@ func TestDryRun(t *testing.T) {
 		"two variants of it": {[]string{"backpressure-study", "--cluster", "embedded", "--set", "variants=[off, credit]", "--set", "repeat=1"}, []string{
 			"backpressure-study: 2 runs\n", "backpressure-study-credit  variant=credit\n", "records   760,000\n", "topics    2 new",
 		}},
-		"what make bench runs": {[]string{"backpressure-short", "--cluster", "kafka"}, []string{
-			"backpressure-short: 4 runs\n", "1 min to 1 min 24 s", "records   600,000\n",
+		"what make bench runs": {[]string{"backpressure-short", "--quick", "--cluster", "kafka"}, []string{
+			"backpressure-short-quick: 4 runs\n", "36 s to 52 s", "records   360,000\n",
 		}},
 		"with a warning of one variant": {[]string{"backpressure-baseline", "--cluster", "embedded"}, []string{
 			"\nwarning: backpressure-baseline-credit-1s: backpressure.max_lag: give at least 11,550 records; it is 5,000. ",
