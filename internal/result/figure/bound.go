@@ -35,9 +35,9 @@ func (k Kind) parseBound(text string) (v float64, canonical string, err error) {
 		s, err := unit.ParseSize(text)
 		return float64(s), s.String(), err
 	case Records, Count:
-		n, err := strconv.ParseInt(text, 10, 64)
+		n, err := unit.ParseCount(strings.TrimPrefix(text, "+"))
 		if err != nil {
-			return 0, "", fmt.Errorf("%q is not a whole number; write %s", text, k.example())
+			return 0, "", err
 		}
 		return float64(n), strconv.FormatInt(n, 10), nil
 	}
