@@ -123,16 +123,19 @@ func (s *Search) Explain() {
 			passed = append(passed, p.OfferedPerS)
 		}
 	}
-	var below, again []string
+	var below, again, answer []string
 	alone := false
 	for _, perS := range slices.Sorted(maps.Keys(failed)) {
 		at, why := unit.PerSecond(perS), strings.Join(failed[perS].Failures, "; ")
 		alone = alone || s.GrowthTests == 0 && strings.Contains(why, BacklogGrowth)
-		if slices.Contains(passed, perS) {
-			again = append(again, fmt.Sprintf("%s (%s)", at, why))
-		} else {
-			below = append(below, fmt.Sprintf("%s (%s)", at, why))
+		list := &below
+		switch {
+		case slices.Contains(passed, perS):
+			list = &again
+		case perS == *s.HighestPerS:
+			list = &answer
 		}
+		*list = append(*list, fmt.Sprintf("%s (%s)", at, why))
 		s.Caveats = slices.DeleteFunc(s.Caveats, func(caveat string) bool { // of older searches
 			return caveat == fmt.Sprintf("on the curve %s did not pass: %s", at, why) ||
 				perS == *s.HighestPerS && caveat == "an earlier run at the answer did not pass"
@@ -140,6 +143,7 @@ func (s *Search) Explain() {
 	}
 	s.say(below, "Below the answer, %s did not pass.")
 	s.say(again, "%s passed only when tried again.")
+	s.say(answer, "Tried again, the answer itself, %s, did not pass.")
 	const caveat = "this search tested the growth of each probe alone: one of about 25 with a stable backlog fails"
 	if alone && !slices.Contains(s.Caveats, caveat) {
 		s.Caveats = append(s.Caveats, caveat)

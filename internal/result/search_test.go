@@ -57,3 +57,17 @@ func TestExplainNamesThreeRates(t *testing.T) {
 		t.Errorf("got %s, want %s", s.Answer, want)
 	}
 }
+
+// A curve tries the answer again, as its tenth rate.
+func TestExplainAFailureAtTheAnswer(t *testing.T) {
+	s := result.Search{HighestPerS: new(9.0), Answer: "9.00/s holds.", Probes: []result.Probe{
+		{Phase: "confirm", OfferedPerS: 9, Passed: true},
+		{Phase: "curve", OfferedPerS: 8, Failures: []string{"the p99 is 68 ms"}},
+		{Phase: "curve", OfferedPerS: 9, Failures: []string{"the p99 is 70 ms"}},
+	}}
+	s.Explain()
+	if want := "9.00/s holds. Below the answer, 8.00/s (the p99 is 68 ms) did not pass. " +
+		"Tried again, the answer itself, 9.00/s (the p99 is 70 ms), did not pass."; s.Answer != want {
+		t.Errorf("got %s, want %s", s.Answer, want)
+	}
+}
