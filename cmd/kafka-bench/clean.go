@@ -51,7 +51,7 @@ refused; 130 interrupted.`,
 		},
 	}
 	f := c.Flags()
-	f.StringSliceVar(&flags.brokers, "brokers", nil, "addresses of the cluster, host:port (required)")
+	addList(f, &flags.brokers, "brokers", nil, "addresses of the cluster, host:port (required)")
 	f.StringVar(&flags.clusterID, "cluster-id", "", "the ID of the cluster; required unless it is on this machine")
 	f.StringVar(&flags.access, "command-config", "",
 		"a client properties file with the access to the cluster (TLS, SASL)")

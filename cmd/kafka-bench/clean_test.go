@@ -248,6 +248,7 @@ func TestCleanRefused(t *testing.T) {
 		"no brokers":      {[]string{"clean"}, "clean needs --brokers, the addresses of the cluster"},
 		"not ours":        {[]string{"clean", "--brokers", "b:1", "--topic", "orders"}, `"orders" is not a name that a run makes: they begin with kafka-bench-; delete others with Kafka's own tools`},
 		"nothing":         {[]string{"clean", "--brokers", "BROKERS", "--topic", "kafka-bench-x"}, `there is no topic "kafka-bench-x", or this user may not DESCRIBE it; leave --topic out to see those that are there`},
+		"brokers":         {[]string{"clean", "--brokers", "BROKERS, BROKERS,", "--topic", "kafka-bench-x"}, `there is no topic "kafka-bench-x", or this user may not DESCRIBE it; leave --topic out to see those that are there`},
 		"another cluster": {[]string{"clean", "--brokers", "BROKERS", "--cluster-id", "other"}, "the cluster at [BROKERS] has the ID ID, not other; check the addresses, or name that ID with --cluster-id"},
 	} {
 		t.Run(name, func(t *testing.T) {
