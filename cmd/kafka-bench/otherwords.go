@@ -208,7 +208,7 @@ func (w *otherWords) option(typed string, o scenario.Option) {
 		meaning = "unknown; did you mean --" + near + "?"
 	case meaning == "":
 		meaning = "unknown"
-	case !t.Given() && !strings.Contains(meaning, "nothing: "):
+	case !t.Given() && !strings.Contains(meaning, "nothing: ") && !strings.Contains(meaning, "--set"):
 		meaning += "; keys of a scenario are given with --set"
 	}
 	if native.Access(typed) { // may be a password

@@ -82,6 +82,7 @@ func TestUnknownWords(t *testing.T) {
 			"--repeat: \"x\" is not a whole number; write it as 12\nwhat was meant is\n  kafka-bench run quick --set load.acks=all\n"},
 		{"run quick --load.rate=5k --LOAD.acks 1", "  --load.rate=5k   load.rate\n  --LOAD.acks 1    unknown\nwhat was meant is\n  kafka-bench run quick --set load.rate=5k/s\n"},
 		{"run quick --batch-size 64KB", "  --batch-size 64KB   load.batch; keys of a scenario are given with --set\nwhat was meant is\n  kafka-bench run quick\n"},
+		{"run quick -s 100 -p 3", "  -s 100   the flag --set, once for each key\n  -p 3     the flag --set, once for each key\nwhat was meant is\n  kafka-bench run quick\n"},
 		{"show overload --rate 5000", "  --rate 5000   load.rate\nwhat was meant is\n  kafka-bench show overload --set load.rate=5k/s\n"},
 		{"produce -rate 5000", "  produce      the command run produce-only\n  -rate 5000   load.rate\nwhat was meant is\n  kafka-bench run produce-only --set load.rate=5k/s\n"},
 		{"serch quick --rate=5k", "  serch       did you mean the command search?\n  --rate=5k   load.rate\nwhat was meant is\n  kafka-bench search quick --set load.rate=5k/s\n"},

@@ -89,6 +89,7 @@ func (t *Translation) take(alternative string, o Option) {
 		t.Scenario = preset
 	case strings.HasPrefix(theScenario, target):
 		t.Scenario = o.Value
+	case target == "the flag --set": // a value without a key sets nothing
 	case isFlag && o.Value != "" && !strings.Contains(flag, " "):
 		t.Flags = append(t.Flags, flag+"="+o.Value)
 	case !isFlag:
