@@ -18,6 +18,7 @@ import (
 )
 
 type chartFlags struct {
+	to      []string
 	out     string
 	width   float64
 	figures []string
@@ -58,6 +59,8 @@ arrive have no time, and are named where the curve ends.`,
 		},
 	}
 	f := c.Flags()
+	addList(f, &flags.to, "to", []string{"svg"}, "formats: svg")
+	f.Lookup("to").Hidden = true // older versions wrote others too
 	f.StringVar(&flags.out, "out", ".", "the folder that the files are written to")
 	f.Float64Var(&flags.width, "width", usualChartWidth, "width in CSS pixels, 320 to 4000")
 	addList(f, &flags.figures, "figures", nil, "for the chart cells: the figures, as in acked_per_s")
@@ -92,6 +95,12 @@ func (f chartFlags) input(name string, dirs []string) (c chart.Chart, in chart.I
 			faults = append(faults, fmt.Errorf("--figures: %w", err))
 		}
 		in.Figures = append(in.Figures, named)
+	}
+	for _, format := range f.to {
+		if format != "svg" {
+			faults = append(faults, fmt.Errorf("--to %s: charts are written as SVG; leave it out, and convert the file, "+
+				"as in rsvg-convert --format pdf %s.svg > %[2]s.pdf (Debian's package librsvg2-bin)", format, name))
+		}
 	}
 	if f.of != "delivered" && f.of != "scheduled" {
 		faults = append(faults, fmt.Errorf("--of: %q is neither delivered nor scheduled", f.of))

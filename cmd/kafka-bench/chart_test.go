@@ -23,6 +23,7 @@ func TestChartBadInput(t *testing.T) {
 		"chart lag x --of all --width 10":              "--width: 10 is not",
 		"chart lag x --of all":                         `--of: "all" is neither`,
 		"chart lag x --of scheduled":                   "--of scheduled is only for the chart percentiles; leave it out for lag",
+		"chart lag x --to svg,pdf":                     "--to pdf: charts are written as SVG; leave it out, and convert the file, as in rsvg-convert --format pdf lag.svg > lag.pdf",
 		"chart lag x --figures acked_per_s":            "--figures is only for the chart cells; leave it out for lag",
 		"chart lga --width 10":                         "\n--width: 10 is not from 320 to 4000\nchart needs a RUN",
 		"chart lag x --width 10":                       "--width: 10 is not from 320 to 4000",
@@ -40,7 +41,7 @@ func TestChartIsWritten(t *testing.T) {
 		t.Fatalf("results/ has no baseline with a series (%v)", err)
 	}
 	dir := t.TempDir()
-	if got := invoke(t, "chart", "lag", filepath.Dir(recorded[0]), "--out", dir); got.code != 0 {
+	if got := invoke(t, "chart", "lag", filepath.Dir(recorded[0]), "--out", dir, "--to", "svg"); got.code != 0 {
 		t.Fatal(got.stderr)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "lag.svg"))
