@@ -104,7 +104,7 @@ func TestBadArguments(t *testing.T) {
 		{"report", "report needs a RUN: the folder of a run (kafka-bench list)"},
 		{"report .", ".: not a run's folder: it has no run.json"},
 		{"version extra", `unknown command "extra" for "kafka-bench version"`},
-		{"cluster bogus", `unknown command "bogus" for "kafka-bench cluster"`},
+		{"cluster bogus", `"bogus" is no command of kafka-bench cluster: write one of down, status or up`},
 		{"cluster up --heap 5KB", `--heap: size "5KB": write 5kB (1,000 bytes each) or 5KiB (1,024 bytes each)`},
 		{"cluster up --heap 5MiB", "a broker needs a heap of at least 128 MiB, not 5242880 bytes"},
 		{"cluster up --brokers 0", "--brokers: a local cluster has 1 to 9 brokers, not 0"},

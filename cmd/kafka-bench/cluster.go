@@ -13,6 +13,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/spelling"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
@@ -23,13 +24,25 @@ func clusterCommand() *cobra.Command {
 		Example: `  kafka-bench cluster up
   kafka-bench run quick
   kafka-bench cluster down`,
-		Args: cobra.NoArgs,
+		Args: ofItsCommands,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	var name string
 	c.PersistentFlags().StringVar(&name, "name", cluster.DefaultName, "the cluster's name")
 	c.AddCommand(clusterUp(&name), clusterDown(&name), clusterStatus(&name))
 	return c
+}
+
+// ofItsCommands refuses the arguments of a command that only holds others.
+func ofItsCommands(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, command := range c.Commands() {
+		names = append(names, command.Name())
+	}
+	return fmt.Errorf("%q is no command of %s: write %s", args[0], c.CommandPath(), spelling.OneOf(names))
 }
 
 func clusterUp(name *string) *cobra.Command {

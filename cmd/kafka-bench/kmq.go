@@ -19,7 +19,7 @@ func kmqCommand(in surroundings) *cobra.Command {
 run the redelivery tracker of a group apart from its consumers, or see what a group
 has in flight. docs/KMQ.md says what a queue is.`,
 		Example: `  kafka-bench kmq inspect billing`,
-		Args:    cobra.NoArgs,
+		Args:    ofItsCommands,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(kmqTracker(in), kmqInspect(in))

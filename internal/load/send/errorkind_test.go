@@ -10,6 +10,7 @@ func TestErrorKind(t *testing.T) {
 		"INVALID_RECORD: Compacted topic cannot accept message without key in topic partition orders-3": "INVALID_RECORD: " +
 			"Compacted topic cannot accept message without key in topic partition orders-N",
 		"write tcp 127.0.0.1:43211->10.0.0.12:9092: broken pipe":          "write tcp 127.0.0.1:N->10.0.0.12:N: broken pipe",
+		"dial tcp kafka-1:9092 or b2.example.com:9092: i/o timeout":       "dial tcp kafka-1:N or b2.example.com:N: i/o timeout",
 		"dial tcp [::1]:9092: connect: connection refused":                "dial tcp [::N]:N: connect: connection refused",
 		"x509: TLS1.3, SHA256, lz4 and run-20261129T0144-ab3 stay, 0 not": "x509: TLS1.N, SHA256, lz4 and run-20261129T0144-ab3 stay, N not",
 		"MESSAGE_TOO_LARGE: it (uncompressed_bytes=1012, offset 1,234)":   "MESSAGE_TOO_LARGE: it (uncompressed_bytes=N, offset N)",
