@@ -32,6 +32,9 @@ var commandsElsewhere = map[string]string{
 	"start": "cluster up", "up": "cluster up", "stop": "cluster down", "down": "cluster down", "status": "cluster status",
 	"bench": "run baseline", "benchmark": "run baseline", "test": "run quick", "presets": "list", "scenarios": "list",
 	"ls": "list", "results": "list", "produce": "run produce-only", "producer": "run produce-only",
+	"producerperf": "run produce-only", "consumerperf": "run consume-only", "fill": "run produce-only",
+	"sender": "run produce-only", "receiver": "run", "mqperf": "run", "endtoendlatency": "run e2e",
+	"ratefinder": "search e2e", "redeliverytracker": "kmq tracker",
 	"consume": "run consume-only", "consumer": "run consume-only", "dashboard": "serve", "ui": "serve",
 }
 
@@ -49,6 +52,10 @@ func inOurWords(root *cobra.Command, u unknownWords, args []string) error {
 		args = w.command(root, args)
 		w.help = w.c.CommandPath() + " --help"
 		w.derived = w.derived || len(args) > 0 && w.flag(strings.TrimLeft(args[0], "-")) != nil // a flag of run
+	}
+	if u.in.Name() == "kmq" { // a queue under load
+		w.c, _, _ = root.Find([]string{"run"})
+		w.option("kmq", scenario.Option{Name: "mq", Value: "kmq"})
 	}
 	w.c.InitDefaultHelpFlag()
 	w.read(args)
@@ -83,11 +90,14 @@ func (w *otherWords) command(root *cobra.Command, args []string) []string {
 		w.derived = true
 		return args
 	}
-	if meant := commandsElsewhere[word]; meant != "" {
+	if meant := commandsElsewhere[commandAffixes.Replace(strings.ToLower(word))]; meant != "" {
 		w.say(word, "the command "+meant)
-		preset, runs := strings.CutPrefix(meant, "run ")
-		if w.all.Scenario, w.derived = preset, true; !runs {
+		command, preset, _ := strings.Cut(meant, " ")
+		if w.all.Scenario, w.derived = preset, true; command == "search" {
+			w.all.Command = command
+		} else if command != "run" {
 			w.all.Scenario, w.instead = "", meant
+			w.c, _, _ = root.Find(strings.Fields(meant)) // its flags
 		}
 		return args[1:]
 	}
@@ -110,6 +120,8 @@ func (w *otherWords) command(root *cobra.Command, args []string) []string {
 	return args[1:]
 }
 
+var commandAffixes = strings.NewReplacer("kafka-", "", "-test", "", ".sh", "", "-", "")
+
 // scenarios reports whether a command takes scenarios, and so settings.
 func scenarios(c *cobra.Command) bool { return c.Flags().Lookup("set") != nil }
 
@@ -131,6 +143,9 @@ func (w *otherWords) read(args []string) {
 		arg := args[0]
 		args = args[1:]
 		name, value, valued := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		if valued && strings.HasPrefix(arg, "-D") { // a property of Java
+			name = name[1:]
+		}
 		flag := w.flag(name)
 		switch {
 		case arg == "--":
@@ -201,6 +216,12 @@ func (w *otherWords) option(typed string, o scenario.Option) {
 		t = scenario.Translate(o)
 	}
 	meaning := strings.NewReplacer("here that is ", "", "it belongs at ", "").Replace(t.Meaning)
+	if meaning == "" && !t.Given() && scenarios(w.c) && len(o.Name) > 4 && spelling.Nearest(o.Name, flagNames(w.c)) == "" {
+		if near := scenario.Nearest(o.Name); near != "" {
+			w.option(typed+", read as "+near, scenario.Option{Name: near, Value: o.Value})
+			return
+		}
+	}
 	switch near := spelling.Nearest(o.Name, flagNames(w.c)); {
 	case meaning == "" && len(t.Set) > 0:
 		meaning = o.Name // a whole path
@@ -232,24 +253,40 @@ func (w *otherWords) argument(arg string) {
 	w.arguments = append(w.arguments, arg)
 }
 
-// positions takes the arguments of Kafka's ProducerPerformance: topic, number and size of records, records/s.
+// byPosition has the arguments of Kafka's EndToEndLatency and ProducerPerformance.
+var byPosition = []struct {
+	names []string
+	these *regexp.Regexp
+}{
+	{[]string{"broker-list", "topic", "num-records", "acks", "record-size"}, regexp.MustCompile(`^\S+:\d+ \S+ \d+ \S+ \d+$`)},
+	{[]string{"topic", "num-records", "record-size", "throughput"}, regexp.MustCompile(`^\S+( -?\d+){3}$`)},
+}
+
 func (w *otherWords) positions() {
-	if n := len(w.arguments); n >= 4 && !slices.ContainsFunc(w.arguments[n-3:], isNoNumber) {
-		for i, name := range []string{"topic", "num-records", "record-size", "throughput"} {
-			w.option(w.arguments[n-4+i], scenario.Option{Name: name, Value: w.arguments[n-4+i]})
+	for _, p := range byPosition {
+		n := len(w.arguments) - len(p.names)
+		if n < 0 || !p.these.MatchString(strings.Join(w.arguments[n:], " ")) {
+			continue
 		}
-		w.arguments = w.arguments[:n-4]
+		for i, name := range p.names {
+			w.option(w.arguments[n+i], scenario.Option{Name: name, Value: w.arguments[n+i]})
+		}
+		w.arguments = w.arguments[:n]
+	}
+	if joined := strings.Join(w.arguments, "-"); len(w.arguments) > 1 && isScenario(joined) {
+		w.say(strings.Join(w.arguments, " "), "the preset "+joined)
+		w.scenarios, w.arguments, w.derived = append(w.scenarios, joined), nil, true
 	}
 	for _, arg := range w.arguments {
 		meaning := "unknown"
 		if near := spelling.Nearest(arg, scenario.Names()); near != "" {
+			w.scenarios = append(w.scenarios, near)
+			w.derived = true
 			meaning += "; did you mean the preset " + near + "?"
 		}
 		w.say(arg, meaning)
 	}
 }
-
-func isNoNumber(arg string) bool { return strings.Trim(arg, "-0123456789") != "" }
 
 func (w *otherWords) answer() error {
 	var text strings.Builder
@@ -300,7 +337,10 @@ func (w *otherWords) line() (line string, mistakes error) {
 		words = append(words, shellWord(arg))
 	}
 	words = append(words, w.flags...)
-	if readsExistingTopic(all) && !slices.ContainsFunc(slices.Concat(w.flags, all.Flags), namesCluster) {
+	if all.Scenario == "consume-only" && !readsExistingTopic(all) && !slices.ContainsFunc(w.flags, mayNameTopic) {
+		all.Set = append(all.Set, "topic.existing=TOPIC")
+	}
+	if (readsExistingTopic(all) || slices.ContainsFunc(all.Flags, isAccess)) && !slices.ContainsFunc(slices.Concat(w.flags, all.Flags), namesCluster) {
 		all.Flags = append(all.Flags, "brokers=localhost:9092") // what these tools take without a word
 	}
 	for _, flag := range all.Flags {
@@ -318,6 +358,12 @@ func readsExistingTopic(all scenario.Translation) bool {
 	return slices.ContainsFunc(all.Set, func(set string) bool { return strings.HasPrefix(set, "topic.existing=") })
 }
 
+func mayNameTopic(flag string) bool {
+	return strings.HasPrefix(flag, "--merge") || strings.Contains(flag, "topic")
+}
+
+func isAccess(flag string) bool { return strings.HasPrefix(flag, "command-config=") }
+
 func namesCluster(flag string) bool {
 	flag = strings.TrimLeft(flag, "-")
 	return strings.HasPrefix(flag, "brokers") || strings.HasPrefix(flag, "cluster")
@@ -333,5 +379,8 @@ func (w *otherWords) mistakes(all scenario.Translation) error {
 	o.Set, _ = w.c.Flags().GetStringArray("set")
 	o.Set = slices.Concat(o.Set, all.Set)
 	_, err := scenario.ReadSuite(all.Scenario, o)
+	if slices.Contains(all.Set, "topic.existing=TOPIC") {
+		err = errors.Join(err, errors.New("TOPIC stands for a topic of yours"))
+	}
 	return err
 }

@@ -86,6 +86,8 @@ func TestUnknownWords(t *testing.T) {
 		{"show overload --rate 5000", "  --rate 5000   load.rate\nwhat was meant is\n  kafka-bench show overload --set load.rate=5k/s\n"},
 		{"produce -rate 5000", "  produce      the command run produce-only\n  -rate 5000   load.rate\nwhat was meant is\n  kafka-bench run produce-only --set load.rate=5k/s\n"},
 		{"serch quick --rate=5k", "  serch       did you mean the command search?\n  --rate=5k   load.rate\nwhat was meant is\n  kafka-bench search quick --set load.rate=5k/s\n"},
+		{"consume --conumers 8", "  consume                           the command run consume-only\n  --conumers 8, read as consumers   consume.consumers\nwhat was meant is\n" +
+			"  kafka-bench run consume-only --brokers localhost:9092 --set consume.consumers=8 --set topic.existing=TOPIC\nand in it\nTOPIC stands for a topic of yours\n"},
 		{"--quick overload", "what was meant is\n  kafka-bench run overload --quick\n"},
 		{"compare a b -alpha 0.1", "  -alpha 0.1   --alpha\nwhat was meant is\n  kafka-bench compare a b --alpha 0.1\n"},
 		{"compare a b --alhpa 0.1 --bogus", "  --alhpa 0.1   unknown; did you mean --alpha?\n  --bogus       unknown\n"},

@@ -1,6 +1,13 @@
 package scenario
 
-import "strings"
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/spelling"
+)
 
 // synonyms map words of other tools and of Kafka's settings, in lower case without separators, to a
 // key, flag, preset or command here, or to why there is none. docs/COMING_FROM.md has them by tool.
@@ -66,17 +73,19 @@ var synonyms = map[string]string{
 	"numconsumers": "consume.consumers", "consumercount": "consume.consumers",
 	"consumerpersubscription": "consume.consumers",
 	"receiversnumber":         "consume.consumers", "receivernodes": "consume.consumers",
-	"threads": "consume.consumers, or consume.queue.threads", "receiverthreads": "consume.queue.threads",
+	"threads": "consume.consumers, or consume.queue.threads", "numthreads": "consume.consumers, or consume.queue.threads",
+	"receiverthreads":     "consume.queue.threads",
 	"receiverconcurrency": "consume.queue.threads",
 	"receivemsgbatchsize": "consume.queue.batch", "batchsizereceive": "consume.queue.batch",
-	"polltimeoutms": "consume.poll_timeout", "fromlatest": "consume.from: end, of a topic.existing",
+	"polltimeoutms": "consume.poll_timeout", "frombeginning": "consume.from: start, of a topic.existing", "fromlatest": "consume.from: end, of a topic.existing",
 	"subscriptionspertopic": "consume.groups", "consumergroups": "consume.groups",
 	"initialoffset":   "consume.from, of a topic.existing",
 	"autooffsetreset": "consume.from, of a topic.existing", "groupprotocol": "consume.protocol",
 	"enableautocommit": "consume.commit", "autocommitintervalms": "consume.commit",
 	"commitinterval": "consume.commit", "commitms": "consume.commit",
 	"fetchminbytes": "consume.fetch.min_bytes", "fetchmaxbytes": "consume.fetch.max_bytes",
-	"fetchmaxwaitms":         "consume.fetch.max_wait",
+	"fetchmaxwaitms": "consume.fetch.max_wait", "fetchwaitmaxms": "consume.fetch.max_wait",
+	"queuedminmessages":      "consume.client, by the driver's names",
 	"maxpartitionfetchbytes": "consume.fetch.max_partition_bytes", "fetchsize": "consume.fetch.max_partition_bytes",
 	"partitionassignmentstrategy": "consume.assignor", "assignmentstrategy": "consume.assignor",
 	"rebalancestrategy":   "consume.assignor",
@@ -96,6 +105,8 @@ var synonyms = map[string]string{
 	"maxredeliverycount": "consume.queue.max_deliveries, which counts the first delivery too",
 	"maxreceivecount":    "consume.queue.max_deliveries", "deliverycountlimit": "consume.queue.max_deliveries",
 	"maxattempts":     "consume.queue.max_deliveries",
+	"maxredeliveries": "consume.queue.max_deliveries, which counts the first delivery too", "msgtimeout": "consume.queue.visibility",
+	"droprate": "consume.queue.drop.share", "dropratio": "consume.queue.drop.share",
 	"deadletterqueue": "consume.queue.dead_letter", "dlq": "consume.queue.dead_letter",
 	"deadlettertopic": "consume.queue.dead_letter",
 	"prefetch":        "consume.queue.in_flight", "redeliverytracker": "consume.queue.tracker",
@@ -138,9 +149,10 @@ var synonyms = map[string]string{
 	"commandconfig":   "the flag --command-config",
 	"driverclass":     "nothing: the flag --driver chooses a client of Kafka, the key is driver",
 	"clientlibrary":   "driver", "library": "driver",
-	"f": theScenario, "workload": theScenario, "configfile": theScenario, "w": theScenario,
-	"p": "the flag --set, once for each key", "s": "the flag --set, once for each key",
+	"f": theScenario, "scenario": theScenario, "workload": theScenario, "configfile": theScenario, "w": theScenario,
+	"p": "the flag --set, once for each key", "x": "the flag --set, once for each key", "s": "the flag --set, once for each key",
 	"parameters": "the flag --set, once for each key",
+	"g":          "consume.group, of a new one",
 	"t":          "topic.name, of a new one, or topic.existing", "b": "the flag --brokers",
 	"workers": "nothing: kafka-bench agent runs on each machine, and run --agents counts them",
 	"drivers": "nothing: the keys of a driver file are keys of a scenario",
@@ -151,7 +163,7 @@ var synonyms = map[string]string{
 	"securityprotocol": inAccess, "saslmechanism": inAccess, "sasljaasconfig": inAccess, "ssltruststorelocation": inAccess,
 	"output": "the flag --out", "outputfile": "the flag --out", "histogramsdir": "the flag --out",
 	"reportdir": "the flag --out",
-	"sleconfig": "the flag --expect of kafka-bench run", "slaconfig": "the flag --expect of kafka-bench run",
+	"sloconfig": "the flag --expect of kafka-bench run", "sleconfig": "the flag --expect of kafka-bench run", "slaconfig": "the flag --expect of kafka-bench run",
 	"highbound": "kafka-bench search, which finds it", "ratepercentstep": "kafka-bench search --curve",
 	"startingratepercent": "kafka-bench search --curve", "finishingratepercent": "kafka-bench search --curve",
 	"targetfactor": "kafka-bench search, with --expect",
@@ -163,7 +175,7 @@ var synonyms = map[string]string{
 	"timeout":      "nothing: a run ends by its window; a poll ends by consume.poll_timeout",
 	"markertopic":  noMarkers, "redeliveryconsumergroupid": noMarkers, "redeliverycountheader": noMarkers,
 	"usenowforredeliverdespitenomarkerseenforms": "nothing: what is due is sent again by the tracker's own clock",
-	"mqtype": "consume.queue.engine", "testid": "name",
+	"mqtype": "consume.queue.engine", "mq": "consume.queue.engine", "queuetopic": "topic.name, of a new one", "testid": "name",
 	"backlogdrainratio": "nothing: the drain ends when all is delivered",
 	"transactionalid":   noTransactions, "transactiondurationms": noTransactions,
 	"payloadmonotonic": "nothing: each record carries a sequence in its stamp",
@@ -236,6 +248,15 @@ var presetOfWord = map[string]string{
 // Meaning explains a word that is not a flag: a key, another flag, a command, or why there is none;
 // "" for an unknown word.
 func Meaning(word string) string { return strings.TrimSuffix(meantBy(word, nil), "; ") }
+
+// Nearest returns the word that a mistyped one of another tool, or of a scenario, is nearest to; "" if none is near.
+func Nearest(word string) string {
+	words := keysOf(reflect.TypeFor[document]())
+	for _, t := range []reflect.Type{reflect.TypeFor[Load](), reflect.TypeFor[Consume](), reflect.TypeFor[Topic](), reflect.TypeFor[Phases]()} {
+		words = append(words, keysOf(t)...)
+	}
+	return spelling.Nearest(plainWord(word), append(slices.Sorted(maps.Keys(synonyms)), words...))
+}
 
 // alternatives returns what an option may be, the likeliest first.
 func alternatives(word string) []string {

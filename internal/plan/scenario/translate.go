@@ -89,6 +89,11 @@ func (t *Translation) take(alternative string, o Option) {
 		t.Scenario = preset
 	case strings.HasPrefix(theScenario, target):
 		t.Scenario = o.Value
+		for _, preset := range []string{strings.ToLower(o.Value), "e2e-" + strings.ToLower(o.Value)} { // SPIKE and RAMP
+			if slices.Contains(Names(), preset) {
+				t.Scenario = preset
+			}
+		}
 	case target == "the flag --set": // a value without a key sets nothing
 	case isFlag && o.Value != "" && !strings.Contains(flag, " "):
 		t.Flags = append(t.Flags, flag+"="+o.Value)
@@ -128,7 +133,7 @@ func withUnit(name, key, value string) (text string, ok bool) {
 	if shortTime.MatchString(key) {
 		usual = "ms"
 	}
-	for _, unit := range append(units, "", usual) {
+	for _, unit := range append(units, "", usual, "iB", "e2%") { // 512m is 512MiB, as for containers, and 0.5 is 50%
 		roots, err := parseYAML([]byte(value + unit))
 		if err != nil || len(roots) != 1 {
 			continue
@@ -184,14 +189,14 @@ func settingType(path string) reflect.Type {
 // firstItem ends a key of a list whose only item the options describe.
 const firstItem = "[0]"
 
-// companions are the settings that a setting needs, by the beginning of its path.
-var companions = []struct{ with, set string }{
-	{"backpressure.max_lag", "backpressure.controller=hysteresis"},
-	{"load.arrival.peak", "load.arrival.process=burst"},
-	{"load.round", "load.rate=max"},
-	{"load.idempotent=true", "load.acks=all"},
-	{"consume.queue", "consume.queue.engine=markers"},
-	{"consume.queue", "consume.parallel=consumer"},
+// companions are the settings that a setting needs, by the beginning of its path. A preset with the key has its own.
+var companions = []struct{ with, set, key string }{
+	{"backpressure.max_lag", "backpressure.controller=hysteresis", "controller:"},
+	{"load.arrival.peak", "load.arrival.process=burst", "arrival:"},
+	{"load.round", "load.rate=max", "load:"},
+	{"load.idempotent=true", "load.acks=all", "load:"},
+	{"consume.queue", "consume.queue.engine=markers", "queue:"},
+	{"consume.queue", "consume.parallel=consumer", "queue:"},
 }
 
 // Complete returns t with a scenario, and with what its settings need in it.
@@ -200,14 +205,13 @@ func (t Translation) Complete() Translation {
 	if !named {
 		t.Scenario = t.base()
 	}
-	volume, _ := PresetText(t.Scenario) // nil for a file
+	text, _ := PresetText(t.Scenario) // nil for a file
 	existing := t.sets("topic.existing") || t.Scenario == "consume-only"
 	all := slices.Clone(t.Set)
-	if !named {
-		for _, c := range companions {
-			if key, _, _ := strings.Cut(c.set, "="); t.sets(c.with) && !t.sets(key) {
-				all = append(all, c.set)
-			}
+	for _, c := range companions {
+		key, _, _ := strings.Cut(c.set, "=")
+		if t.sets(c.with) && !t.sets(key) && (!named || text != nil && !bytes.Contains(text, []byte(c.key))) {
+			all = append(all, c.set)
 		}
 	}
 	t.Set = nil
@@ -215,10 +219,18 @@ func (t Translation) Complete() Translation {
 		switch key, value, _ := strings.Cut(set, "="); {
 		case t.Scenario == "consume-only" && key == "topic.name":
 			t.Set = append(t.Set, "topic.existing="+value)
+		case t.Scenario == "consume-only" && key == "topic.partitions": // the topic has its own
 		case t.Scenario == "consume-only" && strings.HasPrefix(key, "load."): // it reads to the end of the log
 		case key == "consume.from" && !existing: // a new topic is read from its first record
-		case strings.HasPrefix(key, "load.records") && bytes.Contains(volume, []byte(" volume: ")):
+		case strings.HasPrefix(key, "load.records") && bytes.Contains(text, []byte(" volume: ")):
 			t.Set = append(t.Set, set, "load.volume=null")
+		case key == "load.records" && bytes.Contains(text, []byte(" fill: ")) && bytes.Contains(text, []byte("  producers: 0\n")):
+			t.Set = append(t.Set, "topic.fill_records="+value, "topic.fill=null")
+		case key == "consume.consumers" && t.Scenario == "produce-only": // threads
+			t.Set = append(t.Set, "load.producers="+value)
+		case key == "load.record.size" && t.sets(key): // messageLength and messageLengthMax
+			i := slices.IndexFunc(t.Set, func(set string) bool { return strings.HasPrefix(set, key+"=") })
+			t.Set[i] = key + "={uniform: [" + strings.TrimPrefix(t.Set[i], key+"=") + ", " + value + "]}"
 		default:
 			t.Set = append(t.Set, set)
 		}
