@@ -53,7 +53,7 @@ func inOurWords(root *cobra.Command, u unknownWords, args []string) error {
 		w.help = w.c.CommandPath() + " --help"
 		w.derived = w.derived || len(args) > 0 && w.flag(strings.TrimLeft(args[0], "-")) != nil // a flag of run
 	}
-	if u.in.Name() == "kmq" { // a queue under load
+	if u.in.Name() == "kmq" && len(args) > 0 && (isFlag(args[0]) || isSetting(args[0])) { // a queue under load
 		w.c, _, _ = root.Find([]string{"run"})
 		w.option("kmq", scenario.Option{Name: "mq", Value: "kmq"})
 	}
@@ -216,7 +216,7 @@ func (w *otherWords) option(typed string, o scenario.Option) {
 		t = scenario.Translate(o)
 	}
 	meaning := strings.NewReplacer("here that is ", "", "it belongs at ", "").Replace(t.Meaning)
-	if meaning == "" && !t.Given() && scenarios(w.c) && len(o.Name) > 4 && spelling.Nearest(o.Name, flagNames(w.c)) == "" {
+	if meaning == "" && !t.Given() && scenarios(w.c) && len(o.Name) > 3 && spelling.Nearest(o.Name, flagNames(w.c)) == "" {
 		if near := scenario.Nearest(o.Name); near != "" {
 			w.option(typed+", read as "+near, scenario.Option{Name: near, Value: o.Value})
 			return

@@ -252,7 +252,7 @@ func Meaning(word string) string { return strings.TrimSuffix(meantBy(word, nil),
 // Nearest returns the word that a mistyped one of another tool, or of a scenario, is nearest to; "" if none is near.
 func Nearest(word string) string {
 	words := keysOf(reflect.TypeFor[document]())
-	for _, t := range []reflect.Type{reflect.TypeFor[Load](), reflect.TypeFor[Consume](), reflect.TypeFor[Topic](), reflect.TypeFor[Phases]()} {
+	for _, t := range []reflect.Type{reflect.TypeFor[Load](), reflect.TypeFor[Consume](), reflect.TypeFor[Topic](), reflect.TypeFor[Phases](), reflect.TypeFor[Backpressure]()} {
 		words = append(words, keysOf(t)...)
 	}
 	return spelling.Nearest(plainWord(word), append(slices.Sorted(maps.Keys(synonyms)), words...))
