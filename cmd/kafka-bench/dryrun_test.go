@@ -29,10 +29,10 @@ func TestRefusedBeforeTheStart(t *testing.T) {
 		"run quick --cluster embedded --agents 1 --local-agents --session a/b":     `--session: "a/b" can't be the name of a session; write 1 to 200 letters`,
 		"run FILE --cluster embedded --set topic.fill=1GB":                         "scenario s: topic.fill: the brokers keep 67.1 MB of each partition, and a fill of 1.00 GB is 1.04 GB in each of 1; give less",
 		"run FILE --set topic.fill=1GB --set cluster.config.log.retention.bytes=1": "scenario s: topic.fill: the brokers keep 1 B of each partition",
-		"run FILE --set load.rate=1M/s --set phases.measure=300h --set load.record.size=1MB --set load.batch=1008kB --set load.compression=none": "scenario s: load: the records of its schedule are 1,080,022 TB with 1 replica, and the disk of the brokers has ",
+		"run FILE --set load.rate=1M/s --set phases.measure=300h --set load.record.size=1MB --set load.batch=1008kB --set load.compression=none":    "scenario s: load: the records of its schedule are 1,080,022 TB with 1 replica, and the disk of the brokers has ",
 		"run FILE --set load.rate=1M/s --set load.record.payload=json --set phases.measure=300h --set load.record.size=1MB --set load.batch=1008kB": "scenario s: load: the records of its schedule are 1,080,022 TB with 1 replica, and the disk of the brokers has ",
-		"search FILE --set load.producers=0 --set topic.fill=1MB":                                                                                "scenario s has no producers, so there is no rate to search; give load.producers",
-		"run FILE --cluster embedded --out /dev/null/runs":                                                                                       "--out: cannot make the output folder: mkdir /dev/null: not a directory",
+		"search FILE --set load.producers=0 --set topic.fill=1MB":                                                                                   "scenario s has no producers, so there is no rate to search; give load.producers",
+		"run FILE --cluster embedded --out /dev/null/runs":                                                                                          "--out: cannot make the output folder: mkdir /dev/null: not a directory",
 	} {
 		for _, dry := range []string{"--dry-run", "--dry-run=false"} {
 			out := filepath.Join(t.TempDir(), "runs")

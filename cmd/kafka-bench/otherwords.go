@@ -34,7 +34,7 @@ var commandsElsewhere = map[string]string{
 	"ls": "list", "results": "list", "produce": "run produce-only", "producer": "run produce-only",
 	"producerperf": "run produce-only", "consumerperf": "run consume-only", "fill": "run produce-only",
 	"sender": "run produce-only", "receiver": "run", "mqperf": "run", "endtoendlatency": "run e2e",
-	"ratefinder": "search e2e", "redeliverytracker": "kmq tracker",
+	"ratefinder": "search e2e", "redeliverytracker": "kmq tracker --group GROUP --topic TOPIC",
 	"consume": "run consume-only", "consumer": "run consume-only", "dashboard": "serve", "ui": "serve",
 }
 
@@ -53,7 +53,7 @@ func inOurWords(root *cobra.Command, u unknownWords, args []string) error {
 		w.help = w.c.CommandPath() + " --help"
 		w.derived = w.derived || len(args) > 0 && w.flag(strings.TrimLeft(args[0], "-")) != nil // a flag of run
 	}
-	if u.in.Name() == "kmq" && len(args) > 0 && (isFlag(args[0]) || isSetting(args[0])) { // a queue under load
+	if u.in.Name() == "kmq" && len(args) > 0 && isSynonym(args[0]) { // a queue under load
 		w.c, _, _ = root.Find([]string{"run"})
 		w.option("kmq", scenario.Option{Name: "mq", Value: "kmq"})
 	}
@@ -118,6 +118,12 @@ func (w *otherWords) command(root *cobra.Command, args []string) []string {
 		w.instead = near.Name()
 	}
 	return args[1:]
+}
+
+// isSynonym reports whether an argument is an option or a setting of another tool, perhaps misspelt.
+func isSynonym(arg string) bool {
+	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+	return scenario.Meaning(name) != "" || scenario.Nearest(name) != ""
 }
 
 var commandAffixes = strings.NewReplacer("kafka-", "", "-test", "", ".sh", "", "-", "")
