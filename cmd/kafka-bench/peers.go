@@ -90,7 +90,10 @@ func runPeers(ctx context.Context, arg string, flags peersFlags, stdout, stderr 
 	p := &peersCampaign{journal: journal, flags: flags, stdout: stdout, progress: r.progress}
 	p.rounds = peers.Rounds{Scenario: s, Repeat: flags.repeat, Keep: flags.keepTopics, Turns: p}
 	err = r.with(ctx, p, p.carryOut)
-	empty := journal.Empty()
+	empty, c := journal.Empty(), journal.Campaign()
+	if errors.Is(err, errInterrupted) && !empty {
+		err = fmt.Errorf("%w; %d of %d runs are made, in %s", err, c.Made(), len(c.Runs), journal.Dir())
+	}
 	if err := errors.Join(err, journal.Close()); err != nil || empty {
 		return err
 	}
@@ -126,6 +129,11 @@ func (p *peersCampaign) carryOut(ctx context.Context, e campaign.Engine) error {
 	for _, name := range peers.Names {
 		if _, err := p.journal.Cell(name, nil, p.rounds.Scenario); err != nil {
 			return err
+		}
+	}
+	for range p.rounds.Repeat {
+		for cell := range peers.Names {
+			p.journal.Add(cell)
 		}
 	}
 	p.rounds.Pair = func(round int) *peers.Pair {
@@ -171,9 +179,12 @@ func (p *peersCampaign) Theirs(ctx context.Context, tool string,
 }
 
 func (p *peersCampaign) make(ctx context.Context, name string, m campaign.Maker) (*result.Run, error) {
-	place := p.journal.Add(slices.Index(peers.Names[:], name))
+	place := p.journal.Pending()[0] // the rounds take the turns in the order of the plan
 	fmt.Fprintf(p.stdout, "round %d of %d · %s\n", p.journal.Campaign().Runs[place].Round+1, p.rounds.Repeat, name)
 	outcome, err := p.journal.Make(ctx, m, place, p.rounds.Scenario)
+	if errors.Is(err, context.Canceled) {
+		err = errInterrupted
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -206,8 +217,13 @@ func (p *peersCampaign) conclude() error {
 	if err := printPeers(p.stdout, &p.rounds); err != nil {
 		return err
 	}
-	for _, run := range p.journal.Campaign().Runs {
-		if run.Status != result.Valid {
+	return validPeers(p.journal.Campaign())
+}
+
+// validPeers returns errInvalid if a run is invalid. Nobody judges the runs of the other tools.
+func validPeers(c *result.Campaign) error {
+	for _, run := range c.Runs {
+		if !(result.Verdict{Status: run.Status}).Usable() {
 			return errInvalid
 		}
 	}

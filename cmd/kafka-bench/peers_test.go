@@ -59,3 +59,23 @@ func TestPeerTable(t *testing.T) {
 		t.Errorf("the table does not warn of differences:\n%s", b.String())
 	}
 }
+
+// Runs of the other tools are imported: nobody judges them, and they are no failure.
+func TestPeersAreValid(t *testing.T) {
+	for _, c := range []struct {
+		ours, theirs string
+		want         error
+	}{
+		{result.Valid, result.Unchecked, nil},
+		{result.Invalid, result.Unchecked, errInvalid},
+		{result.Valid, result.Invalid, errInvalid},
+	} {
+		made := result.Campaign{Runs: []result.CampaignRun{{Status: c.ours}, {Cell: 1, Status: c.theirs}}}
+		if got := validPeers(&made); got != c.want {
+			t.Errorf("%s and %s: %v, want %v", c.ours, c.theirs, got, c.want)
+		}
+		if n := made.Made(); n != 2 {
+			t.Errorf("%s and %s: %d runs are made, want 2", c.ours, c.theirs, n)
+		}
+	}
+}

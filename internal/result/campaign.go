@@ -76,14 +76,16 @@ type CampaignRun struct {
 	Round int `json:"round"` // from 0
 	// Dir is the run's folder, relative to the campaign's, with slashes; empty until it exists.
 	Dir string `json:"dir,omitempty"`
-	// Status is empty until the run has ended, then valid, invalid, interrupted, or failed if no
-	// run was made (see Error).
-	Status string `json:"status,omitempty" jsonschema:"enum=valid,enum=invalid,enum=interrupted,enum=failed"`
+	// Status is empty until the run has ended, then valid, invalid, interrupted, imported if another
+	// tool made it, or failed if no run was made (see Error).
+	Status string `json:"status,omitempty" jsonschema:"enum=valid,enum=invalid,enum=interrupted,enum=imported,enum=failed"`
 	Error  string `json:"error,omitempty"`
 }
 
-// Done reports whether the run was completed, valid or invalid.
-func (r CampaignRun) Done() bool { return r.Status == Valid || r.Status == Invalid }
+// Done reports whether the run was completed: valid, invalid, or imported.
+func (r CampaignRun) Done() bool {
+	return r.Status == Valid || r.Status == Invalid || r.Status == Unchecked
+}
 
 // Made returns the number of runs that are done.
 func (c *Campaign) Made() (n int) {

@@ -216,6 +216,11 @@ func TestCampaignInterrupted(t *testing.T) {
 	}
 	c.Campaign.Runs[3].Status, c.Campaign.Runs[3].Error = "failed", "the broker did not start within 1m0s"
 	showtest.Golden(t, "campaign-interrupted", showtest.Written(t, campaign(c, ""), report.Options{}))
+	c.Campaign.Campaign.Kind = result.KindPeers
+	if got := string(showtest.Written(t, campaign(c, ""), report.Options{})); !strings.Contains(got, "NOT FINISHED\n") {
+		t.Errorf("peers cannot be resumed, and it says:\n%s", got)
+	}
+	c.Campaign.Campaign.Kind = result.KindRuns
 	for i := range c.Runs {
 		c.Runs[i] = nil
 	}

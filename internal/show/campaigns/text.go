@@ -118,7 +118,10 @@ func (d *CampaignDocument) state() string {
 	}
 	resume := ""
 	if d.Campaign.FinishedAt.IsZero() {
-		resume = "NOT FINISHED, can be resumed"
+		resume = "NOT FINISHED"
+		if d.Campaign.Kind == result.KindRuns {
+			resume += ", can be resumed"
+		}
 	}
 	return layout.List(d.Campaign.Name, runs, order, d.Campaign.StartedAt.UTC().Format("2006-01-02 15:04 UTC"),
 		"kafka-bench "+d.Campaign.Tool.Version, report.Methods(d.study.Among()), resume)
