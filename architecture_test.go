@@ -120,7 +120,7 @@ var walls = map[string][]string{
 	"internal/kafka/driver/sarama":     {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
 	"internal/kafka/driver/segmentio":  {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
 	"internal/kafka/driver/librdkafka": {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
-	"internal/kafka/cluster":           {"internal/kafka/access", "internal/kafka/runname", "internal/plan/native", "internal/plan/scenario"},
+	"internal/kafka/cluster":           {"internal/kafka/access", "internal/kafka/runname", "internal/plan/native", "internal/plan/scenario", "internal/plan/spelling"},
 	"internal/kafka/probe":             {"internal/kafka/access"},
 	"internal/load":                    {"internal/kafka/driver", "internal/measure/snapshot"},
 	"internal/load/send": {

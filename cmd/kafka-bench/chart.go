@@ -69,7 +69,7 @@ arrive have no time, and are named where the curve ends.`,
 }
 
 func listCharts(w io.Writer) error {
-	var table layout.Table
+	table := layout.Table{Gap: 2, Left: map[int]bool{1: true}}
 	table.Add("chart", "what it shows")
 	for _, c := range chart.All() {
 		table.Add(c.Name, c.Title)

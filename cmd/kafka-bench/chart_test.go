@@ -9,11 +9,19 @@ import (
 
 func TestChartsAreListed(t *testing.T) {
 	got := invoke(t, "chart")
-	for _, want := range []string{"timeline", "percentiles", "lag"} {
+	for _, want := range []string{"timeline", "percentiles", "\nlag           Consumer lag\n"} {
 		if got.code != 0 || !strings.Contains(got.stdout, want) {
 			t.Errorf("exit code %d, %q is not in\n%s%s", got.code, want, got.stdout, got.stderr)
 		}
 	}
+}
+
+func TestReportOfAFolderOfRuns(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := newRecorder(t)
+	r.run("my runs/a", "a", 1)
+	r.run("my runs/b", "b", 1)
+	wantBad(t, invoke(t, "report", "my runs"), "my runs: not a run's folder: it has no run.json; it holds 2 runs: name one of them, or see all with: kafka-bench serve 'my runs'")
 }
 
 func TestChartBadInput(t *testing.T) {

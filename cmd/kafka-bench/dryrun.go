@@ -90,7 +90,7 @@ func duration(p campaign.Plan, turns []campaign.PlannedRun, n campaign.Needs) st
 			break
 		}
 	}
-	return between(n.Least, n.Most) + beyond + ": about " + roughly(p.Takes(turns))
+	return fmt.Sprintf("about %s: %s%s", roughly(p.Takes(turns)), between(n.Least, n.Most), beyond)
 }
 
 // windows says what ends the measured window if it is an amount; "" if none of the scenarios has one.

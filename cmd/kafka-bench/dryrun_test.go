@@ -110,8 +110,8 @@ func TestDryRunOfMoreThanTheDisk(t *testing.T) {
 func TestDryRunOfAmounts(t *testing.T) {
 	for args, want := range map[string][]string{
 		"--set load.volume=1TB":                      {"records   80\n", "disk      about 41.0 kB at a time"},
-		"--set load.rate=max --set topic.fill=100MB": {"195,313 + rate max  100 MB + rate max", "to fill the topics: about 11 s\n", "records   195,313, and what is sent at rate max\n", "disk      about 100 MB, and what is sent at rate max at a time"},
-		"--set load.rate=max --set topic.fill=1GB":   {"to fill the topics: about 20 s\n"},
+		"--set load.rate=max --set topic.fill=100MB": {"195,313 + rate max  100 MB + rate max", "duration  about 11 s: ", "records   195,313, and what is sent at rate max\n", "disk      about 100 MB, and what is sent at rate max at a time"},
+		"--set load.rate=max --set topic.fill=1GB":   {"duration  about 20 s: ", "to fill the topics\n"},
 	} {
 		got := invoke(t, append([]string{"run", write(t, tiny), "--dry-run", "--cluster", "kafka"}, strings.Fields(args)...)...)
 		if got.code != exitValid || strings.Contains(got.stdout, "are stored and not") {

@@ -24,10 +24,11 @@ func TestOutOfReach(t *testing.T) {
 	}{
 		{"nobody listens", []string{"run", "FILE", "--brokers", dead}, "scenario s: no broker can be reached: " + dead + ": connect: connection refused; check the addresses and that Kafka runs there"},
 		{"not Kafka", []string{"run", "FILE", "--brokers", deaf}, "scenario s: [" + deaf + "] accepts connections, but does not answer like a Kafka broker"},
-		{"no such cluster", []string{"run", "FILE", "--cluster", "nosuch"}, `scenario s: the cluster "nosuch" is not up; start it with: kafka-bench cluster up`},
-		{"no such cluster, dry", []string{"run", "FILE", "--cluster", "nosuch", "--dry-run"}, `the cluster "nosuch" is not up; start it with: kafka-bench cluster up`},
+		{"no such cluster", []string{"run", "FILE", "--cluster", "nosuch"}, `scenario s: the cluster "nosuch" is not up; start it with: kafka-bench cluster up --name nosuch`},
+		{"no such cluster, dry", []string{"run", "FILE", "--cluster", "nosuch", "--dry-run"}, `the cluster "nosuch" is not up; start it with: kafka-bench cluster up --name nosuch`},
+		{"nearly a kind", []string{"run", "FILE", "--cluster", "embeded"}, `scenario s: the cluster "embeded" is not up; did you mean embedded? If not, start it with: kafka-bench cluster up --name embeded`},
 		{"status of nothing", []string{"cluster", "status"}, `the cluster "default" is not up; start it with: kafka-bench cluster up`},
-		{"down of nothing", []string{"cluster", "down"}, `the cluster "default" is not up; start it with: kafka-bench cluster up`},
+		{"down of nothing", []string{"cluster", "down"}, `the cluster "default" is not up; there is nothing to end`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file, out := write(t, tiny), filepath.Join(t.TempDir(), "runs")

@@ -216,7 +216,7 @@ func readReported(dirs []string) (all reported, err error) {
 		if errors.Is(err, result.ErrNotACampaign) {
 			run, err := result.Read(dir)
 			if err != nil {
-				return reported{}, err
+				return reported{}, orOneOf(dir, err)
 			}
 			all.runs = append(all.runs, run)
 			continue
@@ -236,6 +236,15 @@ func readReported(dirs []string) (all reported, err error) {
 		return reported{}, errors.New("these campaigns have no run that can be read")
 	}
 	return all, nil
+}
+
+// orOneOf adds to the error of a folder that is not a run's how many runs it holds.
+func orOneOf(dir string, err error) error {
+	if held, _ := result.List(dir); errors.Is(err, result.ErrNotARun) && len(held) > 0 {
+		return fmt.Errorf("%w; it holds %s: name one of them, or see all with: kafka-bench serve %s", err,
+			count(len(held), "run"), shellWord(dir))
+	}
+	return err
 }
 
 func readable(planned []*result.Recorded) (runs []*result.Recorded) {

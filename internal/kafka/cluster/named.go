@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
+	"kafkabench.example/kafka-bench/internal/plan/spelling"
 )
 
 // DefaultName is the default name of a long-lived cluster.
@@ -103,7 +104,7 @@ func (h Home) makeRoom(name string) (kept *record, err error) {
 	if len(n.Processes()) > 0 {
 		return nil, &Error{
 			Kind: ErrAlreadyUp, What: fmt.Sprintf("the cluster %q is up already, at %v", name, n.Bootstrap()),
-			Remedy: "use it, or end it with: kafka-bench cluster down",
+			Remedy: "use it, or end it with: " + command("down", name),
 		}
 	}
 	return nil, h.removeFolder(n.dir)
@@ -153,7 +154,11 @@ func (r record) again(opts KafkaOptions) (KafkaOptions, error) {
 // Down stops the named cluster and removes it with its data, also a kept one. It kills brokers that have not ended
 // when ctx ends or after 3 s. A missing cluster is ErrNotUp.
 func (h Home) Down(ctx context.Context, name string) error {
-	return h.onNamed(ctx, name, h.upOrKept, func(n *Named) error {
+	find := func(name string) (*Named, error) {
+		n, err := h.upOrKept(name)
+		return n, withoutRemedy(err)
+	}
+	return h.onNamed(ctx, name, find, func(n *Named) error {
 		if err := n.end(ctx, discardGrace); err != nil {
 			return err
 		}
@@ -166,13 +171,14 @@ func (h Home) Down(ctx context.Context, name string) error {
 func (h Home) Keep(ctx context.Context, name string) error {
 	find := func(name string) (*Named, error) {
 		n, err := h.upOrKept(name)
+		err = withoutRemedy(err)
 		if err == nil && n.record.State == stateKept && len(n.Processes()) == 0 { // else an earlier Keep did not end
 			n, err = h.load(name)
 		}
 		if err == nil && n.record.Options == nil {
 			err = &Error{Kind: ErrInput,
 				What:   fmt.Sprintf("an older kafka-bench started the cluster %q and did not record its options", name),
-				Remedy: "end it with: kafka-bench cluster down, which removes its data"}
+				Remedy: "end it with: " + command("down", name) + ", which removes its data"}
 		}
 		return n, err
 	}
@@ -202,12 +208,24 @@ func (h Home) onNamed(ctx context.Context, name string, find func(string) (*Name
 func (h Home) Find(ctx context.Context, name string) (*Named, error) {
 	n, err := h.load(name)
 	if err != nil {
-		return nil, err
+		return nil, orKind(name, err)
 	}
 	if err := n.problem(ctx); err != nil {
 		return nil, err
 	}
 	return n, nil
+}
+
+// orKind suggests the kind of cluster that a name nearly is: both are values of one flag.
+func orKind(name string, err error) error {
+	near := spelling.Nearest(name, []string{KindKafka, KindEmbedded})
+	var notUp *Error
+	if near == "" || !errors.As(err, &notUp) || notUp.Kind != ErrNotUp {
+		return err
+	}
+	meant := *notUp
+	meant.Remedy = "did you mean " + near + "? If not, " + meant.Remedy
+	return &meant
 }
 
 // Status describes the named cluster, usable or not.
@@ -228,7 +246,7 @@ func (h Home) load(name string) (*Named, error) {
 	if err == nil && n.record.State == stateKept {
 		return nil, &Error{
 			Kind: ErrNotUp, What: fmt.Sprintf("the cluster %q is not up; its data are kept in %s", name, n.dir),
-			Remedy: "start it again with: kafka-bench cluster up, or remove it with: kafka-bench cluster down",
+			Remedy: "start it again with: " + command("up", name) + ", or remove it with: " + command("down", name),
 		}
 	}
 	return n, err
@@ -249,10 +267,28 @@ func (h Home) upOrKept(name string) (*Named, error) {
 	if err == nil || errors.Is(err, os.ErrNotExist) {
 		return nil, &Error{
 			Kind: ErrNotUp, What: fmt.Sprintf("the cluster %q is not up", name),
-			Remedy: "start it with: kafka-bench cluster up",
+			Remedy: "start it with: " + command("up", name),
 		}
 	}
 	return nil, err
+}
+
+// withoutRemedy leaves out how to start a cluster that is not up, for a command that ends one.
+func withoutRemedy(err error) error {
+	var notUp *Error
+	if !errors.As(err, &notUp) || notUp.Kind != ErrNotUp {
+		return err
+	}
+	return &Error{Kind: ErrNotUp, What: notUp.What, Remedy: "there is nothing to end"}
+}
+
+// command is the command line that brings the named cluster up or down.
+func command(verb, name string) string {
+	line := "kafka-bench cluster " + verb
+	if name != DefaultName {
+		line += " --name " + name
+	}
+	return line
 }
 
 func (h Home) lockName(ctx context.Context, name string) (*fileLock, error) {

@@ -157,7 +157,7 @@ func TestFind(t *testing.T) {
 		"a capacity comes before a limit": {func(r *result.Run) {
 			r.Clients.Produce.InFlightMean, r.Process.CPUCores = 5, new(1.7)
 		}, nil, ClientCPU, "85 %"},
-		"linger": {func(*result.Run) {}, func(s *Settings) { s.LingerNs = 9e6 }, Linger, "9.00 ms for others of the 10.0 ms"},
+		"linger": {func(*result.Run) {}, func(s *Settings) { s.LingerNs = 9e6 }, Linger, "9.00 ms for others (an acknowledgement took 10.0 ms on average)"},
 		"linger of an open loop that got through": {openLoop, func(s *Settings) { s.LingerNs = 9e6 }, OfferedLoad, "the fullest was linger"},
 		"quota": {func(r *result.Run) { r.Broker[0].Metrics.Requests[0].ThrottleMs = new(96.0) }, nil, Quota, "held Produce requests back for 96.0 ms on average, and took 4.00 ms"},
 		"fetch size": {func(r *result.Run) {

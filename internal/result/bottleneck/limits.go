@@ -219,7 +219,7 @@ func linger(j *judge) (finding, bool) {
 	}
 	share := min(1, float64(j.LingerNs)/service.MeanNs) * (1 - fill)
 	return j.timed(found(Linger, limit, share, "lower load.linger, or have more records under way (load.max_buffered)",
-		"a record may wait %s for others of the %s until its acknowledgement, and batches were %s full",
+		"a record may wait %s for others (an acknowledgement took %s on average), and batches were %s full",
 		unit.Nanos(j.LingerNs), unit.Nanos(int64(service.MeanNs)), percent(fill)))
 }
 

@@ -132,9 +132,35 @@ func hint(name string, names []string) string {
 		return "there is no figure of that name; did you mean " +
 			strings.TrimPrefix(spelling.OneOf(longer[:min(len(longer), 6)]), "one of ") + "?"
 	}
+	if longer := spelledOut(word, names); len(longer) > 0 {
+		return "there is no figure of that name; did you mean " +
+			strings.TrimPrefix(spelling.OneOf(longer[:min(len(longer), 6)]), "one of ") + "?"
+	}
 	plain := slices.DeleteFunc(slices.Clone(names), isTime)
 	return fmt.Sprintf("there is no figure of that name; the figures are %s, and of %s those that end as %s does",
 		strings.Join(plain, ", "), strings.Join(result.TimeMetrics, ", "), example)
+}
+
+// spelledOut returns the shortest of the names that have all parts of the word in their order, as
+// e2e_response_time_p99 has those of e2e_p99.
+func spelledOut(word string, names []string) (found []string) {
+	fewest := 0
+	for _, name := range names {
+		left, parts := strings.Split(word, "_"), strings.Split(name, "_")
+		for _, part := range parts {
+			if len(left) > 0 && part == left[0] {
+				left = left[1:]
+			}
+		}
+		switch {
+		case len(left) > 0 || fewest > 0 && len(parts) > fewest:
+			continue
+		case len(parts) < fewest:
+			found = nil
+		}
+		found, fewest = append(found, name), len(parts)
+	}
+	return found
 }
 
 func isTime(name string) bool {

@@ -302,6 +302,8 @@ func TestNamedSuggests(t *testing.T) {
 		"latency_p99":             "say from when to when: e2e_response_time_p99 counts from the intended send, e2e_service_time_p99 from the actual one",
 		"e2e_response_time":       "add a statistic, as in e2e_response_time_p99; there are min, p50,",
 		"p99":                     "name the time too, as in e2e_response_time_p99",
+		"e2e_p99":                 "did you mean e2e_service_time_p99 or e2e_response_time_p99?",
+		"errors":                  "did you mean commit_errors?",
 		"zebra":                   "the figures are offered_per_s,",
 		"":                        "the figures are offered_per_s,",
 	} {

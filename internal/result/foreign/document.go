@@ -22,6 +22,9 @@ func openDocument(d *draft, content []byte, v any) (*document, error) {
 		if mismatch := new(json.UnmarshalTypeError); errors.As(err, &mismatch) {
 			return nil, d.fault(line, "%s is a %s and must be of type %v", mismatch.Field, mismatch.Value, mismatch.Type)
 		}
+		if !bytes.HasPrefix(bytes.TrimSpace(content), []byte("{")) {
+			return nil, d.fault(1, "it is not JSON: a result begins with {")
+		}
 		if strings.Contains(err.Error(), "after top-level value") {
 			return nil, d.fault(line, "a second value follows the JSON of the result; give each result a file of its own")
 		}

@@ -33,6 +33,21 @@ func TestProducerPerf(t *testing.T) {
 	}
 }
 
+func TestProducerPerfWithoutIntervalLines(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		rows bool
+	}{
+		{"50000 records sent, 9999.8 records/sec (9.77 MB/sec), 0.92 ms avg latency, 220.00 ms max latency, 1 ms 50th, 2 ms 95th, 5 ms 99th, 19 ms 99.9th.\n", false},
+		{string(content(t, "producer-3.txt")), true},
+	} {
+		r := parseAll(t, "p.txt", []byte(c.text))[0]
+		if said := strings.Contains(strings.Join(r.Run.Verdict.Warnings, "\n"), "interval lines"); said != c.rows {
+			t.Errorf("it speaks of interval lines: %v, want %v", said, c.rows)
+		}
+	}
+}
+
 func TestProducerPerfTail(t *testing.T) {
 	r := read(t, "producer-4.txt", foreign.Options{})
 	var acked int64

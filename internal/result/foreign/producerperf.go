@@ -274,11 +274,14 @@ func (d *draft) producerCaveats(out *producerOutput) {
 		d.warn("its percentiles are of %s of the %s records, its mean and maximum of all",
 			thousands(percentileSamples), thousands(out.total.records))
 	}
+	placed := ""
+	if len(out.rows) > 0 {
+		placed = "; its interval lines were put one after another"
+	}
 	if out.warmup > 0 {
-		d.warn("the first %s records, its warm-up, are in no figure; its interval lines were put one after another",
-			thousands(out.warmup))
+		d.warn("the first %s records, its warm-up, are in no figure%s", thousands(out.warmup), placed)
 	} else {
-		d.warn("there is no warm-up: connecting, the first batches and the JVM's compiling are in the figures; its interval lines were put one after another")
+		d.warn("there is no warm-up: connecting, the first batches and the JVM's compiling are in the figures%s", placed)
 	}
 	if len(out.failures) > 0 {
 		d.warn("sends failed: %s exceptions were printed; a failed send has no latency", thousands(d.Run.Load.Failed))

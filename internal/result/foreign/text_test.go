@@ -140,6 +140,16 @@ func countsOf(r *foreign.Result) (all []int64) {
 	return all
 }
 
+// A number is JSON, so the text after it is not the fault.
+func TestTextIsNoJSON(t *testing.T) {
+	for _, format := range []foreign.Format{foreign.OMB, foreign.SSP} {
+		_, err := foreign.ParseAll("x", content(t, "producer-3.txt"), foreign.Options{Format: format})
+		if want := "x:1: it is not JSON: a result begins with {"; err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", format, err, want)
+		}
+	}
+}
+
 // Where the outputs cannot be told apart, or one would be lost, the error says the line and what to
 // do.
 func TestMixedOutputsAreRefused(t *testing.T) {

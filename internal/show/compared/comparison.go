@@ -48,7 +48,7 @@ func untold(a *analysis.Against) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Settings that are known of one side only are no difference that is known: %s; --format json lists them.", layout.Enumerate(parts))
+	return fmt.Sprintf("Not compared, because only one side tells these settings: %s; --format json lists them.", layout.Enumerate(parts))
 }
 
 // Comparison is what sets of runs show, each against the first. It is the JSON document of a

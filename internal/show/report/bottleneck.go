@@ -70,11 +70,15 @@ func requestsOf(kind string, c *result.ClientRequests) string {
 		unit.Decimals(c.InFlightMean, 2), unit.Things(int64(c.Connections), "connection"))
 }
 
-func stored(s *result.Storage) string {
+func stored(s *result.Storage, clusterKind string) string {
 	if s == nil {
 		return ""
 	}
-	text := unit.Bytes(s.DiskBytes) + " on disk in " + unit.Things(int64(s.Replicas), "replica")
+	place := "on disk"
+	if clusterKind == "embedded" {
+		place = "in memory"
+	}
+	text := unit.Bytes(s.DiskBytes) + " " + place + " in " + unit.Things(int64(s.Replicas), "replica")
 	var behind, each, ratio, wire string
 	if s.BehindBytes > 0 {
 		behind = unit.Bytes(s.BehindBytes) + " of it not yet with the followers when the run had ended"

@@ -60,6 +60,14 @@ func TestTextOfFollowersBehind(t *testing.T) {
 	}
 }
 
+func TestEmbeddedBrokerHasNoDisk(t *testing.T) {
+	r := limited(t)
+	r.Run.Run.Cluster.Kind = "embedded"
+	if got := string(text(t, r, report.Options{Width: 200})); !strings.Contains(got, " in memory in 1 replica") || strings.Contains(got, " on disk in") {
+		t.Errorf("it says\n%s", got)
+	}
+}
+
 func TestTextOfTheBottleneck(t *testing.T) {
 	for name, width := range map[string]int{"bottleneck": layout.Width, "bottleneck-80": 80} {
 		got := text(t, limited(t), report.Options{Width: width})

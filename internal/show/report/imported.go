@@ -164,10 +164,10 @@ func unsaidWords(paths []string) (parts []string) {
 		if _, known := fields[block]; !known {
 			blocks = append(blocks, block)
 		}
-		if field != "" {
-			fields[block] = append(fields[block], unitless(field))
-		} else {
+		if field == "" {
 			fields[block] = nil
+		} else if word := unitless(field); !slices.Contains(fields[block], word) {
+			fields[block] = append(fields[block], word)
 		}
 	}
 	for _, block := range blocks {

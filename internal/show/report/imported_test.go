@@ -70,6 +70,9 @@ func TestFootnotes(t *testing.T) {
 func TestImports(t *testing.T) {
 	a, b := showtest.Imported("a"), showtest.Imported("b")
 	a.Run.Verdict.Warnings = append(a.Run.Verdict.Warnings, "only of a")
+	for _, r := range []*result.Recorded{a, b} { // one word for both units
+		r.Run.Run.Imported.CannotSay = append(r.Run.Run.Imported.CannotSay, "load.volume_bounded_bytes", "load.volume_bounded_records")
+	}
 	var all []report.Imported
 	for _, r := range []*result.Recorded{a, b, showtest.TimesAlone("log")} {
 		all = append(all, report.Imported{Dir: r.Dir, Run: &r.Run})
@@ -84,8 +87,8 @@ producer-perf, 2 runs
   warning       imported (producer-perf): not judged
                 1 more of single runs; "kafka-bench report RUN" shows them
   cannot say    when it was made
-                load (offered per second, scheduled, admitted, bytes) · delivery
-                lag · consumer · process
+                load (offered per second, scheduled, admitted, bytes, volume
+                bounded) · delivery · lag · consumer · process
                 send service time (p99.5, out of range)
                 (run.imported.cannot_say in run.json names the fields)
 

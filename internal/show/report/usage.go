@@ -44,7 +44,7 @@ func printProcess(p *layout.Page, r *result.Run) {
 	if text := requests(r.Clients); text != "" {
 		p.Labelled("requests", text)
 	}
-	if text := stored(r.Storage); text != "" {
+	if text := stored(r.Storage, r.Run.Cluster.Kind); text != "" {
 		p.Labelled("topic", text)
 	}
 }
