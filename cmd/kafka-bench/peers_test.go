@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -71,7 +72,7 @@ func TestPeersAreValid(t *testing.T) {
 		{result.Valid, result.Invalid, errInvalid},
 	} {
 		made := result.Campaign{Runs: []result.CampaignRun{{Status: c.ours}, {Cell: 1, Status: c.theirs}}}
-		if got := validPeers(&made); got != c.want {
+		if got := validPeers(&made); !errors.Is(got, c.want) {
 			t.Errorf("%s and %s: %v, want %v", c.ours, c.theirs, got, c.want)
 		}
 		if n := made.Made(); n != 2 {

@@ -26,7 +26,7 @@ func TestOutOfReach(t *testing.T) {
 		{"not Kafka", []string{"run", "FILE", "--brokers", deaf}, "scenario s: [" + deaf + "] accepts connections, but does not answer like a Kafka broker"},
 		{"no such cluster", []string{"run", "FILE", "--cluster", "nosuch"}, `scenario s: the cluster "nosuch" is not up; start it with: kafka-bench cluster up --name nosuch`},
 		{"no such cluster, dry", []string{"run", "FILE", "--cluster", "nosuch", "--dry-run"}, `the cluster "nosuch" is not up; start it with: kafka-bench cluster up --name nosuch`},
-		{"nearly a kind", []string{"run", "FILE", "--cluster", "embeded"}, `scenario s: the cluster "embeded" is not up; did you mean embedded? If not, start it with: kafka-bench cluster up --name embeded`},
+		{"nearly a kind", []string{"run", "FILE", "--cluster", "embedde"}, `scenario s: the cluster "embedde" is not up; did you mean embedded? If not, start it with: kafka-bench cluster up --name embedde`},
 		{"status of nothing", []string{"cluster", "status"}, `the cluster "default" is not up; start it with: kafka-bench cluster up`},
 		{"down of nothing", []string{"cluster", "down"}, `the cluster "default" is not up; there is nothing to end`},
 	} {

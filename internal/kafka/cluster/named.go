@@ -220,7 +220,7 @@ func (h Home) Find(ctx context.Context, name string) (*Named, error) {
 func orKind(name string, err error) error {
 	near := spelling.Nearest(name, []string{KindKafka, KindEmbedded})
 	var notUp *Error
-	if near == "" || !errors.As(err, &notUp) || notUp.Kind != ErrNotUp {
+	if near == "" || !errors.As(err, &notUp) || !errors.Is(notUp.Kind, ErrNotUp) {
 		return err
 	}
 	meant := *notUp
@@ -276,7 +276,7 @@ func (h Home) upOrKept(name string) (*Named, error) {
 // withoutRemedy leaves out how to start a cluster that is not up, for a command that ends one.
 func withoutRemedy(err error) error {
 	var notUp *Error
-	if !errors.As(err, &notUp) || notUp.Kind != ErrNotUp {
+	if !errors.As(err, &notUp) || !errors.Is(notUp.Kind, ErrNotUp) {
 		return err
 	}
 	return &Error{Kind: ErrNotUp, What: notUp.What, Remedy: "there is nothing to end"}
