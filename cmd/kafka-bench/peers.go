@@ -220,7 +220,7 @@ func (p *peersCampaign) conclude() error {
 	return validPeers(p.journal.Campaign())
 }
 
-// validPeers returns errInvalid if a run is invalid. Nobody judges the runs of the other tools.
+// validPeers returns errInvalid if a run is invalid. The runs of the other tools have no verdict.
 func validPeers(c *result.Campaign) error {
 	for _, run := range c.Runs {
 		if !(result.Verdict{Status: run.Status}).Usable() {

@@ -61,7 +61,7 @@ func TestPeerTable(t *testing.T) {
 	}
 }
 
-// Runs of the other tools are imported: nobody judges them, and they are no failure.
+// The runs of the other tools are imported: they have no verdict, and are no failure.
 func TestPeersAreValid(t *testing.T) {
 	for _, c := range []struct {
 		ours, theirs string

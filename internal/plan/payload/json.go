@@ -16,20 +16,20 @@ func appendJSON(dst []byte, end int, random *rand.Rand, number int) []byte {
 		return appendZeros(dst, end, random, number)
 	}
 	d := document{bytes: append(dst, '{'), end: end - len("}"), random: random}
-	d.number(`"id":`, 100_000_000+random.IntN(900_000_000))
-	d.text(`"type":"order.`, pick(random, orderEvents))
-	d.number(`"customer":`, 10_000+random.IntN(900_000))
-	d.number(`"total_cents":`, 99+random.IntN(1<<(7+random.IntN(12))))
-	d.text(`"currency":"`, pick(random, currencies))
+	d.addNumber(`"id":`, 100_000_000+random.IntN(900_000_000))
+	d.addText(`"type":"order.`, pick(random, orderEvents))
+	d.addNumber(`"customer":`, 10_000+random.IntN(900_000))
+	d.addNumber(`"total_cents":`, 99+random.IntN(1<<(7+random.IntN(12))))
+	d.addText(`"currency":"`, pick(random, currencies))
 	created := timeOf(number, random)
-	d.field(func(b []byte) []byte {
+	d.addField(func(b []byte) []byte {
 		return append(created.AppendFormat(append(b, `"created_at":"`...), timestamp), '"')
 	})
-	d.text(`"region":"`, pick(random, regions))
+	d.addText(`"region":"`, pick(random, regions))
 	high, low := random.Uint64(), random.Uint64()
-	d.field(func(b []byte) []byte { return append(appendHex(appendHex(append(b, `"trace":"`...), high), low), '"') })
-	d.lines()
-	d.note()
+	d.addField(func(b []byte) []byte { return append(appendHex(appendHex(append(b, `"trace":"`...), high), low), '"') })
+	d.addLines()
+	d.addNote()
 	return append(d.bytes, '}')
 }
 
@@ -39,8 +39,8 @@ type document struct {
 	random *rand.Rand
 }
 
-// field appends what add appends to its argument, unless that goes beyond the end.
-func (d *document) field(add func([]byte) []byte) bool {
+// addField appends what add appends to its argument, unless that goes beyond the end.
+func (d *document) addField(add func([]byte) []byte) bool {
 	before := len(d.bytes)
 	if d.bytes[before-1] != '{' && d.bytes[before-1] != '[' {
 		d.bytes = append(d.bytes, ',')
@@ -53,49 +53,51 @@ func (d *document) field(add func([]byte) []byte) bool {
 	return true
 }
 
-func (d *document) number(name string, n int) bool {
-	return d.field(func(b []byte) []byte { return strconv.AppendInt(append(b, name...), int64(n), 10) })
+func (d *document) addNumber(name string, n int) bool {
+	return d.addField(func(b []byte) []byte { return strconv.AppendInt(append(b, name...), int64(n), 10) })
 }
 
-func (d *document) text(name, value string) bool {
-	return d.field(func(b []byte) []byte { return append(append(append(b, name...), value...), '"') })
+func (d *document) addText(name, value string) bool {
+	return d.addField(func(b []byte) []byte { return append(append(append(b, name...), value...), '"') })
 }
 
-func (d *document) raw(text string) bool {
-	return d.field(func(b []byte) []byte { return append(b, text...) })
+func (d *document) addRaw(text string) bool {
+	return d.addField(func(b []byte) []byte { return append(b, text...) })
 }
 
 func appendHex(b []byte, n uint64) []byte {
 	return hex.AppendEncode(b, binary.BigEndian.AppendUint64(make([]byte, 0, 8), n))
 }
 
-func (d *document) lines() {
+func (d *document) addLines() {
 	d.end -= len("]")
-	if !d.raw(`"lines":[`) {
+	if !d.addRaw(`"lines":[`) {
 		d.end += len("]")
 		return
 	}
-	for d.line() {
+	for d.addLine() {
 	}
 	d.end += len("]")
 	d.bytes = append(d.bytes, ']')
 }
 
-func (d *document) line() bool {
+func (d *document) addLine() bool {
 	product, number := pick(d.random, products), d.random.IntN(10_000)
 	quantity, cents, gift := 1+d.random.IntN(5), 99+d.random.IntN(20_000), d.random.IntN(10) == 0
-	return d.field(func(b []byte) []byte {
+	return d.addField(func(b []byte) []byte {
 		b = append(append(b, `{"sku":"`...), product...)
-		b = strconv.AppendInt(append(b, '-'), int64(10_000+number), 10)
-		copy(b[len(b)-5:], b[len(b)-4:]) // four digits, without the 1 before them
-		b = strconv.AppendInt(append(b[:len(b)-1], `","quantity":`...), int64(quantity), 10)
+		b = append(b, '-', digit(number/1000), digit(number/100), digit(number/10), digit(number))
+		b = strconv.AppendInt(append(b, `","quantity":`...), int64(quantity), 10)
 		b = strconv.AppendInt(append(b, `,"unit_cents":`...), int64(cents), 10)
 		return append(strconv.AppendBool(append(b, `,"gift":`...), gift), '}')
 	})
 }
 
-func (d *document) note() {
-	if !d.raw(`"note":""`) {
+// digit returns the last decimal digit of n.
+func digit(n int) byte { return byte('0' + n%10) }
+
+func (d *document) addNote() {
+	if !d.addRaw(`"note":""`) {
 		d.bytes = append(d.bytes, bytes.Repeat([]byte(" "), d.end-len(d.bytes))...)
 		return
 	}

@@ -79,7 +79,7 @@ for mode; do
   esac
   for command in "make bench" "make test"; do
     [[ "${COMMANDS:-make bench,make test}" == *"$command"* ]] || continue
-    home=/root/fresh
+    home=/home/fresh
     rm -rf "${root:?}$home"
     mkdir -p "$root$home"
     git clone --quiet "$repository" "$root$home/kafka-bench"

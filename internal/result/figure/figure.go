@@ -127,12 +127,12 @@ func hint(name string, names []string) string {
 	if near := spelling.Nearest(name, names); near != "" {
 		return fmt.Sprintf("there is no figure of that name; did you mean %s?", near)
 	}
-	if longer := slices.DeleteFunc(slices.Clone(names),
-		func(n string) bool { return word == "" || !strings.HasPrefix(n, word) }); len(longer) > 0 {
-		return "there is no figure of that name; did you mean " +
-			strings.TrimPrefix(spelling.OneOf(longer[:min(len(longer), 6)]), "one of ") + "?"
+	longer := slices.DeleteFunc(slices.Clone(names),
+		func(n string) bool { return word == "" || !strings.HasPrefix(n, word) })
+	if len(longer) == 0 {
+		longer = spelledOut(word, names)
 	}
-	if longer := spelledOut(word, names); len(longer) > 0 {
+	if len(longer) > 0 {
 		return "there is no figure of that name; did you mean " +
 			strings.TrimPrefix(spelling.OneOf(longer[:min(len(longer), 6)]), "one of ") + "?"
 	}

@@ -82,7 +82,7 @@ func BoundToDisk(s scenario.Scenario, free int64) (bounded scenario.Scenario, ch
 	return s, "", errors.New(over + "; lower load.rate or phases.measure, or give load.volume")
 }
 
-// No codec makes a payload other than zeros so many times smaller.
+// mostCompressed is a compression ratio that no codec reaches, except on zeros.
 const mostCompressed = 100
 
 // keepsAll reports whether no setting of s makes brokers delete records.

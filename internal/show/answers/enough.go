@@ -38,7 +38,7 @@ func enough(d *analysis.Study) Answer {
 	if !known {
 		return table.says("the scenarios do not differ in one number, so there is no least of it")
 	}
-	nearAt := func(c analysis.Cell) bool { return near(d, ratio(c.Figures[d.By.Name], best).Value) }
+	nearAt := func(c analysis.Cell) bool { return isNear(d, ratio(c.Figures[d.By.Name], best).Value) }
 	alike := map[string]bool{}
 	for _, other := range d.Against(ranked) {
 		alike[other.Name] = other.Word == analysis.WordNoDifference
@@ -91,29 +91,29 @@ func ascending(d *analysis.Study, cells []analysis.Cell) (sorted []analysis.Cell
 	return sorted, true
 }
 
-// near reports whether a quotient of a cell and the best is close enough. An unknown one is not.
-func near(d *analysis.Study, quotient float64) bool {
+// isNear reports whether a quotient of a cell and the best is close enough. An unknown one is not.
+func isNear(d *analysis.Study, quotient float64) bool {
 	if d.By.Better == figure.Lower {
 		return quotient <= 1+nearBest
 	}
 	return quotient >= 1-nearBest
 }
 
-// leastOf names the first of the cells that do not fall short, and says of which it is not shown that they are near
-// the best. With all, no ranked cell falls short.
+// leastOf names the first of enough, the cells that do not fall short, and those of them that may not be near the best.
+// all means that no ranked cell falls short.
 func leastOf(d *analysis.Study, enough []analysis.Cell, best analysis.Cell, all bool) string {
 	what, or := best.Figures[d.By.Name], ""
 	var not []string
 	for _, c := range enough {
 		of := ratio(c.Figures[d.By.Name], what)
-		if !near(d, of.Value) {
+		if !isNear(d, of.Value) {
 			or = ", or not told apart from it"
 		}
 		bound := of.Low
 		if d.By.Better == figure.Lower {
 			bound = of.High
 		}
-		if c.Name != best.Name && what.N > 1 && !near(d, bound) {
+		if c.Name != best.Name && what.N > 1 && !isNear(d, bound) {
 			not = append(not, d.Said(c.Label))
 		}
 	}
