@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -21,8 +22,8 @@ import (
 
 // unknownWords is the error of a command line that has words which are not known. inOurWords replaces it.
 type unknownWords struct {
-	in    *cobra.Command
-	cause error // of the flag library; nil if an argument is not known
+	in    *cobra.Command // nil is the one of the command line
+	cause error          // of the flag library; nil if an argument is not known
 }
 
 func (unknownWords) Error() string { return "the command line has unknown words" }
@@ -217,18 +218,26 @@ func (w *otherWords) known(flag *pflag.Flag, arg, value string, valued bool, arg
 
 // option takes an option that is no flag. Only commands with scenarios have settings.
 func (w *otherWords) option(typed string, o scenario.Option) {
+	if w.file(o.Value) {
+		return
+	}
 	t := scenario.Translation{}
 	if scenarios(w.c) {
 		t = scenario.Translate(o)
 	}
 	meaning := strings.NewReplacer("here that is ", "", "it belongs at ", "").Replace(t.Meaning)
-	if meaning == "" && !t.Given() && scenarios(w.c) && len(o.Name) > 3 && spelling.Nearest(o.Name, flagNames(w.c)) == "" {
+	if meaning == "" && !t.Given() && scenarios(w.c) && len(o.Name) > 2 && spelling.Nearest(o.Name, flagNames(w.c)) == "" {
 		if near := scenario.Nearest(o.Name); near != "" {
 			w.option(typed+", read as "+near, scenario.Option{Name: near, Value: o.Value})
 			return
 		}
 	}
-	switch near := spelling.Nearest(o.Name, flagNames(w.c)); {
+	near := spelling.Nearest(o.Name, flagNames(w.c))
+	if flag := w.c.Flags().Lookup(near); meaning == "" && !t.Given() && flag != nil && o.Value != "" && flag.NoOptDefVal == "" {
+		w.known(flag, typed, o.Value, true, nil)
+		return
+	}
+	switch {
 	case meaning == "" && len(t.Set) > 0:
 		meaning = o.Name // a whole path
 	case meaning == "" && near != "":
@@ -238,12 +247,32 @@ func (w *otherWords) option(typed string, o scenario.Option) {
 	case !t.Given() && !strings.Contains(meaning, "nothing: ") && !strings.Contains(meaning, "--set"):
 		meaning += "; keys of a scenario are given with --set"
 	}
-	if native.Access(typed) { // may be a password
+	if native.Access(o.Name + " " + o.Value) { // may be a password
 		typed = o.Name + " …"
 	}
 	w.say(typed, meaning)
 	w.derived = w.derived || t.Given() || t.Meaning != ""
 	w.all.Add(t)
+}
+
+// file takes the options of another tool's file. It returns false for a file that is none, or if there is no such file.
+func (w *otherWords) file(path string) bool {
+	if !scenarios(w.c) {
+		return false
+	}
+	options := optionsOfFile(path)
+	for _, o := range options {
+		w.option(o.Name+": "+o.Value, o)
+	}
+	return len(options) > 0
+}
+
+func optionsOfFile(path string) []scenario.Option {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	return scenario.OtherOptions(text)
 }
 
 func flagNames(c *cobra.Command) (names []string) {
@@ -252,6 +281,9 @@ func flagNames(c *cobra.Command) (names []string) {
 }
 
 func (w *otherWords) argument(arg string) {
+	if w.file(arg) {
+		return
+	}
 	if !scenarios(w.c) || isScenario(arg) || slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(arg)) {
 		w.scenarios = append(w.scenarios, arg)
 		return

@@ -23,6 +23,9 @@ func (s surroundings) run(ctx context.Context, args []string, stdout, stderr io.
 	err := root.ExecuteContext(ctx)
 	var unknown unknownWords
 	if errors.As(err, &unknown) {
+		if unknown.in == nil {
+			unknown.in, _, _ = root.Find(args) // it ran
+		}
 		return inOurWords(root, unknown, args)
 	}
 	return err

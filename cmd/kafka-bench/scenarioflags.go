@@ -56,7 +56,11 @@ func (f scenarioFlags) suite(arg string, e engineFlags) (scenario.Suite, error) 
 	if len(e.brokers) == 0 && e.cluster != cluster.KindEmbedded {
 		o.DiskFault = cluster.DiskFault
 	}
-	return scenario.ReadSuite(arg, o)
+	suite, err := scenario.ReadSuite(arg, o)
+	if err != nil && len(optionsOfFile(arg)) > 0 {
+		return suite, unknownWords{cause: err}
+	}
+	return suite, err
 }
 
 // quickNotes says that a suite has no quick form, if one is asked for.

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"kafkabench.example/kafka-bench/internal/plan/native"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
 // Option is an option of another tool, or a key of a scenario, as somebody typed it.
@@ -47,6 +48,52 @@ func Pairs(name string) bool {
 	})
 }
 
+// OtherOptions returns the options that another tool's file of YAML or JSON has, in the file's order; nil if the file
+// is a scenario, or nothing that is known.
+func OtherOptions(text []byte) (options []Option) {
+	roots, err := parseYAML(text)
+	if err != nil || len(roots) != 1 {
+		return nil
+	}
+	known := 0
+	var visit func(n *yaml.Node)
+	visit = func(n *yaml.Node) {
+		for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+			key, value := n.Content[i].Value, target(n.Content[i+1])
+			switch {
+			case value.Kind == yaml.ScalarNode && plainWord(key) != "name":
+				o := Option{Name: key, Value: value.Value}
+				if options = append(options, o.properties()...); synonym(key) != "" {
+					known++
+				}
+			case !slices.Contains(keysOf(reflect.TypeFor[document]()), key):
+				visit(value)
+			}
+		}
+	}
+	if visit(target(roots[0])); known < 2 {
+		return nil
+	}
+	return options
+}
+
+// properties returns the options in a value with a line for each, or else o.
+func (o Option) properties() (options []Option) {
+	prefix := ""
+	if synonym(o.Name) == topicConfig {
+		prefix = topicConfig + "."
+	}
+	for line := range strings.Lines(o.Value) {
+		if name, value, is := strings.Cut(strings.TrimSpace(line), "="); is {
+			options = append(options, Option{Name: prefix + name, Value: value})
+		}
+	}
+	if len(options) == 0 {
+		return []Option{o}
+	}
+	return options
+}
+
 const topicConfig = "topic.config"
 
 var pair = regexp.MustCompile(`["']?([\w.-]+)["']?\s*(?:=|:\s)\s*["']?([^,;\s"'{}]*)["']?`)
@@ -64,7 +111,11 @@ func Translate(o Option) (t Translation) {
 		t.Meaning = cmp.Or(t.Meaning, Meaning(o.Name))
 		return t
 	}
-	t.Meaning, t.Words = Meaning(o.Name), []string{o.Name}
+	t.Meaning = Meaning(o.Name)
+	if plainWord(o.Name) == "consumerbacklogsizegb" && o.Value == "0" { // no backlog
+		return t
+	}
+	t.Words = []string{o.Name}
 	for _, alternative := range alternatives(o.Name) {
 		if t.take(alternative, o); t.Given() {
 			break
@@ -115,10 +166,16 @@ var nameUnits = []struct{ end, unit string }{
 
 var shortTime = regexp.MustCompile(`linger|poll|wait|timeout|work`)
 
+// recordsAtOnce is a size of a batch that counts records, since no record has so few bytes.
+var recordsAtOnce = regexp.MustCompile(`^(?:[2-9]|[1-9][0-9]|[1-4][0-9]{2})$`)
+
 // withUnit tries the unit of the option's name, then none, then the usual one of times.
 func withUnit(name, key, value string) (text string, ok bool) {
 	if key == "load.rate" && value == "0" {
 		return "max", true // other tools do not limit then
+	}
+	if key == "load.batch" && recordsAtOnce.MatchString(value) {
+		return "", false
 	}
 	if setting := settingType(key); setting != nil && setting.Kind() == reflect.Map {
 		return value, value != "" && !strings.HasSuffix(key, ".client") && !native.Access(key)
@@ -230,13 +287,23 @@ func (t Translation) Complete() Translation {
 			t.Set = append(t.Set, "load.producers="+value)
 		case key == "load.record.size" && t.sets(key): // messageLength and messageLengthMax
 			i := slices.IndexFunc(t.Set, func(set string) bool { return strings.HasPrefix(set, key+"=") })
-			t.Set[i] = key + "={uniform: [" + strings.TrimPrefix(t.Set[i], key+"=") + ", " + value + "]}"
+			t.Set[i] = key + "={uniform: [" + strings.Join(ascending(strings.TrimPrefix(t.Set[i], key+"="), value), ", ") + "]}"
 		default:
+			t.Set = slices.DeleteFunc(t.Set, func(earlier string) bool { return strings.HasPrefix(earlier, key+"=") })
 			t.Set = append(t.Set, set)
 		}
 	}
 	t.joinItems()
 	return t
+}
+
+func ascending(sizes ...string) []string {
+	slices.SortFunc(sizes, func(a, b string) int {
+		x, _ := unit.ParseSize(a) // a mistake is said with the command line
+		y, _ := unit.ParseSize(b)
+		return cmp.Compare(x, y)
+	})
+	return sizes
 }
 
 // sets reports whether a setting begins with path.
