@@ -28,12 +28,16 @@ type unknownWords struct {
 
 func (unknownWords) Error() string { return "the command line has unknown words" }
 
+const inspectGroup = "kmq inspect"
+
 // commandsElsewhere has the commands here by those of other tools.
 var commandsElsewhere = map[string]string{
 	"start": "cluster up", "up": "cluster up", "stop": "cluster down", "down": "cluster down", "status": "cluster status",
 	"bench": "run baseline", "benchmark": "run baseline", "test": "run quick", "presets": "list", "scenarios": "list",
 	"ls": "list", "results": "list", "produce": "run produce-only", "producer": "run produce-only",
 	"producerperf": "run produce-only", "consumerperf": "run consume-only", "fill": "run produce-only",
+	"steprater": "search e2e", "producerperformance": "run produce-only", "consumerperformance": "run consume-only",
+	"offsets": inspectGroup, "lag": inspectGroup, "groups": inspectGroup, "consumergroups": inspectGroup, "describegroup": inspectGroup,
 	"sender": "run produce-only", "receiver": "run", "mqperf": "run", "endtoendlatency": "run e2e",
 	"ratefinder": "search e2e", "redeliverytracker": "kmq tracker --group GROUP --topic TOPIC",
 	"consume": "run consume-only", "consumer": "run consume-only", "dashboard": "serve", "ui": "serve",
@@ -75,9 +79,10 @@ type otherWords struct {
 	rows      [][]string
 	arguments []string // unknown ones
 	all       scenario.Translation
-	instead   string // another command
-	derived   bool   // something of the command line that was meant is known
-	invalid   error  // values of known flags
+	instead   string   // another command
+	derived   bool     // something of the command line that was meant is known
+	invalid   error    // values of known flags
+	without   []string // settings that the command line lacks, each with the reason
 }
 
 // command takes a word that stands for a command: another tool's, or a preset's name. It returns the other arguments.
@@ -221,9 +226,17 @@ func (w *otherWords) option(typed string, o scenario.Option) {
 	if w.file(o.Value) {
 		return
 	}
-	t := scenario.Translation{}
-	if scenarios(w.c) {
-		t = scenario.Translate(o)
+	t := scenario.Translate(o)
+	if !scenarios(w.c) {
+		if w.instead == inspectGroup && slices.Contains([]string{"group", "groupid", "g"}, strings.ToLower(o.Name)) {
+			w.say(typed, "the GROUP, an argument")
+			w.scenarios = append(w.scenarios, o.Value)
+			return
+		}
+		if w.sameFlag(typed, t) {
+			return
+		}
+		t = scenario.Translation{}
 	}
 	meaning := strings.NewReplacer("here that is ", "", "it belongs at ", "").Replace(t.Meaning)
 	if meaning == "" && !t.Given() && scenarios(w.c) && len(o.Name) > 2 && spelling.Nearest(o.Name, flagNames(w.c)) == "" {
@@ -244,7 +257,7 @@ func (w *otherWords) option(typed string, o scenario.Option) {
 		meaning = "unknown; did you mean --" + near + "?"
 	case meaning == "":
 		meaning = "unknown"
-	case !t.Given() && !strings.Contains(meaning, "nothing: ") && !strings.Contains(meaning, "--set"):
+	case !t.Given() && !strings.HasPrefix(meaning, "the flag ") && !strings.Contains(meaning, "nothing: ") && !strings.Contains(meaning, "--set"):
 		meaning += "; keys of a scenario are given with --set"
 	}
 	if native.Access(o.Name + " " + o.Value) { // may be a password
@@ -275,6 +288,18 @@ func optionsOfFile(path string) []scenario.Option {
 	return scenario.OtherOptions(text)
 }
 
+// sameFlag takes an option whose key here is also a flag of the command, such as the visibility of a queue.
+func (w *otherWords) sameFlag(typed string, t scenario.Translation) bool {
+	for _, set := range t.Set {
+		path, value, _ := strings.Cut(set, "=")
+		if flag := w.flag(path[strings.LastIndex(path, ".")+1:]); flag != nil {
+			w.known(flag, typed, value, true, nil)
+			return true
+		}
+	}
+	return false
+}
+
 func flagNames(c *cobra.Command) (names []string) {
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	return names
@@ -282,6 +307,10 @@ func flagNames(c *cobra.Command) (names []string) {
 
 func (w *otherWords) argument(arg string) {
 	if w.file(arg) {
+		return
+	}
+	if scenarios(w.c) && arg == "kmq" { // perhaps also a folder here
+		w.option(arg, scenario.Option{Name: "mq", Value: arg})
 		return
 	}
 	if !scenarios(w.c) || isScenario(arg) || slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(arg)) {
@@ -342,6 +371,12 @@ func (w *otherWords) answer() error {
 			!loopback(strings.Split(brokers[1], ",")) {
 			said += "\nwithout --cluster-id it prints the ID of this cluster, which is not on this machine, and ends"
 		}
+		if len(w.without) > 0 {
+			said += "\nwithout " + strings.Join(w.without, ",\nwithout ")
+		}
+		if strings.Contains(line, "--group GROUP") {
+			said += "\nGROUP and TOPIC stand for those of the queue"
+		}
 		if err != nil {
 			said += "\nand in it\n" + err.Error()
 		}
@@ -375,6 +410,13 @@ func (w *otherWords) line() (line string, mistakes error) {
 		words = append(words, shellWord(arg))
 	}
 	words = append(words, w.flags...)
+	w.without = all.Without
+	if all.Scenario == "produce-only" && slices.ContainsFunc(all.Set, namesTopic) && !slices.ContainsFunc(w.flags, keepsTopics) {
+		words = append(words, "--keep-topics") // the next command reads it
+		if slices.ContainsFunc(all.Set, countsRecords) {
+			all.Set = append(all.Set, "phases.warmup=0s") // so many in all
+		}
+	}
 	if all.Scenario == "consume-only" && !readsExistingTopic(all) && !slices.ContainsFunc(w.flags, mayNameTopic) {
 		all.Set = append(all.Set, "topic.existing=TOPIC")
 	}
@@ -395,6 +437,12 @@ func (w *otherWords) line() (line string, mistakes error) {
 func readsExistingTopic(all scenario.Translation) bool {
 	return slices.ContainsFunc(all.Set, func(set string) bool { return strings.HasPrefix(set, "topic.existing=") })
 }
+
+func namesTopic(set string) bool { return strings.HasPrefix(set, "topic.name=") }
+
+func countsRecords(set string) bool { return strings.HasPrefix(set, "load.records=") }
+
+func keepsTopics(flag string) bool { return strings.HasPrefix(flag, "--keep-topics") }
 
 func mayNameTopic(flag string) bool {
 	return strings.HasPrefix(flag, "--merge") || strings.Contains(flag, "topic")

@@ -51,8 +51,9 @@ func checkAnswer(t *testing.T, typed, want string) {
 	t.Helper()
 	got := invoke(t, shellWords(strings.Fields(strings.ReplaceAll(typed, `"`, "'")))...)
 	_, meant, _ := strings.Cut(got.stderr, "what was meant is\n  ")
-	meant, elsewhere := strings.CutSuffix(meant, "without --cluster-id it prints the ID of this cluster, which is not on this machine, and ends\n")
-	if meant != want+"\n" || got.code != exitBadInput || got.stdout != "" {
+	meant, remarks, _ := strings.Cut(meant, "\n")
+	elsewhere := strings.Contains(remarks, "without --cluster-id it prints the ID of this cluster, which is not on this machine, and ends\n")
+	if meant != want || strings.Contains(remarks, "and in it\n") || got.code != exitBadInput || got.stdout != "" {
 		t.Errorf("exit code %d and\n%s%s\nwant\n  %s", got.code, got.stdout, got.stderr, want)
 	}
 	args := shellWords(strings.Fields(want))[1:]
@@ -68,6 +69,20 @@ func checkAnswer(t *testing.T, typed, want string) {
 	c, rest, err := rootCommand(surroundings{}).Find(args)
 	if err != nil || c.ParseFlags(rest) != nil || c.ValidateArgs(c.Flags().Args()) != nil {
 		t.Errorf("%s cannot be run: %v", want, err)
+	}
+}
+
+// What the scenario can't have is said, with the reason, and so are an argument's name and a file's folder.
+func TestRemarksOnOtherWords(t *testing.T) {
+	for typed, want := range map[string]string{
+		"consume --topic x --messages 5 --partitions 4": "--set topic.existing=x\nwithout load.records, because an existing topic is read to its end,\nwithout topic.partitions, because an existing topic has its own\n",
+		"offsets --group limit":                         "  --group limit   the GROUP, an argument\nwhat was meant is\n  kafka-bench kmq inspect limit\n",
+		"RedeliveryTracker --msg-timeout-ms 1000":       "kmq tracker --group GROUP --topic TOPIC --visibility=1s\nGROUP and TOPIC stand for those of the queue\n",
+		"run quick --output r.json":                     "the flag --out, a folder for runs; kafka-bench report RUN --format json prints one\nwhat was meant is\n  kafka-bench run quick\n",
+	} {
+		if got := invoke(t, strings.Fields(typed)...); !strings.HasSuffix(got.stderr, want) || got.code != exitBadInput {
+			t.Errorf("%s: exit code %d and\n%s", typed, got.code, got.stderr)
+		}
 	}
 }
 

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"maps"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -26,11 +28,13 @@ type Translation struct {
 	Set      []string // "load.rate=10k/s"
 	Words    []string // the options' names
 	Meaning  string   // for people; "" if no option is known
+	Without  []string // settings that the scenario can't have, each with the reason
 }
 
 // Add adds the parts of u.
 func (t *Translation) Add(u Translation) {
 	t.Command, t.Scenario = cmp.Or(t.Command, u.Command), cmp.Or(t.Scenario, u.Scenario)
+	t.Without = append(t.Without, u.Without...)
 	t.Flags, t.Set, t.Words = append(t.Flags, u.Flags...), append(t.Set, u.Set...), append(t.Words, u.Words...)
 	t.Meaning = strings.Trim(t.Meaning+"; "+u.Meaning, "; ")
 }
@@ -146,12 +150,16 @@ func (t *Translation) take(alternative string, o Option) {
 			}
 		}
 	case target == "the flag --set": // a value without a key sets nothing
+	case flag == "out" && filepath.Ext(o.Value) != "": // a file
 	case isFlag && o.Value != "" && !strings.Contains(flag, " "):
 		t.Flags = append(t.Flags, flag+"="+o.Value)
 	case !isFlag:
 		key, value, fixed := strings.Cut(target, ": ")
 		if !fixed {
 			value = o.Value
+		}
+		if setting := settingType(key + ".share"); setting != nil && setting.Kind() != reflect.Map {
+			key += ".share"
 		}
 		if text, ok := withUnit(o.Name, key, value); ok {
 			t.Set = append(t.Set, key+"="+text)
@@ -190,7 +198,15 @@ func withUnit(name, key, value string) (text string, ok bool) {
 	if shortTime.MatchString(key) {
 		usual = "ms"
 	}
-	for _, unit := range append(units, "", usual, "iB", "e2%") { // 512m is 512MiB, as for containers, and 0.5 is 50%
+	if plainWord(name) == "maxredeliverycount" || plainWord(name) == "maxredeliveries" {
+		if again, err := strconv.Atoi(value); err == nil {
+			value = strconv.Itoa(again + 1)
+		}
+	}
+	for _, unit := range append(units, "", usual, "iB", "e2%", "%") { // 512m is 512MiB, as for containers, and 0.5 is 50%
+		if n, err := strconv.ParseFloat(value, 64); unit == "e2%" && err == nil && n > 1 {
+			continue
+		}
 		roots, err := parseYAML([]byte(value + unit))
 		if err != nil || len(roots) != 1 {
 			continue
@@ -254,10 +270,12 @@ var companions = []struct{ with, set, key string }{
 	{"load.idempotent=true", "load.acks=all", "load:"},
 	{"consume.queue", "consume.queue.engine=markers", "queue:"},
 	{"consume.queue", "consume.parallel=consumer", "queue:"},
+	{"consume.queue.threads", "consume.consumers=1", "queue:"},
 }
 
 // Complete returns t with a scenario, and with what its settings need in it.
 func (t Translation) Complete() Translation {
+	t.useQueue()
 	named := t.Scenario != ""
 	if !named {
 		t.Scenario = t.base()
@@ -276,9 +294,14 @@ func (t Translation) Complete() Translation {
 		switch key, value, _ := strings.Cut(set, "="); {
 		case t.Scenario == "consume-only" && key == "topic.name":
 			t.Set = append(t.Set, "topic.existing="+value)
-		case t.Scenario == "consume-only" && key == "topic.partitions": // the topic has its own
-		case t.Scenario == "consume-only" && strings.HasPrefix(key, "load."): // it reads to the end of the log
-		case key == "consume.from" && !existing: // a new topic is read from its first record
+		case t.Scenario == "consume-only" && key == "topic.partitions":
+			t.Without = append(t.Without, key+", because an existing topic has its own")
+		case t.Scenario == "consume-only" && strings.HasPrefix(key, "load."):
+			t.Without = append(t.Without, key+", because an existing topic is read to its end")
+		case key == "consume.from" && !existing:
+			t.Without = append(t.Without, key+", because a new topic is read from its first record")
+		case key == "load.round" && t.sets("load.rate=") && !t.sets("load.rate=max"):
+			t.Without = append(t.Without, key+", because at a rate each record is sent at its own time")
 		case strings.HasPrefix(key, "load.records") && bytes.Contains(text, []byte(" volume: ")):
 			t.Set = append(t.Set, set, "load.volume=null")
 		case key == "load.records" && bytes.Contains(text, []byte(" fill: ")) && bytes.Contains(text, []byte("  producers: 0\n")):
@@ -295,6 +318,31 @@ func (t Translation) Complete() Translation {
 	}
 	t.joinItems()
 	return t
+}
+
+// useQueue adds the queue that options of a queue's tool speak of, and reads its machines and threads.
+func (t *Translation) useQueue() {
+	words := make(map[string]bool)
+	for _, word := range t.Words {
+		words[plainWord(word)] = true
+	}
+	if (words["markertopic"] || words["redeliverygroupid"] || words["redeliveryconsumergroupid"]) && !t.sets("consume.queue") {
+		t.Set = append(t.Set, "consume.queue.engine=markers")
+	}
+	if !t.sets("consume.queue") {
+		return
+	}
+	if t.Scenario == "produce-only" { // what sender and producer stand for
+		t.Scenario = ""
+	}
+	for i, set := range t.Set {
+		switch key, value, _ := strings.Cut(set, "="); {
+		case key == "cluster.brokers" && words["nodes"]:
+			t.Set[i] = "consume.consumers=" + value
+		case key == "consume.consumers" && words["nodes"] && words["threads"]:
+			t.Set[i] = "consume.queue.threads=" + value
+		}
+	}
 }
 
 func ascending(sizes ...string) []string {
@@ -314,7 +362,8 @@ func (t Translation) sets(path string) bool {
 // base returns the preset that is nearest to what the options' tool does.
 func (t Translation) base() string {
 	for _, word := range t.Words {
-		if preset := presetOfWord[plainWord(word)]; preset != "" {
+		preset := presetOfWord[plainWord(word)]
+		if preset != "" && (preset != "produce-only" || !t.sets("consume.")) {
 			return preset
 		}
 	}
