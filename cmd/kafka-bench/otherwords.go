@@ -36,7 +36,7 @@ var commandsElsewhere = map[string]string{
 	"bench": "run baseline", "benchmark": "run baseline", "test": "run quick", "presets": "list", "scenarios": "list",
 	"ls": "list", "results": "list", "produce": "run produce-only", "producer": "run produce-only",
 	"producerperf": "run produce-only", "consumerperf": "run consume-only", "fill": "run produce-only",
-	"steprater": "search e2e", "producerperformance": "run produce-only", "consumerperformance": "run consume-only",
+	"steprater": "search e2e --curve", "producerperformance": "run produce-only", "consumerperformance": "run consume-only",
 	"offsets": inspectGroup, "lag": inspectGroup, "groups": inspectGroup, "consumergroups": inspectGroup, "describegroup": inspectGroup,
 	"sender": "run produce-only", "receiver": "run", "mqperf": "run", "endtoendlatency": "run e2e",
 	"ratefinder": "search e2e", "redeliverytracker": "kmq tracker --group GROUP --topic TOPIC",
@@ -101,6 +101,9 @@ func (w *otherWords) command(root *cobra.Command, args []string) []string {
 		command, preset, _ := strings.Cut(meant, " ")
 		if w.all.Scenario, w.derived = preset, true; command == "search" {
 			w.all.Command = command
+			if preset, curve := strings.CutSuffix(preset, " --curve"); curve {
+				w.all.Scenario, w.flags = preset, append(w.flags, "--curve")
+			}
 		} else if command != "run" {
 			w.all.Scenario, w.instead = "", meant
 			w.c, _, _ = root.Find(strings.Fields(meant)) // its flags
@@ -274,11 +277,21 @@ func (w *otherWords) file(path string) bool {
 		return false
 	}
 	options := optionsOfFile(path)
-	for _, o := range options {
+	if slices.ContainsFunc(options, func(o scenario.Option) bool { return secured.MatchString(o.Name) }) {
+		w.say(path, "--command-config, for the access that stands in it")
+		w.flags = append(w.flags, "--command-config="+shellWord(path))
+	}
+	return w.options(options)
+}
+
+func (w *otherWords) options(all []scenario.Option) (any bool) {
+	for _, o := range all {
 		w.option(o.Name+": "+o.Value, o)
 	}
-	return len(options) > 0
+	return len(all) > 0
 }
+
+var secured = regexp.MustCompile(`^(sasl|ssl|security)\.`)
 
 func optionsOfFile(path string) []scenario.Option {
 	text, err := os.ReadFile(path)
@@ -290,7 +303,7 @@ func optionsOfFile(path string) []scenario.Option {
 
 // sameFlag takes an option whose key here is also a flag of the command, such as the visibility of a queue.
 func (w *otherWords) sameFlag(typed string, t scenario.Translation) bool {
-	for _, set := range t.Set {
+	for _, set := range slices.Concat(t.Set, t.Flags) {
 		path, value, _ := strings.Cut(set, "=")
 		if flag := w.flag(path[strings.LastIndex(path, ".")+1:]); flag != nil {
 			w.known(flag, typed, value, true, nil)
@@ -306,7 +319,7 @@ func flagNames(c *cobra.Command) (names []string) {
 }
 
 func (w *otherWords) argument(arg string) {
-	if w.file(arg) {
+	if w.file(arg) || strings.HasPrefix(arg, "{") && w.options(scenario.OtherOptions([]byte(arg))) {
 		return
 	}
 	if scenarios(w.c) && arg == "kmq" { // perhaps also a folder here
@@ -374,6 +387,12 @@ func (w *otherWords) answer() error {
 		if len(w.without) > 0 {
 			said += "\nwithout " + strings.Join(w.without, ",\nwithout ")
 		}
+		if strings.Contains(line, "topic.existing=TOPIC") {
+			said += "\nTOPIC stands for a topic of yours"
+		}
+		if strings.Contains(line, "consume.queue.engine=markers") {
+			said += "\nengine markers is kmq's; plain is an ordinary consumer group"
+		}
 		if strings.Contains(line, "--group GROUP") {
 			said += "\nGROUP and TOPIC stand for those of the queue"
 		}
@@ -413,11 +432,14 @@ func (w *otherWords) line() (line string, mistakes error) {
 	w.without = all.Without
 	if all.Scenario == "produce-only" && slices.ContainsFunc(all.Set, namesTopic) && !slices.ContainsFunc(w.flags, keepsTopics) {
 		words = append(words, "--keep-topics") // the next command reads it
+		if !slices.ContainsFunc(slices.Concat(w.flags, all.Flags), namesCluster) {
+			all.Flags = append(all.Flags, "brokers=localhost:9092")
+		}
 		if slices.ContainsFunc(all.Set, countsRecords) {
 			all.Set = append(all.Set, "phases.warmup=0s") // so many in all
 		}
 	}
-	if all.Scenario == "consume-only" && !readsExistingTopic(all) && !slices.ContainsFunc(w.flags, mayNameTopic) {
+	if all.Scenario == "consume-only" && !readsExistingTopic(all) && !slices.Contains(all.Set, "topic.existing=null") && !slices.ContainsFunc(w.flags, mayNameTopic) {
 		all.Set = append(all.Set, "topic.existing=TOPIC")
 	}
 	if (readsExistingTopic(all) || slices.ContainsFunc(all.Flags, isAccess)) && !slices.ContainsFunc(slices.Concat(w.flags, all.Flags), namesCluster) {
@@ -435,7 +457,9 @@ func (w *otherWords) line() (line string, mistakes error) {
 
 // readsExistingTopic reports whether a scenario reads a topic that exists, which no cluster has that a run starts.
 func readsExistingTopic(all scenario.Translation) bool {
-	return slices.ContainsFunc(all.Set, func(set string) bool { return strings.HasPrefix(set, "topic.existing=") })
+	return slices.ContainsFunc(all.Set, func(set string) bool {
+		return strings.HasPrefix(set, "topic.existing=") && set != "topic.existing=null"
+	})
 }
 
 func namesTopic(set string) bool { return strings.HasPrefix(set, "topic.name=") }
@@ -465,8 +489,5 @@ func (w *otherWords) mistakes(all scenario.Translation) error {
 	o.Set, _ = w.c.Flags().GetStringArray("set")
 	o.Set = slices.Concat(o.Set, all.Set)
 	_, err := scenario.ReadSuite(all.Scenario, o)
-	if slices.Contains(all.Set, "topic.existing=TOPIC") {
-		err = errors.Join(err, errors.New("TOPIC stands for a topic of yours"))
-	}
 	return err
 }

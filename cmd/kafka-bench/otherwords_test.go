@@ -16,9 +16,11 @@ func TestOtherTools(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for path, text := range map[string]string{
 		"scenario.yaml": tiny, "simple.yaml": tiny, "kafka.yaml": "name: Kafka\n", "client.properties": "", "data.txt": "",
-		"workload.json": `{"name": "1 topic", "topics": 1, "partitionsPerTopic": 16, "messageSize": 1024, "consumerBacklogSizeGB": 0, "producerRate": 50000, "testDurationMinutes": 15}`,
-		"driver.yaml":   "driverClass: io.openmessaging.Kafka\nreplicationFactor: 3\ncommonConfig: |\n  bootstrap.servers=localhost:9092\nproducerConfig: |\n  acks=all\n  linger.ms=1\n",
-		"tussle.yaml":   "workload:\n  targetRate: 10k\n  runTime: 60s\n",
+		"workload.json":       `{"name": "1 topic", "topics": 1, "partitionsPerTopic": 16, "messageSize": 1024, "consumerBacklogSizeGB": 0, "producerRate": 50000, "testDurationMinutes": 15}`,
+		"driver.yaml":         "driverClass: io.openmessaging.Kafka\nreplicationFactor: 3\ncommonConfig: |\n  bootstrap.servers=localhost:9092\nproducerConfig: |\n  acks=all\n  linger.ms=1\n",
+		"ssp.json":            `{"brokers": ["localhost:9092"], "rate": 5000, "duration_s": 30, "producers": 4}`,
+		"producer.properties": "# the producer\nbootstrap.servers=kafka-1:9092,kafka-2:9092\nacks=1\nbatch.size=8196\n",
+		"tussle.yaml":         "workload:\n  targetRate: 10k\n  runTime: 60s\n",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -100,12 +102,12 @@ func TestUnknownWords(t *testing.T) {
 			"--repeat: \"x\" is not a whole number; write it as 12\nwhat was meant is\n  kafka-bench run quick --set load.acks=all\n"},
 		{"run quick --load.rate=5k --LOAD.acks 1", "  --load.rate=5k   load.rate\n  --LOAD.acks 1    unknown\nwhat was meant is\n  kafka-bench run quick --set load.rate=5k/s\n"},
 		{"run quick --batch-size 64KB", "  --batch-size 64KB   load.batch, or consume.queue.batch; keys of a scenario are given with --set\nwhat was meant is\n  kafka-bench run quick\n"},
-		{"run quick -s 100 -p 3", "  -s 100   the flag --set, once for each key\n  -p 3     the flag --set, once for each key\nwhat was meant is\n  kafka-bench run quick\n"},
+		{"run quick -s 100 -p 3", "  -s 100   the flag --set, once for each key, or load.record.size\n  -p 3     the flag --set, once for each key, or topic.partitions\nwhat was meant is\n  kafka-bench run quick --set load.record.size=100B --set topic.partitions=3\n"},
 		{"show overload --rate 5000", "  --rate 5000   load.rate\nwhat was meant is\n  kafka-bench show overload --set load.rate=5k/s\n"},
 		{"produce -rate 5000", "  produce      the command run produce-only\n  -rate 5000   load.rate\nwhat was meant is\n  kafka-bench run produce-only --set load.rate=5k/s\n"},
 		{"serch quick --rate=5k", "  serch       did you mean the command search?\n  --rate=5k   load.rate\nwhat was meant is\n  kafka-bench search quick --set load.rate=5k/s\n"},
 		{"consume --conumers 8", "  consume                           the command run consume-only\n  --conumers 8, read as consumers   consume.consumers\nwhat was meant is\n" +
-			"  kafka-bench run consume-only --brokers localhost:9092 --set consume.consumers=8 --set topic.existing=TOPIC\nand in it\nTOPIC stands for a topic of yours\n"},
+			"  kafka-bench run consume-only --brokers localhost:9092 --set consume.consumers=8 --set topic.existing=TOPIC\nTOPIC stands for a topic of yours\n"},
 		{"--quick overload", "what was meant is\n  kafka-bench run overload --quick\n"},
 		{"compare a b -alpha 0.1", "  -alpha 0.1   --alpha\nwhat was meant is\n  kafka-bench compare a b --alpha 0.1\n"},
 		{"compare a b --alhpa 0.1 --bogus", "  --alhpa 0.1   --alpha\n  --bogus       unknown\nwhat was meant is\n  kafka-bench compare a b --alpha=0.1\n"},

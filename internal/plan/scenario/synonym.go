@@ -116,7 +116,7 @@ var synonyms = map[string]string{
 	"replicationfactor": "topic.replication", "replicas": "topic.replication", "topicconfig": "topic.config",
 	"topicprops": "topic.config", "retentionbytes": "topic.config.retention.bytes",
 	"topiccompression":  "topic.config.compression.type",
-	"mininsyncreplicas": "topic.config.min.insync.replicas", "retentionms": "topic.config.retention.ms",
+	"mininsyncreplicas": "topic.config.min.insync.replicas", "minisr": "topic.config.min.insync.replicas", "retentionms": "topic.config.retention.ms",
 	"maxmessagebytes": "topic.config.max.message.bytes", "maxmsgbytes": "topic.config.max.message.bytes",
 
 	"bpmaxlag": "backpressure.max_lag", "bpresumelag": "backpressure.resume_lag", "bppoll": "backpressure.poll",
@@ -151,7 +151,7 @@ var synonyms = map[string]string{
 	"driverclass":     "nothing: the flag --driver chooses a client of Kafka, the key is driver",
 	"clientlibrary":   "driver", "library": "driver",
 	"f": theScenario, "scenario": theScenario, "workload": theScenario, "configfile": theScenario, "w": theScenario,
-	"p": "the flag --set, once for each key", "x": "the flag --set, once for each key", "s": "the flag --set, once for each key",
+	"p": "the flag --set, once for each key, or topic.partitions", "x": "the flag --set, once for each key", "s": "the flag --set, once for each key, or load.record.size",
 	"parameters": "the flag --set, once for each key",
 	"g":          "consume.group, of a new one",
 	"t":          "topic.name, of a new one, or topic.existing", "b": "the flag --brokers",

@@ -52,12 +52,12 @@ func Pairs(name string) bool {
 	})
 }
 
-// OtherOptions returns the options that another tool's file of YAML or JSON has, in the file's order; nil if the file
-// is a scenario, or nothing that is known.
+// OtherOptions returns the options that another tool's text has, in its order: a file of YAML, JSON or properties, or a
+// mapping in one line. It returns nil if the text is a scenario, or nothing that is known.
 func OtherOptions(text []byte) (options []Option) {
 	roots, err := parseYAML(text)
-	if err != nil || len(roots) != 1 {
-		return nil
+	if err != nil || len(roots) != 1 || target(roots[0]).Kind != yaml.MappingNode {
+		return ofProperties(text)
 	}
 	known := 0
 	var visit func(n *yaml.Node)
@@ -65,8 +65,8 @@ func OtherOptions(text []byte) (options []Option) {
 		for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 			key, value := n.Content[i].Value, target(n.Content[i+1])
 			switch {
-			case value.Kind == yaml.ScalarNode && plainWord(key) != "name":
-				o := Option{Name: key, Value: value.Value}
+			case plainWord(key) != "name" && (value.Kind == yaml.ScalarNode || listsScalars(value)):
+				o := Option{Name: key, Value: scalars(value)}
 				if options = append(options, o.properties()...); synonym(key) != "" {
 					known++
 				}
@@ -81,6 +81,31 @@ func OtherOptions(text []byte) (options []Option) {
 	return options
 }
 
+func ofProperties(text []byte) []Option {
+	options := Option{Value: string(text)}.properties()
+	known := slices.DeleteFunc(slices.Clone(options), func(o Option) bool { return synonym(o.Name) == "" && len(elsewhere(o.Name)) == 0 })
+	if len(known) < 2 {
+		return nil
+	}
+	return options
+}
+
+func listsScalars(n *yaml.Node) bool {
+	return n.Kind == yaml.SequenceNode && !slices.ContainsFunc(n.Content, func(item *yaml.Node) bool { return item.Kind != yaml.ScalarNode })
+}
+
+// scalars returns a scalar, or those of a list with commas between.
+func scalars(n *yaml.Node) string {
+	if n.Kind == yaml.ScalarNode {
+		return n.Value
+	}
+	var all []string
+	for _, item := range n.Content {
+		all = append(all, item.Value)
+	}
+	return strings.Join(all, ",")
+}
+
 // properties returns the options in a value with a line for each, or else o.
 func (o Option) properties() (options []Option) {
 	prefix := ""
@@ -88,8 +113,8 @@ func (o Option) properties() (options []Option) {
 		prefix = topicConfig + "."
 	}
 	for line := range strings.Lines(o.Value) {
-		if name, value, is := strings.Cut(strings.TrimSpace(line), "="); is {
-			options = append(options, Option{Name: prefix + name, Value: value})
+		if name, value, is := strings.Cut(strings.TrimSpace(line), "="); is && !strings.HasPrefix(name, "#") {
+			options = append(options, Option{Name: prefix + strings.TrimSpace(name), Value: strings.TrimSpace(value)})
 		}
 	}
 	if len(options) == 0 {
@@ -267,6 +292,7 @@ var companions = []struct{ with, set, key string }{
 	{"backpressure.max_lag", "backpressure.controller=hysteresis", "controller:"},
 	{"load.arrival.peak", "load.arrival.process=burst", "arrival:"},
 	{"load.round", "load.rate=max", "load:"},
+	{"topic.config.min.insync.replicas", "topic.replication=3", "replication:"},
 	{"load.idempotent=true", "load.acks=all", "load:"},
 	{"consume.queue", "consume.queue.engine=markers", "queue:"},
 	{"consume.queue", "consume.parallel=consumer", "queue:"},
@@ -281,6 +307,10 @@ func (t Translation) Complete() Translation {
 		t.Scenario = t.base()
 	}
 	text, _ := PresetText(t.Scenario) // nil for a file
+	if t.Scenario == "consume-only" {
+		t.fillTopic()
+	}
+	fills := t.sets("topic.existing=null")
 	existing := t.sets("topic.existing") || t.Scenario == "consume-only"
 	all := slices.Clone(t.Set)
 	for _, c := range companions {
@@ -294,9 +324,11 @@ func (t Translation) Complete() Translation {
 		switch key, value, _ := strings.Cut(set, "="); {
 		case t.Scenario == "consume-only" && key == "topic.name":
 			t.Set = append(t.Set, "topic.existing="+value)
-		case t.Scenario == "consume-only" && key == "topic.partitions":
+		case t.Command == "search" && (key == "load.rate" || key == "repeat"):
+			t.Without = append(t.Without, key+", because a search finds the rate")
+		case t.Scenario == "consume-only" && key == "topic.partitions" && !fills:
 			t.Without = append(t.Without, key+", because an existing topic has its own")
-		case t.Scenario == "consume-only" && strings.HasPrefix(key, "load."):
+		case t.Scenario == "consume-only" && strings.HasPrefix(key, "load.") && !fills:
 			t.Without = append(t.Without, key+", because an existing topic is read to its end")
 		case key == "consume.from" && !existing:
 			t.Without = append(t.Without, key+", because a new topic is read from its first record")
@@ -329,7 +361,18 @@ func (t *Translation) useQueue() {
 	if (words["markertopic"] || words["redeliverygroupid"] || words["redeliveryconsumergroupid"]) && !t.sets("consume.queue") {
 		t.Set = append(t.Set, "consume.queue.engine=markers")
 	}
+	if words["nodes"] && words["threads"] && !t.sets("consume.queue") {
+		t.Set = append(t.Set, "consume.queue.engine=plain")
+	}
 	if !t.sets("consume.queue") {
+		return
+	}
+	if t.Scenario == "produce-only" && !t.sets("consume.queue.engine") { // a sender's batch
+		for i, set := range t.Set {
+			if n, is := strings.CutPrefix(set, "consume.queue.batch="); is {
+				t.Set[i] = "load.round=" + n
+			}
+		}
 		return
 	}
 	if t.Scenario == "produce-only" { // what sender and producer stand for
@@ -343,6 +386,19 @@ func (t *Translation) useQueue() {
 			t.Set[i] = "consume.queue.threads=" + value
 		}
 	}
+}
+
+// fillTopic makes a run that reads a topic fill it first, if the options say how many records it has and not its name.
+func (t *Translation) fillTopic() {
+	if !t.sets("load.records=") || t.sets("topic.name=") || t.sets("topic.existing=") {
+		return
+	}
+	for i, set := range t.Set {
+		if count, is := strings.CutPrefix(set, "load.records="); is {
+			t.Set[i] = "topic.fill_records=" + count
+		}
+	}
+	t.Set = append(t.Set, "topic.existing=null")
 }
 
 func ascending(sizes ...string) []string {
