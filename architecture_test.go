@@ -51,8 +51,6 @@ var walls = map[string][]string{
 	"backpressure/kadmlag":  {"backpressure"},
 	"backpressure/kgogate":  {"backpressure"},
 	"backpressure/promgate": {"backpressure"},
-	"backpressure/shares":   {},
-	"backpressure/sharelog": {"backpressure", "backpressure/shares"},
 
 	// What is below kmq/internal is the queue's own.
 	"kmq": {
@@ -165,7 +163,7 @@ var walls = map[string][]string{
 
 	"internal/run/bench": {
 		"internal/run/judge", "internal/run/observe", "internal/result/bottleneck", "internal/kafka/confine", "internal/run/fault",
-		"backpressure", "backpressure/shares", "backpressure/sharelog", "kmq", "internal/kafka/driver/meter", "internal/run/remote", "internal/kafka/access", "internal/plan/arrival", "internal/kafka/cluster", "internal/kafka/driver",
+		"backpressure", "kmq", "internal/kafka/driver/meter", "internal/run/remote", "internal/kafka/access", "internal/plan/arrival", "internal/kafka/cluster", "internal/kafka/driver",
 		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/queued", "internal/load/receive", "internal/load/send", "internal/plan/payload",
 		"internal/kafka/probe", "internal/kafka/runname", "internal/result", "internal/plan/native", "internal/plan/scenario", "internal/plan/unit",
 	},
@@ -257,7 +255,7 @@ var pure = []string{
 	"internal/result",
 	"internal/show/analysis", "internal/show/answers", "internal/show/chart", "internal/show/draw", "internal/show/layout",
 	"internal/plan/arrival", "internal/plan/payload", "internal/plan/spelling", "internal/plan/native", "internal/plan/scenario",
-	"internal/measure/stats", "internal/run/search", "internal/result/figure", "internal/result/foreign", "internal/result/bottleneck", "internal/result/outcome", "backpressure/shares",
+	"internal/measure/stats", "internal/run/search", "internal/result/figure", "internal/result/foreign", "internal/result/bottleneck", "internal/result/outcome",
 	"internal/run/fleet/control", "internal/kafka/runname",
 	"kmq/internal/step", "kmq/internal/window", "kmq/internal/marker", "kmq/internal/tracker",
 }

@@ -39,13 +39,13 @@ type Config struct {
 	// Doubt is how long after Unsure a record may still reach the log; 0 is 2 minutes. It must not
 	// be shorter than the client's delivery timeout.
 	Doubt time.Duration
-	// Share is this gate's part of the bound if several processes produce to the topic; nil is all
-	// of it. The controller must be a [Limiter]. With a share, only this gate's records count as
+	// Share is this gate's part of the bound if several processes produce to the topic: see
+	// [Fixed]. The controller must be a [Limiter]. With a share, only this gate's records count as
 	// lag: call Acked for each record, and give readings with Partitions. The gate notices a
 	// recreated topic only if its log ends below what was committed before.
 	Share Share
-	// Inherit is for how long a new gate with a [Fixed] share counts all uncommitted records as its
-	// own, because some may be its predecessor's; 0 is 30 s. The gate admits less meanwhile. This
+	// Inherit is for how long a new gate with a share counts all uncommitted records as its own,
+	// because some may be its predecessor's; 0 is 30 s. The gate admits less meanwhile. This
 	// ends with the first reading that is requested at least that long after New. Inherit must not
 	// be shorter than the time in which a request of the predecessor can reach the log. [NoInherit]
 	// skips it.
@@ -59,22 +59,26 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Share is one gate's part of a bound that several gates keep together.
-type Share interface {
-	// Part returns the part that may be used now, from 0 to 1; with 0 the gate admits nothing. The
-	// part may change at any time. The gate asks for it at each Report and Advance; Stats.Share is
-	// the part in force. Part may call the gate's Stats, but not Report or Advance.
-	Part() float64
+// Share is one gate's part of a bound that several gates keep together. The zero value is a gate
+// without others.
+type Share struct {
+	of    float64
+	given bool
 }
 
-// Fixed is a constant share: each of N equal processes has Fixed(1.0/N).
+// Fixed returns a constant share, above 0 and at most 1: each of N equal processes has
+// Fixed(1.0/N).
 //
 // With Fixed(1) the gate has the whole bound, and counts its own records instead of using the high
 // watermark. Then the bound is exact also with acks=1 on a replicated topic.
-type Fixed float64
+func Fixed(part float64) Share { return Share{of: part, given: true} }
 
-// Part implements [Share].
-func (f Fixed) Part() float64 { return float64(f) }
+func (s Share) part() float64 {
+	if !s.given {
+		return 1
+	}
+	return s.of
+}
 
 func (c Config) completed() (Config, error) {
 	var faults []error
@@ -99,15 +103,14 @@ func (c Config) completed() (Config, error) {
 	if c.Doubt == 0 {
 		c.Doubt = DefaultDoubt
 	}
-	_, fixed := c.Share.(Fixed)
 	switch {
-	case c.Inherit == 0 && fixed:
+	case c.Inherit == 0 && c.Share.given:
 		c.Inherit = DefaultInherit
 	case c.Inherit < 0 && c.Inherit != NoInherit:
 		faults = append(faults,
 			fmt.Errorf("backpressure: Inherit must not be negative: %v; use NoInherit to skip it", c.Inherit))
-	case c.Inherit > 0 && !fixed:
-		faults = append(faults, fmt.Errorf("backpressure: Inherit is %v, but only a gate with a Fixed share inherits",
+	case c.Inherit > 0 && !c.Share.given:
+		faults = append(faults, fmt.Errorf("backpressure: Inherit is %v, but only a gate with a share inherits",
 			c.Inherit))
 	}
 	return c, errors.Join(faults...)
@@ -118,28 +121,27 @@ func (c Config) held() error {
 	for _, held := range []struct {
 		name string
 		is   any
-	}{{"controller", c.Controller}, {"source", c.Source}, {"share", c.Share}} {
+	}{{"controller", c.Controller}, {"source", c.Source}} {
 		if v := reflect.ValueOf(held.is); v.Kind() == reflect.Pointer && v.IsNil() {
 			faults = append(faults,
 				fmt.Errorf("backpressure: the %s is a nil %T: look at the error of its constructor", held.name,
 					held.is))
 		}
 	}
-	if c.Share == nil || len(faults) > 0 {
+	if !c.Share.given || len(faults) > 0 {
 		return errors.Join(faults...)
 	}
-	fixed, isFixed := c.Share.(Fixed)
+	share := c.Share.of
 	limiter, bounds := c.Controller.(Limiter)
 	switch {
-	case isFixed && !(fixed > 0 && fixed <= 1):
-		faults = append(faults, fmt.Errorf("backpressure: a fixed share is above 0 and at most 1, not %v",
-			float64(fixed)))
+	case !(share > 0 && share <= 1):
+		faults = append(faults, fmt.Errorf("backpressure: a share is above 0 and at most 1, not %v", share))
 	case !bounds:
 		faults = append(faults,
 			fmt.Errorf("backpressure: there is no bound to share: %T has none; a gate with a share needs a controller that is a Limiter", c.Controller))
-	case isFixed && part(fixed.Part(), limiter.Limit()) == 0:
+	case part(share, limiter.Limit()) == 0:
 		faults = append(faults,
-			fmt.Errorf("backpressure: a share of %v of a bound of %d is not one whole record, so the gate would never open", float64(fixed), limiter.Limit()))
+			fmt.Errorf("backpressure: a share of %v of a bound of %d is not one whole record, so the gate would never open", share, limiter.Limit()))
 	}
 	return errors.Join(faults...)
 }

@@ -44,9 +44,3 @@ func (g *Gate) Doubt() time.Duration { return g.cfg.Doubt }
 // Inherit returns for how long a new gate counts everything uncommitted as its own: see
 // Config.Inherit; 0 if it does not.
 func (g *Gate) Inherit() time.Duration { return max(g.cfg.Inherit, 0) }
-
-// Doubt returns the time of doubt of all partitions' gates: see [Gate.Doubt].
-func (p *Partitioned) Doubt() time.Duration { return p.cfg.Doubt }
-
-// Inherit returns the time of all partitions' gates: see [Gate.Inherit].
-func (p *Partitioned) Inherit() time.Duration { return max(p.cfg.Inherit, 0) }

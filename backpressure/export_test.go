@@ -31,12 +31,3 @@ func (o Own) Spans() int {
 	}
 	return n
 }
-
-// GrantLate simulates a producer that paused between its look at the limit and its grant.
-func (g *Gate) GrantLate(n int64) bool {
-	if g.stands(g.admitted.Add(n)) {
-		return true
-	}
-	g.giveBack(n)
-	return false
-}

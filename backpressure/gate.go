@@ -34,11 +34,6 @@ type Gate struct {
 	most  int64 // highest possible bound; Unlimited if unknown
 	own   *ownRecords
 	epoch time.Time
-	id    int32 // the partition of this gate, or WholeGate
-
-	// deciding is held during a decision. It is another lock than mu, so that Share.Part may call
-	// Stats.
-	deciding sync.Mutex
 
 	mu    sync.Mutex // guards all fields below, and is held whenever limit changes
 	queue waiters
@@ -70,21 +65,14 @@ func New(cfg Config) (*Gate, error) {
 	if err = errors.Join(err, cfg.held()); err != nil {
 		return nil, err
 	}
-	g := &Gate{cfg: cfg, epoch: time.Now(), id: WholeGate, most: Unlimited}
+	g := &Gate{cfg: cfg, epoch: time.Now(), most: Unlimited}
 	g.pacer, _ = cfg.Controller.(Pacer)
-	if cfg.Share != nil {
+	if cfg.Share.given {
 		g.own = newOwnRecords()
 	}
-	g.ruling = ruling{ceiling: Unlimited, bound: Unlimited, told: Unlimited, share: 1}
-	fixed, isFixed := cfg.Share.(Fixed)
-	if cfg.Share != nil {
-		g.ruling.share = fixed.Part() // 0 if the share can change: no part is in force yet
-	}
+	g.ruling = ruling{ceiling: Unlimited, bound: Unlimited, told: Unlimited}
 	if l, ok := cfg.Controller.(Limiter); ok {
-		g.most = l.Limit()
-		if isFixed {
-			g.most = part(fixed.Part(), g.most)
-		}
+		g.most = part(cfg.Share.part(), l.Limit())
 		g.ruling.ceiling, g.ruling.bound = 0, 0
 	}
 	g.ceiling = g.ruling.ceiling
@@ -104,17 +92,10 @@ func (g *Gate) Admit(n int64) int64 {
 			g.refuse(n, 1)
 			return 0
 		}
-		if !g.admitted.CompareAndSwap(admitted, admitted+grant) {
-			continue
-		}
-		if !g.stands(admitted + grant) {
-			g.giveBack(grant)
-			grant = 0
-		}
-		if grant < n {
+		if g.admitted.CompareAndSwap(admitted, admitted+grant) {
 			g.refuse(n-grant, 1)
+			return grant
 		}
-		return grant
 	}
 }
 
@@ -130,29 +111,10 @@ func (g *Gate) TryAcquire(n int64) bool {
 			g.refuse(n, n)
 			return false
 		}
-		if !g.admitted.CompareAndSwap(admitted, admitted+n) {
-			continue
-		}
-		if g.stands(admitted + n) {
+		if g.admitted.CompareAndSwap(admitted, admitted+n) {
 			return true
 		}
-		g.giveBack(n)
-		g.refuse(n, n)
-		return false
 	}
-}
-
-// stands reports whether a grant is still within the ceiling. The ceiling may fall after a producer
-// has read it and before the producer takes its grant. Then another process may already use this
-// part of the bound.
-func (g *Gate) stands(admitted int64) bool { return admitted <= g.limit.Load() }
-
-func (g *Gate) giveBack(n int64) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.admitted.Add(-n)
-	g.stats.Returned += n
-	g.setCeiling(g.ceiling) // a call of Acquire may wait because this grant had taken the room
 }
 
 // refuse counts n refused records. If the closed time has not begun, and the gate still has less
@@ -253,7 +215,7 @@ func (g *Gate) Stats() Stats {
 		s.Blind += now - g.sight.blindAt
 	}
 	s.Ceiling, s.Bound = g.ceiling, g.boundInForce()
-	s.Lag, s.Share = g.ruling.seen.Lag, g.ruling.share
+	s.Lag, s.Share = g.ruling.seen.Lag, g.cfg.Share.part()
 	s.Outstanding = s.Lag + s.Admitted - g.ruling.seen.Settled
 	s.Waiting = g.queue.len()
 	s.Open, s.BlindNow = g.Open(), g.sight.blind

@@ -145,9 +145,6 @@ func (g *group) hold(o Observation, bound float64, maxLag int64) {
 // record. While records are refused and none of the gate's is under way, this bound doubles at each
 // decision, up to the number of refused records.
 func (g *group) starved(o Observation, bound float64) float64 {
-	if o.Share <= 0 {
-		return 0
-	}
 	onTheWay := o.Lag > 0 || o.Settled < o.Admitted
 	switch {
 	case onTheWay || o.Admitted > g.admitted:

@@ -39,39 +39,15 @@ func TestAFixedShareInherits(t *testing.T) {
 	}
 }
 
-func TestAPartitionedGateInherits(t *testing.T) {
-	at := &clock{}
-	gate := partitioned(t, 2, 100, backpressure.Config{Share: backpressure.Fixed(0.5), Inherit: time.Minute, Now: at.now})
-	if gate.Inherit() != time.Minute {
-		t.Errorf("it inherits for %v", gate.Inherit())
+func TestInheritNeedsAShare(t *testing.T) {
+	_, err := backpressure.New(backpressure.Config{Controller: &window{bound: 100}, Inherit: time.Second})
+	if err == nil || !strings.Contains(err.Error(), "only a gate with a share inherits") {
+		t.Error(err)
 	}
-	both := func(end0, end1 int64) {
-		gate.Report(gate.Mark(), backpressure.Reading{Partitions: []backpressure.Partition{
-			{Topic: "t", ID: 0, End: end0}, {Topic: "t", ID: 1, End: end1},
-		}})
-	}
-	both(20, 40)
-	at.at = time.Minute
-	both(30, 45)
-	at.at++
-	both(100, 100)
-	if a, b := gate.Admit(0, 100), gate.Admit(1, 100); a != 20 || b != 5 {
-		t.Errorf("%d and %d records are admitted", a, b)
-	}
-}
-
-func TestInheritNeedsAFixedShare(t *testing.T) {
-	half := part(0.5)
-	for name, share := range map[string]backpressure.Share{"no share": nil, "a share that moves": &half} {
-		_, err := backpressure.New(backpressure.Config{Controller: &window{bound: 100}, Share: share, Inherit: time.Second})
-		if err == nil || !strings.Contains(err.Error(), "only a gate with a Fixed share inherits") {
-			t.Errorf("%s: %v", name, err)
-		}
-		for _, inherit := range []time.Duration{0, backpressure.NoInherit} {
-			gate := newGate(t, backpressure.Config{Controller: &window{bound: 100}, Share: share, Inherit: inherit})
-			if gate.Inherit() != 0 {
-				t.Errorf("%s: it inherits for %v", name, gate.Inherit())
-			}
+	for _, inherit := range []time.Duration{0, backpressure.NoInherit} {
+		gate := newGate(t, backpressure.Config{Controller: &window{bound: 100}, Inherit: inherit})
+		if gate.Inherit() != 0 {
+			t.Errorf("it inherits for %v", gate.Inherit())
 		}
 	}
 }

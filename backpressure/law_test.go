@@ -71,7 +71,8 @@ type simulated struct {
 type looking struct {
 	gate    int
 	strays  int
-	settle  func(backpressure.Reading)
+	asked   *backpressure.Gate // not its successor
+	mark    backpressure.Mark
 	step    int
 	reading backpressure.Reading
 }
@@ -84,7 +85,7 @@ type plant struct {
 	committed []int64
 	flying    []simulated
 	looks     []*looking
-	gates     []gateUnderTest
+	gates     []*backpressure.Gate
 	late      bool // marks are taken after the reading: wrong on purpose
 	strays    []stray
 	seen      []int // by gate: the number of strays when its last reading began
@@ -95,43 +96,6 @@ type stray struct {
 	gate      int
 	partition int32
 	offset    int64
-}
-
-type gateUnderTest struct {
-	admit  func(partition int32, n int64) int64
-	done   func(partition int32)
-	unsure func(partition int32)
-	acked  func(topic string, partition int32, offset int64)
-	mark   func() func(backpressure.Reading)
-	rise   func()
-}
-
-func ofGate(g *backpressure.Gate) gateUnderTest {
-	return gateUnderTest{
-		admit:  func(_ int32, n int64) int64 { return g.Admit(n) },
-		done:   func(int32) { g.Done(1) },
-		unsure: func(int32) { g.Unsure(1) },
-		acked:  g.Acked,
-		rise:   g.Advance,
-		mark: func() func(backpressure.Reading) {
-			m := g.Mark()
-			return func(r backpressure.Reading) { g.Report(m, r) }
-		},
-	}
-}
-
-func ofPartitioned(g *backpressure.Partitioned) gateUnderTest {
-	return gateUnderTest{
-		admit:  g.Admit,
-		done:   func(p int32) { g.Done(p, 1) },
-		unsure: func(p int32) { g.Unsure(p, 1) },
-		acked:  g.Acked,
-		rise:   g.Advance,
-		mark: func() func(backpressure.Reading) {
-			m := g.Mark()
-			return func(r backpressure.Reading) { g.Report(m, r) }
-		},
-	}
 }
 
 func newPlant(partitions int) *plant {
@@ -151,7 +115,7 @@ func (p *plant) total() int64 {
 func (p *plant) admit(t *rapid.T) {
 	gate := rapid.IntRange(0, len(p.gates)-1).Draw(t, "gate")
 	partition := int32(rapid.IntRange(0, len(p.end)-1).Draw(t, "partition"))
-	for range p.gates[gate].admit(partition, rapid.Int64Range(1, 30).Draw(t, "n")) {
+	for range p.gates[gate].Admit(rapid.Int64Range(1, 30).Draw(t, "n")) {
 		p.flying = append(p.flying, simulated{gate: gate, partition: partition})
 	}
 }
@@ -204,15 +168,15 @@ func (p *plant) ack(t *rapid.T) {
 			return
 		}
 		r := p.flying[i]
-		p.gates[r.gate].acked(simulatedTopic, r.partition, r.offset)
-		p.gates[r.gate].done(r.partition)
+		p.gates[r.gate].Acked(simulatedTopic, r.partition, r.offset)
+		p.gates[r.gate].Done(1)
 		p.forget(i)
 	}
 }
 
 func (p *plant) fail(t *rapid.T) {
 	if i := p.pick(t, sent); i >= 0 {
-		p.gates[p.flying[i].gate].done(p.flying[i].partition)
+		p.gates[p.flying[i].gate].Done(1)
 		p.forget(i)
 	}
 }
@@ -223,7 +187,7 @@ func (p *plant) giveUp(t *rapid.T) {
 		return
 	}
 	r := &p.flying[i]
-	p.gates[r.gate].unsure(r.partition)
+	p.gates[r.gate].Unsure(1)
 	if r.state == appended {
 		p.forget(i)
 		return
@@ -241,9 +205,10 @@ func (p *plant) look(t *rapid.T) {
 		return
 	}
 	gate := rapid.IntRange(0, len(p.gates)-1).Draw(t, "gate")
-	l := &looking{gate: gate, strays: len(p.strays), reading: backpressure.Reading{Partitions: make([]backpressure.Partition, len(p.end))}}
+	l := &looking{gate: gate, asked: p.gates[gate], strays: len(p.strays)}
+	l.reading.Partitions = make([]backpressure.Partition, len(p.end))
 	if !p.late {
-		l.settle = p.gates[gate].mark()
+		l.mark = l.asked.Mark()
 	}
 	p.looks = append(p.looks, l)
 }
@@ -262,9 +227,9 @@ func (p *plant) goOn(t *rapid.T) {
 			l.reading.Partitions[step-n].End = p.end[step-n]
 		default:
 			if p.late {
-				l.settle = p.gates[l.gate].mark()
+				l.mark = l.asked.Mark()
 			}
-			l.settle(l.reading)
+			l.asked.Report(l.mark, l.reading)
 			if p.seen != nil {
 				p.seen[l.gate] = max(p.seen[l.gate], l.strays)
 			}
@@ -284,13 +249,13 @@ func (p *plant) pass(t *rapid.T) {
 		}
 	}
 	for _, g := range p.gates {
-		g.rise()
+		g.Advance()
 	}
 }
 
 // kill starts a process again with a new gate. While that gate inherits, the broker may still
 // append the dead process's records.
-func (p *plant) kill(t *rapid.T, restarted func() gateUnderTest) {
+func (p *plant) kill(t *rapid.T, restarted func() *backpressure.Gate) {
 	gate := rapid.IntRange(0, len(p.gates)-1).Draw(t, "gate")
 	p.looks = slices.DeleteFunc(p.looks, func(l *looking) bool { return l.gate == gate })
 	for i := len(p.flying) - 1; i >= 0; i-- {
@@ -365,30 +330,8 @@ func within(lag, bound int64) error {
 func TestTheLagNeverPassesTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, bound := newPlant(rapid.IntRange(1, 3).Draw(t, "partitions")), rapid.Int64Range(1, 60).Draw(t, "bound")
-		p.gates = []gateUnderTest{ofGate(newGate(t, p.config(bounded(t, bound), nil)))}
+		p.gates = []*backpressure.Gate{newGate(t, p.config(bounded(t, bound), backpressure.Share{}))}
 		p.run(t, func() error { return within(p.total(), bound) })
-	})
-}
-
-func TestNoPartitionsLagPassesItsBound(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p, bound := newPlant(rapid.IntRange(1, 3).Draw(t, "partitions")), rapid.Int64Range(1, 60).Draw(t, "bound")
-		gate, err := backpressure.NewPartitioned(backpressure.PartitionedConfig{
-			Config: p.config(nil, nil), Partitions: len(p.end), Topic: simulatedTopic,
-			NewController: func() (backpressure.Controller, error) { return bounded(t, bound), nil },
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.gates = []gateUnderTest{ofPartitioned(gate)}
-		p.run(t, func() error {
-			for i := range p.end {
-				if err := within(p.lag(i), bound); err != nil {
-					return fmt.Errorf("partition %d: %w", i, err)
-				}
-			}
-			return nil
-		})
 	})
 }
 
@@ -397,7 +340,7 @@ func TestTheSumOfSharesNeverPassesTheBound(t *testing.T) {
 		p, bound := newPlant(rapid.IntRange(1, 3).Draw(t, "partitions")), rapid.Int64Range(4, 80).Draw(t, "bound")
 		n := rapid.IntRange(1, 4).Draw(t, "gates")
 		for range n {
-			p.gates = append(p.gates, ofGate(newGate(t, p.config(bounded(t, bound), backpressure.Fixed(1/float64(n))))))
+			p.gates = append(p.gates, newGate(t, p.config(bounded(t, bound), backpressure.Fixed(1/float64(n)))))
 		}
 		p.run(t, func() error { return within(p.total(), bound) })
 	})
@@ -408,10 +351,10 @@ func TestARestartedProcessKeepsItsPartOfTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, bound := newPlant(rapid.IntRange(1, 2).Draw(t, "partitions")), rapid.Int64Range(4, 80).Draw(t, "bound")
 		n := rapid.IntRange(1, 3).Draw(t, "gates")
-		restarted := func() gateUnderTest {
+		restarted := func() *backpressure.Gate {
 			cfg := p.config(bounded(t, bound), backpressure.Fixed(1/float64(n)))
 			cfg.Inherit = simulatedInherit
-			return ofGate(newGate(t, cfg))
+			return newGate(t, cfg)
 		}
 		for range n {
 			p.gates = append(p.gates, restarted())
@@ -440,7 +383,7 @@ func TestTheSimulationFindsALateMark(t *testing.T) {
 	try := rapid.Custom(func(t *rapid.T) bool {
 		p := newPlant(2)
 		p.late = true
-		p.gates = []gateUnderTest{ofGate(newGate(t, p.config(&window{bound}, nil)))}
+		p.gates = []*backpressure.Gate{newGate(t, p.config(&window{bound}, backpressure.Share{}))}
 		p.run(t, func() error { found = found || p.total() > bound; return nil })
 		return found
 	})

@@ -28,10 +28,6 @@ func limiters(t *testing.T) map[string]backpressure.Controller {
 	return map[string]backpressure.Controller{"credit": credit, "latency": latency, "aimd": aimd, "gradient": gradient, "of another": &limited{ceiling{at: math.MaxInt64}}}
 }
 
-type part float64
-
-func (p *part) Part() float64 { return float64(*p) }
-
 func topic(name string, committed, end int64) backpressure.Reading {
 	return backpressure.Reading{Partitions: []backpressure.Partition{{Topic: name, Committed: committed, End: end}}}
 }
@@ -51,55 +47,14 @@ func TestABoundIsClosedUntilTheFirstReading(t *testing.T) {
 	}
 }
 
-func TestAShareOfNothingAdmitsNothing(t *testing.T) {
-	for name, c := range limiters(t) {
-		at, share := &clock{}, new(part)
-		gate := newGate(t, backpressure.Config{Controller: c, Share: share, Now: at.now})
-		offset := int64(0)
-		step := func() (admitted int64) {
-			at.at += 10 * time.Millisecond
-			gate.Advance()
-			if at.at%(100*time.Millisecond) == 0 {
-				report(gate, topic("t", offset*9/10, offset))
-			}
-			n := gate.Admit(20)
-			for range n {
-				gate.Acked("t", 0, offset)
-				offset++
-			}
-			gate.Done(n)
-			return n
-		}
-		run := func() (admitted int64) {
-			for range 300 {
-				admitted += step()
-			}
-			return admitted
-		}
-		if got := run(); got != 0 {
-			t.Errorf("%s: with a share of 0 from the start %d were admitted", name, got)
-		}
-		*share = 0.5
-		if got := run(); got == 0 {
-			t.Errorf("%s: with half of it nothing was admitted", name)
-		}
-		*share = part(math.NaN())
-		if got := run(); got != 0 || gate.Stats().Share != 0 {
-			t.Errorf("%s: with a share of 0 %d were admitted", name, got)
-		}
-	}
-}
-
 func TestNewRefusesWhatCanNeverWork(t *testing.T) {
 	var credit *backpressure.Credit
-	var share *part
 	two, err := backpressure.NewCredit(2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for says, cfg := range map[string]backpressure.Config{
 		"nil *backpressure.Credit": {Controller: credit},
-		"nil *backpressure_test":   {Controller: two, Share: share},
 		"no bound to share":        {Controller: hysteresis(t, 100, 10), Share: backpressure.Fixed(0.5)},
 		"backpressure.Off has":     {Share: backpressure.Fixed(0.5)},
 		"not one whole record":     {Controller: two, Share: backpressure.Fixed(1.0 / 3)},
@@ -145,20 +100,17 @@ func TestAnEmptyReadingIsAReading(t *testing.T) {
 	if report(gate, backpressure.Reading{Partitions: []backpressure.Partition{}}); gate.Admit(10) != 5 {
 		t.Errorf("%+v", gate.Stats())
 	}
-	two := partitioned(t, 2, 10, backpressure.Config{})
-	if two.Report(two.Mark(), backpressure.Reading{}); two.Open(0) {
-		t.Error("a reading that does not tell of partitions opened one")
-	}
-	if two.Report(two.Mark(), backpressure.Reading{Partitions: []backpressure.Partition{}}); !two.TryAcquire(0, 10) || !two.TryAcquire(1, 10) {
-		t.Errorf("%+v", two.Stats())
-	}
 }
+
+// movable is a window whose bound may change.
+type movable struct{ *window }
+
+func (movable) Limit() int64 { return backpressure.Unlimited }
 
 // A call that can never succeed does not block those behind it.
 func TestAnAskAboveTheBoundInForceFailsWhenNothingIsOutstanding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		share := part(0.5)
-		gate := newGate(t, backpressure.Config{Controller: &window{bound: 100}, Share: &share})
+		gate := newGate(t, backpressure.Config{Controller: movable{&window{bound: 50}}})
 		report(gate, topic("t", 0, 0))
 		if err := gate.Acquire(t.Context(), 60); !errors.Is(err, backpressure.ErrNever) || !strings.Contains(err.Error(), "50 now") {
 			t.Errorf("60 of 50: %v", err)
@@ -181,16 +133,6 @@ func TestAnAskAboveTheBoundInForceFailsWhenNothingIsOutstanding(t *testing.T) {
 		}
 		if err := <-second; err != nil {
 			t.Errorf("the second: %v", err)
-		}
-		gate.Done(50)
-		share = 0
-		report(gate, topic("t", 0, 0))
-		go func() { first <- gate.Acquire(t.Context(), 60) }()
-		synctest.Wait()
-		share = 1
-		report(gate, topic("t", 0, 0))
-		if err := <-first; err != nil {
-			t.Errorf("with the whole share: %v", err)
 		}
 	})
 }
@@ -302,20 +244,6 @@ func TestAReadingThatWasOvertakenIsNoLogThatBeginsAgain(t *testing.T) {
 	gate.Report(second, topic("a", 30, 45))
 	if got := gate.Stats().Lag; got != 10 {
 		t.Errorf("of 10 records that are not committed %d are known", got)
-	}
-}
-
-type limitedRamp struct{ ramp }
-
-func (l *limitedRamp) Limit() int64 { return backpressure.Unlimited }
-
-func TestAPacerRaisesNothingWithoutAShare(t *testing.T) {
-	at, share := &clock{}, new(part)
-	gate := newGate(t, backpressure.Config{Controller: &limitedRamp{}, Share: share, Now: at.now})
-	report(gate, topic("t", 0, 0))
-	at.at = time.Second
-	if gate.Advance(); gate.TryAcquire(1) {
-		t.Error("it admitted one")
 	}
 }
 

@@ -31,7 +31,6 @@ type ruling struct {
 	marks     uint64      // number of marks at the decision
 	seen      Observation // zero before the first reading
 	decided   bool
-	share     float64
 	ceiling   int64 // the controller's; not in force while the gate is blind
 	bound     int64
 	committed progress
@@ -71,9 +70,6 @@ func (g *Gate) Report(m Mark, r Reading) *Change {
 }
 
 func (g *Gate) report(m Mark, r Reading) *Change {
-	g.deciding.Lock()
-	defer g.deciding.Unlock()
-	share := g.part()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if m.number < g.ruling.mark.number {
@@ -94,7 +90,7 @@ func (g *Gate) report(m Mark, r Reading) *Change {
 	}
 	g.sight = sight{known: now}
 
-	change := g.decide(now, share)
+	change := g.decide(now)
 	if wasBlind {
 		return g.change(now, Seeing,
 			fmt.Sprintf("the lag is known %safter %v: %d records", again, away.Round(time.Millisecond), o.Lag))
@@ -141,22 +137,17 @@ func (g *Gate) observe(now time.Duration, m Mark, r Reading) Observation {
 }
 
 // The lock is held.
-func (g *Gate) decide(now time.Duration, share float64) *Change {
+func (g *Gate) decide(now time.Duration) *Change {
 	o := g.ruling.seen
 	o.Age += now - o.At
 	o.At = now
 	o.Admitted, o.Refused = g.admitted.Load(), g.refused.Load()
-	o.Share = share
+	o.Share = g.cfg.Share.part()
 	o.Open = o.Admitted < g.ruling.ceiling
 	d := g.cfg.Controller.Decide(o)
-	if share == 0 {
-		// The controller's ceiling may still count on future commits, but with a share of 0 another
-		// process may already use this gate's part.
-		d.Ceiling, d.Bound = 0, 0
-	}
 
 	before, wasOpen, wasDecided := g.ruling.bound, o.Open, g.ruling.decided
-	g.ruling.seen, g.ruling.share, g.ruling.decided = o, o.Share, true
+	g.ruling.seen, g.ruling.decided = o, true
 	g.ruling.ceiling, g.ruling.bound = d.Ceiling, d.Bound
 	g.setCeiling(d.Ceiling)
 	if !wasDecided {
@@ -201,7 +192,7 @@ func (g *Gate) watchFlow(now time.Duration) {
 		return
 	}
 	closed := time.Duration(g.closedAt.Load())
-	if g.flow.stalled || closed == 0 || g.ruling.bound == 0 || min(since, now-closed) <= g.cfg.Grace {
+	if g.flow.stalled || closed == 0 || min(since, now-closed) <= g.cfg.Grace {
 		return
 	}
 	g.flow.stalled = true
@@ -221,22 +212,10 @@ func moved(told, bound int64) bool {
 	return max(bound-told, told-bound) > told/10
 }
 
-// NaN counts as a part of 0.
-func (g *Gate) part() float64 {
-	if g.cfg.Share == nil {
-		return 1
-	}
-	part := g.cfg.Share.Part()
-	if !(part > 0) {
-		return 0
-	}
-	return min(part, 1)
-}
-
 // The lock is held.
 func (g *Gate) change(now time.Duration, kind ChangeKind, reason string) *Change {
 	c := &Change{
-		At: now, Kind: kind, Partition: g.id, Open: g.admitted.Load() < g.ceiling,
+		At: now, Kind: kind, Open: g.admitted.Load() < g.ceiling,
 		Lag: g.ruling.seen.Lag, Bound: g.boundInForce(), Age: now - g.ruling.mark.at, Reason: reason,
 		unread: !g.ruling.decided,
 	}
@@ -246,47 +225,21 @@ func (g *Gate) change(now time.Duration, kind ChangeKind, reason string) *Change
 	return c
 }
 
-// Advance updates the ceiling between two readings: for the time that has passed, if the controller
-// is a [Pacer], and for a change of the share, if that is not [Fixed]. Call it about every 10 ms.
+// Advance raises the ceiling for the time that has passed since the last reading, if the controller
+// is a [Pacer]. Call it about every 10 ms.
 func (g *Gate) Advance() {
-	if change := g.advance(); change != nil {
-		g.cfg.tell(*change)
+	if g.pacer == nil {
+		return
 	}
-}
-
-func (g *Gate) advance() *Change {
-	if !g.moving() {
-		return nil
-	}
-	g.deciding.Lock()
-	defer g.deciding.Unlock()
-	share := g.part()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.sight.blind || !g.ruling.decided {
-		return nil
+		return
 	}
-	now := g.now()
-	var change *Change
-	if share != g.ruling.share {
-		change = g.decide(now, share)
-	}
-	if g.pacer == nil || share == 0 {
-		return change
-	}
-	if ceiling := g.pacer.Ceiling(now); ceiling > g.ruling.ceiling {
+	if ceiling := g.pacer.Ceiling(g.now()); ceiling > g.ruling.ceiling {
 		g.ruling.ceiling = ceiling
 		g.setCeiling(ceiling)
 	}
-	return change
-}
-
-func (g *Gate) moving() bool {
-	if g.pacer != nil {
-		return true
-	}
-	_, fixed := g.cfg.Share.(Fixed)
-	return g.cfg.Share != nil && !fixed
 }
 
 // Missed reports that a reading failed, with its error; nil means only that time has passed. If no

@@ -6,16 +6,11 @@ import (
 	"log/slog"
 	"math"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"kafkabench.example/kafka-bench/backpressure"
 )
-
-type parts struct{ at *atomic.Int64 } // in per cent
-
-func (p parts) Part() float64 { return float64(p.at.Load()) / 100 }
 
 type ramp struct {
 	ceiling
@@ -134,9 +129,8 @@ func TestUnsureIsSettledAfterTheDoubt(t *testing.T) {
 }
 
 func TestWithAShareOnlyOwnRecordsCount(t *testing.T) {
-	c, share := &limited{ceiling{at: 1000}}, parts{at: new(atomic.Int64)}
-	share.at.Store(25)
-	gate := newGate(t, backpressure.Config{Controller: c, Share: share})
+	c := &limited{ceiling{at: 1000}}
+	gate := newGate(t, backpressure.Config{Controller: c, Share: backpressure.Fixed(0.25), Inherit: backpressure.NoInherit})
 	read := func(committed int64) {
 		report(gate, backpressure.Reading{Partitions: []backpressure.Partition{{Topic: "t", Committed: committed, End: 900}}})
 	}
@@ -155,18 +149,6 @@ func TestWithAShareOnlyOwnRecordsCount(t *testing.T) {
 	report(gate, backpressure.Reading{Lag: 5})
 	if s := gate.Stats(); s.Reports != 4 || s.Missed != 1 {
 		t.Errorf("%+v", s)
-	}
-	share.at.Store(50)
-	if gate.Advance(); c.saw.Share != 0.5 || gate.Stats().Share != 0.5 {
-		t.Errorf("told share %v", c.saw.Share)
-	}
-	asked := c.asked
-	if gate.Advance(); c.asked != asked {
-		t.Error("a share that stays is no reason to decide again")
-	}
-	share.at.Store(700)
-	if gate.Advance(); c.saw.Share != 1 {
-		t.Errorf("told share %v", c.saw.Share)
 	}
 }
 
@@ -201,7 +183,7 @@ func TestChangesOfOnAndOff(t *testing.T) {
 		t.Errorf("a gate that stays open changed: %+v", change)
 	}
 	want := backpressure.Change{
-		At: 2 * time.Second, Kind: backpressure.Closed, Partition: backpressure.WholeGate, Lag: 42,
+		At: 2 * time.Second, Kind: backpressure.Closed, Lag: 42,
 		Bound: backpressure.Unlimited, Age: time.Second, Reason: "told so",
 	}
 	if change := step(0, 42); change == nil || *change != want {

@@ -11,10 +11,6 @@ type Stats struct {
 	// Admitted counts admitted records, Settled the admitted records whose fate is known. Refused
 	// counts, at each request, the records that were not admitted at once.
 	Admitted, Settled, Refused int64
-	// Returned counts records that were granted just after the ceiling had fallen, and taken back
-	// before the producer got them. Admitted does not include them; Admitted + Returned never
-	// falls.
-	Returned int64
 	// Waited counts the calls of Acquire that had to wait.
 	Waited int64
 	// Reports counts readings. Changes counts the readings that opened or closed the gate.
@@ -35,9 +31,7 @@ type Stats struct {
 	Outstanding int64
 	// Waiting is how many calls of Acquire wait now.
 	Waiting int64
-	// Share is the part of the bound in force, from 0 to 1: Config.Share at the last decision.
-	// The gate admits nothing beyond it. Before the first reading it is the value of a Fixed, and 0
-	// for any other share.
+	// Share is this gate's part of the bound, above 0 and at most 1.
 	Share float64
 	// Open reports whether the gate would admit a record now, and BlindNow whether it is
 	// blind.
@@ -52,7 +46,6 @@ func (s Stats) Sub(earlier Stats) Stats {
 	s.Admitted -= earlier.Admitted
 	s.Settled -= earlier.Settled
 	s.Refused -= earlier.Refused
-	s.Returned -= earlier.Returned
 	s.Waited -= earlier.Waited
 	s.Reports -= earlier.Reports
 	s.Changes -= earlier.Changes
@@ -84,15 +77,10 @@ const (
 	Unread ChangeKind = "unread"
 )
 
-// WholeGate is Change.Partition if the change concerns the whole gate.
-const WholeGate int32 = -1
-
 // Change is an event of a gate, for logs and metrics.
 type Change struct {
 	At   time.Duration
 	Kind ChangeKind
-	// Partition is the partition whose gate changed, in a [Partitioned]; otherwise WholeGate.
-	Partition int32
 	// Open reports whether the gate would admit a record after the change.
 	Open bool
 	// Lag is the lag of the reading. Bound is in force from now on; Unlimited if there is none.
@@ -125,9 +113,6 @@ func (c *Config) tell(change Change) {
 	attrs = append(attrs, slog.Duration("age", change.Age), slog.String("reason", change.Reason))
 	if change.Bound != Unlimited {
 		attrs = append(attrs, slog.Int64("bound_records", change.Bound))
-	}
-	if change.Partition != WholeGate {
-		attrs = append(attrs, slog.Int("partition", int(change.Partition)))
 	}
 	c.Logger.LogAttrs(context.Background(), level, "backpressure "+string(change.Kind), attrs...)
 }

@@ -38,10 +38,7 @@ func (g *Gate) Acquire(ctx context.Context, n int64) error {
 	}
 	if limit, admitted := g.limit.Load(), g.admitted.Load(); limit-admitted >= n &&
 		g.admitted.CompareAndSwap(admitted, admitted+n) {
-		if g.stands(admitted + n) {
-			return nil
-		}
-		g.giveBack(n)
+		return nil
 	}
 	if n > g.most {
 		return fmt.Errorf("backpressure: %w: asked for %d, the bound is %d; ask for fewer at a time", ErrNever, n,
@@ -65,11 +62,11 @@ func (g *Gate) Acquire(ctx context.Context, n int64) error {
 	return g.wait(ctx, place, w)
 }
 
-// hopeless returns an error if n is above the bound in force and nothing is outstanding. A bound of
-// 0 is no error, because the share may still grow. The lock is held.
+// hopeless returns an error if n is above the bound in force and nothing is outstanding. The lock is
+// held.
 func (g *Gate) hopeless(n int64) error {
 	bound := g.ruling.bound
-	if !g.ruling.decided || g.sight.blind || bound == 0 || n <= bound || n <= g.ceiling-g.admitted.Load() {
+	if !g.ruling.decided || g.sight.blind || n <= bound || n <= g.ceiling-g.admitted.Load() {
 		return nil
 	}
 	if seen := &g.ruling.seen; seen.Lag > 0 || g.admitted.Load() > seen.Settled {

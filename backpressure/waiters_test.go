@@ -123,9 +123,8 @@ func TestAcquireOfMoreThanTheBoundIsAnError(t *testing.T) {
 		n     int64
 		never bool
 	}{
-		{nil, 100, false}, {nil, 101, true},
+		{backpressure.Share{}, 100, false}, {backpressure.Share{}, 101, true},
 		{backpressure.Fixed(0.25), 25, false}, {backpressure.Fixed(0.25), 26, true},
-		{parts{at: new(atomic.Int64)}, 100, false},
 	} {
 		t.Run(fmt.Sprint(c.share, c.n), func(t *testing.T) {
 			gate := newGate(t, backpressure.Config{Controller: &window{bound: 100}, Share: c.share})

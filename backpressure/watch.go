@@ -17,47 +17,20 @@ var errNoSource = errors.New("backpressure: the gate has no source to watch; set
 // the gate has no source. After Watch, the last ceiling stays in force until the gate refuses a
 // record after the grace time: then the gate is blind.
 func (g *Gate) Watch(ctx context.Context) error {
-	return watch(ctx, &g.cfg, g.moving(), watched{
-		read: func(ctx context.Context) error {
-			mark := g.Mark()
-			reading, err := g.cfg.Source.Read(ctx)
-			if err == nil {
-				g.Report(mark, reading)
-			}
-			return err
-		},
-		missed:  func(err error) { g.Missed(err) },
-		advance: g.Advance,
-	})
-}
-
-type watched struct {
-	read    func(context.Context) error
-	missed  func(error)
-	advance func()
-}
-
-// watch reads in this goroutine and watches the clock in another: a source that ignores its context
-// must not keep the gate from becoming blind.
-func watch(ctx context.Context, cfg *Config, moving bool, w watched) error {
-	if cfg.Source == nil {
+	if g.cfg.Source == nil {
 		return errNoSource
 	}
 	ctx, stop := context.WithCancel(ctx)
 	var clock sync.WaitGroup
 	defer clock.Wait()
 	defer stop()
-	clock.Go(func() { keepTime(ctx, cfg, moving, w) })
+	// A source that ignores its context must not keep the gate from becoming blind.
+	clock.Go(func() { g.keepTime(ctx) })
 
-	tick := time.NewTicker(cfg.Interval)
+	tick := time.NewTicker(g.cfg.Interval)
 	defer tick.Stop()
 	for {
-		reading, done := context.WithTimeout(ctx, max(cfg.Interval, cfg.Grace/2))
-		err := w.read(reading)
-		done()
-		if err != nil && ctx.Err() == nil {
-			w.missed(err)
-		}
+		g.read(ctx)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -66,9 +39,22 @@ func watch(ctx context.Context, cfg *Config, moving bool, w watched) error {
 	}
 }
 
-func keepTime(ctx context.Context, cfg *Config, moving bool, w watched) {
-	every := max(cfg.Grace/20, pace)
-	if moving {
+func (g *Gate) read(ctx context.Context) {
+	reading, done := context.WithTimeout(ctx, max(g.cfg.Interval, g.cfg.Grace/2))
+	defer done()
+	mark := g.Mark()
+	r, err := g.cfg.Source.Read(reading)
+	switch {
+	case err == nil:
+		g.Report(mark, r)
+	case ctx.Err() == nil:
+		g.Missed(err)
+	}
+}
+
+func (g *Gate) keepTime(ctx context.Context) {
+	every := max(g.cfg.Grace/20, pace)
+	if g.pacer != nil {
 		every = pace
 	}
 	tick := time.NewTicker(every)
@@ -78,8 +64,8 @@ func keepTime(ctx context.Context, cfg *Config, moving bool, w watched) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			w.advance()
-			w.missed(nil)
+			g.Advance()
+			g.Missed(nil)
 		}
 	}
 }

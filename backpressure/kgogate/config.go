@@ -3,7 +3,6 @@ package kgogate
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -41,8 +40,6 @@ type Config struct {
 	// OnShed is called for each dropped record, just before its promise and on the same goroutine;
 	// nil is never called.
 	OnShed func(*kgo.Record, backpressure.ShedReason)
-	// Logger logs the first misplaced record: see [ErrMisplaced]; nil logs nothing.
-	Logger *slog.Logger
 }
 
 func (c Config) faults() []error {
@@ -59,10 +56,6 @@ func (c Config) faults() []error {
 	}
 	return faults
 }
-
-// ErrMisplaced is wrapped by the errors of all records after a misplaced one. The client sent that
-// record to another partition than the one it was admitted for.
-var ErrMisplaced = errors.New("the client does not keep Record.Partition")
 
 // ErrClosed is wrapped by the error of a record that waited for space in the client's buffer when
 // the producer was closed.

@@ -23,9 +23,8 @@
 // that time is shorter than kgo.RecordDeliveryTimeout, or than a request can take:
 // kgo.ProduceRequestTimeout + kgo.RequestTimeoutOverhead + 10 s for the replication. The second
 // limit also applies to the gate's Inherit. Without kgo.RecordDeliveryTimeout (the default) the
-// client keeps a record for ever, and the gate counts it for as long. So the bound of a single
-// gate, or of gates with fixed shares, holds through any outage. For shares by demand, see package
-// sharelog.
+// client keeps a record for ever, and the gate counts it for as long. So the bound holds through any
+// outage.
 //
 // Files to know: producer.go, fate.go (the fate of a record).
 package kgogate

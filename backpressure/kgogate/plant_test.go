@@ -188,7 +188,7 @@ func (p *plant) wantStats(producer *kgogate.Producer, want string) {
 		name string
 		n    int64
 	}{
-		{"failed", s.Failed}, {"unknown", s.Unknown}, {"misplaced", s.Misplaced}, {"deferred", s.Deferred}, {"abandoned", s.Abandoned},
+		{"failed", s.Failed}, {"unknown", s.Unknown}, {"deferred", s.Deferred}, {"abandoned", s.Abandoned},
 		{"gate", s.Shed[backpressure.ShedByGate]}, {"queue", s.Shed[backpressure.ShedByQueue]},
 		{"degrade", s.Shed[backpressure.ShedByDegrade]}, {"close", s.Shed[kgogate.ShedByClose]},
 	} {

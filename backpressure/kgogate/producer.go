@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 
@@ -14,11 +13,10 @@ import (
 )
 
 // Producer is a franz-go client behind a gate. Its methods may be called from any number of
-// goroutines. Records from one goroutine reach the client in order, except dropped records; with a
-// gate for each partition, in order within each partition.
+// goroutines. Records from one goroutine reach the client in order, except dropped records.
 type Producer struct {
 	client  *kgo.Client
-	gate    gate
+	gate    *backpressure.Gate
 	cfg     Config
 	ordered bool
 
@@ -26,8 +24,8 @@ type Producer struct {
 	close   context.CancelFunc
 	waiting waiting
 
-	produced, acked, failed, unknown, misplaced, abandoned atomic.Int64
-	shed                                                   map[backpressure.ShedReason]*atomic.Int64
+	produced, acked, failed, unknown, abandoned atomic.Int64
+	shed                                        map[backpressure.ShedReason]*atomic.Int64
 }
 
 // Stats counts a producer's records since New.
@@ -35,9 +33,6 @@ type Stats struct {
 	// Produced counts records that were admitted and given to the client. So far the client has
 	// reported some of them as Acked, Failed (not in the log) or Unknown.
 	Produced, Acked, Failed, Unknown int64
-	// Misplaced counts acked records that are in another partition than the one they were admitted
-	// for.
-	Misplaced int64
 	// Deferred counts records that wait in the queue now.
 	Deferred int64
 	// Abandoned counts records that were given up before they were admitted, because their context
@@ -64,30 +59,7 @@ func New(client *kgo.Client, gate *backpressure.Gate, cfg Config) (*Producer, er
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
-	return newProducer(client, whole{gate}, cfg), nil
-}
-
-// NewPartitioned is New with a gate for each partition. Set each record's partition before Produce.
-// The client needs kgo.RecordPartitioner(kgo.ManualPartitioner()). The bound does not hold for a
-// misplaced record; all later records get [ErrMisplaced].
-func NewPartitioned(client *kgo.Client, gate *backpressure.Partitioned, cfg Config) (*Producer, error) {
-	faults := cfg.faults()
-	if gate == nil {
-		faults = append(faults, errNoGate)
-	}
-	switch {
-	case client == nil:
-		faults = append(faults, errNoClient)
-	case !keepsPartition(client):
-		faults = append(faults, errNotManual)
-	}
-	if client != nil && gate != nil {
-		faults = append(faults, cfg.clientFaults(client, gate)...)
-	}
-	if err := errors.Join(faults...); err != nil {
-		return nil, err
-	}
-	return newProducer(client, byPartition{gate}, cfg), nil
+	return newProducer(client, gate, cfg), nil
 }
 
 var (
@@ -95,13 +67,12 @@ var (
 	errNoGate   = errors.New("kgogate: no gate: to admit everything, use a gate without a controller")
 )
 
-func newProducer(client *kgo.Client, gate gate, cfg Config) *Producer {
+func newProducer(client *kgo.Client, gate *backpressure.Gate, cfg Config) *Producer {
 	if cfg.MaxDeferred == 0 {
 		cfg.MaxDeferred = DefaultMaxDeferred
 	}
 	p := &Producer{client: client, gate: gate, cfg: cfg, ordered: appendsInOrder(client)}
 	p.closing, p.close = context.WithCancel(context.Background())
-	p.waiting.lanes = make(map[int32]*lane)
 	p.shed = make(map[backpressure.ShedReason]*atomic.Int64)
 	for _, reason := range []backpressure.ShedReason{backpressure.ShedByGate, backpressure.ShedByQueue,
 		backpressure.ShedByDegrade, ShedByClose} {
@@ -135,15 +106,13 @@ func (p *Producer) Produce(ctx context.Context, r *kgo.Record, promise func(*kgo
 		p.abandon(o, ctx.Err())
 	case p.closing.Err() != nil:
 		p.drop(o, ShedByClose)
-	case p.misplaced.Load() != 0:
-		p.abandon(o, fmt.Errorf("kgogate: the record was not sent: %w", ErrMisplaced))
 	case p.cfg.Excess == Block:
 		p.waitAndSend(o)
-	case p.cfg.Excess == Shed && p.gate.try(r.Partition):
+	case p.cfg.Excess == Shed && p.gate.TryAcquire(1):
 		p.send(o)
 	case p.cfg.Excess == Shed:
 		p.drop(o, backpressure.ShedByGate)
-	case p.passes(r.Partition):
+	case p.passes():
 		p.send(o)
 	default:
 		p.excess(o)
@@ -203,7 +172,6 @@ func (p *Producer) Stats() Stats {
 		Acked:     p.acked.Load(),
 		Failed:    p.failed.Load(),
 		Unknown:   p.unknown.Load(),
-		Misplaced: p.misplaced.Load(),
 		Abandoned: p.abandoned.Load(),
 		Shed:      make(map[backpressure.ShedReason]int64, len(p.shed)),
 	}
@@ -226,17 +194,16 @@ func (p *Producer) acquire(o order) error {
 	if err := p.closing.Err(); err != nil { // even if there is room
 		return err
 	}
-	partition := o.record.Partition
-	if p.gate.open(partition) && p.gate.try(partition) {
+	if p.gate.Open() && p.gate.TryAcquire(1) {
 		return nil
 	}
 	if o.ctx.Done() == nil {
-		return p.gate.acquire(p.closing, partition)
+		return p.gate.Acquire(p.closing, 1)
 	}
 	ctx, cancel := context.WithCancel(o.ctx)
 	defer cancel()
 	defer context.AfterFunc(p.closing, cancel)()
-	return p.gate.acquire(ctx, partition)
+	return p.gate.Acquire(ctx, 1)
 }
 
 func (p *Producer) giveUp(o order, err error) {
@@ -253,10 +220,9 @@ func (p *Producer) giveUp(o order, err error) {
 // send reports the record's fate to the gate before it calls the promise.
 func (p *Producer) send(o order) {
 	p.produced.Add(1)
-	partition := o.record.Partition
 	way := &entering{Context: o.ctx, closing: p.closing}
 	p.client.Produce(way, o.record, func(r *kgo.Record, err error) {
-		p.settle(partition, r, err)
+		p.settle(r, err)
 		if errors.Is(err, context.Canceled) && way.cut() {
 			err = fmt.Errorf("kgogate: %w while the record waited for space in the client's buffer: %w", ErrClosed, err)
 		}
@@ -266,32 +232,19 @@ func (p *Producer) send(o order) {
 	way.entered()
 }
 
-func (p *Producer) settle(partition int32, r *kgo.Record, err error) {
+func (p *Producer) settle(r *kgo.Record, err error) {
 	switch {
 	case err == nil:
 		p.acked.Add(1)
-		p.gate.acked(r.Topic, r.Partition, r.Offset)
-		p.gate.done(partition)
-		if !p.gate.holds(partition, r.Partition) {
-			p.misplace(partition, r)
-		}
+		p.gate.Acked(r.Topic, r.Partition, r.Offset)
+		p.gate.Done(1)
 	case neverInLog(err, p.ordered):
 		p.failed.Add(1)
-		p.gate.done(partition)
+		p.gate.Done(1)
 	default:
 		p.unknown.Add(1)
-		p.gate.unsure(partition)
+		p.gate.Unsure(1)
 	}
-}
-
-func (p *Producer) misplace(admitted int32, r *kgo.Record) {
-	if p.misplaced.Add(1) > 1 || p.cfg.Logger == nil {
-		return
-	}
-	p.cfg.Logger.LogAttrs(context.Background(), slog.LevelError,
-		"kgogate: a record lies in another partition than it was admitted for; no more are sent",
-		slog.String("topic", r.Topic), slog.Int("admitted_for", int(admitted)),
-		slog.Int("partition", int(r.Partition)), slog.Int64("offset", r.Offset))
 }
 
 func (p *Producer) drop(o order, reason backpressure.ShedReason) {

@@ -3,7 +3,6 @@ package kgogate_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -221,44 +220,6 @@ func TestDegrade(t *testing.T) {
 	})
 }
 
-func TestPartitioned(t *testing.T) {
-	inVirtualTime(t, func(p *plant) {
-		gate := p.partitioned()
-		lag := func(first, second int64) {
-			gate.Report(gate.Mark(), backpressure.Reading{Partitions: []backpressure.Partition{
-				{ID: 0, End: first}, {ID: 1, End: second},
-			}})
-		}
-		producer, err := kgogate.NewPartitioned(p.client, gate, kgogate.Config{Excess: kgogate.Defer})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer producer.Close()
-		for i := range 4 {
-			producer.Produce(context.Background(), record(i), p.promise)
-			p.rest()
-		}
-		other := record(10)
-		other.Partition = 1
-		producer.Produce(context.Background(), other, p.promise)
-		p.wantPromised("0", "1", "10")
-		lag(1, 0)
-		p.wantPromised("2")
-		lag(1, 0)
-		p.wantPromised("3")
-		if n := gate.PartitionStats(1).Settled; n != 1 {
-			t.Errorf("the second partition's gate has %d settled, want 1", n)
-		}
-		missing := record(11)
-		missing.Partition = 7
-		producer.Produce(context.Background(), missing, p.promise)
-		p.rest()
-		if s := producer.Stats(); s.Abandoned != 1 || s.Deferred != 0 {
-			t.Errorf("a record for a partition that the gate does not have: %+v", s)
-		}
-	})
-}
-
 func TestEveryRecordIsCounted(t *testing.T) {
 	for _, excess := range []kgogate.Excess{kgogate.Block, kgogate.Shed, kgogate.Defer, kgogate.Degrade} {
 		cfg := kgogate.Config{Excess: excess, MaxDeferred: 50}
@@ -364,92 +325,11 @@ func TestCloseLeavesWhatTheClientHas(t *testing.T) {
 	}, kgo.UnknownTopicRetries(-1))
 }
 
-// elsewhere keeps the record's partition, except for the topic "orders".
-type elsewhere struct{}
-
-func (elsewhere) ForTopic(string) kgo.TopicPartitioner { return elsewhere{} }
-func (elsewhere) RequiresConsistency(*kgo.Record) bool { return true }
-func (elsewhere) Partition(r *kgo.Record, partitions int) int {
-	if partitions == 2 {
-		return 1
-	}
-	return int(r.Partition)
-}
-
-func (p *plant) partitioned() *backpressure.Partitioned {
-	p.Helper()
-	gate, err := backpressure.NewPartitioned(backpressure.PartitionedConfig{
-		Partitions:    2,
-		NewController: func() (backpressure.Controller, error) { return backpressure.NewCredit(2) },
-	})
-	if err != nil {
-		p.Fatal(err)
-	}
-	gate.Report(gate.Mark(), backpressure.Reading{Partitions: []backpressure.Partition{{ID: 0}, {ID: 1}}})
-	return gate
-}
-
-func TestMisplaced(t *testing.T) {
-	inVirtualTime(t, func(p *plant) {
-		var log strings.Builder
-		producer, err := kgogate.NewPartitioned(p.client, p.partitioned(), kgogate.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer producer.Close()
-		p.produce(producer, 0, 1)
-		p.rest()
-		producer.Produce(context.Background(), record(1), func(_ *kgo.Record, err error) {
-			if !errors.Is(err, kgogate.ErrMisplaced) {
-				t.Errorf("a record behind one that was misplaced has the error %v", err)
-			}
-		})
-		p.wantPromised("0")
-		p.wantStats(producer, "produced 1 acked 1 misplaced 1 abandoned 1")
-		if !strings.Contains(log.String(), "level=ERROR") || !strings.Contains(log.String(), "admitted_for=0 partition=1 offset=0") {
-			t.Errorf("the log says %s", log.String())
-		}
-	}, kgo.RecordPartitioner(elsewhere{}))
-}
-
-func TestPartitioners(t *testing.T) {
-	for _, c := range []struct {
-		name        string
-		partitioner kgo.Partitioner
-		fits        bool
-	}{
-		{"manual", kgo.ManualPartitioner(), true},
-		{"uniform", kgo.UniformBytesPartitioner(64<<10, true, true, nil), false},
-		{"sticky", kgo.StickyPartitioner(), false},
-		{"sticky by key", kgo.StickyKeyPartitioner(nil), false},
-		{"round robin", kgo.RoundRobinPartitioner(), false},
-		{"least backup", kgo.LeastBackupPartitioner(), false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			inVirtualTime(t, func(p *plant) {
-				_, err := kgogate.NewPartitioned(p.client, p.partitioned(), kgogate.Config{})
-				if fits := err == nil; fits != c.fits {
-					t.Errorf("NewPartitioned: %v", err)
-				}
-				if err != nil && !strings.Contains(err.Error(), "kgo.ManualPartitioner") {
-					t.Errorf("the error names no remedy: %v", err)
-				}
-				if _, err := kgogate.New(p.client, p.gate(1), kgogate.Config{}); err != nil {
-					t.Errorf("New: %v", err)
-				}
-			}, kgo.RecordPartitioner(c.partitioner))
-		})
-	}
-}
-
 func TestNilFaults(t *testing.T) {
 	_, err := kgogate.New(nil, nil, kgogate.Config{Excess: 9})
-	_, partitioned := kgogate.NewPartitioned(nil, nil, kgogate.Config{Excess: 9})
-	for _, err := range []error{err, partitioned} {
-		for _, says := range []string{"no client", "no gate", "Excess is 9"} {
-			if err == nil || !strings.Contains(err.Error(), says) {
-				t.Errorf("New said %v, want %q", err, says)
-			}
+	for _, says := range []string{"no client", "no gate", "Excess is 9"} {
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("New said %v, want %q", err, says)
 		}
 	}
 }
@@ -502,23 +382,14 @@ func TestDoubtAndInheritCoverARequest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			byPartition, err := backpressure.NewPartitioned(backpressure.PartitionedConfig{
-				Config: cfg, Partitions: 2, NewController: func() (backpressure.Controller, error) { return p.credit(1), nil },
-			})
-			if err != nil {
-				t.Fatal(err)
+			_, err = kgogate.New(p.client, gate, kgogate.Config{})
+			for _, says := range c.says {
+				if err == nil || !strings.Contains(err.Error(), says) {
+					t.Errorf("%+v: New said %v, want %q", c, err, says)
+				}
 			}
-			_, one := kgogate.New(p.client, gate, kgogate.Config{})
-			_, each := kgogate.NewPartitioned(p.client, byPartition, kgogate.Config{})
-			for _, err := range []error{one, each} {
-				for _, says := range c.says {
-					if err == nil || !strings.Contains(err.Error(), says) {
-						t.Errorf("%+v: New said %v, want %q", c, err, says)
-					}
-				}
-				if c.says == nil && err != nil {
-					t.Errorf("%+v: %v", c, err)
-				}
+			if c.says == nil && err != nil {
+				t.Errorf("%+v: %v", c, err)
 			}
 		}, kgo.ProduceRequestTimeout(c.produce), kgo.RequestTimeoutOverhead(c.overhead))
 	}

@@ -6,18 +6,15 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafkabench.example/kafka-bench/backpressure"
 )
 
 // replication is the longest time from when a broker times out a produce request until the
 // request's records are below the high watermark.
 const replication = 10 * time.Second
 
-type times interface {
-	Doubt() time.Duration
-	Inherit() time.Duration
-}
-
-func (c Config) clientFaults(client *kgo.Client, gate times) []error {
+func (c Config) clientFaults(client *kgo.Client, gate *backpressure.Gate) []error {
 	doubt := gate.Doubt()
 	var faults []error
 	if client.OptValue(kgo.RequiredAcks) == kgo.NoAck() {
@@ -37,7 +34,7 @@ func (c Config) clientFaults(client *kgo.Client, gate times) []error {
 
 // requestFaults returns an error for each time of the gate (Doubt, Inherit) that is too short,
 // because a request can take longer.
-func requestFaults(client *kgo.Client, gate times) []error {
+func requestFaults(client *kgo.Client, gate *backpressure.Gate) []error {
 	produce, _ := client.OptValue(kgo.ProduceRequestTimeout).(time.Duration)
 	overhead, _ := client.OptValue(kgo.RequestTimeoutOverhead).(time.Duration)
 	underway := produce + overhead + replication
@@ -54,25 +51,4 @@ func requestFaults(client *kgo.Client, gate times) []error {
 				"Inherit", inherit, underway, produce, overhead, replication, "Inherit"))
 	}
 	return faults
-}
-
-var errNotManual = errors.New("kgogate: the client chooses the partitions itself, so a record could go to another partition than it was admitted for: use kgo.RecordPartitioner(kgo.ManualPartitioner())")
-
-func keepsPartition(client *kgo.Client) bool {
-	partitioner, ok := client.OptValue(kgo.RecordPartitioner).(kgo.Partitioner)
-	if !ok {
-		return false
-	}
-	const partitions = 16
-	topic := partitioner.ForTopic("orders")
-	if _, byBackup := topic.(kgo.TopicBackupPartitioner); byBackup {
-		return false
-	}
-	for id := range int32(partitions) {
-		r := &kgo.Record{Topic: "orders", Key: []byte("key"), Value: []byte("value"), Partition: id}
-		if !topic.RequiresConsistency(r) || topic.Partition(r, partitions) != int(id) {
-			return false
-		}
-	}
-	return true
 }

@@ -7,25 +7,20 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// waiting has a queue of records (lane) for each gate, so that a slow partition delays no other.
+// waiting is the queue of the deferred records. While it holds records, a worker waits for room for
+// the first.
 type waiting struct {
 	workers sync.WaitGroup
 
-	mu    sync.Mutex
-	lanes map[int32]*lane
-	total int64
-	empty chan struct{} // closed when total falls to 0; nil while total is 0
-}
-
-// While a lane holds records, a worker waits for room for its first record.
-type lane struct {
+	mu     sync.Mutex
 	orders []order
+	empty  chan struct{} // closed when the queue becomes empty; nil while it is
 }
 
 func (w *waiting) count() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.total
+	return int64(len(w.orders))
 }
 
 func (w *waiting) wait(ctx context.Context) error {
@@ -51,11 +46,11 @@ func (w *waiting) end() {
 }
 
 // passes admits a record if it need not wait, and reports whether the record was admitted.
-func (p *Producer) passes(partition int32) bool {
+func (p *Producer) passes() bool {
 	w := &p.waiting
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.lanes[p.gate.lane(partition)] == nil && p.gate.open(partition) && p.gate.try(partition)
+	return len(w.orders) == 0 && p.gate.Open() && p.gate.TryAcquire(1)
 }
 
 func (p *Producer) excess(o order) {
@@ -79,27 +74,20 @@ func (p *Producer) enqueue(o order) (reason backpressure.ShedReason, ok bool) {
 	switch {
 	case p.closing.Err() != nil: // no worker may start any more
 		return ShedByClose, false
-	case w.total >= int64(p.cfg.MaxDeferred):
+	case len(w.orders) >= p.cfg.MaxDeferred:
 		return backpressure.ShedByQueue, false
 	}
-	if w.total++; w.total == 1 {
+	if w.orders = append(w.orders, o); len(w.orders) == 1 {
 		w.empty = make(chan struct{})
+		w.workers.Go(func() { p.work(o) })
 	}
-	key := p.gate.lane(o.record.Partition)
-	if l := w.lanes[key]; l != nil {
-		l.orders = append(l.orders, o)
-		return "", true
-	}
-	l := &lane{orders: []order{o}}
-	w.lanes[key] = l
-	w.workers.Go(func() { p.work(key, l, o) })
 	return "", true
 }
 
-// A record stays in the lane until the client has it, so that no other record can overtake it. A
-// record whose context ends is given up when it is first in the lane.
-func (p *Producer) work(key int32, l *lane, o order) {
-	for more := true; more; o, more = p.waiting.next(key, l) {
+// A record stays in the queue until the client has it, so that no other record can overtake it. A
+// record whose context ends is given up when it is the first.
+func (p *Producer) work(o order) {
+	for more := true; more; o, more = p.waiting.next() {
 		if err := p.acquire(o); err != nil {
 			p.giveUp(o, err)
 			continue
@@ -108,19 +96,15 @@ func (p *Producer) work(key int32, l *lane, o order) {
 	}
 }
 
-// next deletes the lane and returns false if no order is left.
-func (w *waiting) next(key int32, l *lane) (order, bool) {
+func (w *waiting) next() (order, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	l.orders[0] = order{}
-	l.orders = l.orders[1:]
-	if w.total--; w.total == 0 {
-		close(w.empty)
-		w.empty = nil
+	w.orders[0] = order{}
+	if w.orders = w.orders[1:]; len(w.orders) > 0 {
+		return w.orders[0], true
 	}
-	if len(l.orders) == 0 {
-		delete(w.lanes, key)
-		return order{}, false
-	}
-	return l.orders[0], true
+	w.orders = nil
+	close(w.empty)
+	w.empty = nil
+	return order{}, false
 }

@@ -12,7 +12,6 @@ package promgate
 
 import (
 	"errors"
-	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -26,20 +25,13 @@ func New(gate *backpressure.Gate, labels prometheus.Labels) prometheus.Collector
 	if gate == nil {
 		return invalid{errNoGate}
 	}
-	return newCollector(labels, nil, func(yield func(backpressure.Stats, ...string)) { yield(gate.Stats()) })
-}
-
-// NewPartitioned is New for a partitioned gate: each metric has a series for each partition, with
-// the label partition.
-func NewPartitioned(gate *backpressure.Partitioned, labels prometheus.Labels) prometheus.Collector {
-	if gate == nil {
-		return invalid{errNoGate}
+	c := &collector{gate: gate}
+	for _, m := range table() {
+		c.metrics = append(c.metrics, metric{
+			desc: prometheus.NewDesc("kafka_backpressure_"+m.name, m.help, nil, labels), kind: m.kind, value: m.value,
+		})
 	}
-	return newCollector(labels, []string{"partition"}, func(yield func(backpressure.Stats, ...string)) {
-		for id := range gate.Partitions() {
-			yield(gate.PartitionStats(int32(id)), strconv.Itoa(id))
-		}
-	})
+	return c
 }
 
 var errNoGate = errors.New("promgate: the gate is nil: look at the error of its constructor")
@@ -54,26 +46,14 @@ func (i invalid) Collect(metrics chan<- prometheus.Metric) {
 }
 
 type collector struct {
+	gate    *backpressure.Gate
 	metrics []metric
-	each    func(yield func(s backpressure.Stats, labels ...string))
 }
 
 type metric struct {
 	desc  *prometheus.Desc
 	kind  prometheus.ValueType
 	value func(backpressure.Stats) (v float64, known bool)
-}
-
-func newCollector(constant prometheus.Labels, variable []string,
-	each func(func(backpressure.Stats, ...string))) *collector {
-	c := &collector{each: each}
-	for _, m := range table() {
-		c.metrics = append(c.metrics, metric{
-			desc: prometheus.NewDesc("kafka_backpressure_"+m.name, m.help, variable, constant),
-			kind: m.kind, value: m.value,
-		})
-	}
-	return c
 }
 
 // Describe implements [prometheus.Collector].
@@ -84,11 +64,10 @@ func (c *collector) Describe(descs chan<- *prometheus.Desc) {
 }
 
 func (c *collector) Collect(metrics chan<- prometheus.Metric) {
-	c.each(func(s backpressure.Stats, labels ...string) {
-		for _, m := range c.metrics {
-			if v, known := m.value(s); known {
-				metrics <- prometheus.MustNewConstMetric(m.desc, m.kind, v, labels...)
-			}
+	s := c.gate.Stats()
+	for _, m := range c.metrics {
+		if v, known := m.value(s); known {
+			metrics <- prometheus.MustNewConstMetric(m.desc, m.kind, v)
 		}
-	})
+	}
 }

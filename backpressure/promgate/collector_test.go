@@ -43,7 +43,7 @@ func TestEveryNumberIsTold(t *testing.T) {
 	c := promgate.New(g, prometheus.Labels{"group": "billing"})
 
 	want := `
-# HELP kafka_backpressure_admitted_records_total Records that the gate let through, including those that it took back at once.
+# HELP kafka_backpressure_admitted_records_total Records that the gate let through.
 # TYPE kafka_backpressure_admitted_records_total counter
 kafka_backpressure_admitted_records_total{group="billing"} 60
 # HELP kafka_backpressure_blind 1 while the lag has not been known for longer than the grace time.
@@ -83,7 +83,7 @@ kafka_backpressure_room_records{group="billing"} 10
 	if err := testutil.CollectAndCompare(c, strings.NewReader(want), names...); err != nil {
 		t.Error(err)
 	}
-	if got := testutil.CollectAndCount(c); got != 19 {
+	if got := testutil.CollectAndCount(c); got != 18 {
 		t.Errorf("%d series", got)
 	}
 }
@@ -108,38 +108,8 @@ func TestWhatIsUnlimitedHasNoSeries(t *testing.T) {
 	}
 }
 
-func TestAPartitionedGateHasASeriesForEach(t *testing.T) {
-	g, err := backpressure.NewPartitioned(backpressure.PartitionedConfig{
-		Partitions:    3,
-		NewController: func() (backpressure.Controller, error) { return backpressure.NewCredit(7) },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g.Report(g.Mark(), backpressure.Reading{Partitions: []backpressure.Partition{{ID: 0}, {ID: 1, End: 5}, {ID: 2}}})
-	g.Admit(1, 5)
-	c := promgate.NewPartitioned(g, nil)
-	want := `
-# HELP kafka_backpressure_admitted_records_total Records that the gate let through, including those that it took back at once.
-# TYPE kafka_backpressure_admitted_records_total counter
-kafka_backpressure_admitted_records_total{partition="0"} 0
-kafka_backpressure_admitted_records_total{partition="1"} 2
-kafka_backpressure_admitted_records_total{partition="2"} 0
-`
-	if err := testutil.CollectAndCompare(c, strings.NewReader(want), "kafka_backpressure_admitted_records_total"); err != nil {
-		t.Error(err)
-	}
-	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(c)
-	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
-		t.Errorf("%v %v", problems, err)
-	}
-}
-
 func TestANilGateIsRefused(t *testing.T) {
-	for _, c := range []prometheus.Collector{promgate.New(nil, nil), promgate.NewPartitioned(nil, nil)} {
-		if err := prometheus.NewRegistry().Register(c); err == nil || !strings.Contains(err.Error(), "the gate is nil") {
-			t.Errorf("registered: %v", err)
-		}
+	if err := prometheus.NewRegistry().Register(promgate.New(nil, nil)); err == nil || !strings.Contains(err.Error(), "the gate is nil") {
+		t.Errorf("registered: %v", err)
 	}
 }

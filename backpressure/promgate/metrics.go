@@ -16,11 +16,8 @@ type row struct {
 
 func table() []row {
 	return []row{
-		counter("admitted_records_total", "Records that the gate let through, including those that it took back at once.",
-			func(s backpressure.Stats) int64 { return s.Admitted + s.Returned }),
-		counter("returned_records_total",
-			"Records that the gate let through and took back at once, because the ceiling had just fallen.",
-			func(s backpressure.Stats) int64 { return s.Returned }),
+		counter("admitted_records_total", "Records that the gate let through.",
+			func(s backpressure.Stats) int64 { return s.Admitted }),
 		counter("settled_records_total",
 			"Records that were let through and whose fate is known: acknowledged, or failed for good.",
 			func(s backpressure.Stats) int64 { return s.Settled }),

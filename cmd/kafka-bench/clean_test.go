@@ -209,7 +209,7 @@ func TestSessionHasItsTimes(t *testing.T) {
 		ran := make(chan invoked, 1)
 		go func() {
 			ran <- l.invoke(t, "run", write(t, tiny), "--agents", "2", "--set", "load.producers=2", "--set", "consume.consumers=2",
-				"--set", "topic.partitions=2", "--set", "backpressure={controller: credit, max_lag: 1000, share: demand}",
+				"--set", "topic.partitions=2",
 				"--brokers", e.Bootstrap()[0], "--out", t.TempDir())
 		}()
 		time.Sleep(5 * time.Second)
@@ -229,7 +229,7 @@ func TestSessionHasItsTimes(t *testing.T) {
 				}
 			}
 		}
-		if want := []string{"control", "s", "shares"}; !slices.Equal(have, want) {
+		if want := []string{"control", "s"}; !slices.Equal(have, want) {
 			t.Errorf("the topics are of %v, want %v", have, want)
 		}
 		ended := l.agents(t, 2, session, e.Bootstrap()[0])

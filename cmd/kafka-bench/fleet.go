@@ -163,21 +163,14 @@ func (f fleetFlags) enough(suite scenario.Suite) error {
 		suite.Name, suite.Agents)
 }
 
-// able refuses scenarios that the agents, or one process without agents, cannot run.
+// able refuses scenarios that the agents cannot run.
 func (f fleetFlags) able(scenarios ...scenario.Scenario) error {
 	var faults []error
-	if f.of() < 0 || f.of() > maxAgents {
-		return nil // check refuses it
+	if f.of() <= 0 || f.of() > maxAgents {
+		return nil // there are none, or check refuses their number
 	}
 	for _, s := range scenarios {
-		var err error
-		switch {
-		case f.of() > 0:
-			err = fleet.Check(s, f.of(), f.senders, f.placed())
-		case s.Backpressure.Share == "demand" && s.Load.Processes <= 1:
-			err = errors.New("backpressure.share: one process has the whole bound; leave it out, or give load.processes or --agents")
-		}
-		if err != nil {
+		if err := fleet.Check(s, f.of(), f.senders, f.placed()); err != nil {
 			faults = append(faults, campaign.Failure(s, err))
 		}
 	}

@@ -15,10 +15,10 @@ type Backpressure struct {
 	// TargetNs is the controller's target for the time from the gate to the consumer.
 	TargetNs int64  `json:"target_ns,omitempty"`
 	Signal   string `json:"signal,omitempty"` // committed, delivered
-	Per      string `json:"per,omitempty"`    // topic, partition
+	Per      string `json:"per,omitempty"`    // topic, or partition; only in older runs
 	PollNs   int64  `json:"poll_ns"`
-	// Processes is the number of producing processes, and Share how they divide the bound: static
-	// or demand. Both are absent for one process.
+	// Processes is the number of producing processes, absent for one. Share is how they divided the
+	// bound in older runs: static or demand. Now each has an equal part.
 	Processes int    `json:"processes,omitempty"`
 	Share     string `json:"share,omitempty"`
 

@@ -28,10 +28,9 @@ type Lag struct {
 	// Committed are the committed offsets, 0 without a commit. Ends are the high watermarks, read after
 	// the committed offsets.
 	Committed, Ends []int64
-	// AtLeast and AtLeastPartitions are lower bounds of the lag at the time of Ends, computed from
-	// commits that were read later. Only ReadBounds sets them.
-	AtLeast           int64
-	AtLeastPartitions []int64
+	// AtLeast is a lower bound of the lag at the time of Ends, computed from commits that were read
+	// later. Only ReadBounds sets it.
+	AtLeast int64
 }
 
 // NewLagReader returns a reader; the caller must Close it. Without groups it reads only the ends of the partitions.
@@ -81,8 +80,7 @@ func (r *LagReader) ReadBounds(ctx context.Context) ([]Lag, error) {
 		return nil, err
 	}
 	for i := range lags {
-		least := r.lag(committed[i], lags[i].Ends)
-		lags[i].AtLeast, lags[i].AtLeastPartitions = least.Records, least.Partitions
+		lags[i].AtLeast = r.lag(committed[i], lags[i].Ends).Records
 	}
 	return lags, nil
 }

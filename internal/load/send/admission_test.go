@@ -25,86 +25,12 @@ func (s *sluice) Decide(backpressure.Observation) backpressure.Decision {
 	return d
 }
 
-func sluices(t *testing.T, open ...bool) (gates *backpressure.Partitioned, all []*sluice) {
-	t.Helper()
-	gates, err := backpressure.NewPartitioned(backpressure.PartitionedConfig{
-		Partitions: len(open),
-		NewController: func() (backpressure.Controller, error) {
-			all = append(all, &sluice{open: open[len(all)]})
-			return all[len(all)-1], nil
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	report(gates)
-	return gates, all
-}
-
-func report(gates *backpressure.Partitioned) {
-	r := backpressure.Reading{Partitions: make([]backpressure.Partition, gates.Partitions())}
-	for id := range r.Partitions {
-		r.Partitions[id].ID = int32(id)
-	}
-	gates.Report(gates.Mark(), r)
-}
-
 func wantBalance(t *testing.T, s snapshot.Sent, scheduled int64) {
 	t.Helper()
 	if s.Scheduled != scheduled || s.Deferred() < 0 || s.InFlight() != 0 {
 		t.Errorf("%+v: deferred %d, in flight %d; want %d scheduled, none of them twice and none in flight",
 			s, s.Deferred(), s.InFlight(), scheduled)
 	}
-}
-
-func TestShutPartitionShedsItsOwnRecords(t *testing.T) {
-	gates, _ := sluices(t, false, true, true, true)
-	inBubble(t, 1000, func(b *bench) { b.cfg.Partitioned, b.cfg.Excess = gates, backpressure.Shed }, func(t *testing.T, b *bench) {
-		warmup, measured := b.offer(2 * time.Second)
-		wantBalance(t, warmup, 1000)
-		wantBalance(t, measured, 2000)
-		if warmup.ShedByGate != 250 || measured.ShedByGate != 500 || measured.Acked != 1500 {
-			t.Errorf("warm-up %+v, measured %+v; want a quarter shed", warmup, measured)
-		}
-		for _, r := range b.kafka.produced {
-			if r.Partition == 0 {
-				t.Fatal("a record went to the partition whose gate is shut")
-			}
-		}
-	})
-}
-
-func TestShutPartitionHoldsUpTheQueue(t *testing.T) {
-	gates, each := sluices(t, false, true, true, true)
-	inBubble(t, 1000, func(b *bench) { b.cfg.Partitioned = gates }, func(t *testing.T, b *bench) {
-		b.axis.Set(time.Second, time.Second)
-		b.ps.Start()
-		time.Sleep(1500 * time.Millisecond)
-		// The worker that begins at partition 0 sends nothing; the other begins at 1.
-		if warmup, _ := b.ps.Sent(); warmup.Admitted != 3 {
-			t.Errorf("%d records were admitted before the queues were held up, want 3", warmup.Admitted)
-		}
-		if waiting, due := b.ps.Waiting(); waiting < 1496 || due != -int64(time.Second) {
-			t.Errorf("%d records wait, the oldest since %d", waiting, due)
-		}
-		each[0].open = true
-		report(gates)
-		<-b.ps.Done()
-		b.ps.Close()
-		_, measured := b.ps.Sent()
-		wantBalance(t, measured, 1000)
-		if measured.Acked != 1000 {
-			t.Errorf("%+v; want all sent in the end", measured)
-		}
-		next := map[int]int32{0: 0, 1: 1}
-		for i, r := range b.kafka.produced {
-			worker := b.kafka.by[i]
-			if r.Partition != next[worker] {
-				t.Fatalf("record %d: worker %d chose partition %d, want %d", i, worker, r.Partition, next[worker])
-			}
-			next[worker] = (next[worker] + 1) % 4
-		}
-	})
 }
 
 // Of every N refused records one waits, and is sent first when the gate opens.
@@ -162,37 +88,14 @@ func TestDegradedQueueHasItsBound(t *testing.T) {
 	})
 }
 
-func TestDegradeByPartition(t *testing.T) {
-	gates, each := sluices(t, false, true, true, true)
-	degraded := func(b *bench) { b.cfg.Partitioned, b.cfg.Excess, b.cfg.Keep = gates, backpressure.Degrade, 5 }
-	inBubble(t, 1000, degraded, func(t *testing.T, b *bench) {
-		b.axis.Set(time.Second, time.Second)
-		b.ps.Start()
-		time.Sleep(1000500 * time.Microsecond)
-		warmup, _ := b.ps.Sent()
-		if warmup.ShedByDegrade != 200 || warmup.Deferred() != 50 || warmup.Acked != 750 {
-			t.Errorf("%+v; want 250 refused, of which 50 wait", warmup)
-		}
-		each[0].open = true
-		report(gates)
-		<-b.ps.Done()
-		b.ps.Close()
-		warmup, measured := b.ps.Sent()
-		wantBalance(t, warmup, 1000)
-		wantBalance(t, measured, 1000)
-		if warmup.Acked != 800 || measured.Acked+measured.ShedByDegrade != 1000 || measured.ShedByDegrade > 1 {
-			t.Errorf("warm-up %+v, measured %+v; want the kept 50 sent", warmup, measured)
-		}
-	})
-}
-
-// A kept record is sent before every later record of its partition, and delays no other partition.
+// A kept record is sent before every later record.
 func TestDegradeKeepsTheOrder(t *testing.T) {
 	for _, warmup := range []int64{0, 2} {
-		gates, each := sluices(t, false, false)
+		control := &sluice{}
+		gate := gateOf(control)
 		degraded := func(b *bench) {
-			b.cfg.Partitioned, b.cfg.Excess, b.cfg.Keep = gates, backpressure.Degrade, 1
-			b.cfg.Workers, b.cfg.Partitions = 1, 2
+			b.cfg.Gate, b.cfg.Excess, b.cfg.Keep = gate, backpressure.Degrade, 1
+			b.cfg.Workers, b.cfg.Partitions = 1, 1
 			process, err := arrival.Constant(perSecond(1000))
 			if err != nil {
 				t.Fatal(err)
@@ -204,18 +107,15 @@ func TestDegradeKeepsTheOrder(t *testing.T) {
 			b.axis.Set(start, 4*time.Millisecond-start)
 			b.ps.Start()
 			time.Sleep(1500 * time.Microsecond)
-			each[1].open = true
-			report(gates)
-			time.Sleep(3 * time.Millisecond)
-			if got := b.lane(t, 0, warmup) + ", " + b.lane(t, 1, warmup); got != ", 1 3" {
-				t.Errorf("after %d of the warm-up the lanes got %q; want nothing, and 1 before 3", warmup, got)
+			if got := b.lane(t, 0, warmup); got != "" {
+				t.Errorf("after %d of the warm-up %q was sent through a closed gate", warmup, got)
 			}
-			each[0].open = true
-			report(gates)
+			control.open = true
+			gate.Report(gate.Mark(), backpressure.Reading{})
 			<-b.ps.Done()
 			b.ps.Close()
-			if got := b.lane(t, 0, warmup); got != "0 2" {
-				t.Errorf("after %d of the warm-up lane 0 got %q, want 0 before 2", warmup, got)
+			if got := b.lane(t, 0, warmup); got != "0 1 2 3" {
+				t.Errorf("after %d of the warm-up %q was sent, want the kept 0 and 1 first", warmup, got)
 			}
 			ofWarmup, measured := b.ps.Sent()
 			wantBalance(t, ofWarmup, warmup)

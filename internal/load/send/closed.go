@@ -52,7 +52,7 @@ func (p *producer) prepareClosed(now int64, n int) (prepared int64) {
 		s.intended, s.index = now, p.nextIndex
 		p.nextIndex += int64(p.workers)
 		p.counts[phaseOf(s.measured())].Scheduled++
-		p.assign(s, unplaced, now)
+		p.assign(s, now)
 		if bounded && p.share.take(p.corpus.ValueBytes(uint64(s.index))) {
 			p.until = now
 			p.share.end(now, now)

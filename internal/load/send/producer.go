@@ -169,7 +169,7 @@ func (p *producer) send(now int64) {
 }
 
 func (p *producer) tellSource() {
-	if !p.gated() {
+	if p.gate == nil {
 		return
 	}
 	p.source.add(p.waiting - p.told)
@@ -200,8 +200,6 @@ func (p *producer) prepare(now, room int64) (granted int64) {
 	switch {
 	case room == 0:
 		return 0
-	case p.partitioned != nil:
-		return p.prepareEach(now, room)
 	case p.ordered():
 		room = p.inTurn(now, room)
 	}
@@ -236,32 +234,6 @@ func (p *producer) inTurn(now, room int64) (n int64) {
 	return n
 }
 
-// prepareEach replaces prepare if each partition has its own gate. No record overtakes a kept
-// record of its partition. A refused record that stays at the sending cursor delays the records
-// behind it, even those of other partitions.
-func (p *producer) prepareEach(now, room int64) (granted int64) {
-	p.recorder.Lock()
-	defer p.recorder.Unlock()
-	p.round = p.round[:0]
-	for _, lane := range p.kept.byAge() {
-		for ; granted < room && lane.len() > 0 && p.admits(lane.head().partition); granted++ {
-			p.place(p.takeKept(lane), now)
-		}
-	}
-	for granted < room && p.fresh() > 0 {
-		if p.chosen == unplaced {
-			p.chosen = p.chooser.choose(now, p.keys.Key(uint64(p.sent.Index())), p.recordBytes)
-		}
-		if !p.kept.waits(p.chosen) && p.admits(p.chosen) {
-			p.place(p.takeFresh(), now)
-			granted++
-		} else if !p.refuse() {
-			break
-		}
-	}
-	return granted
-}
-
 // refuse reports whether the worker may go on with the records behind the refused one. The caller
 // holds the recorder's lock.
 func (p *producer) refuse() (goesOn bool) {
@@ -285,15 +257,13 @@ func (p *producer) refuse() (goesOn bool) {
 func (p *producer) place(r dueRecord, now int64) {
 	s := p.slots.take()
 	s.intended, s.index = r.due, r.index
-	p.assign(s, r.partition, now)
+	p.assign(s, now)
 }
 
 // assign requires the recorder's lock.
-func (p *producer) assign(s *slot, partition int32, now int64) {
+func (p *producer) assign(s *slot, now int64) {
 	s.record.Key = p.keys.Key(uint64(s.index))
-	if partition == unplaced {
-		partition = p.chooser.choose(now, s.record.Key, p.recordBytes)
-	}
+	partition := p.chooser.choose(now, s.record.Key, p.recordBytes)
 	s.record.Partition, s.partition = partition, partition
 	s.sequence = p.books.Next(partition, s.measured())
 	if p.timelines != nil {
@@ -357,7 +327,7 @@ func (p *producer) complete() {
 	for i := range done {
 		p.completeOne(p.slots.landed(done[i].tag), &done[i])
 	}
-	if p.gated() {
+	if p.gate != nil {
 		p.tell()
 	}
 }
@@ -384,7 +354,7 @@ func (p *producer) completeOne(f *flight, d *completion) {
 		p.books.Unknown(f.partition, f.sequence)
 		c.Unknown++
 	}
-	if p.gated() {
+	if p.gate != nil {
 		p.note(f.partition, d)
 	}
 	if d.outcome != driver.Acked {

@@ -57,9 +57,7 @@ type Config struct {
 	// of the axis is never set (ADR 0026).
 	Fill bool
 
-	Gate *backpressure.Gate // nil: no backpressure, or Partitioned
-	// Partitioned replaces Gate and is asked for each record; open loop only.
-	Partitioned *backpressure.Partitioned
+	Gate *backpressure.Gate // nil: no backpressure
 	// TellOffsets reports the offset of each acked record to the gate.
 	TellOffsets bool
 	// Excess is what a worker does with refused records.
@@ -142,7 +140,7 @@ func (ps *Producers) newWorker(cfg Config, id, clients int) *producer {
 	metrics := []latency.Metric{latency.SendServiceTime, latency.UnackedServiceTime}
 	w := &producer{
 		id: id, number: cfg.First + id, fills: cfg.Fill,
-		axis: cfg.Axis, admission: newAdmission(cfg), queue: queue{chosen: unplaced},
+		axis: cfg.Axis, admission: newAdmission(cfg),
 		maxDeferred: max(1, cfg.MaxDeferred/int64(cfg.Workers)),
 		nextIndex:   int64(id), workers: cfg.Workers, roundOf: cfg.Round,
 		chooser: cfg.chooser(id, cfg.Partitions),

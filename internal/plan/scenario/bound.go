@@ -53,12 +53,3 @@ func (s Scenario) capacity() float64 {
 	}
 	return float64(workers) / fastest.Seconds()
 }
-
-// allowed returns the lag bound of the whole topic in records; 0 is no bound.
-func (s Scenario) allowed() int64 {
-	b := s.Backpressure
-	if b.Per == "partition" && b.MaxLag <= math.MaxInt64/maxPartitions {
-		return b.MaxLag * int64(s.Topic.Partitions)
-	}
-	return b.MaxLag
-}

@@ -67,13 +67,11 @@ func Defaults() Scenario {
 			Controller:  "off",
 			Poll:        unit.Duration(100 * time.Millisecond),
 			Signal:      "committed", // available to any application
-			Per:         "topic",
-			Excess:      "defer", // drops no records, and shows the cost of waiting
+			Excess:      "defer",     // drops no records, and shows the cost of waiting
 			MaxDeferred: 1_000_000,
 			// Longer than a broker's failover, and than the time until the lag exceeds its bound.
 			Grace: unit.Duration(5 * time.Second),
 			Blind: "closed",
-			Share: "static",
 		},
 		Sampling: Sampling{
 			Interval: unit.Duration(time.Second),

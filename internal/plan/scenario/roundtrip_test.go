@@ -99,12 +99,6 @@ func anyBackpressure(t *rapid.T, processes int) Backpressure {
 	switch b.Controller {
 	case "hysteresis":
 		b.ResumeLag = rapid.Int64Range(1, b.MaxLag-1).Draw(t, "resume lag")
-	case "credit":
-		if processes > 1 {
-			b.Share = pick(t, shares)
-		} else {
-			b.Per = pick(t, bounded)
-		}
 	case "latency", "aimd":
 		b.Target = duration(t, 1, 10)
 	}

@@ -292,8 +292,6 @@ type Backpressure struct {
 	// Signal says how far the consumers are: "committed" is the group's committed offsets;
 	// "delivered" is what this run's consumers report before they commit.
 	Signal string `yaml:"signal,omitempty"` // committed, delivered
-	// Per says what MaxLag bounds: the topic, or each partition (only for credit).
-	Per string `yaml:"per,omitempty"` // topic, partition
 	// Excess says what happens to a record that is held back. defer: it waits at the source; shed:
 	// it is dropped; degrade: one in Keep records waits, and the others are dropped.
 	Excess string `yaml:"excess,omitempty"` // defer, shed, degrade
@@ -304,8 +302,6 @@ type Backpressure struct {
 	// "open" admits everything.
 	Grace unit.Duration `yaml:"grace,omitempty"`
 	Blind string        `yaml:"blind,omitempty"` // closed, open
-	// Share says how processes divide MaxLag: in equal fixed parts, or by demand (only for credit).
-	Share string `yaml:"share,omitempty"` // static, demand
 }
 
 // ScheduledFault is one fault at a time of the measured window. Exactly one of its actions is set;

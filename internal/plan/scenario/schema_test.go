@@ -120,7 +120,7 @@ var schemaWords = map[string][]string{
 	"Consume.protocol": protocols, "Consume.assignment": assignments, "Consume.assignor": assignors, "Consume.from": beginnings,
 	"Work.distribution": workings, "Backpressure.controller": controllers, "Backpressure.excess": excesses,
 	"Queue.engine": engines, "Queue.order": orders, "Queue.tracker": trackers, "Queue.acks": queueAcks, "Drop.how": drops,
-	"Backpressure.signal": signals, "Backpressure.per": bounded, "Backpressure.blind": blindnesses, "Backpressure.share": shares,
+	"Backpressure.signal": signals, "Backpressure.blind": blindnesses,
 }
 
 var freeTexts = []string{"document.name", "document.description", "document.question", "document.by", "document.driver", "Topic.existing",
@@ -464,7 +464,7 @@ func TestSchemaRefuses(t *testing.T) {
 		"consume: {work: 4ms, commit: batch, changes: [{at: 10s, work: {time: 0s, jitter: 1ms}}]}",
 		"matrix: {load.compression: [none, zstd], topic.config.a.b: [1, x], load: [{acks: 1}], load.record.size: [1B, {list: [1B]}], exclude: [{load.compression: none, topic.config.a.b: x}]}",
 		"matrix: {load.rate: null, exclude: null}",
-		"variants: [{name: off, backpressure: off}, {name: on, load: {producers: 3, processes: 3}, backpressure: {controller: credit, max_lag: 5, share: demand}}, old]\nmatrix: {exclude: [{variant: off}]}",
+		"variants: [{name: off, backpressure: off}, {name: on, load: {producers: 3, processes: 3}, backpressure: {controller: credit, max_lag: 5}}, old]\nmatrix: {exclude: [{variant: off}]}",
 		"consume: {queue: markers, work: {p50: 5ms, p99: 100ms}}\nmatrix: {consume.queue.engine: [plain, share]}",
 		"consume: {queue: {engine: offsetmap, threads: 25, drop: {share: 50%, how: nack}, backoff: {min: 0s, max: 1s}}, work: {median: 5ms, sigma: 1.5}}",
 		"variants: null\nfaults: [{at: 1s, kill: consumer 0}, {at: 2s, start: consumer 0}]",

@@ -55,10 +55,8 @@ var (
 	beginnings    = []string{"end", "start"}
 	controllers   = []string{"off", "hysteresis", "credit", "latency", "aimd", "gradient"}
 	signals       = []string{"committed", "delivered"}
-	bounded       = []string{"topic", "partition"}
 	excesses      = []string{"defer", "shed", "degrade"}
 	blindnesses   = []string{"closed", "open"}
-	shares        = []string{"static", "demand"}
 )
 
 var kafkaVersions = []string{"3.9", "4.0", "4.1", "4.2", "4.3"}

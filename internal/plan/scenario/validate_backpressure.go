@@ -18,9 +18,7 @@ func (c *checker) backpressure(s Scenario) {
 	b := s.Backpressure
 	c.choice(path+".controller", b.Controller, controllers)
 	c.choice(path+".signal", b.Signal, signals)
-	c.choice(path+".per", b.Per, bounded)
 	c.choice(path+".blind", b.Blind, blindnesses)
-	c.choice(path+".share", b.Share, shares)
 	polls := c.duration(path+".poll", b.Poll, unit.Duration(time.Millisecond), unit.Duration(time.Minute))
 	if c.duration(path+".grace", b.Grace, unit.Duration(time.Millisecond), unit.Duration(time.Hour)) && polls &&
 		b.Grace < b.Poll {
@@ -77,10 +75,6 @@ func (c *checker) limits(b Backpressure) {
 		c.mistake(path+".resume_lag", b.Controller+" does not close and open by two lags",
 			"leave it out, or choose hysteresis", path+".controller")
 	}
-	if b.Controller != "credit" && b.Per == "partition" {
-		c.mistake(path+".per", b.Controller+" has one limit, for the whole topic", "leave it out, or choose credit",
-			path+".controller")
-	}
 	c.target(b)
 }
 
@@ -102,20 +96,10 @@ func (c *checker) target(b Backpressure) {
 func (c *checker) pooled(s Scenario) {
 	const path = "backpressure"
 	b := s.Backpressure
-	if s.Load.Processes > 1 && b.Per == "partition" {
-		c.mistake(path+".per", "several processes share one bound, that of the topic",
-			"leave it out, or set load.processes: 1", "load.processes")
-	}
 	if b.MaxLag > 0 && b.MaxLag < int64(s.Load.Processes) {
 		c.mistake(path+".max_lag", fmt.Sprintf("%d records divided by %d processes is no record for some of them",
 			b.MaxLag, s.Load.Processes),
 			fmt.Sprintf("give at least %d", s.Load.Processes), "load.processes")
-	}
-	switch {
-	case b.Share != "demand":
-	case b.Controller != "credit":
-		c.mistake(path+".share", b.Controller+" has no bound that is known beforehand, to be divided by demand",
-			"leave it out, or choose credit", path+".controller")
 	}
 }
 

@@ -76,8 +76,8 @@ func (s Scenario) backpressureWarnings() (w warnings) {
 		w.when(b.Target != 0, "backpressure: it is off, so target has no effect"+choose)
 		return w
 	}
-	if needed, allowed := NeededBound(s), s.allowed(); allowed > 0 && allowed < needed {
-		w = append(w, SmallBound+s.wider(needed, allowed)+
+	if needed, allowed := NeededBound(s), b.MaxLag; allowed > 0 && allowed < needed {
+		w = append(w, fmt.Sprintf("%s%s records; it is %s", SmallBound, unit.Count(needed), unit.Count(allowed))+
 			". Less holds back consumers that keep up: what they took stays in the lag until the gate hears of it")
 	}
 	return w
@@ -85,16 +85,6 @@ func (s Scenario) backpressureWarnings() (w warnings) {
 
 // SmallBound begins the warning of a bound below NeededBound; the needed bound follows.
 const SmallBound = "backpressure.max_lag: give at least "
-
-func (s Scenario) wider(needed, allowed int64) string {
-	b := s.Backpressure
-	if b.Per != "partition" {
-		return fmt.Sprintf("%s records; it is %s", unit.Count(needed), unit.Count(allowed))
-	}
-	partitions := int64(s.Topic.Partitions)
-	return fmt.Sprintf("%s for each partition; it is %s (%s in all)",
-		unit.Count((needed+partitions-1)/partitions), unit.Count(b.MaxLag), unit.Count(allowed))
-}
 
 // silence is Kafka's default session timeout in both protocols (KIP-735, KIP-848).
 const silence = unit.Duration(45 * time.Second)

@@ -105,6 +105,7 @@ func (s *shelf) readCampaigns(dir string, runs []result.Listed) error {
 		if err != nil {
 			return err
 		}
+		withoutDeleted(e.scenario, recorded)
 		e.cells, e.campaign = nil, recorded
 		for i, c := range recorded.Campaign.Cells {
 			e.cells = append(e.cells, cell{value: valueOf(c), runs: recorded.Of(i)})

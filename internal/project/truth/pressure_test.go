@@ -215,23 +215,6 @@ func TestCredit(t *testing.T) {
 	})
 }
 
-// Records that wait for one partition delay the others, and none is lost.
-func TestCreditPerPartition(t *testing.T) {
-	t.Parallel()
-	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
-		r := run(t, config(t, c, credited(t, "defer", "consume.work=1ms", "phases.measure=1500ms",
-			"backpressure.per=partition", "backpressure.max_lag=100", "backpressure.signal=delivered")))
-		wantValid(t, r)
-		wantBalance(t, r)
-		wantBound(t, r, 100)
-		wantCapacity(t, r, 1000)
-		wantCount(t, "unique", r.Run.Delivery.Unique, 3000)
-		if r.Run.Backpressure.Per != "partition" || r.Run.Backpressure.Signal != "delivered" {
-			t.Errorf("backpressure is %+v", r.Run.Backpressure)
-		}
-	})
-}
-
 // One in ten refused records waits and is sent.
 func TestDegrade(t *testing.T) {
 	t.Parallel()

@@ -93,31 +93,24 @@ func TestProcessesInterrupted(t *testing.T) {
 
 func TestProcessesKeepABound(t *testing.T) {
 	t.Parallel()
-	for _, share := range []string{"static", "demand"} {
-		t.Run(share, func(t *testing.T) {
-			t.Parallel()
-			virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
-				wantSharedBound(t, c, share)
-			})
-		})
-	}
+	virtual.Test(t, virtual.Options{}, wantSharedBound)
 }
 
-func wantSharedBound(t *testing.T, c *virtual.Cluster, share string) {
+func wantSharedBound(t *testing.T, c *virtual.Cluster) {
 	t.Helper()
 	const bound = 300
-	r := runApart(t, c, smallScenario(t, "shared-"+share, "load.producers=3", "load.processes=3", "load.rate=3k/s",
+	r := runApart(t, c, smallScenario(t, "shared", "load.producers=3", "load.processes=3", "load.rate=3k/s",
 		"phases.warmup=1s", "phases.measure=2s", "consume.work=2ms", "backpressure.controller=credit",
 		fmt.Sprintf("backpressure.max_lag=%d", bound), "backpressure.poll=20ms", "backpressure.excess=shed",
-		"backpressure.share="+share, "sampling.lag=20ms"), 3)
+		"sampling.lag=20ms"), 3)
 	wantValid(t, r)
 	wantBalance(t, r)
 	b, peak := r.Run.Backpressure, r.Run.Lag.PeakRecords
 	if b == nil || b.BoundRecords == nil || b.PeakLagToBound == nil || peak == nil {
 		t.Fatalf("there was no bound, or no lag: %+v", b)
 	}
-	if last := b.BoundRecords.Last; b.Processes != 3 || b.Share != share || last > bound || last < bound-10 {
-		t.Errorf("the bound was %d of %d processes, %s; want %d of 3, %s", last, b.Processes, b.Share, bound, share)
+	if last := b.BoundRecords.Last; b.Processes != 3 || last > bound || last < bound-10 {
+		t.Errorf("the bound was %d of %d processes; want %d of 3", last, b.Processes, bound)
 	}
 	if *peak > bound || *b.PeakLagToBound > 1 || *b.PeakLagToBound < 0.3 {
 		t.Errorf("the peak of the lag is %d, %v of the bound", *peak, *b.PeakLagToBound)

@@ -24,8 +24,6 @@ type Plan struct {
 	From       []int64 // where the groups start, by partition; nil is zero
 	ReadTo     []int64 // how far a run without producers reads; nil with producers
 
-	Shares string // the topic in which the agents divide the bound; "" if they do not
-
 	Parts     int
 	Placement string
 	Senders   int // with Apart, the first Senders parts send; otherwise 0
@@ -114,8 +112,7 @@ type portion struct {
 	producers, fillers, members []int // their numbers; nil is all
 	senders                     int   // parts with producers
 
-	leads  bool   // runs what all members of a queue share
-	shares string // the topic in which the parts divide the bound; "" if they do not
+	leads bool // runs what all members of a queue share
 }
 
 func (p portion) whole() bool { return p.parts == 0 }
@@ -130,6 +127,6 @@ func (p Plan) portion(s scenario.Scenario, number int) portion {
 	return portion{
 		parts: p.Parts, number: number,
 		producers: append([]int{}, producers...), fillers: append([]int{}, p.fillers(s, number)...), members: members,
-		senders: len(p.senders(s)), leads: len(receivers) > 0 && receivers[0] == number, shares: p.Shares,
+		senders: len(p.senders(s)), leads: len(receivers) > 0 && receivers[0] == number,
 	}
 }

@@ -52,10 +52,6 @@ func (r *run) assignments(ctx context.Context) ([]remote.Assignment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing the resolved scenario: %w", err)
 	}
-	shares, err := r.createShares(ctx)
-	if err != nil {
-		return nil, err
-	}
 	groups := r.groupIDs
 	if r.manual() || len(r.groups) == 0 {
 		groups = nil
@@ -67,7 +63,7 @@ func (r *run) assignments(ctx context.Context) ([]remote.Assignment, error) {
 			Version: remote.Version, Part: i, Parts: len(parts), Scenario: yaml, Driver: r.cfg.Driver.Name(),
 			Brokers: r.cfg.Cluster.Bootstrap(), Zero: r.axis.Zero(),
 			RunID: r.runID, Topic: r.topic.Name, Partitions: r.topic.Partitions,
-			Groups: groups, Consumed: len(r.groups) > 0, Shares: shares,
+			Groups: groups, Consumed: len(r.groups) > 0,
 			Workers: workers,
 		}
 	}

@@ -72,7 +72,7 @@ func Remove(ctx context.Context, cfg Config, plan Plan) (err error) {
 		t.Existing = false // the run made it
 		return t
 	}
-	r.topic, r.shares = find(plan.Topic, plan.Existing), find(plan.Shares, false)
+	r.topic = find(plan.Topic, plan.Existing)
 	if r.hasQueue() {
 		r.queue = newQueue(&r.base)
 		if cfg.Scenario.Consume.Queue.Dead() {

@@ -3,11 +3,8 @@ package bench
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"time"
 
-	"kafkabench.example/kafka-bench/backpressure"
-	"kafkabench.example/kafka-bench/backpressure/sharelog"
 	"kafkabench.example/kafka-bench/internal/run/observe"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
@@ -20,39 +17,11 @@ func (r *run) makeGate(ctx context.Context) (err error) {
 		return nil
 	}
 	cfg := gateConfig{
-		Backpressure: s.Backpressure, Partitions: r.topic.Partitions, Processes: cmp.Or(r.portion.senders, s.Load.Processes),
+		Backpressure: s.Backpressure, Processes: cmp.Or(r.portion.senders, s.Load.Processes),
 		Doubt: time.Duration(s.Load.DeliveryTimeout), Axis: r.axis, Read: r.lag.ForGate, Tell: r.journal.Event,
 	}
-	if r.portion.shares != "" {
-		if r.share, err = r.joinShares(ctx); err != nil {
-			return err
-		}
-		cfg.Share = r.share
-	}
-	if r.own, err = newGatekeeper(cfg); err == nil && r.share != nil {
-		r.share.Attach(r.own.gate)
-	}
+	r.own, err = newGatekeeper(cfg)
 	return err
-}
-
-func (r *run) joinShares(ctx context.Context) (*sharelog.Member, error) {
-	return joinShares(ctx, r.cfg.Scenario, sharelog.Config{
-		Brokers: r.cfg.Cluster.Bootstrap(), Client: r.access().Options(), Topic: r.portion.shares,
-		Bound: r.runID, Member: fmt.Sprintf("agent %d", r.portion.number), Source: backpressure.SourceFunc(r.lag.ForGate),
-	}, r.journal.Stamp)
-}
-
-func (r *run) leaveShares() {
-	if r.share == nil {
-		return
-	}
-	leave, cancel := context.WithTimeout(context.Background(), leaveTimeout)
-	defer cancel()
-	if r.own != nil {
-		r.own.poll(leave) // a last time: committed records are not outstanding
-	}
-	_ = r.share.Leave(leave) // on an error the others notice it later
-	r.share = nil
 }
 
 // A bounded gate admits nothing before its first reading.
@@ -61,22 +30,6 @@ func (r *run) readFirstLag(ctx context.Context) error {
 		r.own.poll(ctx)
 	}
 	return nil
-}
-
-// createShares returns "" if the scenario needs no topic to divide the lag bound by demand.
-func (r *run) createShares(ctx context.Context) (name string, err error) {
-	if !r.cfg.Scenario.Backpressure.Gates() || r.cfg.Scenario.Backpressure.Share != "demand" {
-		return "", nil
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
-	defer cancel()
-	of := r.named
-	of.Of, of.Kept = "shares", false
-	name = of.String()
-	if r.shares, err = r.admin.CreateTopic(ctx, name, 1, r.cfg.Scenario.Topic.Replication, nil); err != nil {
-		return "", fmt.Errorf("the topic of the shares: %w", err)
-	}
-	return name, nil
 }
 
 // keepGate runs the gate. Child processes have their own gates and read the lag for them; the run

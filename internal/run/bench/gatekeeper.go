@@ -18,11 +18,8 @@ import (
 
 type gateConfig struct {
 	Backpressure scenario.Backpressure
-	Partitions   int
-	// Processes is how many processes have producers, each with a gate and a part of the bound.
+	// Processes is how many processes have producers, each with a gate and an equal part of the bound.
 	Processes int
-	// Share is this process's part of the bound; nil divides it equally.
-	Share backpressure.Share
 	// Doubt is how long a record that the client gave up may still reach the log.
 	Doubt time.Duration
 	Axis  *load.Axis
@@ -33,9 +30,8 @@ type gateConfig struct {
 }
 
 type gatekeeper struct {
-	cfg         gateConfig
-	gate        *backpressure.Gate
-	partitioned *backpressure.Partitioned
+	cfg  gateConfig
+	gate *backpressure.Gate
 
 	ended  atomic.Bool // keep has ended
 	mu     sync.Mutex  // guards bounds
@@ -55,20 +51,13 @@ func newGatekeeper(cfg gateConfig) (_ *gatekeeper, err error) {
 		OnChange: k.tell,
 	}
 	if cfg.Processes > 1 && b.Controller != "hysteresis" {
-		if gate.Share = cfg.Share; gate.Share == nil {
-			gate.Share = backpressure.Fixed(1 / float64(cfg.Processes))
-		}
+		gate.Share = backpressure.Fixed(1 / float64(cfg.Processes))
 		gate.Inherit = backpressure.NoInherit // a run's group is new
 	}
-	if b.Per == "partition" {
-		k.partitioned, err = backpressure.NewPartitioned(backpressure.PartitionedConfig{
-			Config: gate, Partitions: cfg.Partitions,
-			NewController: func() (backpressure.Controller, error) { return newController(b) },
-		})
-	} else if gate.Controller, err = newController(b); err == nil {
-		k.gate, err = backpressure.New(gate)
+	if gate.Controller, err = newController(b); err != nil {
+		return nil, err
 	}
-	if err != nil {
+	if k.gate, err = backpressure.New(gate); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -97,7 +86,7 @@ func (k *gatekeeper) admission(cfg *send.Config) {
 		return
 	}
 	b := k.cfg.Backpressure
-	cfg.Gate, cfg.Partitioned, cfg.TellOffsets = k.gate, k.partitioned, k.cfg.Processes > 1
+	cfg.Gate, cfg.TellOffsets = k.gate, k.cfg.Processes > 1
 	switch b.Excess {
 	case "shed":
 		cfg.Excess = backpressure.Shed
@@ -107,11 +96,7 @@ func (k *gatekeeper) admission(cfg *send.Config) {
 }
 
 func (k *gatekeeper) keep(ctx context.Context) {
-	watch := k.gate.Watch
-	if k.partitioned != nil {
-		watch = k.partitioned.Watch
-	}
-	_ = watch(ctx) // it fails only without a source
+	_ = k.gate.Watch(ctx) // it fails only without a source
 	k.ended.Store(true)
 	k.noteBound()
 }
@@ -123,30 +108,16 @@ func (k *gatekeeper) read(ctx context.Context) (backpressure.Reading, error) {
 
 // The mark comes first, so that the reading includes all records that the mark counts as complete.
 func (k *gatekeeper) poll(ctx context.Context) {
-	if k.partitioned != nil {
-		mark := k.partitioned.Mark()
-		if reading, err := k.cfg.Read(ctx); err != nil {
-			k.partitioned.Missed(err)
-		} else {
-			k.partitioned.Report(mark, reading)
-		}
+	mark := k.gate.Mark()
+	if reading, err := k.cfg.Read(ctx); err != nil {
+		k.gate.Missed(err)
 	} else {
-		mark := k.gate.Mark()
-		if reading, err := k.cfg.Read(ctx); err != nil {
-			k.gate.Missed(err)
-		} else {
-			k.gate.Report(mark, reading)
-		}
+		k.gate.Report(mark, reading)
 	}
 	k.noteBound()
 }
 
-func (k *gatekeeper) stats() backpressure.Stats {
-	if k.partitioned != nil {
-		return k.partitioned.Stats()
-	}
-	return k.gate.Stats()
-}
+func (k *gatekeeper) stats() backpressure.Stats { return k.gate.Stats() }
 
 func (k *gatekeeper) standing() snapshot.Gate {
 	s := k.stats()
@@ -156,14 +127,11 @@ func (k *gatekeeper) standing() snapshot.Gate {
 	}
 }
 
-// bound returns the bound of one partition if each partition has a gate; nil is unlimited.
+// bound returns nil if it is unlimited.
 func (k *gatekeeper) bound() *int64 {
 	bound := k.stats().Bound
 	if bound == backpressure.Unlimited {
 		return nil
-	}
-	if k.partitioned != nil {
-		bound /= int64(k.cfg.Partitions)
 	}
 	return &bound
 }
@@ -211,9 +179,6 @@ func (k *gatekeeper) tell(c backpressure.Change) {
 	data := map[string]any{"lag_records": c.Lag, "signal_age_ns": int64(c.Age), "open": c.Open}
 	if c.Bound != backpressure.Unlimited {
 		data["bound_records"] = c.Bound
-	}
-	if c.Partition != backpressure.WholeGate {
-		data["partition"] = c.Partition
 	}
 	k.cfg.Tell(result.Event{AtNs: k.cfg.Axis.Now(), Kind: "backpressure", What: gateWords[c.Kind], Reason: c.Reason,
 		Data: data})

@@ -29,7 +29,7 @@ func pressureOf(controller string) scenario.Backpressure {
 
 func TestEveryControllerOfAScenarioCanBeMade(t *testing.T) {
 	for _, controller := range []string{"hysteresis", "credit", "latency", "aimd", "gradient"} {
-		k, err := newGatekeeper(gateConfig{Backpressure: pressureOf(controller), Partitions: 3, Processes: 1, Axis: load.NewAxis(nil)})
+		k, err := newGatekeeper(gateConfig{Backpressure: pressureOf(controller), Processes: 1, Axis: load.NewAxis(nil)})
 		if err != nil || k == nil || k.gate == nil {
 			t.Errorf("%s: %+v, %v", controller, k, err)
 		}
@@ -44,22 +44,22 @@ func TestEveryControllerOfAScenarioCanBeMade(t *testing.T) {
 
 func TestAdmissionIsWhatTheScenarioSays(t *testing.T) {
 	b := pressureOf("credit")
-	b.Per, b.Excess = "partition", "degrade"
-	k, err := newGatekeeper(gateConfig{Backpressure: b, Partitions: 3, Processes: 2, Axis: load.NewAxis(nil)})
+	b.Excess = "degrade"
+	k, err := newGatekeeper(gateConfig{Backpressure: b, Processes: 2, Axis: load.NewAxis(nil)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var cfg send.Config
 	k.admission(&cfg)
-	if cfg.Gate != nil || cfg.Partitioned.Partitions() != 3 || !cfg.TellOffsets || cfg.Excess != backpressure.Degrade || cfg.Keep != 10 {
+	if cfg.Gate == nil || !cfg.TellOffsets || cfg.Excess != backpressure.Degrade || cfg.Keep != 10 {
 		t.Errorf("the producers are made with %+v", cfg)
 	}
-	if cfg.Partitioned.Admit(0, 1) != 0 {
+	if cfg.Gate.Admit(1) != 0 {
 		t.Error("a gate with a bound admits a record before it knows the lag")
 	}
 	cfg = send.Config{}
 	(*gatekeeper)(nil).admission(&cfg)
-	if cfg.Gate != nil || cfg.Partitioned != nil || cfg.Excess != backpressure.Defer {
+	if cfg.Gate != nil || cfg.Excess != backpressure.Defer {
 		t.Errorf("without a gate the producers are made with %+v", cfg)
 	}
 }
@@ -67,7 +67,7 @@ func TestAdmissionIsWhatTheScenarioSays(t *testing.T) {
 func TestBoundIsTheProcessesPart(t *testing.T) {
 	axis := load.NewAxis(nil)
 	k, err := newGatekeeper(gateConfig{
-		Backpressure: pressureOf("credit"), Partitions: 1, Processes: 2, Axis: axis,
+		Backpressure: pressureOf("credit"), Processes: 2, Axis: axis,
 		Read: func(context.Context) (backpressure.Reading, error) {
 			return observe.GateReading("t", []probe.Lag{{Committed: []int64{100}, Ends: []int64{700}}}, nil), nil
 		},
@@ -103,7 +103,7 @@ func TestGateThatCannotSee(t *testing.T) {
 			)
 			axis := load.NewAxis(nil)
 			k, err := newGatekeeper(gateConfig{
-				Backpressure: b, Partitions: 1, Processes: 1, Axis: axis,
+				Backpressure: b, Processes: 1, Axis: axis,
 				Read: func(context.Context) (backpressure.Reading, error) {
 					mu.Lock()
 					defer mu.Unlock()

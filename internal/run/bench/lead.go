@@ -161,10 +161,6 @@ func (l *leader) pulse(p result.Pulse) {
 type PulseWatcher interface{ Pulse(result.Pulse) }
 
 func (l *leader) makePlan(ctx context.Context) (Plan, error) {
-	shares, err := l.createShares(ctx)
-	if err != nil {
-		return Plan{}, err
-	}
 	as, err := l.cfg.Scenario.Marshal()
 	if err != nil {
 		return Plan{}, fmt.Errorf("writing the resolved scenario: %w", err)
@@ -176,7 +172,7 @@ func (l *leader) makePlan(ctx context.Context) (Plan, error) {
 	return Plan{
 		RunID: l.runID, Session: l.cfg.Fleet.Session(), Scenario: as, Asked: asked, Driver: l.cfg.Driver.Name(),
 		Topic: l.topic.Name, Partitions: l.topic.Partitions, Existing: l.topic.Existing, Groups: l.groupIDs,
-		From: l.from, ReadTo: l.readTo, Shares: shares, Parts: l.cfg.Fleet.Parts(),
+		From: l.from, ReadTo: l.readTo, Parts: l.cfg.Fleet.Parts(),
 		Placement: Placed(l.cfg.Scenario, l.cfg.Fleet.Placement()),
 		Senders:   l.cfg.Fleet.Senders(),
 		Cluster:   clusterOf(l.cfg), Tool: l.cfg.Tool, Expected: l.cfg.Expected, Warnings: l.warnings,

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"kafkabench.example/kafka-bench/backpressure/sharelog"
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
@@ -53,10 +52,8 @@ type base struct {
 // Only the goroutine of Run uses the fields of run, unless a block says otherwise.
 type run struct {
 	base
-	shares    cluster.Topic // where processes divide the bound, if they do
 	lagReader *probe.LagReader
-	own       *gatekeeper      // of this process; nil if it has none
-	share     *sharelog.Member // of the bound by demand; nil if fixed
+	own       *gatekeeper // of this process; nil if it has none
 	arrivals  arrival.Process
 	corpus    *payload.Corpus
 	keys      *payload.Keys
@@ -351,7 +348,6 @@ func (r *run) release() {
 	if err := r.cells.close(); err != nil {
 		r.leftBehind = append(r.leftBehind, err)
 	}
-	r.leaveShares()
 	if r.lagReader != nil {
 		r.lagReader.Close()
 	}

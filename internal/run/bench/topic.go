@@ -134,12 +134,6 @@ func (r *run) removeTopic() {
 			r.leftBehind = append(r.leftBehind, fmt.Errorf("the run's topic %s was not deleted: %w", r.topic.Name, err))
 		}
 	}
-	if r.shares.Name != "" {
-		if err := r.admin.DeleteTopic(ctx, r.shares); err != nil {
-			r.leftBehind = append(r.leftBehind,
-				fmt.Errorf("the topic of the shares %s was not deleted: %w", r.shares.Name, err))
-		}
-	}
 	if r.grouped && !r.cfg.KeepTopics {
 		for _, id := range r.groupIDs {
 			err := r.deleteGroup(ctx, id)

@@ -3,14 +3,12 @@ package bench
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"kafkabench.example/kafka-bench/backpressure"
-	"kafkabench.example/kafka-bench/backpressure/sharelog"
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
@@ -55,7 +53,6 @@ type worker struct {
 	mu     sync.Mutex
 	gate   *gatekeeper
 	lag    *workerLag
-	share  *sharelog.Member
 	keeper sync.WaitGroup
 }
 
@@ -122,22 +119,12 @@ func (w *worker) makeGate(s scenario.Scenario, a remote.Assignment, let access.A
 		return nil, err
 	}
 	cfg := gateConfig{
-		Backpressure: s.Backpressure, Partitions: a.Partitions, Processes: a.Parts,
+		Backpressure: s.Backpressure, Processes: a.Parts,
 		Doubt: time.Duration(s.Load.DeliveryTimeout), Axis: axis, Read: lag.read, Tell: w.service.Tell,
-	}
-	var share *sharelog.Member
-	if a.Shares != "" {
-		if share, err = w.joinShares(s, a, let, lag); err != nil {
-			return nil, err
-		}
-		cfg.Share = share
 	}
 	gate, err := newGatekeeper(cfg)
 	if err != nil {
 		return nil, err
-	}
-	if share != nil {
-		share.Attach(gate.gate)
 	}
 	gate.poll(w.ctx)
 	return gate, w.hold(func() { w.gate = gate })
@@ -153,43 +140,6 @@ func (w *worker) hold(keep func()) error {
 	}
 	keep()
 	return nil
-}
-
-// The reason why joining failed must arrive before the run's request times out.
-const joinTimeout = remote.OpenTimeout / 2
-
-func (w *worker) joinShares(s scenario.Scenario, a remote.Assignment, let access.Access,
-	lag *workerLag) (*sharelog.Member, error) {
-	member, err := joinShares(w.ctx, s, sharelog.Config{
-		Brokers: a.Brokers, Client: let.Options(), Topic: a.Shares,
-		Bound: a.RunID, Member: fmt.Sprintf("process %d", a.Part), Source: backpressure.SourceFunc(lag.read),
-	}, func(e result.Event) {
-		e.AtNs = lag.axis.Now()
-		w.service.Tell(e)
-	})
-	if err != nil {
-		return nil, err
-	}
-	if err := w.hold(func() { w.share = member }); err != nil {
-		return nil, errors.Join(err, member.Close())
-	}
-	return member, nil
-}
-
-func joinShares(ctx context.Context, s scenario.Scenario, cfg sharelog.Config, tell func(result.Event)) (*sharelog.Member,
-	error) {
-	joining, cancel := context.WithTimeout(ctx, joinTimeout)
-	defer cancel()
-	cfg.Records, cfg.Grace = s.Backpressure.MaxLag, time.Duration(s.Load.DeliveryTimeout)
-	cfg.OnChange = func(c sharelog.Change) {
-		tell(result.Event{Kind: "backpressure", What: "share " + string(c.Kind), Reason: c.Reason,
-			Data: map[string]any{"member": c.Member, "part": c.Part, "members": c.Members}})
-	}
-	member, err := sharelog.Join(joining, cfg)
-	if err != nil {
-		return nil, fmt.Errorf("taking part in the shared bound: %w", err)
-	}
-	return member, nil
 }
 
 func (w *worker) deliver(positions []int64) {
@@ -211,23 +161,13 @@ func (w *worker) keepGate() {
 // After ctx has ended, neither hold nor keepGate adds anything any more.
 func (w *worker) close() {
 	w.mu.Lock()
-	gate, lag, share := w.gate, w.lag, w.share
+	lag := w.lag
 	w.mu.Unlock()
 	w.keeper.Wait()
-	if share != nil {
-		leave, cancel := context.WithTimeout(context.Background(), leaveTimeout)
-		if gate != nil {
-			gate.poll(leave) // a last time: committed records are not outstanding
-		}
-		_ = share.Leave(leave) // on an error the others notice it later
-		cancel()
-	}
 	if lag != nil {
 		lag.reader.Close()
 	}
 }
-
-const leaveTimeout = time.Second
 
 type workerLag struct {
 	reader *probe.LagReader

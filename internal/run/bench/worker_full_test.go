@@ -101,8 +101,8 @@ func TestProcessWhoseRunIsGone(t *testing.T) {
 	client := rpc.NewClient(pipes{hear, tell})
 	call := client.Go(remote.PartName+".Open", remote.Opening{Assignment: remote.Assignment{
 		Version: remote.Version, Driver: "franz-go", Brokers: []string{silent.Addr().String()},
-		Scenario: []byte("name: gone\nload: {rate: 100/s, producers: 3, processes: 3}\nbackpressure: {controller: credit, max_lag: 1000, share: demand}\n"),
-		RunID:    "r", Topic: "t", Partitions: 1, Groups: []string{"g"}, Consumed: true, Shares: "shares",
+		Scenario: []byte("name: gone\nload: {rate: 100/s, producers: 3, processes: 3}\nbackpressure: {controller: credit, max_lag: 1000}\n"),
+		RunID:    "r", Topic: "t", Partitions: 1, Groups: []string{"g"}, Consumed: true,
 		Parts: 3, Workers: []int{0},
 	}}, new(remote.Opened), nil)
 	conn, err := silent.Accept() // from now on the worker waits

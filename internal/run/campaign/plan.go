@@ -250,9 +250,13 @@ func Saved(c *result.Campaign) (Plan, error) {
 }
 
 // SavedScenario returns the scenario of a recorded cell. A setting that is newer than the recording
-// has its default.
+// has its default; one that scenarios no longer have is left out.
 func SavedScenario(cell result.Cell) (scenario.Scenario, error) {
-	text, err := json.Marshal(cell.Scenario)
+	settings, err := cell.Scenario.WithoutFormer()
+	if err != nil {
+		return scenario.Scenario{}, fmt.Errorf("cell %s: %w", cell.Name, err)
+	}
+	text, err := json.Marshal(settings)
 	if err != nil {
 		return scenario.Scenario{}, fmt.Errorf("cell %s: %w", cell.Name, err)
 	}

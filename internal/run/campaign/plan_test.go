@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -198,6 +199,32 @@ func TestSavedPlan(t *testing.T) {
 	}
 	if planned(got) != planned(p) || got.Name != p.Name || got.Order != p.Order {
 		t.Errorf("read %s %s: %s", got.Name, got.Order, planned(got))
+	}
+}
+
+// A campaign that was recorded with keys that scenarios no longer have is resumed if runs do the same now.
+func TestSavedScenarioOfFormerKeys(t *testing.T) {
+	now, err := result.SettingsOf(scenario.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for share, want := range map[string]string{"static": "", "demand": "backpressure.share: unknown key"} {
+		former := strings.Replace(string(text), `"backpressure":{`, `"backpressure":{"per":"topic","share":"`+share+`",`, 1)
+		var cell result.Cell
+		if err := json.Unmarshal([]byte(former), &cell.Scenario); err != nil || cell.Scenario.Get("backpressure.share") != share {
+			t.Fatalf("%v: %s", err, former)
+		}
+		s, err := SavedScenario(cell)
+		switch {
+		case want == "" && (err != nil || !reflect.DeepEqual(s, scenario.Defaults())):
+			t.Errorf("%s: %+v, %v", share, s, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: %v, want %q", share, err, want)
+		}
 	}
 }
 

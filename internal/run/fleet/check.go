@@ -32,8 +32,6 @@ func Check(s scenario.Scenario, of, senders int, placement string) error {
 	refuse(s.Backpressure.Gates() && s.Backpressure.MaxLag > 0 && s.Backpressure.MaxLag < int64(of),
 		"backpressure.max_lag: %d records divided by %d agents is no record for some of them; give at least %d",
 		s.Backpressure.MaxLag, of, of)
-	refuse(s.Backpressure.Gates() && s.Backpressure.Per == "partition" && of > 1,
-		"backpressure.per partition: agents share one bound, that of the topic; leave it out")
 	send, receive, who := of, of, "agents"
 	fewer := func(key string, n, of int) {
 		refuse(n > 0 && n < of, "%s: %d are fewer than the %d %s, each of which needs one; give at least %d", key, n, of, who, of)

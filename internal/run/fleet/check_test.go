@@ -22,7 +22,6 @@ func TestCheck(t *testing.T) {
 			[]string{"load.processes: ", "set it to 1", "consume.processes: ", "set it to 1", "consume.cpu: ", "leave it out", "consume.memory: ", "leave it out"}},
 		{ample + "backpressure: {controller: credit, max_lag: 1000, signal: delivered}", bench.Own, []string{"backpressure.signal delivered: ", "set it to committed"}},
 		{ample + "backpressure: {controller: credit, max_lag: 3}", bench.Own, []string{"backpressure.max_lag: ", "give at least 4"}},
-		{ample + "backpressure: {controller: credit, max_lag: 1000, per: partition}", bench.Own, []string{"backpressure.per partition: ", "leave it out"}},
 		{"topic: {partitions: 3}\nload: {producers: 3}\nconsume: {consumers: 2}", bench.Own,
 			[]string{"load.producers: 3 are fewer than the 4 agents", "give at least 4", "consume.consumers: 2", "give at least 4", "topic.partitions: 3", "give at least 4"}},
 		{"topic: {existing: orders}\nload: {producers: 0}\nconsume: {consumers: 8}", bench.Apart, []string{"load.producers: --senders", "give at least 1"}},

@@ -141,8 +141,7 @@ func TestAgentsKeepTheBound(t *testing.T) {
 		controller string
 		most       int64 // the most lag
 	}{
-		"static":     {"controller: credit, share: static", bound},
-		"demand":     {"controller: credit, share: demand", bound},
+		"credit":     {"controller: credit", bound},
 		"hysteresis": {"controller: hysteresis, excess: shed", 2 * bound}, // overshoots until the next reading
 	} {
 		t.Run(name, func(t *testing.T) {

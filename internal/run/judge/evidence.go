@@ -148,8 +148,8 @@ type Lag struct {
 // LagPeak is the highest lag of the topic and of one partition. AtLeast is the highest lower bound
 // of the lag; nil if that was not read.
 type LagPeak struct {
-	Records, Partition int64
-	AtLeast            *LagPeak
+	Records int64
+	AtLeast *LagPeak
 }
 
 // Faults are the faults of the scenario.

@@ -73,7 +73,7 @@ func (e *Evidence) backpressure(sent snapshot.Sent) *result.Backpressure {
 	b, gate := s.Backpressure, e.End.Gate.Sub(e.Start.Gate)
 	out := &result.Backpressure{
 		Controller: b.Controller, Excess: b.Excess, MaxLag: b.MaxLag, ResumeLag: b.ResumeLag,
-		TargetNs: int64(b.Target), Signal: b.Signal, Per: b.Per, PollNs: int64(b.Poll),
+		TargetNs: int64(b.Target), Signal: b.Signal, PollNs: int64(b.Poll),
 		Decisions: gate.Changes, ClosedS: gate.Closed.Seconds(), BlindS: gate.Blind.Seconds(), Refused: gate.Refused,
 		Shed: &result.ShedCounts{
 			ByGate: sent.ShedByGate, ByQueue: sent.ShedByQueue, ByDegrade: sent.ShedByDegrade,
@@ -89,7 +89,7 @@ func (e *Evidence) backpressure(sent snapshot.Sent) *result.Backpressure {
 		out.BoundRecords = (*result.Bound)(e.Sent.Gate.InWindow)
 	}
 	if s.Load.Processes > 1 {
-		out.Processes, out.Share = s.Load.Processes, b.Share
+		out.Processes = s.Load.Processes
 	}
 	return out
 }
@@ -100,10 +100,6 @@ func (e *Evidence) peakToBound(peak *LagPeak) *float64 {
 	if peak == nil || b.Controller != "credit" && b.Controller != "hysteresis" {
 		return nil
 	}
-	records := peak.Records
-	if b.Per == "partition" {
-		records = peak.Partition
-	}
-	ratio := float64(records) / float64(b.MaxLag)
+	ratio := float64(peak.Records) / float64(b.MaxLag)
 	return &ratio
 }

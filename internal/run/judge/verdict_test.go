@@ -169,29 +169,27 @@ func TestWaitingOfConfinedConsumersIsAWarning(t *testing.T) {
 }
 
 func TestPeakToBound(t *testing.T) {
-	peak := &LagPeak{Records: 1500, Partition: 250, AtLeast: &LagPeak{Records: 1250, Partition: 125}}
+	peak := &LagPeak{Records: 1500, AtLeast: &LagPeak{Records: 1250}}
 	for _, c := range []struct {
-		controller, per string
-		peak            *LagPeak
-		want            float64
+		controller string
+		peak       *LagPeak
+		want       float64
 	}{
-		{"credit", "topic", peak, 1.5},
-		{"credit", "partition", peak, 0.25},
-		{"hysteresis", "topic", peak, 1.5},
-		{"latency", "topic", peak, -1},
-		{"credit", "topic", nil, -1},
-		{"credit", "topic", peak.AtLeast, 1.25},
-		{"credit", "partition", peak.AtLeast, 0.125},
-		{"credit", "topic", peak.AtLeast.AtLeast, -1},
+		{"credit", peak, 1.5},
+		{"hysteresis", peak, 1.5},
+		{"latency", peak, -1},
+		{"credit", nil, -1},
+		{"credit", peak.AtLeast, 1.25},
+		{"credit", peak.AtLeast.AtLeast, -1},
 	} {
 		e := &Evidence{}
-		e.Scenario.Backpressure = scenario.Backpressure{Controller: c.controller, MaxLag: 1000, Per: c.per}
+		e.Scenario.Backpressure = scenario.Backpressure{Controller: c.controller, MaxLag: 1000}
 		got := -1.0
 		if ratio := e.peakToBound(c.peak); ratio != nil {
 			got = *ratio
 		}
 		if got != c.want {
-			t.Errorf("%s per %s: %v, want %v", c.controller, c.per, got, c.want)
+			t.Errorf("%s: %v, want %v", c.controller, got, c.want)
 		}
 	}
 }

@@ -174,13 +174,11 @@ func (l *Lag) keep(reading lagReading) {
 		l.window = &judge.LagPeak{}
 	}
 	l.window.Records = max(l.window.Records, reading.Records)
-	l.window.Partition = max(l.window.Partition, slices.Max(reading.Partitions))
 	if l.Others {
 		if l.window.AtLeast == nil {
 			l.window.AtLeast = &judge.LagPeak{}
 		}
 		l.window.AtLeast.Records = max(l.window.AtLeast.Records, least.AtLeast)
-		l.window.AtLeast.Partition = max(l.window.AtLeast.Partition, slices.Max(least.AtLeastPartitions))
 	}
 }
 

@@ -23,7 +23,6 @@ type Assignment struct {
 	Partitions int      // of the topic
 	Groups     []string // that consume and commit; none without consumers
 	Consumed   bool     // the run has consumers
-	Shares     string   // topic for dividing the lag bound among processes; "" if undivided
 
 	Workers []int // the numbers of the part's workers
 
