@@ -137,7 +137,7 @@ fuzz: ## each fuzz target with so many inputs (FUZZ=20000)
 	  done; done
 
 perf: tool ## the benchmarks: hot paths, and the tool against bare clients on a real Kafka (DATA=/dev/shm/kafka)
-	$(GO) test -run '^$$' -bench . -benchmem ./backpressure/... ./internal/load/receive ./internal/run/fleet ./internal/plan/arrival ./internal/plan/payload ./internal/measure/... ./kmq/...
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/lagcontrol ./internal/load/receive ./internal/run/fleet ./internal/plan/arrival ./internal/plan/payload ./internal/measure/... ./kmq/...
 	$(GO) run ./internal/project/perf $(if $(DATA),-data $(DATA))
 
 proof: bin/tools/proof ## everything that takes hours, in groups that need not run twice (SINCE=REF, ONLY=truth,plant, FRESH=1, LIST=1)

@@ -19,16 +19,19 @@ import (
 // come first. For single packages, walls decides.
 var floors = map[string][]string{
 	// Public: other programs import these two.
-	"backpressure": {},
+	"backpressure": {"internal/lagcontrol"},
 	"kmq":          {},
+
+	// The gate's core, for backpressure and for a run's own controllers.
+	"internal/lagcontrol": {},
 
 	"internal/plan":    {},
 	"internal/measure": {},
 	"internal/result":  {"internal/plan", "internal/measure"},
 	"internal/kafka":   {"internal/plan"},
-	"internal/load":    {"backpressure", "internal/plan", "internal/measure", "internal/result", "internal/kafka"},
+	"internal/load":    {"internal/lagcontrol", "internal/plan", "internal/measure", "internal/result", "internal/kafka"},
 	"internal/run": {
-		"backpressure", "kmq", "internal/plan", "internal/measure", "internal/result", "internal/kafka", "internal/load",
+		"internal/lagcontrol", "kmq", "internal/plan", "internal/measure", "internal/result", "internal/kafka", "internal/load",
 	},
 	"internal/show": {"internal/plan", "internal/measure", "internal/result"},
 	"cmd": {
@@ -45,12 +48,11 @@ const workshop = "internal/project"
 //
 // The order is that of floors.
 var walls = map[string][]string{
-	// Public: nothing from internal.
-	"backpressure": {},
-	// What an application needs to use the gate.
-	"backpressure/kadmlag":  {"backpressure"},
-	"backpressure/kgogate":  {"backpressure"},
+	// Public: from internal only the gate's core.
+	"backpressure":          {"internal/lagcontrol"},
+	"backpressure/kgogate":  {"backpressure", "internal/lagcontrol"},
 	"backpressure/promgate": {"backpressure"},
+	"internal/lagcontrol":   {},
 
 	// What is below kmq/internal is the queue's own.
 	"kmq": {
@@ -122,9 +124,10 @@ var walls = map[string][]string{
 	"internal/kafka/probe":             {"internal/kafka/access"},
 	"internal/load":                    {"internal/kafka/driver", "internal/measure/snapshot"},
 	"internal/load/send": {
-		"backpressure", "internal/load", "internal/kafka/driver", "internal/measure/latency", "internal/measure/ledger",
+		"internal/lagcontrol", "internal/load", "internal/kafka/driver", "internal/measure/latency", "internal/measure/ledger",
 		"internal/measure/snapshot", "internal/plan/arrival", "internal/plan/payload",
 	},
+	"internal/load/controller": {"internal/lagcontrol"},
 	"internal/load/receive": {
 		"internal/load", "internal/kafka/driver", "internal/measure/latency", "internal/measure/ledger",
 		"internal/measure/snapshot", "internal/plan/payload",
@@ -135,7 +138,7 @@ var walls = map[string][]string{
 	},
 
 	"internal/run/remote": {
-		"backpressure", "internal/kafka/access", "internal/kafka/driver", "internal/kafka/probe", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/receive", "internal/load/send",
+		"internal/lagcontrol", "internal/kafka/access", "internal/kafka/driver", "internal/kafka/probe", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/receive", "internal/load/send",
 		"internal/result", "internal/plan/scenario",
 	},
 
@@ -156,14 +159,14 @@ var walls = map[string][]string{
 	},
 
 	"internal/run/observe": {
-		"backpressure", "internal/kafka/cluster", "internal/kafka/probe", "internal/load", "internal/measure/latency",
+		"internal/lagcontrol", "internal/kafka/cluster", "internal/kafka/probe", "internal/load", "internal/measure/latency",
 		"internal/measure/snapshot", "internal/plan/scenario", "internal/plan/unit", "internal/result",
 		"internal/run/judge", "internal/run/remote",
 	},
 
 	"internal/run/bench": {
 		"internal/run/judge", "internal/run/observe", "internal/result/bottleneck", "internal/kafka/confine", "internal/run/fault",
-		"backpressure", "kmq", "internal/kafka/driver/meter", "internal/run/remote", "internal/kafka/access", "internal/plan/arrival", "internal/kafka/cluster", "internal/kafka/driver",
+		"internal/lagcontrol", "internal/load/controller", "kmq", "internal/kafka/driver/meter", "internal/run/remote", "internal/kafka/access", "internal/plan/arrival", "internal/kafka/cluster", "internal/kafka/driver",
 		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/queued", "internal/load/receive", "internal/load/send", "internal/plan/payload",
 		"internal/kafka/probe", "internal/kafka/runname", "internal/result", "internal/plan/native", "internal/plan/scenario", "internal/plan/unit",
 	},
@@ -369,9 +372,11 @@ func TestPurePackagesKnowNoKafkaClient(t *testing.T) {
 
 func TestBackpressureStandsAlone(t *testing.T) {
 	// Other programs' producers import it, so it must add no dependencies.
-	for _, path := range packages(t)["backpressure"] {
-		if strings.Contains(path, ".") {
-			t.Errorf("backpressure imports %s", path)
+	for _, name := range []string{"backpressure", "internal/lagcontrol"} {
+		for _, path := range packages(t)[name] {
+			if strings.Contains(path, ".") {
+				t.Errorf("%s imports %s", name, path)
+			}
 		}
 	}
 }

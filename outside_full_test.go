@@ -31,20 +31,14 @@ import (
 )
 
 func main() {
-	credit, err := backpressure.NewCredit(100)
-	if err != nil {
-		panic(err)
-	}
-	gate, err := backpressure.New(backpressure.Config{Controller: credit})
-	if err != nil {
-		panic(err)
-	}
 	client, err := kgo.NewClient(kgo.RequiredAcks(kgo.NoAck()), kgo.DisableIdempotentWrite())
 	if err != nil {
 		panic(err)
 	}
 	defer client.Close()
-	_, err = kgogate.New(client, gate, kgogate.Config{})
+	_, err = kgogate.Open(context.Background(), client, kgogate.Config{
+		Group: "billing", Topics: []string{"orders"}, Gate: backpressure.Config{Controller: backpressure.Credit{MaxLag: 100}},
+	})
 	fmt.Println("kgogate refuses a client without acknowledgements:", err != nil)
 	_, err = kmq.Open(context.Background(), kmq.Config{})
 	fmt.Println("kmq refuses an empty config:", errors.Is(err, kmq.ErrConfig))
@@ -95,8 +89,8 @@ func publish(t *testing.T, dir, module string) {
 	}
 	defer archive.Close()
 	files := zip.NewWriter(archive)
-	// The two packages import nothing else of the module (TestWalls).
-	for _, part := range []string{"go.mod", "backpressure", "kmq"} {
+	// The public packages import nothing else of the module (TestWalls).
+	for _, part := range []string{"go.mod", "backpressure", "kmq", "internal/lagcontrol"} {
 		err := filepath.WalkDir(part, func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {
 				return err

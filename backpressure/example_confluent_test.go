@@ -13,20 +13,16 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// A pipe passes messages to the producer's channel as the gate admits them, and a reader of the
-// producer's events reports to the gate. The cluster is librdkafka's mock.
-func ExamplePipe_confluent() {
-	credit, err := backpressure.NewCredit(1000)
+// Each message waits for the gate before Produce, and a reader of the producer's events reports to the
+// gate. The cluster is librdkafka's mock.
+func ExampleGate_confluent() {
+	ctx := context.Background()
+	gate, err := backpressure.Open(ctx, backpressure.Config{Controller: backpressure.Credit{MaxLag: 1000}, Source: lagOf(0)})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	gate, err := backpressure.New(backpressure.Config{Controller: credit})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	gate.Report(gate.Mark(), backpressure.Reading{}) // with Config.Source: go gate.Watch(ctx)
+	defer gate.Close()
 
 	cluster, err := kafka.NewMockCluster(1)
 	if err != nil {
@@ -57,28 +53,27 @@ func ExamplePipe_confluent() {
 	})
 
 	topic := "orders"
-	messages := make(chan *kafka.Message)
-	go func() {
-		defer close(messages)
-		for i := range 3 {
-			messages <- &kafka.Message{
-				TopicPartition: kafka.TopicPartition{Topic: &topic, Partition: kafka.PartitionAny},
-				Value:          fmt.Append(nil, i),
-			}
+	for i := range 3 {
+		if err := gate.Acquire(ctx, 1); err != nil {
+			fmt.Println(err)
+			return
 		}
-	}()
-	out := producer.ProduceChannel() //nolint:staticcheck // deprecated, and in use; a goroutine that calls Produce reads a channel as well
-	err = backpressure.Pipe(context.Background(), gate, messages, out, backpressure.PipeConfig[*kafka.Message]{
-		Excess: backpressure.Defer,
-	})
-	for gate.Stats().Settled < gate.Stats().Admitted { // the channel may still hold messages
+		if err := producer.Produce(&kafka.Message{
+			TopicPartition: kafka.TopicPartition{Topic: &topic, Partition: kafka.PartitionAny},
+			Value:          fmt.Append(nil, i),
+		}, nil); err != nil {
+			gate.Done(1) // refused: it will never be in the log
+			fmt.Println(err)
+		}
+	}
+	for gate.Stats().Settled < gate.Stats().Admitted { // the client may still hold messages
 		producer.Flush(100)
 	}
 	producer.Close()
 	reports.Wait()
 	s := gate.Stats()
-	fmt.Println("admitted", s.Admitted, "of known fate", s.Settled, err)
-	// Output: admitted 3 of known fate 3 <nil>
+	fmt.Println("admitted", s.Admitted, "of known fate", s.Settled)
+	// Output: admitted 3 of known fate 3
 }
 
 func tellGate(gate *backpressure.Gate, m *kafka.Message) {

@@ -12,20 +12,16 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// A pipe passes messages to the producer's input as the gate admits them, and a reader of the
+// Each message waits for the gate before it goes into the producer's input, and a reader of the
 // producer's two report channels calls the gate. The producer is sarama's mock.
-func ExamplePipe_sarama() {
-	credit, err := backpressure.NewCredit(1000)
+func ExampleGate_sarama() {
+	ctx := context.Background()
+	gate, err := backpressure.Open(ctx, backpressure.Config{Controller: backpressure.Credit{MaxLag: 1000}, Source: lagOf(0)})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	gate, err := backpressure.New(backpressure.Config{Controller: credit})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	gate.Report(gate.Mark(), backpressure.Reading{}) // with Config.Source: go gate.Watch(ctx)
+	defer gate.Close()
 
 	config := sarama.NewConfig()
 	config.Producer.RequiredAcks = sarama.WaitForAll
@@ -50,21 +46,18 @@ func ExamplePipe_sarama() {
 		}
 	})
 
-	messages := make(chan *sarama.ProducerMessage)
-	go func() {
-		defer close(messages)
-		for i := range 3 {
-			messages <- &sarama.ProducerMessage{Topic: "orders", Value: sarama.StringEncoder(fmt.Sprint(i))}
+	for i := range 3 {
+		if err := gate.Acquire(ctx, 1); err != nil {
+			fmt.Println(err)
+			return
 		}
-	}()
-	err = backpressure.Pipe(context.Background(), gate, messages, producer.Input(), backpressure.PipeConfig[*sarama.ProducerMessage]{
-		Excess: backpressure.Defer,
-	})
+		producer.Input() <- &sarama.ProducerMessage{Topic: "orders", Value: sarama.StringEncoder(fmt.Sprint(i))}
+	}
 	producer.AsyncClose()
 	reports.Wait()
 	s := gate.Stats()
-	fmt.Println("admitted", s.Admitted, "of known fate", s.Settled, err)
-	// Output: admitted 3 of known fate 2 <nil>
+	fmt.Println("admitted", s.Admitted, "of known fate", s.Settled)
+	// Output: admitted 3 of known fate 2
 }
 
 type printer struct{}

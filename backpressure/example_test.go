@@ -13,16 +13,13 @@ import (
 )
 
 // A gate needs a controller and a source of the lag. Here the source is two counters; for a Kafka
-// consumer group, use package kadmlag.
+// consumer group, use package kgogate.
 func Example() {
 	var written, committed atomic.Int64
-	credit, err := backpressure.NewCredit(100)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	gate, err := backpressure.New(backpressure.Config{
-		Controller: credit,
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	gate, err := backpressure.Open(ctx, backpressure.Config{
+		Controller: backpressure.Credit{MaxLag: 100},
 		Interval:   5 * time.Millisecond,
 		Source: backpressure.SourceFunc(func(context.Context) (backpressure.Reading, error) {
 			done := committed.Load() // first: then the lag is never understated
@@ -33,10 +30,9 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	var all sync.WaitGroup
-	all.Go(func() { _ = gate.Watch(ctx) })
-	all.Go(func() { // the consumers: 20 records at a time
+	defer gate.Close()
+	var consumers sync.WaitGroup
+	consumers.Go(func() { // 20 records at a time
 		for ctx.Err() == nil {
 			committed.Add(min(20, written.Load()-committed.Load()))
 			time.Sleep(time.Millisecond)
@@ -53,27 +49,28 @@ func Example() {
 		peak = max(peak, written.Load()-committed.Load())
 	}
 	stop()
-	all.Wait()
+	consumers.Wait()
 	fmt.Println("sent", written.Load(), "records, the lag stayed within the bound:", peak <= 100)
 	// Output: sent 1000 records, the lag stayed within the bound: true
 }
 
-// TryAcquire does not wait: the application decides about a refused record.
-func ExampleGate_TryAcquire() {
-	credit, err := backpressure.NewCredit(3)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	gate, err := backpressure.New(backpressure.Config{Controller: credit})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	readLag := func() backpressure.Reading { return backpressure.Reading{Lag: 1} }
-	mark := gate.Mark()
-	gate.Report(mark, readLag())
+// lagOf is a source whose lag does not change.
+func lagOf(records int64) backpressure.Source {
+	return backpressure.SourceFunc(func(context.Context) (backpressure.Reading, error) {
+		return backpressure.Reading{Lag: records}, nil
+	})
+}
 
+// TryAcquire does not wait: the application decides about a refused record.
+func ExampleGate() {
+	gate, err := backpressure.Open(context.Background(), backpressure.Config{
+		Controller: backpressure.Credit{MaxLag: 3}, Source: lagOf(1),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gate.Close()
 	sent, shed := 0, 0
 	for range 5 {
 		if gate.TryAcquire(1) {
@@ -86,105 +83,104 @@ func ExampleGate_TryAcquire() {
 	// Output: sent 2 shed 3
 }
 
+// With credit the lag never exceeds the bound, so a backlog from before closes the gate.
+func ExampleCredit() {
+	gate, err := backpressure.Open(context.Background(), backpressure.Config{
+		Controller: backpressure.Credit{MaxLag: 5000}, Source: lagOf(6000),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gate.Close()
+	fmt.Println(gate.TryAcquire(1), "with a bound of", gate.Stats().Bound)
+	// Output: false with a bound of 5000
+}
+
+// A latency controller keeps the time from admission to consumer near a target. Its bound is what
+// the consumers can take in that time; it begins with Start.
+func ExampleLatency() {
+	gate, err := backpressure.Open(context.Background(), backpressure.Config{
+		Controller: backpressure.Latency{Target: 250 * time.Millisecond, MaxLag: 50_000, Start: 200}, Source: lagOf(0),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gate.Close()
+	fmt.Println("until the first commit, a bound of", gate.Stats().Bound)
+	// Output: until the first commit, a bound of 200
+}
+
 // A gate logs its changes with the reason, and calls OnChange for counters and alerts.
-func ExampleConfig_logger() {
-	withoutTime := func(_ []string, a slog.Attr) slog.Attr {
+func ExampleChange() {
+	withoutTimes := func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey || a.Key == "age" {
 			return slog.Attr{}
 		}
 		return a
 	}
-	hysteresis, err := backpressure.NewHysteresis(5000, 1000)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	gate, err := backpressure.New(backpressure.Config{
-		Controller: hysteresis,
-		Logger:     slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: withoutTime})),
-		OnChange:   func(c backpressure.Change) { fmt.Println("alert:", c.Kind) },
+	gate, err := backpressure.Open(context.Background(), backpressure.Config{
+		Controller: backpressure.Credit{MaxLag: 5000}, Source: lagOf(0),
+		Logger:   slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: withoutTimes})),
+		OnChange: func(c backpressure.Change) { fmt.Println("alert:", c.Kind) },
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, lag := range []int64{300, 6000, 4000, 900} {
-		gate.Report(gate.Mark(), backpressure.Reading{Lag: lag})
-	}
+	gate.TryAcquire(2)
+	gate.Done(2)
+	gate.Done(1)                       // a mistake: this record was reported already
+	time.Sleep(500 * time.Millisecond) // the gate reports it with the next reading
+	gate.Close()
 	// Output:
-	// alert: closed
-	// level=INFO msg="backpressure closed" open=false lag_records=6000 reason="lag 6000 is above 5000"
-	// alert: opened
-	// level=INFO msg="backpressure opened" open=true lag_records=900 reason="lag 900 is below 1000"
+	// alert: misused
+	// level=WARN msg="backpressure misused" open=true lag_records=0 reason="Done and Unsure reported 1 more records than were admitted: report each record once, or the lag may exceed the bound" bound_records=5000
 }
 
 // Four equal processes keep a bound of 8000 together without communication: each keeps the lag of
 // its own records at or below a quarter of the bound.
 func ExampleFixed() {
-	credit, err := backpressure.NewCredit(8000)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	gate, err := backpressure.New(backpressure.Config{
-		Controller: credit, Share: backpressure.Fixed(1.0 / 4),
+	var end atomic.Int64
+	gate, err := backpressure.Open(context.Background(), backpressure.Config{
+		Controller: backpressure.Credit{MaxLag: 8000}, Share: backpressure.Fixed(1.0 / 4),
 		Inherit: backpressure.NoInherit, // the topic is new: leave this out if a process is restarted
+		Source: backpressure.SourceFunc(func(context.Context) (backpressure.Reading, error) {
+			return backpressure.Reading{Partitions: []backpressure.Partition{{Topic: "orders", End: end.Load()}}}, nil
+		}),
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	read := func(committed, end int64) {
-		gate.Report(gate.Mark(), backpressure.Reading{Partitions: []backpressure.Partition{
-			{Topic: "orders", ID: 0, Committed: committed, End: end},
-		}})
-	}
-	read(0, 0)
-	sent := gate.Admit(5000)
-	for offset := range sent {
-		gate.Acked("orders", 0, 3*offset) // every third record of the log is ours
+	defer gate.Close()
+	sent := int64(0)
+	for gate.TryAcquire(1) {
+		end.Add(3)                            // every third record of the log is ours
+		gate.Acked("orders", 0, end.Load()-1) // with its offset
 		gate.Done(1)
+		sent++
 	}
-	fmt.Println("admitted of 5000:", sent)
-	read(1500, 3*sent) // the group has committed 500 of ours, and 1000 of others
-	fmt.Println("own lag:", gate.Stats().Lag, "admitted then:", gate.Admit(5000))
-	// Output:
-	// admitted of 5000: 2000
-	// own lag: 1500 admitted then: 500
+	fmt.Println("sent", sent, "of a share of", gate.Stats().Share)
+	// Output: sent 2000 of a share of 0.25
 }
 
-// A latency controller keeps the time from admission to consumer near a target. Its bound is what
-// the consumers can take in that time, so the bound follows their capacity.
-func ExampleNewLatency() {
-	latency, err := backpressure.NewLatency(backpressure.LatencyConfig{Target: 250 * time.Millisecond})
+// A reading with partitions lets the gate count the lag, and the progress of each partition.
+func ExampleReading() {
+	reading := backpressure.Reading{Partitions: []backpressure.Partition{
+		{Topic: "orders", ID: 0, Committed: 90, End: 100},
+		{Topic: "orders", ID: 1, Committed: 100, End: 130},
+	}}
+	gate, err := backpressure.Open(context.Background(), backpressure.Config{
+		Controller: backpressure.Credit{MaxLag: 100},
+		Source:     backpressure.SourceFunc(func(context.Context) (backpressure.Reading, error) { return reading, nil }),
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	var now time.Duration
-	gate, err := backpressure.New(backpressure.Config{Controller: latency, Now: func() time.Duration { return now }})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	var written, committed int64
-	run := func(perSecond int64, d time.Duration) {
-		for end := now + d; now < end; now += 10 * time.Millisecond {
-			if now%(100*time.Millisecond) == 0 {
-				committed = min(written, committed+perSecond/10)
-				gate.Report(gate.Mark(), backpressure.Reading{Partitions: []backpressure.Partition{{Committed: committed, End: written}}})
-			}
-			gate.Advance()
-			n := gate.Admit(1000)
-			written += n
-			gate.Done(n)
-		}
-		bound := gate.Stats().Bound
-		fmt.Printf("%d/s: a bound for 250 ms, %v\n", perSecond, bound > perSecond/5 && bound < perSecond*3/10)
-	}
-	run(2000, 20*time.Second)
-	run(8000, 20*time.Second)
-	// Output:
-	// 2000/s: a bound for 250 ms, true
-	// 8000/s: a bound for 250 ms, true
+	defer gate.Close()
+	fmt.Println("lag", gate.Stats().Lag, "room for", gate.Stats().Ceiling)
+	// Output: lag 40 room for 60
 }

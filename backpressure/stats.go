@@ -1,28 +1,30 @@
 package backpressure
 
 import (
-	"context"
-	"log/slog"
+	"math"
 	"time"
+
+	"kafkabench.example/kafka-bench/internal/lagcontrol"
 )
 
-// Stats are a gate's counters since New, and its present state.
+// Unlimited is the bound and the ceiling of a gate that admits everything.
+const Unlimited int64 = math.MaxInt64
+
+// Stats are a gate's counters since Open, and its present state.
 type Stats struct {
 	// Admitted counts admitted records, Settled the admitted records whose fate is known. Refused
 	// counts, at each request, the records that were not admitted at once.
 	Admitted, Settled, Refused int64
 	// Waited counts the calls of Acquire that had to wait.
 	Waited int64
-	// Reports counts readings. Changes counts the readings that opened or closed the gate.
-	Reports, Changes int64
-	// Missed counts readings that failed.
-	Missed int64
+	// Reports counts readings, Missed those that failed.
+	Reports, Missed int64
 	// Closed sums the times from a first refusal until the gate had room again, Blind the times in
 	// which the gate was blind.
 	Closed, Blind time.Duration
 
-	// Ceiling and Bound are in force now: Unlimited if there is none, and 0 before the first
-	// reading if the controller is a [Limiter].
+	// Ceiling is how many records may have been admitted so far, and Bound the bound of the lag. Both are
+	// in force now: Unlimited if there is none, and 0 before the first reading.
 	Ceiling, Bound int64
 	// Lag is the lag of the last reading, in records; with a share, only this gate's.
 	Lag int64
@@ -40,79 +42,40 @@ type Stats struct {
 	MaxAge time.Duration
 }
 
-// Sub returns the difference from earlier stats of the same gate. The fields from Ceiling
-// on keep their present values.
-func (s Stats) Sub(earlier Stats) Stats {
-	s.Admitted -= earlier.Admitted
-	s.Settled -= earlier.Settled
-	s.Refused -= earlier.Refused
-	s.Waited -= earlier.Waited
-	s.Reports -= earlier.Reports
-	s.Changes -= earlier.Changes
-	s.Missed -= earlier.Missed
-	s.Closed -= earlier.Closed
-	s.Blind -= earlier.Blind
-	return s
-}
-
-// ChangeKind says what changed.
-type ChangeKind string
-
-// The kinds of changes. A bound that is used up between two readings is no change.
-const (
-	Opened  ChangeKind = "opened" // Opened and Closed come only from a controller without a bound
-	Closed  ChangeKind = "closed"
-	Bounded ChangeKind = "bound" // the bound moved by more than a tenth
-	Blind   ChangeKind = "blind" // the lag was not known for the grace time
-	Seeing  ChangeKind = "seeing"
-	// Stalled means that the gate has been closed for longer than the grace time without a commit.
-	// Moving means that something is committed again.
-	Stalled ChangeKind = "stalled"
-	Moving  ChangeKind = "moving"
-	// Misused means that Done and Unsure reported more records than were admitted. It is reported
-	// once.
-	Misused ChangeKind = "misused"
-	// Unread means that this gate's records went to partitions that are not in the readings, so
-	// these records do not count. Only a gate with a share reports it.
-	Unread ChangeKind = "unread"
-)
-
-// Change is an event of a gate, for logs and metrics.
+// Change is an event of a gate, for logs and metrics. A bound that is used up between two readings
+// is no change.
 type Change struct {
-	At   time.Duration
-	Kind ChangeKind
+	// At is the time since Open.
+	At time.Duration
+	// Kind is one of:
+	//
+	//	bound    the bound moved by more than a tenth
+	//	blind    the lag was not known for the grace time
+	//	seeing   the lag is known again
+	//	stalled  the gate has been closed for the grace time, and nothing was committed
+	//	moving   something is committed again
+	//	small    the bound is below rate × commit interval; reported once
+	//	misused  Done and Unsure reported more records than were admitted; reported once
+	//	unread   this gate's records went to partitions that the source does not read
+	Kind string
 	// Open reports whether the gate would admit a record after the change.
 	Open bool
 	// Lag is the lag of the reading. Bound is in force from now on; Unlimited if there is none.
 	// Both are in records.
 	Lag, Bound int64
-	// Age is the time since the reading was requested. For Blind it is the time since the lag was
-	// last known, or since New.
+	// Age is the time since the reading was requested; for blind, since the lag was last known.
 	Age    time.Duration
 	Reason string
-
-	unread bool // there was no reading yet, so Lag has no meaning
 }
 
-func (c *Config) tell(change Change) {
-	if c.OnChange != nil {
-		c.OnChange(change)
+func publicChange(c lagcontrol.Change) Change {
+	return Change{At: c.At, Kind: string(c.Kind), Open: c.Open, Lag: c.Lag, Bound: c.Bound, Age: c.Age, Reason: c.Reason}
+}
+
+func publicStats(s lagcontrol.Stats) Stats {
+	return Stats{
+		Admitted: s.Admitted, Settled: s.Settled, Refused: s.Refused, Waited: s.Waited, Reports: s.Reports, Missed: s.Missed,
+		Closed: s.Closed, Blind: s.Blind, Ceiling: s.Ceiling, Bound: s.Bound, Lag: s.Lag, Outstanding: s.Outstanding,
+		Waiting: s.Waiting, Share: s.Share, Open: s.Open, BlindNow: s.BlindNow, MaxAge: s.MaxAge,
 	}
-	if c.Logger == nil {
-		return
-	}
-	level := slog.LevelInfo
-	switch change.Kind {
-	case Blind, Stalled, Misused, Unread:
-		level = slog.LevelWarn
-	}
-	attrs := []slog.Attr{slog.Bool("open", change.Open)}
-	if !change.unread {
-		attrs = append(attrs, slog.Int64("lag_records", change.Lag))
-	}
-	attrs = append(attrs, slog.Duration("age", change.Age), slog.String("reason", change.Reason))
-	if change.Bound != Unlimited {
-		attrs = append(attrs, slog.Int64("bound_records", change.Bound))
-	}
-	c.Logger.LogAttrs(context.Background(), level, "backpressure "+string(change.Kind), attrs...)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafkabench.example/kafka-bench/backpressure"
-	"kafkabench.example/kafka-bench/backpressure/kadmlag"
 	"kafkabench.example/kafka-bench/backpressure/kgogate"
 )
 
@@ -24,17 +23,15 @@ func TestCreditKeepsItsBound(t *testing.T) {
 		defer stop()
 		admin := p.newClient()
 		defer admin.Close()
-		source, err := kadmlag.New(kadm.NewClient(admin), kadmlag.Config{Group: "billing", Topics: []string{"orders"}})
+		source, err := kgogate.Lag(admin, kgogate.Config{Group: "billing", Topics: []string{"orders"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		gate, err := backpressure.New(backpressure.Config{Controller: p.credit(bound), Source: source})
+		producer, err := kgogate.Open(ctx, p.client, kgogate.Config{MaxLag: bound, Gate: backpressure.Config{Source: source}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		producer := p.producer(gate, kgogate.Config{})
 		var all sync.WaitGroup
-		all.Go(func() { _ = gate.Watch(ctx) })
 		for partition := range int32(2) {
 			all.Go(func() {
 				for i := 0; ctx.Err() == nil; i++ {

@@ -6,35 +6,20 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafkabench.example/kafka-bench/backpressure"
-	"kafkabench.example/kafka-bench/backpressure/kadmlag"
 	"kafkabench.example/kafka-bench/backpressure/kgogate"
 )
 
 // A producer never lets the group "billing" fall behind by more than 5000 records. The cluster is
 // in memory.
-func Example() {
+func ExampleOpen() {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(3, "orders"))
-	check(err)
-	defer cluster.Close()
-	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...))
-	check(err)
-	defer client.Close()
-
-	credit, err := backpressure.NewCredit(5000)
-	check(err)
-	lag, err := kadmlag.New(kadm.NewClient(client), kadmlag.Config{Group: "billing", Topics: []string{"orders"}})
-	check(err)
-	gate, err := backpressure.New(backpressure.Config{Controller: credit, Source: lag})
-	check(err)
-	go func() { check(gate.Watch(ctx)) }()
-	producer, err := kgogate.New(client, gate, kgogate.Config{Excess: kgogate.Block})
+	client, closeAll := newClient()
+	defer closeAll()
+	producer, err := kgogate.Open(ctx, client, kgogate.Config{Group: "billing", Topics: []string{"orders"}, MaxLag: 5000})
 	check(err)
 	defer producer.Close()
 
@@ -46,17 +31,19 @@ func Example() {
 	defer cancel()
 	producer.Produce(short, &kgo.Record{Topic: "orders"}, func(_ *kgo.Record, err error) { fmt.Println(err) })
 	check(producer.Flush(ctx))
-	fmt.Println("acked", producer.Stats().Acked)
+	fmt.Println("acked", producer.Stats().Acked, "outstanding", producer.Gate().Stats().Outstanding)
 	// Output:
 	// context deadline exceeded
-	// acked 5000
+	// acked 5000 outstanding 5000
 }
 
 // With Shed the promise gets an error, and the producer counts the reason.
-func ExampleProducer_Produce_shed() {
-	client, gate, done := smallGate(2)
-	defer done()
-	producer, err := kgogate.New(client, gate, kgogate.Config{Excess: kgogate.Shed})
+func ExampleProducer() {
+	client, closeAll := newClient()
+	defer closeAll()
+	producer, err := kgogate.Open(context.Background(), client, kgogate.Config{
+		Group: "billing", Topics: []string{"orders"}, MaxLag: 2, Excess: kgogate.Shed,
+	})
 	check(err)
 	defer producer.Close()
 	for i := range 3 {
@@ -68,18 +55,19 @@ func ExampleProducer_Produce_shed() {
 	}
 	check(producer.Flush(context.Background()))
 	s := producer.Stats()
-	fmt.Println("acked", s.Acked, "shed", s.Shed[backpressure.ShedByGate])
+	fmt.Println("acked", s.Acked, "shed", s.Shed["gate"])
 	// Output:
 	// 2: kgogate: the record was shed: the gate has no room
 	// acked 2 shed 1
 }
 
 // With Degrade the application decides which excess records may wait: here every other one.
-func ExampleConfig_degrade() {
-	client, gate, done := smallGate(2)
-	defer done()
+func ExampleConfig() {
+	client, closeAll := newClient()
+	defer closeAll()
 	seen := 0
-	producer, err := kgogate.New(client, gate, kgogate.Config{
+	producer, err := kgogate.Open(context.Background(), client, kgogate.Config{
+		Group: "billing", Topics: []string{"orders"}, MaxLag: 2,
 		Excess:      kgogate.Degrade,
 		MaxDeferred: 100,
 		Degrade: func(r *kgo.Record) *kgo.Record {
@@ -94,25 +82,47 @@ func ExampleConfig_degrade() {
 		producer.Produce(context.Background(), &kgo.Record{Topic: "orders", Timestamp: time.Now(), Value: fmt.Append(nil, i)}, nil)
 	}
 	s := producer.Stats()
-	fmt.Println("produced", s.Produced, "deferred", s.Deferred, "shed", s.Shed[backpressure.ShedByDegrade])
+	fmt.Println("produced", s.Produced, "deferred", s.Deferred, "shed", s.Shed["degrade"])
 	producer.Close()
-	fmt.Println("dropped at the close", producer.Stats().Shed[kgogate.ShedByClose])
+	fmt.Println("dropped at the close", producer.Stats().Shed["close"])
 	// Output:
 	// produced 2 deferred 3 shed 3
 	// dropped at the close 3
 }
 
-func smallGate(n int64) (*kgo.Client, *backpressure.Gate, func()) {
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "orders"))
+// Lag is a source for a gate before another client. It reads the lag on all topics that match a
+// pattern; a gate reads its source by itself, and this example reads it once.
+func ExampleLag() {
+	ctx := context.Background()
+	client, closeAll := newClient("orders-eu", "orders-us", "refunds")
+	defer closeAll()
+	for _, topic := range []string{"orders-eu", "orders-eu", "orders-us", "refunds"} {
+		check(client.ProduceSync(ctx, &kgo.Record{Topic: topic}).FirstErr())
+	}
+	source, err := kgogate.Lag(client, kgogate.Config{Group: "billing", TopicRegex: "^orders-"})
+	check(err)
+	reading, err := source.Read(ctx)
+	check(err)
+	for _, p := range reading.Partitions {
+		fmt.Printf("%s/%d: committed %d of %d\n", p.Topic, p.ID, p.Committed, p.End)
+	}
+	fmt.Println("lag", reading.Lag)
+	// Output:
+	// orders-eu/0: committed 0 of 2
+	// orders-us/0: committed 0 of 1
+	// lag 3
+}
+
+// newClient returns a client of a cluster in memory.
+func newClient(topics ...string) (*kgo.Client, func()) {
+	if len(topics) == 0 {
+		topics = []string{"orders"}
+	}
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, topics...))
 	check(err)
 	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...))
 	check(err)
-	credit, err := backpressure.NewCredit(n)
-	check(err)
-	gate, err := backpressure.New(backpressure.Config{Controller: credit})
-	check(err)
-	gate.Report(gate.Mark(), backpressure.Reading{})
-	return client, gate, func() { client.Close(); cluster.Close() }
+	return client, func() { client.Close(); cluster.Close() }
 }
 
 func check(err error) {

@@ -13,6 +13,7 @@ import (
 
 	"kafkabench.example/kafka-bench/backpressure"
 	"kafkabench.example/kafka-bench/backpressure/kgogate"
+	"kafkabench.example/kafka-bench/internal/lagcontrol"
 )
 
 // A refused record makes room at once; a record of unknown fate makes room only after the doubt.
@@ -44,7 +45,7 @@ func TestFate(t *testing.T) {
 				if known := strings.HasSuffix(c.stats, "failed 1"); gate.Open() != known {
 					t.Errorf("the gate is open: %v, the record's fate is known: %v", gate.Open(), known)
 				}
-				time.Sleep(backpressure.DefaultDoubt)
+				time.Sleep(lagcontrol.DefaultDoubt)
 				report(gate, 0)
 				if !gate.Open() {
 					t.Error("the doubt is over and the gate is closed")
@@ -160,20 +161,14 @@ func TestContextEndsInTheClient(t *testing.T) {
 
 func TestAckedReachesTheGate(t *testing.T) {
 	inVirtualTime(t, func(p *plant) {
-		gate, err := backpressure.New(backpressure.Config{Controller: p.credit(10), Share: backpressure.Fixed(0.5), Inherit: backpressure.NoInherit})
-		if err != nil {
-			t.Fatal(err)
-		}
-		read := func(committed, end int64) {
-			gate.Report(gate.Mark(), backpressure.Reading{Partitions: []backpressure.Partition{{Topic: "orders", Committed: committed, End: end}}})
-		}
-		read(0, 0)
+		gate := p.gate(10)
+		gate.cfg.Share, gate.cfg.Inherit = backpressure.Fixed(0.5), backpressure.NoInherit
 		producer := p.producer(gate, kgogate.Config{Excess: kgogate.Shed})
 		defer producer.Close()
 		p.produce(producer, 0, 6)
 		p.rest()
 		p.wantStats(producer, "produced 5 acked 5 gate 1")
-		read(2, 100) // the other 95 are not ours
+		gate.read(backpressure.Reading{Partitions: []backpressure.Partition{{Topic: "orders", Committed: 2, End: 100}}}) // the other 95 are not ours
 		if s := gate.Stats(); s.Lag != 3 {
 			t.Errorf("%d own records are behind, want 3", s.Lag)
 		}

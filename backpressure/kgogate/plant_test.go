@@ -104,35 +104,53 @@ func (b bad) Read(into []byte) (int, error) {
 	return n, err
 }
 
-func (p *plant) gate(maxLag int64) *backpressure.Gate {
-	p.Helper()
-	g, err := backpressure.New(backpressure.Config{Controller: p.credit(maxLag)})
-	if err != nil {
-		p.Fatal(err)
-	}
-	report(g, 0)
+// gate is a producer's gate, whose readings are those that report gives.
+type gate struct {
+	*backpressure.Gate
+	cfg     backpressure.Config
+	pending atomic.Pointer[backpressure.Reading]
+}
+
+const everyReading = 10 * time.Millisecond
+
+var errNoReport = errors.New("nothing was reported")
+
+func (p *plant) gate(maxLag int64) *gate {
+	g := &gate{cfg: backpressure.Config{
+		Controller: backpressure.Credit{MaxLag: maxLag}, Interval: everyReading, Grace: 1000 * time.Hour,
+	}}
+	g.pending.Store(&backpressure.Reading{Partitions: []backpressure.Partition{}})
+	g.cfg.Source = backpressure.SourceFunc(func(context.Context) (backpressure.Reading, error) {
+		if r := g.pending.Load(); r != nil {
+			return *r, nil
+		}
+		return backpressure.Reading{}, errNoReport
+	})
 	return g
 }
 
-func (p *plant) credit(maxLag int64) *backpressure.Credit {
+func (g *gate) Open() bool { return g.Stats().Open }
+
+func (g *gate) read(r backpressure.Reading) {
+	g.pending.Store(&r)
+	time.Sleep(everyReading)
+	synctest.Wait()
+	g.pending.Store(nil)
+}
+
+func report(g *gate, lag int64) { g.read(backpressure.Reading{Lag: lag}) }
+
+func (p *plant) producer(g *gate, cfg kgogate.Config) *kgogate.Producer {
 	p.Helper()
-	c, err := backpressure.NewCredit(maxLag)
+	cfg.Gate = g.cfg
+	producer, err := kgogate.Open(context.Background(), p.client, cfg)
 	if err != nil {
 		p.Fatal(err)
 	}
-	return c
-}
-
-func report(g *backpressure.Gate, lag int64) {
-	g.Report(g.Mark(), backpressure.Reading{Lag: lag})
-}
-
-func (p *plant) producer(g *backpressure.Gate, cfg kgogate.Config) *kgogate.Producer {
-	p.Helper()
-	producer, err := kgogate.New(p.client, g, cfg)
-	if err != nil {
-		p.Fatal(err)
-	}
+	p.Cleanup(producer.Close)
+	g.Gate = producer.Gate()
+	synctest.Wait()
+	g.pending.Store(nil)
 	return producer
 }
 
@@ -189,8 +207,8 @@ func (p *plant) wantStats(producer *kgogate.Producer, want string) {
 		n    int64
 	}{
 		{"failed", s.Failed}, {"unknown", s.Unknown}, {"deferred", s.Deferred}, {"abandoned", s.Abandoned},
-		{"gate", s.Shed[backpressure.ShedByGate]}, {"queue", s.Shed[backpressure.ShedByQueue]},
-		{"degrade", s.Shed[backpressure.ShedByDegrade]}, {"close", s.Shed[kgogate.ShedByClose]},
+		{"gate", s.Shed["gate"]}, {"queue", s.Shed["queue"]},
+		{"degrade", s.Shed["degrade"]}, {"close", s.Shed["close"]},
 	} {
 		if n.n != 0 {
 			got += fmt.Sprintf(" %s %d", n.name, n.n)

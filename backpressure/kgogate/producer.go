@@ -25,10 +25,10 @@ type Producer struct {
 	waiting waiting
 
 	produced, acked, failed, unknown, abandoned atomic.Int64
-	shed                                        map[backpressure.ShedReason]*atomic.Int64
+	shed                                        map[string]*atomic.Int64
 }
 
-// Stats counts a producer's records since New.
+// Stats counts a producer's records since Open.
 type Stats struct {
 	// Produced counts records that were admitted and given to the client. So far the client has
 	// reported some of them as Acked, Failed (not in the log) or Unknown.
@@ -39,51 +39,55 @@ type Stats struct {
 	// ended or the gate can never admit them.
 	Abandoned int64
 	// Shed counts dropped records by reason: "gate", "queue", "degrade", "close".
-	Shed map[backpressure.ShedReason]int64
+	Shed map[string]int64
 }
 
-// New returns a producer that sends through client the records that gate admits. The caller reads
-// the lag for the gate, with Watch or Report, and closes the client after the producer. The error
+// Open returns a producer that sends through client what the gate admits, and starts the gate, which
+// reads the lag through the same client. Close ends them; the caller closes the client after that. Open
+// reads the lag once, within ctx, so that a wrong name or a missing right is an error here. The error
 // joins all mistakes, including client settings with which the gate cannot keep a bound.
-func New(client *kgo.Client, gate *backpressure.Gate, cfg Config) (*Producer, error) {
+func Open(ctx context.Context, client *kgo.Client, cfg Config) (*Producer, error) {
 	faults := cfg.faults()
-	if gate == nil {
-		faults = append(faults, errNoGate)
+	if cfg.Gate.Source == nil && client != nil {
+		source, err := Lag(client, cfg)
+		if err != nil {
+			faults = append(faults, err)
+		}
+		cfg.Gate.Source = source
 	}
-	switch {
-	case client == nil:
+	if client == nil {
 		faults = append(faults, errNoClient)
-	case gate != nil:
-		faults = append(faults, cfg.clientFaults(client, gate)...)
+	} else {
+		faults = append(faults, cfg.clientFaults(client)...)
+	}
+	if cfg.Gate.Controller == nil {
+		cfg.Gate.Controller = backpressure.Credit{MaxLag: cfg.MaxLag}
 	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
-	return newProducer(client, gate, cfg), nil
-}
-
-var (
-	errNoClient = errors.New("kgogate: no client: the producer sends through a *kgo.Client")
-	errNoGate   = errors.New("kgogate: no gate: to admit everything, use a gate without a controller")
-)
-
-func newProducer(client *kgo.Client, gate *backpressure.Gate, cfg Config) *Producer {
+	gate, err := backpressure.Open(ctx, cfg.Gate)
+	if err != nil {
+		return nil, err
+	}
 	if cfg.MaxDeferred == 0 {
-		cfg.MaxDeferred = DefaultMaxDeferred
+		cfg.MaxDeferred = defaultMaxDeferred
 	}
 	p := &Producer{client: client, gate: gate, cfg: cfg, ordered: appendsInOrder(client)}
 	p.closing, p.close = context.WithCancel(context.Background())
-	p.shed = make(map[backpressure.ShedReason]*atomic.Int64)
-	for _, reason := range []backpressure.ShedReason{backpressure.ShedByGate, backpressure.ShedByQueue,
-		backpressure.ShedByDegrade, ShedByClose} {
+	p.shed = make(map[string]*atomic.Int64)
+	for reason := range shedReasons {
 		p.shed[reason] = new(atomic.Int64)
 	}
-	return p
+	return p, nil
 }
 
+// Gate returns the producer's gate, for its stats and metrics. The producer closes it.
+func (p *Producer) Gate() *backpressure.Gate { return p.gate }
+
 // Produce asks the gate to admit the record, then passes the record to the client's Produce. The
-// promise, which may be nil, is called once: by the client; with a [ShedError] if the record was
-// dropped; or with the context's error if the context ended before the record was admitted. The
+// promise, which may be nil, is called once: by the client; with an error that wraps [ErrShed] if the record
+// was dropped; or with the context's error if the context ended before the record was admitted. The
 // last two kinds run on other goroutines than the client's promises, and concurrently with them.
 // After Close each record is dropped.
 //
@@ -105,13 +109,13 @@ func (p *Producer) Produce(ctx context.Context, r *kgo.Record, promise func(*kgo
 	case ctx.Err() != nil:
 		p.abandon(o, ctx.Err())
 	case p.closing.Err() != nil:
-		p.drop(o, ShedByClose)
+		p.drop(o, shedByClose)
 	case p.cfg.Excess == Block:
 		p.waitAndSend(o)
 	case p.cfg.Excess == Shed && p.gate.TryAcquire(1):
 		p.send(o)
 	case p.cfg.Excess == Shed:
-		p.drop(o, backpressure.ShedByGate)
+		p.drop(o, shedByGate)
 	case p.passes():
 		p.send(o)
 	default:
@@ -155,13 +159,14 @@ func (p *Producer) Flush(ctx context.Context) error {
 	return p.client.Flush(ctx)
 }
 
-// Close drops the waiting records, ends the waiting calls of Produce, and returns when the
-// producer's goroutines have ended; it waits for no broker. The client still sends the records that
+// Close ends the gate, drops the waiting records, ends the waiting calls of Produce, and returns when
+// the producer's goroutines have ended; it waits for no broker. The client still sends the records that
 // it has, and their promises still report to the gate. An admitted record that waits for space in
 // the client's buffer gets an error that wraps [ErrClosed], and its fate counts as unknown. To lose
 // nothing, call Flush before.
 func (p *Producer) Close() {
 	p.close()
+	p.gate.Close()
 	p.waiting.end()
 }
 
@@ -173,7 +178,7 @@ func (p *Producer) Stats() Stats {
 		Failed:    p.failed.Load(),
 		Unknown:   p.unknown.Load(),
 		Abandoned: p.abandoned.Load(),
-		Shed:      make(map[backpressure.ShedReason]int64, len(p.shed)),
+		Shed:      make(map[string]int64, len(p.shed)),
 	}
 	s.Produced = p.produced.Load() // read last, so that it is never less than Acked + Failed + Unknown
 	for reason, n := range p.shed {
@@ -183,27 +188,11 @@ func (p *Producer) Stats() Stats {
 }
 
 func (p *Producer) waitAndSend(o order) {
-	if err := p.acquire(o); err != nil {
+	if err := p.gate.Acquire(o.ctx, 1); err != nil {
 		p.giveUp(o, err)
 		return
 	}
 	p.send(o)
-}
-
-func (p *Producer) acquire(o order) error {
-	if err := p.closing.Err(); err != nil { // even if there is room
-		return err
-	}
-	if p.gate.Open() && p.gate.TryAcquire(1) {
-		return nil
-	}
-	if o.ctx.Done() == nil {
-		return p.gate.Acquire(p.closing, 1)
-	}
-	ctx, cancel := context.WithCancel(o.ctx)
-	defer cancel()
-	defer context.AfterFunc(p.closing, cancel)()
-	return p.gate.Acquire(ctx, 1)
 }
 
 func (p *Producer) giveUp(o order, err error) {
@@ -211,7 +200,7 @@ func (p *Producer) giveUp(o order, err error) {
 	case o.ctx.Err() != nil:
 		p.abandon(o, o.ctx.Err())
 	case p.closing.Err() != nil:
-		p.drop(o, ShedByClose)
+		p.drop(o, shedByClose)
 	default:
 		p.abandon(o, err)
 	}
@@ -247,12 +236,9 @@ func (p *Producer) settle(r *kgo.Record, err error) {
 	}
 }
 
-func (p *Producer) drop(o order, reason backpressure.ShedReason) {
+func (p *Producer) drop(o order, reason string) {
 	p.shed[reason].Add(1)
-	if p.cfg.OnShed != nil {
-		p.cfg.OnShed(o.record, reason)
-	}
-	o.promise(o.record, &ShedError{Reason: reason})
+	o.promise(o.record, fmt.Errorf("kgogate: %w: %s", ErrShed, shedReasons[reason]))
 }
 
 func (p *Producer) abandon(o order, err error) {

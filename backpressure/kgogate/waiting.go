@@ -3,8 +3,6 @@ package kgogate
 import (
 	"context"
 	"sync"
-
-	"kafkabench.example/kafka-bench/backpressure"
 )
 
 // waiting is the queue of the deferred records. While it holds records, a worker waits for room for
@@ -50,14 +48,14 @@ func (p *Producer) passes() bool {
 	w := &p.waiting
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.orders) == 0 && p.gate.Open() && p.gate.TryAcquire(1)
+	return len(w.orders) == 0 && p.gate.TryAcquire(1)
 }
 
 func (p *Producer) excess(o order) {
 	if p.cfg.Excess == Degrade {
 		kept := p.cfg.Degrade(o.record)
 		if kept == nil {
-			p.drop(o, backpressure.ShedByDegrade)
+			p.drop(o, shedByDegrade)
 			return
 		}
 		o.record = kept
@@ -67,15 +65,15 @@ func (p *Producer) excess(o order) {
 	}
 }
 
-func (p *Producer) enqueue(o order) (reason backpressure.ShedReason, ok bool) {
+func (p *Producer) enqueue(o order) (reason string, ok bool) {
 	w := &p.waiting
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case p.closing.Err() != nil: // no worker may start any more
-		return ShedByClose, false
+		return shedByClose, false
 	case len(w.orders) >= p.cfg.MaxDeferred:
-		return backpressure.ShedByQueue, false
+		return shedByQueue, false
 	}
 	if w.orders = append(w.orders, o); len(w.orders) == 1 {
 		w.empty = make(chan struct{})
@@ -88,7 +86,7 @@ func (p *Producer) enqueue(o order) (reason backpressure.ShedReason, ok bool) {
 // record whose context ends is given up when it is the first.
 func (p *Producer) work(o order) {
 	for more := true; more; o, more = p.waiting.next() {
-		if err := p.acquire(o); err != nil {
+		if err := p.gate.Acquire(o.ctx, 1); err != nil {
 			p.giveUp(o, err)
 			continue
 		}

@@ -1,8 +1,11 @@
 package promgate_test
 
 import (
+	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -14,32 +17,41 @@ import (
 
 func gate(t *testing.T, cfg backpressure.Config) *backpressure.Gate {
 	t.Helper()
-	g, err := backpressure.New(cfg)
+	g, err := backpressure.Open(context.Background(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(g.Close)
 	return g
 }
 
-func credit(t *testing.T, bound int64) backpressure.Controller {
-	t.Helper()
-	c, err := backpressure.NewCredit(bound)
-	if err != nil {
-		t.Fatal(err)
+// slow answers twice at once with a lag of 40, then after 1.5 s with 50.
+type slow struct{ answers atomic.Int64 }
+
+func (s *slow) Read(context.Context) (backpressure.Reading, error) {
+	if s.answers.Add(1) <= 2 {
+		return backpressure.Reading{Lag: 40}, nil
 	}
-	return c
+	time.Sleep(1500 * time.Millisecond)
+	return backpressure.Reading{Lag: 50}, nil
 }
 
-func TestEveryNumberIsTold(t *testing.T) {
-	now := time.Second
-	g := gate(t, backpressure.Config{Controller: credit(t, 100), Now: func() time.Duration { return now }})
-	g.Report(g.Mark(), backpressure.Reading{Lag: 40})
-	g.Admit(70) // 60 are granted
+func TestEveryNumberIsTold(t *testing.T) { synctest.Test(t, everyNumberIsTold) }
+
+func everyNumberIsTold(t *testing.T) {
+	g := gate(t, backpressure.Config{
+		Controller: backpressure.Credit{MaxLag: 100}, Source: &slow{}, Interval: 1500 * time.Millisecond,
+	})
+	synctest.Wait() // the second reading
+	if !g.TryAcquire(60) {
+		t.Fatal("no room for 60 at a lag of 40 of 100")
+	}
 	g.Done(20)
-	mark := g.Mark()
-	now += 1500 * time.Millisecond
-	g.Report(mark, backpressure.Reading{Lag: 50}) // it has room for 10
-	g.Missed(nil)
+	time.Sleep(1500 * time.Millisecond) // now a reading begins
+	synctest.Wait()
+	g.TryAcquire(10)
+	time.Sleep(1500 * time.Millisecond) // now it has room for 10
+	synctest.Wait()
 	c := promgate.New(g, prometheus.Labels{"group": "billing"})
 
 	want := `
@@ -83,7 +95,7 @@ kafka_backpressure_room_records{group="billing"} 10
 	if err := testutil.CollectAndCompare(c, strings.NewReader(want), names...); err != nil {
 		t.Error(err)
 	}
-	if got := testutil.CollectAndCount(c); got != 18 {
+	if got := testutil.CollectAndCount(c); got != 17 {
 		t.Errorf("%d series", got)
 	}
 }

@@ -2,6 +2,7 @@ package promgate_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -16,23 +17,24 @@ import (
 
 // A gate's metrics, as Prometheus scrapes them.
 func ExampleNew() {
-	credit, err := backpressure.NewCredit(5000)
+	gate, err := backpressure.Open(context.Background(), backpressure.Config{
+		Controller: backpressure.Credit{MaxLag: 5000},
+		Source: backpressure.SourceFunc(func(context.Context) (backpressure.Reading, error) {
+			return backpressure.Reading{Lag: 4000}, nil
+		}),
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	gate, err := backpressure.New(backpressure.Config{Controller: credit})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	defer gate.Close()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(promgate.New(gate, prometheus.Labels{"group": "billing", "topic": "orders"}))
 	server := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	defer server.Close()
 
-	gate.Report(gate.Mark(), backpressure.Reading{Lag: 4000})
-	gate.Admit(1500) // 1000 are let through, 500 refused
+	gate.TryAcquire(1000)
+	gate.TryAcquire(500) // refused
 
 	page, err := http.Get(server.URL)
 	if err != nil {

@@ -30,8 +30,6 @@ func table() []row {
 			func(s backpressure.Stats) int64 { return s.Reports }),
 		counter("missed_readings_total", "Readings of the consumer lag that failed.",
 			func(s backpressure.Stats) int64 { return s.Missed }),
-		counter("changes_total", "Readings at which a controller without a bound opened or closed the gate.",
-			func(s backpressure.Stats) int64 { return s.Changes }),
 		seconds("closed_seconds_total",
 			"Time in which records were refused: from the first refusal until there was room again.",
 			prometheus.CounterValue,

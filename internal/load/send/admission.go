@@ -1,16 +1,26 @@
 package send
 
 import (
-	"kafkabench.example/kafka-bench/backpressure"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/lagcontrol"
+)
+
+// Excess is what a worker does with due records that the gate does not admit at once.
+type Excess int
+
+// The policies for excess records.
+const (
+	Defer   Excess = iota // they wait at the source
+	Shed                  // they are dropped
+	Degrade               // one of Config.Keep waits, the others are dropped
 )
 
 // Only the worker's goroutine uses admission.
 type admission struct {
-	gate    *backpressure.Gate // nil: no backpressure
+	gate    *lagcontrol.Gate // nil: no backpressure
 	offsets bool
 	topic   string
-	excess  backpressure.Excess
+	excess  Excess
 	keep    int64 // degrade keeps one in so many refused records
 
 	done, unsure int64 // completed records that tell has not reported

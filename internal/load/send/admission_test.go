@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"kafkabench.example/kafka-bench/backpressure"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/lagcontrol"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
@@ -17,10 +17,10 @@ import (
 
 type sluice struct{ open bool }
 
-func (s *sluice) Decide(backpressure.Observation) backpressure.Decision {
-	d := backpressure.Decision{Bound: backpressure.Unlimited}
+func (s *sluice) Decide(lagcontrol.Observation) lagcontrol.Decision {
+	d := lagcontrol.Decision{Bound: lagcontrol.Unlimited}
 	if s.open {
-		d.Ceiling = backpressure.Unlimited
+		d.Ceiling = lagcontrol.Unlimited
 	}
 	return d
 }
@@ -36,12 +36,12 @@ func wantBalance(t *testing.T, s snapshot.Sent, scheduled int64) {
 // Of every N refused records one waits, and is sent first when the gate opens.
 func TestDegradeKeepsOneInSoMany(t *testing.T) {
 	control := &sluice{}
-	gate, err := backpressure.New(backpressure.Config{Controller: control})
+	gate, err := lagcontrol.New(lagcontrol.Config{Controller: control})
 	if err != nil {
 		t.Fatal(err)
 	}
-	gate.Report(gate.Mark(), backpressure.Reading{})
-	degraded := func(b *bench) { b.cfg.Gate, b.cfg.Excess, b.cfg.Keep = gate, backpressure.Degrade, 10 }
+	gate.Report(gate.Mark(), lagcontrol.Reading{})
+	degraded := func(b *bench) { b.cfg.Gate, b.cfg.Excess, b.cfg.Keep = gate, Degrade, 10 }
 	inBubble(t, 1000, degraded, func(t *testing.T, b *bench) {
 		b.axis.Set(time.Second, 2*time.Second)
 		b.ps.Start()
@@ -55,7 +55,7 @@ func TestDegradeKeepsOneInSoMany(t *testing.T) {
 			t.Errorf("%d records wait, the oldest since %d; want 200, since the start", waiting, due)
 		}
 		control.open = true
-		gate.Report(gate.Mark(), backpressure.Reading{})
+		gate.Report(gate.Mark(), lagcontrol.Reading{})
 		<-b.ps.Done()
 		b.ps.Close()
 		warmup, measured = b.ps.Sent()
@@ -69,7 +69,7 @@ func TestDegradeKeepsOneInSoMany(t *testing.T) {
 
 func TestDegradedQueueHasItsBound(t *testing.T) {
 	degraded := func(b *bench) {
-		b.cfg.Gate, b.cfg.Excess, b.cfg.Keep, b.cfg.MaxDeferred = closedGate(), backpressure.Degrade, 10, 40
+		b.cfg.Gate, b.cfg.Excess, b.cfg.Keep, b.cfg.MaxDeferred = closedGate(), Degrade, 10, 40
 	}
 	inBubble(t, 1000, degraded, func(t *testing.T, b *bench) {
 		b.axis.Set(time.Second, time.Second)
@@ -94,7 +94,7 @@ func TestDegradeKeepsTheOrder(t *testing.T) {
 		control := &sluice{}
 		gate := gateOf(control)
 		degraded := func(b *bench) {
-			b.cfg.Gate, b.cfg.Excess, b.cfg.Keep = gate, backpressure.Degrade, 1
+			b.cfg.Gate, b.cfg.Excess, b.cfg.Keep = gate, Degrade, 1
 			b.cfg.Workers, b.cfg.Partitions = 1, 1
 			process, err := arrival.Constant(perSecond(1000))
 			if err != nil {
@@ -111,7 +111,7 @@ func TestDegradeKeepsTheOrder(t *testing.T) {
 				t.Errorf("after %d of the warm-up %q was sent through a closed gate", warmup, got)
 			}
 			control.open = true
-			gate.Report(gate.Mark(), backpressure.Reading{})
+			gate.Report(gate.Mark(), lagcontrol.Reading{})
 			<-b.ps.Done()
 			b.ps.Close()
 			if got := b.lane(t, 0, warmup); got != "0 1 2 3" {
@@ -148,8 +148,8 @@ func (b *bench) lane(t *testing.T, partition int32, warmup int64) string {
 // Unknown records count as done only after the time of doubt.
 func TestGateLearnsWhatBecameOfRecords(t *testing.T) {
 	const doubt = 10 * time.Second
-	gate := func(b *bench) *backpressure.Gate {
-		g, err := backpressure.New(backpressure.Config{Doubt: doubt, Now: func() time.Duration { return time.Duration(b.axis.Now()) }})
+	gate := func(b *bench) *lagcontrol.Gate {
+		g, err := lagcontrol.New(lagcontrol.Config{Doubt: doubt, Now: func() time.Duration { return time.Duration(b.axis.Now()) }})
 		if err != nil {
 			panic(err)
 		}
@@ -175,7 +175,7 @@ func TestGateLearnsWhatBecameOfRecords(t *testing.T) {
 
 func TestCreditKeepsItsBoundInTheWorker(t *testing.T) {
 	const bound = 100
-	credit, err := backpressure.NewCredit(bound)
+	credit, err := lagcontrol.NewCredit(bound)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestCreditKeepsItsBoundInTheWorker(t *testing.T) {
 		b.kafka.outcome = func(i int) driver.Outcome {
 			return []driver.Outcome{driver.Acked, driver.Acked, driver.Acked, driver.Failed}[i%4]
 		}
-		if b.cfg.Gate, err = backpressure.New(backpressure.Config{Controller: credit}); err != nil {
+		if b.cfg.Gate, err = lagcontrol.New(lagcontrol.Config{Controller: credit}); err != nil {
 			panic(err)
 		}
 	}
@@ -202,7 +202,7 @@ func TestCreditKeepsItsBoundInTheWorker(t *testing.T) {
 		}
 		gate := b.cfg.Gate
 		for step := range 400 {
-			mark, r := gate.Mark(), backpressure.Reading{Committed: committed}
+			mark, r := gate.Mark(), lagcontrol.Reading{Committed: committed}
 			time.Sleep(4 * time.Millisecond)
 			r.Lag = inLog() - committed
 			time.Sleep(6 * time.Millisecond)

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"kafkabench.example/kafka-bench/backpressure"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/lagcontrol"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/load/loadtest"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
@@ -141,18 +141,18 @@ func (b *bench) offer(window time.Duration) (warmup, measured snapshot.Sent) {
 
 func (b *bench) times(m latency.Metric) latency.Distribution { return b.all.Totals(true, m) }
 
-func closedGate() *backpressure.Gate { return gateOf(shut{}) }
+func closedGate() *lagcontrol.Gate { return gateOf(shut{}) }
 
 // gateOf returns a gate after its first reading: before that it is open.
-func gateOf(c backpressure.Controller) *backpressure.Gate {
-	g, err := backpressure.New(backpressure.Config{Controller: c})
+func gateOf(c lagcontrol.Controller) *lagcontrol.Gate {
+	g, err := lagcontrol.New(lagcontrol.Config{Controller: c})
 	if err != nil {
 		panic(err)
 	}
-	g.Report(g.Mark(), backpressure.Reading{})
+	g.Report(g.Mark(), lagcontrol.Reading{})
 	return g
 }
 
 type shut struct{}
 
-func (shut) Decide(backpressure.Observation) backpressure.Decision { return backpressure.Decision{} }
+func (shut) Decide(lagcontrol.Observation) lagcontrol.Decision { return lagcontrol.Decision{} }

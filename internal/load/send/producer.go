@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"kafkabench.example/kafka-bench/backpressure"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
@@ -195,7 +194,7 @@ func (p *producer) drop(n int64) {
 }
 
 // prepare fills a round with the records that the gate admits. Refused records wait if the excess
-// is backpressure.Defer; otherwise prepare sheds or keeps them (refuse).
+// is Defer; otherwise prepare sheds or keeps them (refuse).
 func (p *producer) prepare(now, room int64) (granted int64) {
 	switch {
 	case room == 0:
@@ -203,7 +202,7 @@ func (p *producer) prepare(now, room int64) (granted int64) {
 	case p.ordered():
 		room = p.inTurn(now, room)
 	}
-	if granted = p.admit(room); granted == 0 && (room == 0 || p.excess == backpressure.Defer) {
+	if granted = p.admit(room); granted == 0 && (room == 0 || p.excess == Defer) {
 		return 0
 	}
 	p.recorder.Lock()
@@ -219,7 +218,7 @@ func (p *producer) prepare(now, room int64) (granted int64) {
 }
 
 // ordered reports whether the worker's records wait in turn with those of the other workers.
-func (p *producer) ordered() bool { return p.gate != nil && p.excess == backpressure.Defer }
+func (p *producer) ordered() bool { return p.gate != nil && p.excess == Defer }
 
 // inTurn returns how many of the waiting records may ask the gate: not those that are much younger
 // than what waits elsewhere.
@@ -239,9 +238,9 @@ func (p *producer) inTurn(now, room int64) (n int64) {
 func (p *producer) refuse() (goesOn bool) {
 	c := &p.counts[phaseOf(p.sent.Due() >= 0)]
 	switch {
-	case p.excess == backpressure.Defer:
+	case p.excess == Defer:
 		return false
-	case p.excess == backpressure.Shed:
+	case p.excess == Shed:
 		p.takeFresh()
 		c.ShedByGate++
 	case p.sent.Index()/int64(p.workers)%p.keep == 0:

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"kafkabench.example/kafka-bench/backpressure"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/lagcontrol"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
@@ -151,7 +151,7 @@ func TestClosedGateDefers(t *testing.T) {
 }
 
 func TestClosedGateSheds(t *testing.T) {
-	inBubble(t, 1000, func(b *bench) { b.cfg.Gate, b.cfg.Excess = closedGate(), backpressure.Shed }, func(t *testing.T, b *bench) {
+	inBubble(t, 1000, func(b *bench) { b.cfg.Gate, b.cfg.Excess = closedGate(), Shed }, func(t *testing.T, b *bench) {
 		warmup, measured := b.offer(time.Second)
 		if measured.ShedByGate != 1000 || warmup.ShedByGate != 1000 || measured.Admitted != 0 {
 			t.Errorf("warm-up %+v, measured %+v; want 1000 shed of each", warmup, measured)
@@ -239,7 +239,7 @@ func TestClosedLoopKeepsTheBufferFull(t *testing.T) {
 func TestClosedLoopTakesNoRoomThatItDoesNotUse(t *testing.T) {
 	for _, volume := range []int64{0, 6000} {
 		closed := func(b *bench) {
-			gate, err := backpressure.New(backpressure.Config{})
+			gate, err := lagcontrol.New(lagcontrol.Config{})
 			if err != nil {
 				panic(err)
 			}

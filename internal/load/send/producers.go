@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"kafkabench.example/kafka-bench/backpressure"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/lagcontrol"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
@@ -57,11 +57,11 @@ type Config struct {
 	// of the axis is never set (ADR 0026).
 	Fill bool
 
-	Gate *backpressure.Gate // nil: no backpressure
+	Gate *lagcontrol.Gate // nil: no backpressure
 	// TellOffsets reports the offset of each acked record to the gate.
 	TellOffsets bool
 	// Excess is what a worker does with refused records.
-	Excess      backpressure.Excess
+	Excess      Excess
 	Keep        int64
 	MaxDeferred int64 // of all workers together
 

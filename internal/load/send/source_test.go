@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/lagcontrol"
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
@@ -12,9 +12,9 @@ import (
 // With rations, the gate may admit so many more records after each reading.
 type rations struct{ each, ceiling int64 }
 
-func (r *rations) Decide(backpressure.Observation) backpressure.Decision {
+func (r *rations) Decide(lagcontrol.Observation) lagcontrol.Decision {
 	r.ceiling += r.each
-	return backpressure.Decision{Ceiling: r.ceiling, Bound: backpressure.Unlimited}
+	return lagcontrol.Decision{Ceiling: r.ceiling, Bound: lagcontrol.Unlimited}
 }
 
 // The gate takes half of the load, in rations that one worker could use up.
@@ -26,7 +26,7 @@ func TestDeferredRecordsGoInOrderOfDueTime(t *testing.T) {
 		b.ps.Start()
 		for range 60 {
 			time.Sleep(100 * time.Millisecond)
-			gate.Report(gate.Mark(), backpressure.Reading{})
+			gate.Report(gate.Mark(), lagcontrol.Reading{})
 		}
 		<-b.ps.Done()
 		b.ps.Close()

@@ -19,6 +19,7 @@ var groups = []struct{ folder, content string }{
 	{"cmd", "flags in, text and an exit code out"},
 	{"backpressure", "the gate for other people's producers (public)"},
 	{"kmq", "the queue (public)"},
+	{"internal/lagcontrol", "the gate's core, which `backpressure` wraps (pure but for its clock)"},
 	{"internal/plan", "what a run should do (pure)"},
 	{"internal/measure", "how values are counted (pure)"},
 	{"internal/result", "what a run leaves, and its meaning (pure)"},

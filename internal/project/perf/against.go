@@ -54,7 +54,7 @@ var hotPaths = []hotPath{
 	{pkg: "internal/load/receive", pattern: "^BenchmarkDelivery$/clock"},
 	{pkg: "internal/measure/latency", pattern: "."},
 	{pkg: "internal/measure/ledger", pattern: "."},
-	{pkg: "backpressure", pattern: "."},
+	{pkg: "internal/lagcontrol", pattern: ".", was: "backpressure"},
 	{pkg: "internal/kafka/driver/franz", pattern: producedAndPolled},
 	{pkg: "internal/kafka/driver/sarama", pattern: producedAndPolled},
 	{pkg: "internal/kafka/driver/segmentio", pattern: producedAndPolled},

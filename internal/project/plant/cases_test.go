@@ -3,7 +3,8 @@ package plant_test
 import (
 	"time"
 
-	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/lagcontrol"
+	"kafkabench.example/kafka-bench/internal/load/controller"
 	"kafkabench.example/kafka-bench/internal/project/plant"
 )
 
@@ -22,22 +23,22 @@ var (
 
 type kind struct {
 	name string
-	make func() (backpressure.Controller, error)
+	make func() (lagcontrol.Controller, error)
 }
 
 var kinds = []kind{
-	{"off", func() (backpressure.Controller, error) { return backpressure.Off{}, nil }},
-	{"hysteresis 20000/5000", func() (backpressure.Controller, error) { return backpressure.NewHysteresis(20_000, 5000) }},
-	{"hysteresis 5000/1000", func() (backpressure.Controller, error) { return backpressure.NewHysteresis(bound, 1000) }},
-	{"credit 5000", func() (backpressure.Controller, error) { return backpressure.NewCredit(bound) }},
-	{"latency 250ms", func() (backpressure.Controller, error) {
-		return backpressure.NewLatency(backpressure.LatencyConfig{Target: target})
+	{"off", func() (lagcontrol.Controller, error) { return nil, nil }}, //nolint:nilnil // there is none
+	{"hysteresis 20000/5000", func() (lagcontrol.Controller, error) { return controller.NewHysteresis(20_000, 5000) }},
+	{"hysteresis 5000/1000", func() (lagcontrol.Controller, error) { return controller.NewHysteresis(bound, 1000) }},
+	{"credit 5000", func() (lagcontrol.Controller, error) { return lagcontrol.NewCredit(bound) }},
+	{"latency 250ms", func() (lagcontrol.Controller, error) {
+		return lagcontrol.NewLatency(lagcontrol.LatencyConfig{Target: target})
 	}},
-	{"aimd 250ms", func() (backpressure.Controller, error) {
-		return backpressure.NewAIMD(backpressure.AIMDConfig{Target: target})
+	{"aimd 250ms", func() (lagcontrol.Controller, error) {
+		return controller.NewAIMD(controller.AIMDConfig{Target: target})
 	}},
-	{"gradient", func() (backpressure.Controller, error) {
-		return backpressure.NewGradient(backpressure.GradientConfig{})
+	{"gradient", func() (lagcontrol.Controller, error) {
+		return controller.NewGradient(controller.GradientConfig{})
 	}},
 }
 

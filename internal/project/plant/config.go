@@ -3,7 +3,7 @@ package plant
 import (
 	"time"
 
-	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/lagcontrol"
 )
 
 // Config is one case: a load, a topic, a group, and a way to control it.
@@ -49,7 +49,7 @@ type Config struct {
 	// Gates is the number of gates, each with an equal, fixed part of the bound; 0 means one gate.
 	Gates int
 	// NewController makes the controller of one gate.
-	NewController func() (backpressure.Controller, error)
+	NewController func() (lagcontrol.Controller, error)
 
 	// Bound is the reference of Overshoot, in records; 0 means none.
 	Bound int64

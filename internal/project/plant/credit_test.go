@@ -6,25 +6,26 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/lagcontrol"
+	"kafkabench.example/kafka-bench/internal/load/controller"
 	"kafkabench.example/kafka-bench/internal/project/plant"
 )
 
-func credit(maxLag int64) func() (backpressure.Controller, error) {
-	return func() (backpressure.Controller, error) { return backpressure.NewCredit(maxLag) }
+func credit(maxLag int64) func() (lagcontrol.Controller, error) {
+	return func() (lagcontrol.Controller, error) { return lagcontrol.NewCredit(maxLag) }
 }
 
 func hard(maxLag int64) []kind {
 	return []kind{
 		{"credit", credit(maxLag)},
-		{"latency", func() (backpressure.Controller, error) {
-			return backpressure.NewLatency(backpressure.LatencyConfig{Target: target, MaxLag: maxLag})
+		{"latency", func() (lagcontrol.Controller, error) {
+			return lagcontrol.NewLatency(lagcontrol.LatencyConfig{Target: target, MaxLag: maxLag})
 		}},
-		{"aimd", func() (backpressure.Controller, error) {
-			return backpressure.NewAIMD(backpressure.AIMDConfig{Target: target, MaxLag: maxLag})
+		{"aimd", func() (lagcontrol.Controller, error) {
+			return controller.NewAIMD(controller.AIMDConfig{Target: target, MaxLag: maxLag})
 		}},
-		{"gradient", func() (backpressure.Controller, error) {
-			return backpressure.NewGradient(backpressure.GradientConfig{MaxLag: maxLag})
+		{"gradient", func() (lagcontrol.Controller, error) {
+			return controller.NewGradient(controller.GradientConfig{MaxLag: maxLag})
 		}},
 	}
 }

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/lagcontrol"
 	"kafkabench.example/kafka-bench/internal/project/plant"
 )
 
-func latency() (backpressure.Controller, error) {
-	return backpressure.NewLatency(backpressure.LatencyConfig{Target: target})
+func latency() (lagcontrol.Controller, error) {
+	return lagcontrol.NewLatency(lagcontrol.LatencyConfig{Target: target})
 }
 
 // At any phase of the commits, the controller reaches the goals of the backpressure study: the p99

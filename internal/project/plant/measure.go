@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/lagcontrol"
 )
 
 // Result is the outcome of one case. All but the lag refers to records that were due in the
@@ -41,7 +41,7 @@ type measure struct {
 }
 
 func newMeasure(p *plant) measure {
-	return measure{p: p, low: backpressure.Unlimited}
+	return measure{p: p, low: lagcontrol.Unlimited}
 }
 
 func (p *plant) measured(at time.Duration) bool { return at >= p.cfg.Warmup }

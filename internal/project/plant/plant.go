@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/lagcontrol"
 )
 
 // tick is how often a producer checks the clock, and pace how often a gate gets the time, as in
@@ -33,7 +33,7 @@ type plant struct {
 }
 
 type gate struct {
-	*backpressure.Gate
+	*lagcontrol.Gate
 	shared bool
 	asking bool
 }
@@ -86,13 +86,13 @@ func (p *plant) newGate() (*gate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("plant: %w", err)
 	}
-	cfg := backpressure.Config{Controller: controller, Now: func() time.Duration { return time.Duration(p.clock.Load()) }}
-	_, bounded := controller.(backpressure.Limiter)
+	cfg := lagcontrol.Config{Controller: controller, Now: func() time.Duration { return time.Duration(p.clock.Load()) }}
+	_, bounded := controller.(lagcontrol.Limiter)
 	shared := p.cfg.Gates > 1 && bounded
 	if shared {
-		cfg.Share, cfg.Inherit = backpressure.Fixed(1/float64(p.cfg.Gates)), backpressure.NoInherit
+		cfg.Share, cfg.Inherit = lagcontrol.Fixed(1/float64(p.cfg.Gates)), lagcontrol.NoInherit
 	}
-	g, err := backpressure.New(cfg)
+	g, err := lagcontrol.New(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("plant: %w", err)
 	}

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/lagcontrol"
 	"kafkabench.example/kafka-bench/internal/project/plant"
 )
 
 var update = flag.Bool("update", false, "write the golden table under testdata anew")
 
-func run(t testing.TB, config plant.Config, make func() (backpressure.Controller, error)) plant.Result {
+func run(t testing.TB, config plant.Config, make func() (lagcontrol.Controller, error)) plant.Result {
 	t.Helper()
 	config.NewController = make
 	r, err := plant.Run(config)
@@ -80,7 +80,7 @@ func ranking(t *testing.T, c example) string {
 
 func bounds(r plant.Result) string {
 	switch r.BoundMin {
-	case backpressure.Unlimited:
+	case lagcontrol.Unlimited:
 		return "–"
 	case r.BoundMax:
 		return fmt.Sprint(r.BoundMin)

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/lagcontrol"
 	"kafkabench.example/kafka-bench/internal/project/plant"
 )
 
@@ -47,7 +47,7 @@ func TestControllersRecoverFromABadSpell(t *testing.T) {
 	})
 }
 
-func runRapid(t *rapid.T, c plant.Config, make func() (backpressure.Controller, error)) plant.Result {
+func runRapid(t *rapid.T, c plant.Config, make func() (lagcontrol.Controller, error)) plant.Result {
 	c.NewController = make
 	r, err := plant.Run(c)
 	if err != nil {

@@ -3,7 +3,7 @@ package plant
 import (
 	"time"
 
-	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/lagcontrol"
 )
 
 const topic = "plant"
@@ -27,7 +27,7 @@ func (p *plant) ask(g *gate) {
 	}
 	g.asking = true
 	mark := g.Mark()
-	var r backpressure.Reading
+	var r lagcontrol.Reading
 	a, b, c := p.drawTime(0, 2*p.cfg.Read), p.drawTime(0, 2*p.cfg.Read), p.drawTime(0, 2*p.cfg.Read)
 	committedAt, endAt, answerAt := min(a, b, c), a+b+c-min(a, b, c)-max(a, b, c), max(a, b, c)
 	p.after(committedAt, func() { r = p.read() })
@@ -46,10 +46,10 @@ func (p *plant) ask(g *gate) {
 	})
 }
 
-func (p *plant) read() backpressure.Reading {
-	r := backpressure.Reading{Partitions: make([]backpressure.Partition, len(p.partitions))}
+func (p *plant) read() lagcontrol.Reading {
+	r := lagcontrol.Reading{Partitions: make([]lagcontrol.Partition, len(p.partitions))}
 	for i, l := range p.partitions {
-		r.Partitions[i] = backpressure.Partition{Topic: topic, ID: int32(i), Committed: l.committed, End: int64(len(l.log))}
+		r.Partitions[i] = lagcontrol.Partition{Topic: topic, ID: int32(i), Committed: l.committed, End: int64(len(l.log))}
 		if p.cfg.Delivered {
 			r.Partitions[i].Delivered = l.taken
 		}

@@ -12,10 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"kafkabench.example/kafka-bench/backpressure"
-	"kafkabench.example/kafka-bench/backpressure/kadmlag"
 	"kafkabench.example/kafka-bench/backpressure/kgogate"
-	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/project/virtual"
 )
 
@@ -31,8 +28,9 @@ func TestCreditLibrary(t *testing.T) {
 		if _, err := reader.CreateTopic(context.Background(), 4, 1, nil, "library"); err != nil {
 			t.Fatal(err)
 		}
-		gate := libraryGate(t, c, bound)
-		producer, err := kgogate.New(client(t, c, kgo.RecordPartitioner(kgo.RoundRobinPartitioner())), gate, kgogate.Config{})
+		producer, err := kgogate.Open(ctx, client(t, c, kgo.RecordPartitioner(kgo.RoundRobinPartitioner())), kgogate.Config{
+			Group: "library", Topics: []string{"library"}, MaxLag: bound,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +38,6 @@ func TestCreditLibrary(t *testing.T) {
 			all   sync.WaitGroup
 			taken atomic.Int64
 		)
-		all.Go(func() { _ = gate.Watch(ctx) })
 		group := client(t, c, kgo.ConsumerGroup("library"), kgo.ConsumeTopics("library"),
 			kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.AutoCommitInterval(time.Second))
 		all.Go(func() { consumeSlowly(ctx, group, &taken) })
@@ -54,7 +51,7 @@ func TestCreditLibrary(t *testing.T) {
 		peak, looks := lookAtLag(ctx, t, reader)
 		producer.Close()
 		all.Wait()
-		t.Logf("peak lag %d of %d in %d looks; %d records taken, %+v", peak, bound, looks, taken.Load(), gate.Stats())
+		t.Logf("peak lag %d of %d in %d looks; %d records taken, %+v", peak, bound, looks, taken.Load(), producer.Gate().Stats())
 		if peak > bound || peak < bound*9/10 {
 			t.Errorf("the lag had its peak at %d; the bound is %d", peak, bound)
 		}
@@ -62,23 +59,6 @@ func TestCreditLibrary(t *testing.T) {
 			t.Errorf("the group took %d records in %d s", n, seconds)
 		}
 	})
-}
-
-func libraryGate(t *testing.T, c cluster.Cluster, bound int64) *backpressure.Gate {
-	t.Helper()
-	source, err := kadmlag.New(kadm.NewClient(client(t, c)), kadmlag.Config{Group: "library", Topics: []string{"library"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	credit, err := backpressure.NewCredit(bound)
-	if err != nil {
-		t.Fatal(err)
-	}
-	gate, err := backpressure.New(backpressure.Config{Controller: credit, Source: source})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return gate
 }
 
 func consumeSlowly(ctx context.Context, group *kgo.Client, taken *atomic.Int64) {

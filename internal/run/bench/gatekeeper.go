@@ -8,8 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/internal/lagcontrol"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/controller"
 	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
@@ -24,14 +25,14 @@ type gateConfig struct {
 	Doubt time.Duration
 	Axis  *load.Axis
 	// Read returns an error if the lag is unknown.
-	Read func(context.Context) (backpressure.Reading, error)
+	Read func(context.Context) (lagcontrol.Reading, error)
 	// Tell receives the gate's events from any goroutine until keep ends; it may be nil.
 	Tell func(result.Event)
 }
 
 type gatekeeper struct {
 	cfg  gateConfig
-	gate *backpressure.Gate
+	gate *lagcontrol.Gate
 
 	ended  atomic.Bool // keep has ended
 	mu     sync.Mutex  // guards bounds
@@ -44,38 +45,38 @@ func newGatekeeper(cfg gateConfig) (_ *gatekeeper, err error) {
 		return nil, nil
 	}
 	k := &gatekeeper{cfg: cfg}
-	gate := backpressure.Config{
+	gate := lagcontrol.Config{
 		Interval: time.Duration(b.Poll), Grace: time.Duration(b.Grace), FailOpen: b.Blind == "open",
 		Doubt:    cfg.Doubt,
-		Source:   backpressure.SourceFunc(k.read),
+		Source:   lagcontrol.SourceFunc(k.read),
 		OnChange: k.tell,
 	}
 	if cfg.Processes > 1 && b.Controller != "hysteresis" {
-		gate.Share = backpressure.Fixed(1 / float64(cfg.Processes))
-		gate.Inherit = backpressure.NoInherit // a run's group is new
+		gate.Share = lagcontrol.Fixed(1 / float64(cfg.Processes))
+		gate.Inherit = lagcontrol.NoInherit // a run's group is new
 	}
 	if gate.Controller, err = newController(b); err != nil {
 		return nil, err
 	}
-	if k.gate, err = backpressure.New(gate); err != nil {
+	if k.gate, err = lagcontrol.New(gate); err != nil {
 		return nil, err
 	}
 	return k, nil
 }
 
-func newController(b scenario.Backpressure) (backpressure.Controller, error) {
+func newController(b scenario.Backpressure) (lagcontrol.Controller, error) {
 	target := time.Duration(b.Target)
 	switch b.Controller {
 	case "hysteresis":
-		return backpressure.NewHysteresis(b.MaxLag, b.ResumeLag)
+		return controller.NewHysteresis(b.MaxLag, b.ResumeLag)
 	case "credit":
-		return backpressure.NewCredit(b.MaxLag)
+		return lagcontrol.NewCredit(b.MaxLag)
 	case "latency":
-		return backpressure.NewLatency(backpressure.LatencyConfig{Target: target, MaxLag: b.MaxLag})
+		return lagcontrol.NewLatency(lagcontrol.LatencyConfig{Target: target, MaxLag: b.MaxLag})
 	case "aimd":
-		return backpressure.NewAIMD(backpressure.AIMDConfig{Target: target, MaxLag: b.MaxLag})
+		return controller.NewAIMD(controller.AIMDConfig{Target: target, MaxLag: b.MaxLag})
 	case "gradient":
-		return backpressure.NewGradient(backpressure.GradientConfig{MaxLag: b.MaxLag})
+		return controller.NewGradient(controller.GradientConfig{MaxLag: b.MaxLag})
 	default:
 		return nil, fmt.Errorf("there is no controller %q", b.Controller)
 	}
@@ -89,9 +90,9 @@ func (k *gatekeeper) admission(cfg *send.Config) {
 	cfg.Gate, cfg.TellOffsets = k.gate, k.cfg.Processes > 1
 	switch b.Excess {
 	case "shed":
-		cfg.Excess = backpressure.Shed
+		cfg.Excess = send.Shed
 	case "degrade":
-		cfg.Excess, cfg.Keep = backpressure.Degrade, b.Keep
+		cfg.Excess, cfg.Keep = send.Degrade, b.Keep
 	}
 }
 
@@ -101,7 +102,7 @@ func (k *gatekeeper) keep(ctx context.Context) {
 	k.noteBound()
 }
 
-func (k *gatekeeper) read(ctx context.Context) (backpressure.Reading, error) {
+func (k *gatekeeper) read(ctx context.Context) (lagcontrol.Reading, error) {
 	k.noteBound()
 	return k.cfg.Read(ctx)
 }
@@ -117,7 +118,7 @@ func (k *gatekeeper) poll(ctx context.Context) {
 	k.noteBound()
 }
 
-func (k *gatekeeper) stats() backpressure.Stats { return k.gate.Stats() }
+func (k *gatekeeper) stats() lagcontrol.Stats { return k.gate.Stats() }
 
 func (k *gatekeeper) standing() snapshot.Gate {
 	s := k.stats()
@@ -130,7 +131,7 @@ func (k *gatekeeper) standing() snapshot.Gate {
 // bound returns nil if it is unlimited.
 func (k *gatekeeper) bound() *int64 {
 	bound := k.stats().Bound
-	if bound == backpressure.Unlimited {
+	if bound == lagcontrol.Unlimited {
 		return nil
 	}
 	return &bound
@@ -160,24 +161,24 @@ func (k *gatekeeper) inWindow() *snapshot.Bound {
 	return &bounds
 }
 
-var gateWords = map[backpressure.ChangeKind]string{
-	backpressure.Opened:  "gate opened",
-	backpressure.Closed:  "gate closed",
-	backpressure.Bounded: "bound moved",
-	backpressure.Blind:   "gate blind",
-	backpressure.Seeing:  "gate sees again",
-	backpressure.Stalled: "consumers stalled",
-	backpressure.Moving:  "consumers move again",
-	backpressure.Misused: "gate misused",
-	backpressure.Unread:  "partitions not read",
+var gateWords = map[lagcontrol.ChangeKind]string{
+	lagcontrol.Opened:  "gate opened",
+	lagcontrol.Closed:  "gate closed",
+	lagcontrol.Bounded: "bound moved",
+	lagcontrol.Blind:   "gate blind",
+	lagcontrol.Seeing:  "gate sees again",
+	lagcontrol.Stalled: "consumers stalled",
+	lagcontrol.Moving:  "consumers move again",
+	lagcontrol.Misused: "gate misused",
+	lagcontrol.Unread:  "partitions not read",
 }
 
-func (k *gatekeeper) tell(c backpressure.Change) {
-	if k.cfg.Tell == nil || k.ended.Load() {
+func (k *gatekeeper) tell(c lagcontrol.Change) {
+	if k.cfg.Tell == nil || k.ended.Load() || c.Kind == lagcontrol.Small { // the run warns of a small bound before it starts
 		return
 	}
 	data := map[string]any{"lag_records": c.Lag, "signal_age_ns": int64(c.Age), "open": c.Open}
-	if c.Bound != backpressure.Unlimited {
+	if c.Bound != lagcontrol.Unlimited {
 		data["bound_records"] = c.Bound
 	}
 	k.cfg.Tell(result.Event{AtNs: k.cfg.Axis.Now(), Kind: "backpressure", What: gateWords[c.Kind], Reason: c.Reason,

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"kafkabench.example/kafka-bench/backpressure"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/lagcontrol"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
@@ -51,7 +51,7 @@ func TestAdmissionIsWhatTheScenarioSays(t *testing.T) {
 	}
 	var cfg send.Config
 	k.admission(&cfg)
-	if cfg.Gate == nil || !cfg.TellOffsets || cfg.Excess != backpressure.Degrade || cfg.Keep != 10 {
+	if cfg.Gate == nil || !cfg.TellOffsets || cfg.Excess != send.Degrade || cfg.Keep != 10 {
 		t.Errorf("the producers are made with %+v", cfg)
 	}
 	if cfg.Gate.Admit(1) != 0 {
@@ -59,7 +59,7 @@ func TestAdmissionIsWhatTheScenarioSays(t *testing.T) {
 	}
 	cfg = send.Config{}
 	(*gatekeeper)(nil).admission(&cfg)
-	if cfg.Gate != nil || cfg.Excess != backpressure.Defer {
+	if cfg.Gate != nil || cfg.Excess != send.Defer {
 		t.Errorf("without a gate the producers are made with %+v", cfg)
 	}
 }
@@ -68,7 +68,7 @@ func TestBoundIsTheProcessesPart(t *testing.T) {
 	axis := load.NewAxis(nil)
 	k, err := newGatekeeper(gateConfig{
 		Backpressure: pressureOf("credit"), Processes: 2, Axis: axis,
-		Read: func(context.Context) (backpressure.Reading, error) {
+		Read: func(context.Context) (lagcontrol.Reading, error) {
 			return observe.GateReading("t", []probe.Lag{{Committed: []int64{100}, Ends: []int64{700}}}, nil), nil
 		},
 	})
@@ -104,10 +104,10 @@ func TestGateThatCannotSee(t *testing.T) {
 			axis := load.NewAxis(nil)
 			k, err := newGatekeeper(gateConfig{
 				Backpressure: b, Processes: 1, Axis: axis,
-				Read: func(context.Context) (backpressure.Reading, error) {
+				Read: func(context.Context) (lagcontrol.Reading, error) {
 					mu.Lock()
 					defer mu.Unlock()
-					return backpressure.Reading{Lag: 1000}, fail
+					return lagcontrol.Reading{Lag: 1000}, fail
 				},
 				Tell: func(e result.Event) {
 					mu.Lock()

@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"kafkabench.example/kafka-bench/backpressure"
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/lagcontrol"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -181,7 +181,7 @@ type workerLag struct {
 	seen map[string]bool // reported errors
 }
 
-func (l *workerLag) read(ctx context.Context) (backpressure.Reading, error) {
+func (l *workerLag) read(ctx context.Context) (lagcontrol.Reading, error) {
 	limited, cancel := context.WithTimeout(ctx, observe.ReadTimeout)
 	defer cancel()
 	var delivered []int64
@@ -193,7 +193,7 @@ func (l *workerLag) read(ctx context.Context) (backpressure.Reading, error) {
 	case err == nil && len(groups) > 0:
 		return observe.GateReading(l.topic, groups, delivered), nil
 	case err == nil:
-		return backpressure.Reading{}, observe.ErrNoLag
+		return lagcontrol.Reading{}, observe.ErrNoLag
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -202,5 +202,5 @@ func (l *workerLag) read(ctx context.Context) (backpressure.Reading, error) {
 		l.tell(result.Event{AtNs: l.axis.Now(), Kind: "warning", What: "the lag could not be read",
 			Reason: err.Error()})
 	}
-	return backpressure.Reading{}, err
+	return lagcontrol.Reading{}, err
 }

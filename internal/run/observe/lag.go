@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"kafkabench.example/kafka-bench/backpressure"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/lagcontrol"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/judge"
@@ -75,7 +75,7 @@ var ErrNoLag = errors.New("the lag could not be read")
 
 // ForGate reads the lag for the gate. In each partition it uses the group that is furthest behind,
 // so that committed offsets never go back if another group becomes the slowest.
-func (l *Lag) ForGate(ctx context.Context) (backpressure.Reading, error) {
+func (l *Lag) ForGate(ctx context.Context) (lagcontrol.Reading, error) {
 	var delivered []int64
 	if l.Delivered != nil {
 		delivered = l.Delivered() // read before the high watermarks, as committed offsets are
@@ -83,18 +83,18 @@ func (l *Lag) ForGate(ctx context.Context) (backpressure.Reading, error) {
 	reading, ok := l.read(ctx)
 	l.noteAge(l.Axis.Now())
 	if !ok {
-		return backpressure.Reading{}, ErrNoLag
+		return lagcontrol.Reading{}, ErrNoLag
 	}
 	return GateReading(l.Topic, reading.groups, delivered), nil
 }
 
 // GateReading returns a gate's reading of the lag of groups that read every record. delivered is
 // their progress by partition; nil if they do not report it.
-func GateReading(topic string, groups []probe.Lag, delivered []int64) backpressure.Reading {
-	r := backpressure.Reading{Partitions: make([]backpressure.Partition, len(groups[0].Ends))}
+func GateReading(topic string, groups []probe.Lag, delivered []int64) lagcontrol.Reading {
+	r := lagcontrol.Reading{Partitions: make([]lagcontrol.Partition, len(groups[0].Ends))}
 	for id := range r.Partitions {
 		p := &r.Partitions[id]
-		*p = backpressure.Partition{Topic: topic, ID: int32(id), Committed: math.MaxInt64, End: groups[0].Ends[id]}
+		*p = lagcontrol.Partition{Topic: topic, ID: int32(id), Committed: math.MaxInt64, End: groups[0].Ends[id]}
 		for _, group := range groups {
 			p.Committed = min(p.Committed, group.Committed[id])
 		}

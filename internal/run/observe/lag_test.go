@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"kafkabench.example/kafka-bench/backpressure"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/lagcontrol"
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/run/judge"
 )
@@ -17,7 +17,7 @@ func TestGateReadingIsOfTheFurthestBehind(t *testing.T) {
 		{Records: 25, Committed: []int64{75, 100}, Ends: []int64{100, 100}},
 	}
 	r := GateReading("t", groups, []int64{95, 99})
-	want := []backpressure.Partition{
+	want := []lagcontrol.Partition{
 		{Topic: "t", ID: 0, Committed: 75, End: 100, Delivered: 95},
 		{Topic: "t", ID: 1, Committed: 80, End: 100, Delivered: 99},
 	}
