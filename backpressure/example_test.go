@@ -145,7 +145,8 @@ func ExampleFixed() {
 	var end atomic.Int64
 	gate, err := backpressure.Open(context.Background(), backpressure.Config{
 		Controller: backpressure.Credit{MaxLag: 8000}, Share: backpressure.Fixed(1.0 / 4),
-		Inherit: backpressure.NoInherit, // the topic is new: leave this out if a process is restarted
+		Inherit:  backpressure.NoInherit, // the topic is new: leave this out if a process is restarted
+		Interval: time.Minute,            // only for this example
 		Source: backpressure.SourceFunc(func(context.Context) (backpressure.Reading, error) {
 			return backpressure.Reading{Partitions: []backpressure.Partition{{Topic: "orders", End: end.Load()}}}, nil
 		}),

@@ -1,9 +1,11 @@
 package backpressure
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"kafkabench.example/kafka-bench/internal/lagcontrol"
 )
@@ -41,9 +43,18 @@ func Open(ctx context.Context, cfg Config) (*Gate, error) {
 		if err := core.Read(ctx); err != nil && !cfg.FailOpen {
 			return nil, err
 		}
-		g.watch.Go(func() { _ = core.Watch(g.ctx) }) // it fails only without a source
+		g.watch.Go(func() { g.watchAfter(cmp.Or(cfg.Interval, lagcontrol.DefaultInterval)) })
 	}
 	return g, nil
+}
+
+// watchAfter begins an interval after the reading of Open.
+func (g *Gate) watchAfter(interval time.Duration) {
+	select {
+	case <-g.ctx.Done():
+	case <-time.After(interval):
+		_ = g.gate.Watch(g.ctx) // it fails only without a source
+	}
 }
 
 // Close ends the waiting calls of Acquire, and the reading of the lag; it returns when the goroutine
