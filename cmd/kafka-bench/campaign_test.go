@@ -167,8 +167,8 @@ func TestDryRun(t *testing.T) {
 			"disk      about 2.00 GB and the warm-up at a time for Kafka's logs, if nothing is compressed\n", "20,000,000 + warm-up",
 			"window    ends after 20,000,000 records (load.volume), or after 1m (phases.measure), if that comes first\n",
 		}},
-		"a count in a preset": {[]string{"quick", "--cluster", "kafka", "--set", "load.rate=max", "--set", "load.records=50000000"}, []string{
-			"2 s to 1 h 12 s", "window    ends after 50,000,000 records (load.records), or after 1h (phases.measure), if that comes first\n",
+		"a count in a preset": {[]string{"quick", "--cluster", "kafka", "--set", "load.rate=max", "--set", "load.records=500000"}, []string{
+			"2 s to 1 h 12 s", "window    ends after 500,000 records (load.records), or after 1h (phases.measure), if that comes first\n",
 		}},
 		"one of several is a closed loop": {[]string{write(t, "name: a"+tiny), "produce-only", write(t, "name: b\nload: {rate: max}"), "--cluster", "kafka"}, []string{
 			"records   20,000,080 and the warm-up of 1 run; of 1 run not known (rate max)\n",
