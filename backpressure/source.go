@@ -29,6 +29,10 @@ type Reading struct {
 	// Partitions must be complete: a missing partition counts as no lag. Nil means not reported.
 	// Empty means that the topic does not exist yet.
 	Partitions []Partition
+	// Unreadable: the lag stands still, and may be offsets without a record, but the source may not read the topic.
+	// Then a closed gate whose records are all settled admits one record each 30 s: if it is consumed, the group commits
+	// past those offsets.
+	Unreadable bool
 }
 
 // Partition is the state of one partition in a reading.
@@ -46,7 +50,7 @@ type Partition struct {
 func readFrom(source Source) func(context.Context) (lagcontrol.Reading, error) {
 	return func(ctx context.Context) (lagcontrol.Reading, error) {
 		r, err := source.Read(ctx)
-		reading := lagcontrol.Reading{Lag: r.Lag, Committed: r.Committed}
+		reading := lagcontrol.Reading{Lag: r.Lag, Committed: r.Committed, Unreadable: r.Unreadable}
 		if r.Partitions != nil {
 			reading.Partitions = make([]lagcontrol.Partition, len(r.Partitions))
 		}

@@ -19,6 +19,9 @@ type Stats struct {
 	Waited int64
 	// Reports counts readings, Missed those that failed.
 	Reports, Missed int64
+	// Probes counts the records that a closed gate admitted because the lag could not be told from offsets without a
+	// record: see Reading.Unreadable. They come on top of the bound.
+	Probes int64
 	// Closed sums the times from a first refusal until the gate had room again, Blind the times in
 	// which the gate was blind.
 	Closed, Blind time.Duration
@@ -74,7 +77,7 @@ func publicChange(c lagcontrol.Change) Change {
 
 func publicStats(s lagcontrol.Stats) Stats {
 	return Stats{
-		Admitted: s.Admitted, Settled: s.Settled, Refused: s.Refused, Waited: s.Waited, Reports: s.Reports, Missed: s.Missed,
+		Admitted: s.Admitted, Settled: s.Settled, Refused: s.Refused, Waited: s.Waited, Reports: s.Reports, Missed: s.Missed, Probes: s.Probes,
 		Closed: s.Closed, Blind: s.Blind, Ceiling: s.Ceiling, Bound: s.Bound, Lag: s.Lag, Outstanding: s.Outstanding,
 		Waiting: s.Waiting, Share: s.Share, Open: s.Open, BlindNow: s.BlindNow, MaxAge: s.MaxAge,
 	}

@@ -19,6 +19,7 @@ import (
 
 // lagSource reads the lag of a consumer group. It is safe for concurrent use: concurrent readings run one after the other.
 type lagSource struct {
+	reader  *kgo.Client
 	client  *kadm.Client
 	cfg     Config
 	match   *regexp.Regexp // nil: no topic by pattern
@@ -29,6 +30,8 @@ type lagSource struct {
 	matched []string
 	looked  time.Time // zero: not yet
 	first   map[partition]int64
+	rests   map[partition]*rest
+	typed   bool            // the group is known to be no share group
 	noticed map[string]bool // reported notices, by topic; "" is the pattern
 }
 
@@ -43,18 +46,20 @@ func (p partition) String() string { return fmt.Sprintf("%s/%d", p.topic, p.id) 
 // the topics of cfg, read through client. The other fields but Gate.Logger are not used. The error joins
 // all mistakes.
 //
-// The lag of a partition is its high watermark − the group's committed offset. A reading asks for the
-// committed offsets first, so the lag never looks too small, and a bound holds. A reading costs one
+// The lag of a partition is its high watermark − the group's committed offset, or − the start of its log if that is
+// higher. A reading asks for the committed offsets first, so the lag never looks too small, and a bound holds. If a
+// partition stands still for 5 s, the source looks whether its rest has a record that a consumer can read, which needs
+// the right to read the topic: the ends of transactions, aborted and compacted records are no lag. A reading costs one
 // request for all committed offsets of the group, and one to each broker for the high watermarks. It
 // works with the classic protocol, with KIP-848, and with consumers that assign partitions themselves
-// and commit. Share groups (KIP-932) have no committed offsets.
+// and commit. Share groups (KIP-932) have no committed offsets: the reading fails.
 func Lag(client *kgo.Client, cfg Config) (backpressure.Source, error) {
-	s := &lagSource{cfg: cfg, refresh: 30 * time.Second, first: make(map[partition]int64), noticed: make(map[string]bool)}
+	s := &lagSource{cfg: cfg, refresh: 30 * time.Second, first: make(map[partition]int64), rests: make(map[partition]*rest), noticed: make(map[string]bool)}
 	var faults []error
 	if client == nil {
 		faults = append(faults, errNoClient)
 	} else {
-		s.client = kadm.NewClient(client)
+		s.reader, s.client = client, kadm.NewClient(client)
 	}
 	if cfg.Group == "" {
 		faults = append(faults, errors.New("kgogate: no group: name the consumer group whose lag is to be read"))
@@ -88,6 +93,9 @@ func (s *lagSource) Read(ctx context.Context) (backpressure.Reading, error) {
 		return backpressure.Reading{Partitions: []backpressure.Partition{}}, nil
 	}
 	committed, err := s.committed(ctx)
+	if err == nil && len(committed) == 0 {
+		err = s.refuseShareGroup(ctx)
+	}
 	if err != nil {
 		return backpressure.Reading{}, err
 	}
@@ -100,7 +108,30 @@ func (s *lagSource) Read(ctx context.Context) (backpressure.Reading, error) {
 	if err := s.begin(ctx, partitions); err != nil {
 		return backpressure.Reading{}, err
 	}
-	return reading(partitions), nil
+	unreadable, err := s.countRecords(ctx, partitions)
+	if err != nil {
+		return backpressure.Reading{}, err
+	}
+	r := reading(partitions)
+	r.Unreadable = unreadable
+	return r, nil
+}
+
+// refuseShareGroup returns an error for a share group, which commits no offsets. Without the right to list groups it does
+// not know.
+func (s *lagSource) refuseShareGroup(ctx context.Context) error {
+	if s.typed {
+		return nil
+	}
+	listed, err := s.client.ListGroupsByType(ctx, []string{"share"})
+	if err != nil {
+		return nil
+	}
+	if _, share := listed[s.cfg.Group]; share {
+		return fmt.Errorf("kgogate: group %s is a share group (KIP-932), which commits no offsets: its lag cannot be read, and a gate would close for good; use another engine or group, or give Gate.Source", s.cfg.Group)
+	}
+	s.typed = true
+	return nil
 }
 
 func (s *lagSource) committed(ctx context.Context) (kadm.OffsetResponses, error) {

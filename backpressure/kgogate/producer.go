@@ -73,6 +73,7 @@ func Open(ctx context.Context, client *kgo.Client, cfg Config) (*Producer, error
 	if cfg.MaxDeferred == 0 {
 		cfg.MaxDeferred = defaultMaxDeferred
 	}
+	cfg.warnOfTransactions(client)
 	p := &Producer{client: client, gate: gate, cfg: cfg, ordered: appendsInOrder(client)}
 	p.closing, p.close = context.WithCancel(context.Background())
 	p.shed = make(map[string]*atomic.Int64)

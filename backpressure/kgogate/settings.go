@@ -58,3 +58,13 @@ func (c Config) requestFaults(client *kgo.Client, doubt time.Duration) []error {
 	}
 	return faults
 }
+
+// warnOfTransactions logs that a transaction with as many records as the bound never ends: its records count as lag
+// until it is committed.
+func (c Config) warnOfTransactions(client *kgo.Client) {
+	id, _ := client.OptValue(kgo.TransactionalID).(string)
+	if id != "" && c.MaxLag > 0 && c.Gate.Logger != nil {
+		c.Gate.Logger.Warn("kgogate: a transaction of this client must have fewer records than MaxLag: they count until it is committed, and consumers get none before",
+			"transactional_id", id, "max_lag", c.MaxLag)
+	}
+}

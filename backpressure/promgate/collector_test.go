@@ -94,7 +94,7 @@ kafka_backpressure_room_records{group="billing"} 10
 	if err := testutil.CollectAndCompare(c, strings.NewReader(want), names...); err != nil {
 		t.Error(err)
 	}
-	if got := testutil.CollectAndCount(c); got != 17 {
+	if got := testutil.CollectAndCount(c); got != 18 {
 		t.Errorf("%d series", got)
 	}
 }

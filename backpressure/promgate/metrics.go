@@ -28,6 +28,8 @@ func table() []row {
 			func(s backpressure.Stats) int64 { return s.Waited }),
 		counter("readings_total", "Readings of the consumer lag that succeeded.",
 			func(s backpressure.Stats) int64 { return s.Reports }),
+		counter("probes_total", "Records admitted beyond the bound to find out whether the lag has records.",
+			func(s backpressure.Stats) int64 { return s.Probes }),
 		counter("missed_readings_total", "Readings of the consumer lag that failed.",
 			func(s backpressure.Stats) int64 { return s.Missed }),
 		seconds("closed_seconds_total",

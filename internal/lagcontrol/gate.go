@@ -45,6 +45,7 @@ type Gate struct {
 	ruling  ruling
 	flow    flow
 	small   smallBound
+	probe   probe
 	stats   Stats
 	misused bool
 	notes   []Change

@@ -159,7 +159,7 @@ func TestGateAddsUpTheClosedTime(t *testing.T) {
 
 func TestStatsSubLeavesWhatHasNoDifference(t *testing.T) {
 	now := lagcontrol.Stats{
-		Admitted: 9, Settled: 8, Refused: 7, Waited: 6, Reports: 5, Changes: 4, Missed: 3, Closed: 2, Blind: 1,
+		Admitted: 9, Settled: 8, Refused: 7, Waited: 6, Reports: 5, Changes: 4, Missed: 3, Probes: 2, Closed: 2, Blind: 1,
 		Ceiling: 10, Bound: 11, Lag: 12, Outstanding: 13, Waiting: 14, Share: 0.5, Open: true, BlindNow: true, MaxAge: 15,
 	}
 	want := lagcontrol.Stats{Ceiling: 10, Bound: 11, Lag: 12, Outstanding: 13, Waiting: 14, Share: 0.5, Open: true, BlindNow: true, MaxAge: 15}

@@ -13,6 +13,10 @@ type Reading struct {
 	// Partitions must be complete: a missing partition counts as no lag. Nil means not reported.
 	// Empty means that the topic does not exist yet. Do not change them after Report.
 	Partitions []Partition
+	// Unreadable: the lag stands still, and may be offsets without a record, but the source may not read the topic.
+	// Then a closed gate whose records are all settled admits one record each 30 s: if it is consumed, the group commits
+	// past those offsets.
+	Unreadable bool
 }
 
 // Partition is the state of one partition in a reading.

@@ -78,6 +78,7 @@ func (g *Gate) report(m Mark, r Reading) *Change {
 	now := g.now()
 	o := g.observe(now, m, r)
 	g.ruling.mark, g.ruling.marks, g.ruling.seen = m, g.marks, o
+	g.probe.wanted = r.Unreadable
 	g.stats.Reports++
 	g.stats.MaxAge = max(g.stats.MaxAge, o.Age)
 	wasBlind := g.sight.blind
@@ -146,6 +147,7 @@ func (g *Gate) decide(now time.Duration) *Change {
 	o.Share = g.cfg.Share.part()
 	o.Open = o.Admitted < g.ruling.ceiling
 	d := g.cfg.Controller.Decide(o)
+	d.Ceiling = max(d.Ceiling, g.probeCeiling(now, o))
 
 	before, wasOpen, wasDecided := g.ruling.bound, o.Open, g.ruling.decided
 	g.ruling.seen, g.ruling.decided = o, true

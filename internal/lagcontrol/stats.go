@@ -17,6 +17,9 @@ type Stats struct {
 	Reports, Changes int64
 	// Missed counts readings that failed.
 	Missed int64
+	// Probes counts the records that a closed gate admitted because the lag could not be told from offsets without a
+	// record: see Reading.Unreadable. They come on top of the bound.
+	Probes int64
 	// Closed sums the times from a first refusal until the gate had room again, Blind the times in
 	// which the gate was blind.
 	Closed, Blind time.Duration
@@ -50,6 +53,7 @@ func (s Stats) Sub(earlier Stats) Stats {
 	s.Reports -= earlier.Reports
 	s.Changes -= earlier.Changes
 	s.Missed -= earlier.Missed
+	s.Probes -= earlier.Probes
 	s.Closed -= earlier.Closed
 	s.Blind -= earlier.Blind
 	return s

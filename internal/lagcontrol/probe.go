@@ -1,0 +1,31 @@
+package lagcontrol
+
+import "time"
+
+// probeEvery is the time between two records that a gate admits to find out whether the lag has records.
+const probeEvery = 30 * time.Second
+
+// probe lets one record through a closed gate if nobody knows whether the lag has a record: once the consumers have it,
+// they commit past the offsets without one.
+type probe struct {
+	wanted  bool  // the last reading was Unreadable
+	offered int64 // the ceiling for the probe; 0: none is offered
+	at      time.Duration
+}
+
+// probeCeiling returns the ceiling that admits a probe, or 0. The lock is held.
+func (g *Gate) probeCeiling(now time.Duration, o Observation) int64 {
+	p := &g.probe
+	if p.offered > 0 && o.Admitted >= p.offered { // it went
+		g.stats.Probes++
+		p.offered, p.at = 0, now
+	}
+	idle := o.Admitted == o.Settled && g.admitted.Load() == g.settled.Load()
+	switch {
+	case !p.wanted || !idle && p.offered == 0:
+		p.offered = 0
+	case p.offered == 0 && (p.at == 0 || now-p.at >= probeEvery):
+		p.offered = o.Admitted + 1
+	}
+	return p.offered
+}
