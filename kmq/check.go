@@ -138,8 +138,6 @@ func (c *Config) byEngine(m *mistakes) {
 		}{
 			{"MarkersTopic", c.MarkersTopic != ""},
 			{"Tracker", c.Tracker != ""},
-			{"Transactions", c.Transactions},
-			{"StartFirst", c.StartFirst},
 		} {
 			if only.set {
 				m.add("%s is set, which only engine markers has: leave it out with engine %q", only.name, c.Engine)
@@ -168,9 +166,6 @@ func (c *Config) markers(m *mistakes) {
 	case InProcess, External:
 	default:
 		m.add("Tracker is %q: choose %s or %s", c.Tracker, InProcess, External)
-	}
-	if c.Transactions && c.Acks == AcksLeader {
-		m.add("Transactions need Acks %s: with %s they could be half written", AcksAll, AcksLeader)
 	}
 }
 
@@ -210,7 +205,7 @@ func (c *Config) engine() engine.Config {
 		Brokers: c.Brokers, Topic: c.Topic, Group: c.Group,
 		Visibility: c.Visibility, MaxDeliveries: c.MaxDeliveries, DeadLetterTopic: c.DeadLetterTopic,
 		MaxInFlight: c.MaxInFlight, CommitEvery: c.CommitEvery,
-		MarkersTopic: c.MarkersTopic, ExternalTracker: c.Tracker == External, Transactions: c.Transactions, StartFirst: c.StartFirst,
+		MarkersTopic: c.MarkersTopic, ExternalTracker: c.Tracker == External,
 		InPlace: c.InPlace, AcksLeader: c.Acks == AcksLeader, SessionTimeout: c.SessionTimeout,
 		Client: c.Client,
 		Log:    c.Logger.With("topic", c.Topic, "group", c.Group, "engine", string(c.Engine)),

@@ -72,14 +72,6 @@ type Config struct {
 	MarkersTopic string
 	// Tracker says where the tracker runs; the default is InProcess.
 	Tracker TrackerMode
-	// Transactions makes Markers use transactions: one for start markers and the commit, another for
-	// copies and the end markers of their originals.
-	Transactions bool
-	// StartFirst makes Markers deliver a record only after it has written the start marker and
-	// committed the next offset. By default Markers writes the start marker when the record has been
-	// open for 100 ms. A record that kills its process earlier may be delivered without being counted.
-	// StartFirst costs two round trips for each poll, or one transaction with Transactions.
-	StartFirst bool
 	// InPlace is how many times OffsetMap delivers a record before it appends a copy to the
 	// partition. The default is 3; the range is 1 to 1,000.
 	InPlace int

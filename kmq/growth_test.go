@@ -21,7 +21,6 @@ func TestATopicThatGrows(t *testing.T) {
 		{"plain", kmq.Config{Engine: kmq.Plain}},
 		{"offsetmap", kmq.Config{Engine: kmq.OffsetMap, InPlace: 1}},
 		{"markers", kmq.Config{Engine: kmq.Markers}},
-		{"markers with transactions", kmq.Config{Engine: kmq.Markers, Transactions: true}},
 		{"share", kmq.Config{Engine: kmq.Share}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

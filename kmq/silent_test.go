@@ -2,7 +2,6 @@ package kmq_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,36 +14,29 @@ import (
 // Reject and Close take no longer than their contexts, and Close ends a Reject whose context never
 // ends.
 func TestSilentBroker(t *testing.T) {
-	for _, transactions := range []bool{false, true} {
-		for _, e := range kmq.Engines {
-			if transactions && e != kmq.Markers {
-				continue
-			}
-			t.Run(fmt.Sprintf("%s, transactions %t", e, transactions), func(t *testing.T) {
-				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					i := newInspected(t)
-					cfg := i.config(e)
-					cfg.Transactions = transactions
-					q := i.open(cfg)
-					ds := i.receive(q, 3)
-					i.silence()
-					i.ends("Reject", func(ctx context.Context) {
-						if err := ds[0].Reject(ctx, "no"); err == nil && e != kmq.Share {
-							t.Error("rejected, and nobody has the copy")
-						}
-					})
-					other := make(chan error, 1)
-					go func() { other <- ds[1].Reject(context.Background(), "no") }()
-					i.ends("Close", func(ctx context.Context) { _ = q.Close(ctx) })
-					i.ends("a Reject of a queue that is closed", func(context.Context) {
-						if err := <-other; err == nil {
-							t.Error("rejected, and nobody has the copy")
-						}
-					})
+	for _, e := range kmq.Engines {
+		t.Run(string(e), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				i := newInspected(t)
+				q := i.open(i.config(e))
+				ds := i.receive(q, 3)
+				i.silence()
+				i.ends("Reject", func(ctx context.Context) {
+					if err := ds[0].Reject(ctx, "no"); err == nil && e != kmq.Share {
+						t.Error("rejected, and nobody has the copy")
+					}
+				})
+				other := make(chan error, 1)
+				go func() { other <- ds[1].Reject(context.Background(), "no") }()
+				i.ends("Close", func(ctx context.Context) { _ = q.Close(ctx) })
+				i.ends("a Reject of a queue that is closed", func(context.Context) {
+					if err := <-other; err == nil {
+						t.Error("rejected, and nobody has the copy")
+					}
 				})
 			})
-		}
+		})
 	}
 }
 

@@ -14,9 +14,8 @@ type Tracker struct{ tracker *markers.Tracker }
 
 // OpenTracker starts a tracker with the Config of the group's queues, whose Engine must be
 // [Markers]; it ignores Config.Tracker. All trackers of a group, also those in queues, divide the
-// partitions of the markers. A tracker uses its own MaxDeliveries, DeadLetterTopic and
-// Transactions, since it does not know the queues' values. The queues set how long a record is
-// locked. OpenTracker returns after it has checked the topics; ctx bounds only OpenTracker itself.
+// partitions of the markers. A tracker uses its own MaxDeliveries and DeadLetterTopic,
+// since it does not know the queues' values. The queues set how long a record is locked. OpenTracker returns after it has checked the topics; ctx bounds only OpenTracker itself.
 // The error is [ErrConfig] or the cluster's. [Tracker.Wait] and one log line report what the
 // brokers refuse later. A tracker that has ended redelivers nothing, so call Wait.
 func OpenTracker(ctx context.Context, cfg Config) (*Tracker, error) {
@@ -29,7 +28,7 @@ func OpenTracker(ctx context.Context, cfg Config) (*Tracker, error) {
 	}
 	e := cfg.engine()
 	e.Log.Info("kmq: opening a tracker", "max_deliveries", cfg.MaxDeliveries, "dead_letter_topic", cfg.DeadLetterTopic,
-		"markers_topic", cfg.MarkersTopic, "transactions", cfg.Transactions)
+		"markers_topic", cfg.MarkersTopic)
 	t, err := markers.NewTracker(ctx, e)
 	if err != nil {
 		return nil, err

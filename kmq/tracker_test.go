@@ -70,7 +70,7 @@ func TestTrackerWait(t *testing.T) {
 			t.Errorf("the one that is refused: %v", err)
 		}
 		i.do(refused.Close(t.Context()))
-		if log := told.String(); !strings.Contains(log, "the tracker has ended") || strings.Contains(log, "trying again") {
+		if log := told.String(); !strings.Contains(log, "the member of the group has ended") || strings.Contains(log, "trying again") {
 			t.Errorf("the one that is refused tells: %s", log)
 		}
 		cancel()

@@ -100,7 +100,7 @@ func TestTracker(t *testing.T) {
 		t.Errorf("its last word is %q, want %q", last, want)
 	}
 	first, rest, _ := strings.Cut(logged.String(), "\n")
-	wantSaid(t, first, `msg="kmq: opening a tracker" topic=orders group=billing engine=markers max_deliveries=2 dead_letter_topic=orders-dead markers_topic=orders-markers transactions=false`)
+	wantSaid(t, first, `msg="kmq: opening a tracker" topic=orders group=billing engine=markers max_deliveries=2 dead_letter_topic=orders-dead markers_topic=orders-markers`)
 	wantSaid(t, rest, `level=WARN msg="kmq: the group of the tracker has committed nothing and has no members;`)
 }
 

@@ -28,7 +28,6 @@ func kmqTracker(in surroundings) *cobra.Command {
 	var group, metrics string
 	var visibility, session time.Duration
 	var most int
-	var transactions bool
 	c := &cobra.Command{
 		Use:   "tracker",
 		Short: "Redeliver the records of a group whose locks have run out, until interrupted",
@@ -37,8 +36,8 @@ consumers, which then have Tracker: kmq.External. It redelivers records that wer
 settled in time, and gives up those that were delivered too often. Several trackers of a
 group share the partitions. An interrupt (or SIGTERM) ends it in order, with status 0.
 
-The tracker uses its own --max-deliveries, --dead-letter and --transactions and not the
-queues' configuration, so give it the same values: without --max-deliveries it redelivers
+The tracker uses its own --max-deliveries and --dead-letter and not the queues'
+configuration, so give it the same values: without --max-deliveries it redelivers
 a record for ever, whatever MaxDeliveries the queues have. Its log begins with the values
 in effect. The queues decide how long a record is lent, and their markers say so.`,
 		Example: `  kafka-bench kmq tracker --group billing --topic orders
@@ -62,8 +61,7 @@ in effect. The queues decide how long a record is lent, and their markers say so
 				return err
 			}
 			cfg.Engine, cfg.Tracker = kmq.Markers, kmq.External
-			cfg.Visibility, cfg.MaxDeliveries, cfg.Transactions = visibility, most, transactions
-			cfg.SessionTimeout = session
+			cfg.Visibility, cfg.MaxDeliveries, cfg.SessionTimeout = visibility, most, session
 			cfg.Logger = slog.New(slog.NewTextHandler(c.ErrOrStderr(), nil))
 			return track(ctx, cfg, listener, c.OutOrStdout())
 		},
@@ -78,7 +76,6 @@ in effect. The queues decide how long a record is lent, and their markers say so
 		"after how long a silent tracker is removed from its group, 1s to 30m; 0 is 45s")
 	f.IntVar(&most, "max-deliveries", 0,
 		"after how many deliveries a record goes to the dead-letter topic, whatever the queues have; 0 is never")
-	f.BoolVar(&transactions, "transactions", false, "write each copy and its end in one transaction")
 	f.StringVar(&metrics, "metrics", "",
 		"a loopback address for Prometheus, as 127.0.0.1:9400 (port 0: any that is free)")
 	return c

@@ -35,11 +35,6 @@ type Queue struct {
 	// Tracker says where the markers engine redelivers: in each consumer, or in the tool's process
 	// for all of them, with its own clients. Default: in-process.
 	Tracker string `yaml:"tracker,omitempty"` // in-process, external
-	// Transactions makes the markers engine write in transactions.
-	Transactions bool `yaml:"transactions,omitempty"`
-	// StartFirst makes the markers engine write a durable start marker and commit it before it
-	// delivers the record, instead of some time after.
-	StartFirst bool `yaml:"start_first,omitempty"`
 	// Acks says how durable markers and copies of records must be before they count as written. A
 	// copy is for a further delivery or for the dead-letter topic. Default: all.
 	Acks string `yaml:"acks,omitempty"` // all, leader

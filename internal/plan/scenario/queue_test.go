@@ -35,8 +35,6 @@ func TestQueueRefuses(t *testing.T) {
 		"consume: {queue: {engine: plain, visibility: 5s}}":                                              "so it has no visibility",
 		"consume: {queue: {engine: plain, max_deliveries: 5}}":                                           "plain does not count deliveries",
 		"consume: {queue: {engine: offsetmap, tracker: in-process}}":                                     "offsetmap redelivers by itself",
-		"consume: {queue: {engine: offsetmap, start_first: true}}":                                       "offsetmap writes no starts",
-		"consume: {queue: {engine: share, transactions: true}}":                                          "outside of transactions",
 		"consume: {queue: {engine: markers, drop: {share: 100%}}}":                                       "100% is out of range",
 		"consume: {queue: {engine: markers, drop: {share: half}}}":                                       "not a share",
 		"consume: {queue: {engine: markers, drop: {share: 0.5}}}":                                        "not a share",

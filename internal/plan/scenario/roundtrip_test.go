@@ -314,8 +314,7 @@ func anyQueue(t *rapid.T, s *Scenario) {
 		q.Order = "none"
 	}
 	if q.Engine == "markers" {
-		q.Transactions, q.Tracker, q.Acks = rapid.Bool().Draw(t, "transactions"), pick(t, trackers), pick(t, queueAcks)
-		q.StartFirst = rapid.Bool().Draw(t, "start first")
+		q.Tracker, q.Acks = pick(t, trackers), pick(t, queueAcks)
 	}
 	g.Queue = q
 }

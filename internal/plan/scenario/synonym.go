@@ -179,6 +179,7 @@ var synonyms = map[string]string{
 	"mqtype": "consume.queue.engine", "mq": "consume.queue.engine", "queuetopic": "topic.name, of a new one", "testid": "name",
 	"backlogdrainratio": "nothing: the drain ends when all is delivered",
 	"transactionalid":   noTransactions, "transactiondurationms": noTransactions,
+	"startfirst": "nothing: markers always writes a start before it hands a record out", "transactions": noTransactions,
 	"payloadmonotonic": "nothing: each record carries a sequence in its stamp",
 	"printmetrics":     inResult, "showdetailedstats": inResult, "hideheader": inResult, "dateformat": inResult,
 	"numfetchthreads": "nothing: the client fetches as it does",

@@ -27,8 +27,6 @@ type goal struct {
 	Prior *[2]float64 `json:"prior"` // from, to; in the figure's unit
 	Least *float64    `json:"least"` // the goal is to reach it,
 	Most  *float64    `json:"most"`  // or to stay within it; without either it is only shown
-	// MostOf is a figure whose median in Above becomes Most.
-	MostOf string `json:"most_of"`
 
 	base    *float64 // the median in Of or Above
 	unknown bool     // base is missing
@@ -128,15 +126,6 @@ func (g goal) against(e *entry, f figure.Figure) (goal, figure.Figure, error) {
 	}
 	if g.Of != "" {
 		f.Kind = figure.Number
-	}
-	if g.MostOf != "" {
-		most, known, err := e.median(other, g.MostOf)
-		if err != nil {
-			return g, f, fmt.Errorf("goals.json: %w", err)
-		}
-		if known {
-			g.Most = &most
-		}
 	}
 	return g, f, nil
 }

@@ -28,20 +28,19 @@ var long = []string{"throughput-stored-data", "kmq-study", "kmq-drops-nack"}
 // own question are about. So they are made with a shorter window, and most with fewer variants.
 var shortened = map[string][]string{
 	"kmq-online": {
-		"variants=[1x1-all-plain,1x1-all-markers,1x1-all-markers-first,1x1-all-offsetmap,1x1-all-share," +
-			"2x5-all-plain,2x5-all-markers,2x5-all-markers-first,2x5-all-offsetmap,2x5-all-share," +
-			"4x25-all-plain,4x25-all-markers,4x25-all-markers-first,4x25-all-offsetmap,4x25-all-share]",
+		"variants=[1x1-all-plain,1x1-all-markers,1x1-all-offsetmap,1x1-all-share," +
+			"2x5-all-plain,2x5-all-markers,2x5-all-offsetmap,2x5-all-share," +
+			"4x25-all-plain,4x25-all-markers,4x25-all-offsetmap,4x25-all-share]",
 		"phases.measure=8s",
 	},
 	"kmq-latency": {"phases.measure=10s"},
 	"kmq-scale": {
-		"variants=[1x1-plain,1x1-markers,2x5-plain,2x5-markers,4x25-plain,4x25-markers,6x25-plain,6x25-markers," +
-			"6x25-markers-first]",
+		"variants=[1x1-plain,1x1-markers,2x5-plain,2x5-markers,4x25-plain,4x25-markers,6x25-plain,6x25-markers]",
 		"phases.measure=8s",
 	},
 	"kmq-drops-silent": {
 		"variants=[50-2s-markers,50-2s-offsetmap," +
-			"50-cap4-2s-markers,50-cap4-2s-markers-first,50-cap4-2s-offsetmap,50-cap4-2s-share," +
+			"50-cap4-2s-markers,50-cap4-2s-offsetmap,50-cap4-2s-share," +
 			"50-cap4-15s-markers,50-cap4-15s-offsetmap,50-cap4-15s-share]",
 		"phases.measure=10s",
 	},

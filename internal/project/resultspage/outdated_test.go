@@ -82,7 +82,7 @@ func TestCommands(t *testing.T) {
 		"kmq-study":       "run kmq-study --quick --repeat 5",
 		"search-baseline": "search baseline --curve",
 		"kmq-drops-silent": "run kmq-drops-silent --set variants=[50-2s-markers,50-2s-offsetmap,50-cap4-2s-markers," +
-			"50-cap4-2s-markers-first,50-cap4-2s-offsetmap,50-cap4-2s-share,50-cap4-15s-markers,50-cap4-15s-offsetmap," +
+			"50-cap4-2s-offsetmap,50-cap4-2s-share,50-cap4-15s-markers,50-cap4-15s-offsetmap," +
 			"50-cap4-15s-share] --set phases.measure=10s --repeat 5",
 	} {
 		if got := strings.Join(command(name), " "); got != want {

@@ -127,8 +127,7 @@ func (q *queue) config() kmq.Config {
 		Brokers: q.cfg.Cluster.Bootstrap(), Topic: q.topic.Name, Group: q.groupIDs[0], Engine: kmq.Engine(set.Engine),
 		Visibility: time.Duration(set.Visibility), MaxDeliveries: set.MaxDeliveries, DeadLetterTopic: q.dead.Name,
 		MaxInFlight: set.InFlight, CommitEvery: time.Duration(c.Commit.Interval), MarkersTopic: q.markersTopic(),
-		Tracker: kmq.TrackerMode(set.Tracker), Transactions: set.Transactions, StartFirst: set.StartFirst,
-		Acks:           kmq.Acks(set.Acks),
+		Tracker: kmq.TrackerMode(set.Tracker), Acks: kmq.Acks(set.Acks),
 		SessionTimeout: time.Duration(c.SessionTimeout), Logger: q.tell.logger(),
 	}
 }
@@ -232,12 +231,6 @@ func queueSettings(q scenario.Queue) []driver.Setting {
 	}
 	if q.Visibility > 0 {
 		all = append(all, driver.Setting{Name: "visibility", Value: q.Visibility.String()})
-	}
-	if q.Transactions {
-		all = append(all, driver.Setting{Name: "transactions", Value: "true"})
-	}
-	if q.StartFirst {
-		all = append(all, driver.Setting{Name: "start_first", Value: "true"})
 	}
 	return all
 }

@@ -69,23 +69,9 @@ func (d *Cell) EngineSaid() string {
 
 func (d *Cell) startsFirst() bool { return d.Setting(startFirst) == "true" }
 
-// startFirst is the setting with which the markers engine writes the start marker of a record
-// before it delivers the record.
+// startFirst is a setting of earlier runs. With it, the markers engine wrote the start marker of a record before it
+// delivered the record, as it always does now.
 const startFirst = "consume.queue.start_first"
-
-// StartsLate returns, for a cell with starts first, the valid cell that differs from it only in
-// this setting; nil if there is none.
-func (d *Study) StartsLate(c *Cell) *Cell {
-	if !c.startsFirst() {
-		return nil
-	}
-	for _, other := range d.ValidCells() {
-		if !other.startsFirst() && alikeBut(c, other, "name", "description", startFirst) {
-			return other
-		}
-	}
-	return nil
-}
 
 // KindOf returns a cell's label without its engine: "2x5-all" for
 // "2x5-all-markers".

@@ -8,7 +8,7 @@
 // Files to know: answers.go (the questions), columns.go (what tables have in common); then most.go,
 // scaling.go, perconsumer.go, enough.go, knee.go, slope.go, times.go, failover.go, savings.go,
 // payloads.go; and for the engines of a queue: engines.go, enginescaling.go, enginetimes.go,
-// startsfirst.go, redelivery.go, enginefaults.go, decision.go.
+// redelivery.go, enginefaults.go, decision.go.
 package answers
 
 import (

@@ -252,3 +252,20 @@ func queueCosts() []column {
 		valued("all clients' CPU, cores", "cpu_cores"), valued("brokers' CPU, cores", "broker_cpu_cores"), limited(),
 	}
 }
+
+// cpuOfEach is the CPU time of a record in ns, over the runs with the CPU of both clients and
+// brokers.
+func cpuOfEach(c *analysis.Cell) analysis.Repeated {
+	var values []float64
+	for _, r := range c.Sample.Taken {
+		clients, known := analysis.FigureCalled("cpu_cores").Value(&r.Run)
+		brokers, too := analysis.FigureCalled("broker_cpu_cores").Value(&r.Run)
+		if acked, is := analysis.FigureCalled("queue_acked_per_s").Value(&r.Run); known && too && is && acked > 0 {
+			values = append(values, (clients+brokers)*1e9/acked)
+		}
+	}
+	if len(values) == 0 {
+		return analysis.Repeated{}
+	}
+	return analysis.FromValues(values)
+}

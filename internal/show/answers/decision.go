@@ -29,8 +29,7 @@ type workSource struct{ suite, variant string }
 
 func (s workSource) of(engine string) string { return strings.Replace(s.variant, "ENGINE", engine, 1) }
 
-// engineColumns are the engines; markers-first is markers with starts first.
-var engineColumns = []string{"plain", "markers", "markers-first", "offsetmap", "share"}
+var engineColumns = []string{"plain", "markers", "offsetmap", "share"}
 
 var (
 	plainCant   = map[string]string{"plain": "it can deliver nothing again that a handler gave back or kept"}
@@ -97,7 +96,7 @@ func decideWork(campaigns []*analysis.Study) (Answer, []verdictOn) {
 	}
 	t.Notes = []string{
 		"best: the engine that the runs show to be better than each of the others, or those that are not told apart from the one with the best median, by ranks; of too few runs no test could tell any apart. An engine that lost a record is not among them. No delay: plain, and the engines that the runs do not show to add to it at their load.",
-		"requests and bytes: for each record, each engine at the rate that it reached; with one node and thread these are nearly the same. acked again: the sum of all runs. can't: plain delivers nothing again that a handler gave back or kept, and share keeps no order. markers-first: markers that writes each start durably before the hand-out, as kmq was first published.",
+		"requests and bytes: for each record, each engine at the rate that it reached; with one node and thread these are nearly the same. acked again: the sum of all runs. can't: plain delivers nothing again that a handler gave back or kept, and share keeps no order.",
 	}
 	return t, all
 }

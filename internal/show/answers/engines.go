@@ -96,7 +96,7 @@ func engines(d *analysis.Study) Answer {
 		clauses = append(clauses, fmt.Sprintf("%s acknowledged %s, without a plain scenario to compare with", d.Said(c.Label),
 			medianOf(c, name)))
 	}
-	return table.says(slices.Concat(clauses, pricesOfStarts(d, d.ValidCells(), startsCost(d)), notSettled(d))...)
+	return table.says(slices.Concat(clauses, notSettled(d))...)
 }
 
 func notSettled(d *analysis.Study) (clauses []string) {

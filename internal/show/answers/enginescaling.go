@@ -30,10 +30,8 @@ func engineScaling(d *analysis.Study) Answer {
 		return fmt.Sprintf("%s (%s)", text, shapeOf(c))
 	}
 	var clauses []string
-	var ends []*analysis.Cell
 	for _, cells := range byEngine(d) {
 		smallest, largest := cells[0], cells[len(cells)-1]
-		ends = append(ends, largest)
 		clause := fmt.Sprintf("%s acknowledged %s", largest.EngineSaid(), at(largest))
 		if largest != smallest {
 			clause = fmt.Sprintf("%s went from %s to %s, %s times as much", largest.EngineSaid(), at(smallest), at(largest),
@@ -63,7 +61,7 @@ func engineScaling(d *analysis.Study) Answer {
 	if len(clauses) == 0 {
 		clauses = append(clauses, "no valid run acknowledged records of a queue")
 	}
-	return table.says(slices.Concat(clauses, pricesOfStarts(d, ends, startsCost(d)), notSettled(d))...)
+	return table.says(slices.Concat(clauses, notSettled(d))...)
 }
 
 // timeOfPlain compares an engine's time with that of plain in the largest shape in which both are known.
@@ -183,3 +181,5 @@ func shapeOf(c *analysis.Cell) string {
 	}
 	return shape
 }
+
+const closedTime = "e2e_service_time_p50"

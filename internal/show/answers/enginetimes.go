@@ -132,7 +132,7 @@ func engineTimes(d *analysis.Study) Answer {
 		}
 		clauses = append(clauses, "no plain was measured at the load of "+layout.Enumerate(names))
 	}
-	return table.says(slices.Concat(clauses, pricesOfStarts(d, d.ValidCells(), startsAdd(d, name)), notSettled(d))...)
+	return table.says(slices.Concat(clauses, notSettled(d))...)
 }
 
 func inOrder(d *analysis.Study, name string) (clauses []string) {

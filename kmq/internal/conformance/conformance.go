@@ -14,8 +14,7 @@ import (
 
 // Subject is an engine and the clusters for its tests.
 type Subject struct {
-	Engine     kmq.Engine
-	StartFirst bool
+	Engine kmq.Engine
 	// On runs a law, which is one test of the suite, on a cluster. It returns when the law has ended.
 	On func(t *testing.T, law func(t *testing.T, c cluster.Cluster))
 	// Tries reports whether to run a law; nil: all are run.

@@ -1,22 +1,13 @@
 package conformance
 
 import (
-	"os"
 	"testing"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/kmq"
-	"kafkabench.example/kafka-bench/kmq/internal/markers"
 )
-
-// For CarefulFor, records of a new partition wait for their start markers. Short tests would never
-// reach the time after that.
-func TestMain(m *testing.M) {
-	markers.CarefulFor = 0
-	os.Exit(m.Run())
-}
 
 func TestFake(t *testing.T) {
 	on := func(t *testing.T, law func(*testing.T, cluster.Cluster)) {
@@ -34,9 +25,4 @@ func onAll(t *testing.T, s Subject) {
 			Run(t, s)
 		})
 	}
-	t.Run("markers, starts first", func(t *testing.T) {
-		s := s
-		s.Engine, s.StartFirst = kmq.Markers, true
-		Run(t, s)
-	})
 }

@@ -23,7 +23,6 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/kmq"
-	"kafkabench.example/kafka-bench/kmq/internal/markers"
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
@@ -68,9 +67,6 @@ type queueSpec struct {
 	DeadLetters   string
 	MaxInFlight   int
 	Tracker       kmq.TrackerMode
-	Transactions  bool
-	StartFirst    bool
-	Late          bool // starts wait also in new partitions
 	Session       time.Duration
 	Heartbeat     time.Duration
 	TopicConfigs  map[string]string // override the test's own for the queue's topic
@@ -85,7 +81,7 @@ func (q queueSpec) config(log *slog.Logger) kmq.Config {
 		Brokers: q.Brokers, Topic: q.Topic, Group: q.Group, Engine: q.Engine,
 		Visibility: q.Visibility, MaxDeliveries: q.MaxDeliveries, DeadLetterTopic: q.DeadLetters,
 		MaxInFlight: q.MaxInFlight, CommitEvery: 50 * time.Millisecond,
-		Tracker: q.Tracker, Transactions: q.Transactions, StartFirst: q.StartFirst, SessionTimeout: q.Session, InPlace: inPlace,
+		Tracker: q.Tracker, SessionTimeout: q.Session, InPlace: inPlace,
 		Client: []kgo.Opt{
 			kgo.HeartbeatInterval(q.Heartbeat), kgo.RebalanceTimeout(10 * time.Second), kgo.MetadataMinAge(50 * time.Millisecond),
 			kgo.FetchMaxWait(250 * time.Millisecond),
@@ -102,9 +98,6 @@ func runChild(text string) error {
 	var spec childSpec
 	if err := json.Unmarshal([]byte(text), &spec); err != nil {
 		return err
-	}
-	if spec.Queue.Late {
-		markers.CarefulFor = 0
 	}
 	j, err := openJournal(spec.Journal, spec.Name)
 	if err != nil {
@@ -262,8 +255,7 @@ func (c *child) closed(err error) error {
 		c.journal.write(lineError, "close: acknowledgements were refused")
 		return nil
 	}
-	// The group removes a member that cannot leave, and nothing is lost. It happens with transactions on the fake
-	// cluster.
+	// The group removes a member that cannot leave, and nothing is lost.
 	if errors.Is(err, context.DeadlineExceeded) && strings.Contains(err.Error(), "leave group") {
 		c.journal.write(lineError, "close: not out of the group in time")
 		return nil

@@ -268,9 +268,6 @@ var faults = []fault{
 			coordinators()
 		}
 	}},
-	{idle: []kmq.Engine{kmq.Markers}, name: "transactions are refused", only: kmq.Markers, begin: answers(
-		some(20, kerr.ConcurrentTransactions, kmsg.AddPartitionsToTxn, kmsg.AddOffsetsToTxn), some(20, kerr.CoordinatorNotAvailable, kmsg.EndTxn),
-		some(20, kerr.NotCoordinator, kmsg.AddPartitionsToTxn, kmsg.AddOffsetsToTxn))},
 	{name: "share sessions are refused", only: kmq.Share, begin: answers(
 		some(10, kerr.ShareSessionNotFound, kmsg.ShareFetch), some(10, kerr.InvalidShareSessionEpoch, kmsg.ShareFetch, kmsg.ShareAcknowledge),
 		some(10, kerr.NotLeaderForPartition, kmsg.ShareFetch, kmsg.ShareAcknowledge))},
@@ -316,7 +313,6 @@ func TestFaults(t *testing.T) {
 					}
 				}
 				v.probe()
-				v.nothingHidden()
 				v.audit()
 				t.Log(v.summary())
 			})

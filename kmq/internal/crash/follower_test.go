@@ -14,7 +14,6 @@ type follower struct {
 	topic   string
 	admin   *kadm.Client
 	client  *kgo.Client
-	tx      bool
 	records map[int32][]*kgo.Record // in offset order, with gaps
 	next    map[int32]int64
 }
@@ -29,23 +28,16 @@ func (v *world) follow(topic string) *follower {
 		kgo.KeepControlRecords(), kgo.FetchMaxWait(100 * time.Millisecond),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: at}), kgo.MetadataMinAge(50 * time.Millisecond),
 	}
-	if v.spec.Transactions {
-		opts = append(opts, kgo.FetchIsolationLevel(kgo.ReadCommitted()))
-	}
 	return &follower{
-		topic: topic, admin: v.admin, client: v.newClient(opts...), tx: v.spec.Transactions,
+		topic: topic, admin: v.admin, client: v.newClient(opts...),
 		records: make(map[int32][]*kgo.Record), next: make(map[int32]int64),
 	}
 }
 
 func (f *follower) sync(ctx context.Context) error {
-	list := f.admin.ListEndOffsets
-	if f.tx {
-		list = f.admin.ListCommittedOffsets
-	}
 	var ends map[int32]kadm.ListedOffset
 	for {
-		listed, err := list(ctx, f.topic)
+		listed, err := f.admin.ListEndOffsets(ctx, f.topic)
 		if err == nil {
 			err = listed.Error()
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 
 	"kafkabench.example/kafka-bench/kmq"
-	"kafkabench.example/kafka-bench/kmq/internal/markers"
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
@@ -23,10 +22,8 @@ var ways = []struct {
 	{way{name: "plain", engine: kmq.Plain}, []step.Step{
 		step.Polled, step.Handed, step.Acked, step.Committed, step.BeforeCopy, step.Copied, step.Revoking, step.Flushed,
 	}},
-	{way{name: "markers", engine: kmq.Markers, late: true}, step.All},
-	{way{name: "markers first", engine: kmq.Markers, first: true}, step.All},
+	{way{name: "markers", engine: kmq.Markers}, step.All},
 	{way{name: "markers external", engine: kmq.Markers, external: true}, step.All},
-	{way{name: "markers transactions", engine: kmq.Markers, transactions: true}, step.All},
 	{way{name: "offsetmap", engine: kmq.OffsetMap}, []step.Step{
 		step.Polled, step.Handed, step.Acked, step.Committed, step.BeforeCopy, step.Copied, step.CopyEnded, step.Revoking, step.Flushed,
 	}},
@@ -45,10 +42,6 @@ func TestInvariant1AtLeastOnce(t *testing.T) {
 			continue
 		}
 		t.Run(w.name, func(t *testing.T) {
-			if w.late {
-				defer func(d time.Duration) { markers.CarefulFor = d }(markers.CarefulFor)
-				markers.CarefulFor = 0
-			}
 			for _, s := range w.steps {
 				t.Run(string(s), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
@@ -103,7 +96,6 @@ func (v *world) campaign(w way, steps []step.Step, times int) {
 	}
 	crew.finish()
 	v.probe()
-	v.nothingHidden()
 	v.audit()
 	crew.handedOn()
 	v.nothingLeft(w)

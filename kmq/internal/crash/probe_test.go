@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -19,8 +18,6 @@ import (
 
 type probeState struct {
 	ends map[int32]int
-	// hidden ends have no readable reason yet: an abandoned transaction hides later records until it times out.
-	hidden []logged
 }
 
 func (v *world) probe() {
@@ -144,9 +141,8 @@ func (v *world) probeShare(ctx context.Context) error {
 	return nil
 }
 
-// A commit of the queue's group passes only records that have a start marker or, unless starts come
-// first, are done. A commit of the tracker's group passes no start without an end, and each end has
-// its reason.
+// A commit of the queue's group passes only records that have a start marker. A commit of the
+// tracker's group passes no start without an end, and each end has its reason.
 func (v *world) probeMarkers(ctx context.Context) error {
 	if v.markers == nil {
 		v.markers, v.probes.ends = v.follow(v.spec.Topic+"-markers"), make(map[int32]int)
@@ -167,44 +163,22 @@ func (v *world) probeMarkers(ctx context.Context) error {
 	}
 	dead, copies := v.deadLetters(), v.copies()
 	for p := range v.spec.Partitions {
-		if err := v.awaitMarkers(ctx, p, queue[p].At, tracker[p].At, dead, copies); err != nil {
-			v.t.Error(err)
-			continue
-		}
 		log, err := readMarkers(v.markers.records[p])
 		if err != nil {
 			v.t.Errorf("markers of partition %d: %v", p, err)
 			continue
 		}
+		if missing := v.unstarted(p, queue[p].At, log); missing != nil {
+			v.t.Errorf("INVARIANT 1: partition %d is committed to %d, but record %d at %d has no start marker:%s",
+				p, queue[p].At, numberOf(missing.Value), missing.Offset, v.historyOf(p, missing.Offset, log))
+		}
+		if open := v.unended(p, tracker[p].At, log); open != "" {
+			v.t.Errorf("INVARIANT 2: markers of partition %d are committed to %d, but %s", p, tracker[p].At, open)
+		}
 		v.checkEnds(p, log, dead, copies)
 		v.checkEarly(p, log)
 	}
 	return nil
-}
-
-// awaitMarkers waits until every record below the queue's commit has a start or is done, and every
-// start below the tracker's commit has an end: an abandoned transaction may hide markers until it
-// times out.
-func (v *world) awaitMarkers(ctx context.Context, p int32, queue, tracker int64, dead map[int]int, copies map[kmq.ID]int64) error {
-	for over := time.Now().Add(25 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		log, err := readMarkers(v.markers.records[p])
-		if err != nil {
-			return err
-		}
-		missing, open := v.unstarted(p, queue, log, dead, copies), v.unended(p, tracker, log)
-		switch {
-		case missing == nil && open == "":
-			return nil
-		case v.spec.Transactions && time.Now().Before(over):
-		case missing != nil:
-			return fmt.Errorf("INVARIANT 1: partition %d is committed to %d, but record %d at %d has no start marker:%s", p, queue, numberOf(missing.Value), missing.Offset, v.historyOf(p, missing.Offset, log))
-		default:
-			return fmt.Errorf("INVARIANT 2: markers of partition %d are committed to %d, but %s", p, tracker, open)
-		}
-		if err := v.markers.sync(ctx); err != nil {
-			return err
-		}
-	}
 }
 
 type logged struct {
@@ -228,8 +202,7 @@ func readMarkers(records []*kgo.Record) ([]logged, error) {
 	return log, nil
 }
 
-func (v *world) unstarted(p int32, below int64, log []logged, dead map[int]int, copies map[kmq.ID]int64) *kgo.Record {
-	first := v.spec.StartFirst || v.spec.Transactions
+func (v *world) unstarted(p int32, below int64, log []logged) *kgo.Record {
 	started := make(map[int64]bool)
 	for _, m := range log {
 		for i := range int64(m.Count) {
@@ -239,19 +212,19 @@ func (v *world) unstarted(p int32, below int64, log []logged, dead map[int]int, 
 		}
 	}
 	for _, r := range v.queue.records[p] {
-		if r.Offset < below && !started[r.Offset] && (first || v.owed(p, r.Offset, dead, copies) != "") {
+		if r.Offset < below && !started[r.Offset] {
 			return r
 		}
 	}
 	return nil
 }
 
-// unended describes a start that is below an offset and has no end; empty: none.
+// unended describes a start that is below an offset and has no end before or after it; empty: none.
 func (v *world) unended(p int32, below int64, log []logged) string {
 	last := make(map[int64]logged)
 	for _, m := range log {
 		for i := range int64(m.Count) {
-			if m.Type == marker.Start || m.Type == marker.End {
+			if m.Type == marker.Start && last[m.Offset+i].Type != marker.End || m.Type == marker.End {
 				last[m.Offset+i] = m
 			}
 		}
@@ -266,26 +239,17 @@ func (v *world) unended(p int32, below int64, log []logged) string {
 
 func (v *world) checkEnds(p int32, log []logged, dead map[int]int, copies map[kmq.ID]int64) {
 	v.t.Helper()
-	look := slices.Concat(v.probes.hidden, log[v.probes.ends[p]:])
-	v.probes.ends[p], v.probes.hidden = len(log), nil
+	look := log[v.probes.ends[p]:]
+	v.probes.ends[p] = len(log)
 	for _, m := range look {
 		if m.Type != marker.End {
 			continue
 		}
-		if m.Partition != p {
-			v.probes.hidden = append(v.probes.hidden, m)
-			continue
-		}
 		for offset := m.Offset; offset < m.Offset+int64(m.Count); offset++ {
-			if v.justified(m, offset, dead, copies) {
-				continue
+			if !v.justified(m, offset, dead, copies) {
+				v.t.Errorf("INVARIANT 3: the record at %d/%d has an end of reason %d without it:%s", p, offset, m.Reason, v.historyOf(p, offset, log))
+				return
 			}
-			if v.spec.Transactions {
-				v.probes.hidden = append(v.probes.hidden, m)
-				break
-			}
-			v.t.Errorf("INVARIANT 3: the record at %d/%d has an end of reason %d without it:%s", p, offset, m.Reason, v.historyOf(p, offset, log))
-			return
 		}
 	}
 }
@@ -304,17 +268,6 @@ func (v *world) justified(m logged, offset int64, dead map[int]int, copies map[k
 		return dead[n] > 0
 	}
 	return false
-}
-
-func (v *world) nothingHidden() {
-	v.t.Helper()
-	for over := time.Now().Add(25 * time.Second); len(v.probes.hidden) > 0 && time.Now().Before(over); time.Sleep(100 * time.Millisecond) {
-		v.probe()
-	}
-	for _, m := range v.probes.hidden {
-		v.t.Errorf("INVARIANT 3: %d records from %d/%d on have an end of reason %d without it:%s", m.Count, m.Partition, m.Offset, m.Reason, v.historyOf(m.Partition, m.Offset, v.markersOf(m.Partition)))
-		return
-	}
 }
 
 // The log's time has truncated milliseconds.

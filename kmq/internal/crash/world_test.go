@@ -42,11 +42,9 @@ type world struct {
 }
 
 type way struct {
-	name         string
-	engine       kmq.Engine
-	external     bool
-	transactions bool
-	first, late  bool // starts come first, or never
+	name     string
+	engine   kmq.Engine
+	external bool
 }
 
 const partitions = 4
@@ -62,7 +60,7 @@ func newWorldOf(t testing.TB, c cluster.Cluster, replication int16, w way, parti
 	spec := queueSpec{
 		Brokers: c.Bootstrap(), dial: cluster.AccessTo(c).Dialer(0), Topic: name, Group: "g-" + name, Engine: w.engine, Partitions: partitions,
 		Born: time.Now().Add(-time.Hour).Truncate(time.Second), DeadLetters: name + "-dead",
-		MaxInFlight: 60, Transactions: w.transactions, StartFirst: w.first, Late: w.late, Session: time.Second, Heartbeat: 100 * time.Millisecond,
+		MaxInFlight: 60, Session: time.Second, Heartbeat: 100 * time.Millisecond,
 	}
 	if w.engine != kmq.Plain {
 		spec.Visibility, spec.MaxDeliveries = 1500*time.Millisecond, 4

@@ -20,8 +20,6 @@ type Config struct {
 
 	MarkersTopic    string
 	ExternalTracker bool // the engine runs no tracker of its own
-	Transactions    bool
-	StartFirst      bool // markers: a record's start is durable before the delivery
 	InPlace         int  // at least 1
 
 	AcksLeader     bool          // acks of the leader suffice for the queue's own writes

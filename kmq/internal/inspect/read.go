@@ -100,8 +100,7 @@ func (i *inspector) markers(ctx context.Context) error {
 	}
 	for _, p := range i.parts {
 		s := states[p.ID]
-		p.InFlight, _ = s.Open()
-		s.Each(func(from, to int64) { p.open = append(p.open, window.Range{From: from, To: to}) })
+		p.InFlight, p.open = int64(s.Open()), s.Ranges()
 		p.unlent = max(p.unlent, handed[p.ID]) // starts are written before commits
 		p.Waiting = max(p.End-p.unlent, 0)
 	}

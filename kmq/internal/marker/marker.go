@@ -36,17 +36,8 @@ const (
 
 // String returns the type's name.
 func (t Type) String() string {
-	switch t {
-	case Start:
-		return "start"
-	case End:
-		return "end"
-	case Extend:
-		return "extend"
-	case Release:
-		return "release"
-	case Tick:
-		return "tick"
+	if names := [...]string{Start: "start", End: "end", Extend: "extend", Release: "release", Tick: "tick"}; Start <= t && t <= Tick {
+		return names[t]
 	}
 	return fmt.Sprintf("type %d", uint8(t))
 }
@@ -74,6 +65,9 @@ type Marker struct {
 	// lost its partition. An Extend or a Release applies to the Start of the same Holder.
 	Holder uint32 // Start, Extend, Release
 	Reason Reason // End
+	// Epoch is the leader epoch of the records. It distinguishes a record from another that took its
+	// offset after the log was cut. -1: unknown, as before version 1.2.
+	Epoch int32 // Start, End
 	// Undelivered: no application had the record, and the delivery does not count.
 	Undelivered bool // Release
 	// Group is [Of] the group that wrote the marker; 0 before version 1.1.
@@ -82,7 +76,7 @@ type Marker struct {
 
 // Bounds of a marker's fields.
 const (
-	MaxCount    = 1 << 24
+	MaxCount    = 1 << 20
 	MaxDuration = 366 * 24 * time.Hour
 )
 
@@ -101,14 +95,15 @@ var (
 // begin each value with the version, the type and the group, also for ticks. A new type needs a new major version.
 const (
 	major    = 1
-	minor    = 1 // the first version with groups
+	grouped  = 1 // the first minor version with groups
+	minor    = 2 // the first with epochs
 	keyBytes = 12
 
 	undelivered = 1
 )
 
 // Size is the most bytes that Append adds.
-const Size = keyBytes + 2 + 3*binary.MaxVarintLen64 + 1 + 4
+const Size = keyBytes + 2 + 3*binary.MaxVarintLen64 + 1 + 4 + 4
 
 // Of returns the number of a group: the FNV-1a hash of its name, or 1 if that is 0. Two groups collide with a
 // probability of 1 in 4 billion.
@@ -145,9 +140,14 @@ func Append(b []byte, m Marker) (all, key, value []byte) {
 	}
 	if m.Group != 0 {
 		b = binary.BigEndian.AppendUint32(b, m.Group)
+		if m.hasEpoch() {
+			b = binary.BigEndian.AppendUint32(b, uint32(m.Epoch))
+		}
 	}
 	return b, b[from:split:split], b[split:]
 }
+
+func (m *Marker) hasEpoch() bool { return m.Type == Start || m.Type == End }
 
 func appendLoan(b []byte, m Marker) []byte {
 	b = binary.AppendUvarint(b, uint64(m.Count))
@@ -169,15 +169,14 @@ func Parse(key, value []byte) (Marker, error) {
 		Offset:    int64(binary.BigEndian.Uint64(key[4:])),
 		Type:      Type(value[1]),
 	}
+	r := reader{b: value[2:]}
 	if value[0]>>4 != major {
 		if value[0]>>4 > major {
-			head := reader{b: value[2:]}
-			m.Group = head.uint32()
+			m.Group = r.uint32()
 		}
 		return m, fmt.Errorf("%w: %d.%d; this kmq reads version %d", ErrVersion, value[0]>>4, value[0]&15, major)
 	}
-	r := reader{b: value[2:]}
-	if err := m.parse(&r, value[0]&15 >= minor); err != nil {
+	if err := m.parse(&r, value[0]&15); err != nil {
 		return m, err
 	}
 	if len(r.b) > 0 && value[0]&15 <= minor {
@@ -186,7 +185,7 @@ func Parse(key, value []byte) (Marker, error) {
 	return m, nil
 }
 
-func (m *Marker) parse(r *reader, grouped bool) error {
+func (m *Marker) parse(r *reader, version byte) error {
 	switch m.Type {
 	case Start, Extend:
 		m.loan(r)
@@ -207,15 +206,24 @@ func (m *Marker) parse(r *reader, grouped bool) error {
 	default:
 		return fmt.Errorf("%w: %v", ErrVersion, m.Type)
 	}
-	if grouped {
+	if version >= grouped {
 		m.Group = r.uint32()
 		r.bad = r.bad || m.Group == 0
+	}
+	switch {
+	case !m.hasEpoch():
+	case version >= minor:
+		m.Epoch = int32(r.uint32())
+		r.bad = r.bad || m.Epoch < -1
+	default:
+		m.Epoch = -1
 	}
 	if r.bad {
 		return fmt.Errorf("%w: invalid fields in a %v", ErrMalformed, m.Type)
 	}
 	if m.Partition < 0 || m.Offset < 0 || m.Count < 1 || m.Offset > maxOffset {
-		return fmt.Errorf("%w: a %v of %d records at partition %d, offset %d", ErrMalformed, m.Type, m.Count, m.Partition, m.Offset)
+		return fmt.Errorf("%w: a %v of %d records at partition %d, offset %d",
+			ErrMalformed, m.Type, m.Count, m.Partition, m.Offset)
 	}
 	return nil
 }
@@ -246,22 +254,14 @@ func (r *reader) uvarint(most uint64) uint64 {
 	return v
 }
 
-func (r *reader) uint32() uint32 {
-	if len(r.b) < 4 {
-		r.bad = true
-		return 0
-	}
-	v := binary.BigEndian.Uint32(r.b)
-	r.b = r.b[4:]
-	return v
-}
+func (r *reader) uint32() uint32 { return binary.BigEndian.Uint32(r.bytes(4)) }
+func (r *reader) byte() byte     { return r.bytes(1)[0] }
 
-func (r *reader) byte() byte {
-	if len(r.b) == 0 {
-		r.bad = true
-		return 0
+func (r *reader) bytes(n int) []byte {
+	if len(r.b) < n {
+		r.bad, r.b = true, make([]byte, n)
 	}
-	v := r.b[0]
-	r.b = r.b[1:]
+	v := r.b[:n]
+	r.b = r.b[n:]
 	return v
 }

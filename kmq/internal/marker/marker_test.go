@@ -19,13 +19,14 @@ func TestBytes(t *testing.T) {
 		key   string
 		value string
 	}{
-		{marker.Marker{Partition: 7, Offset: 0x10002, Type: marker.Start, Count: 300, Duration: 30 * time.Second, Holder: 5}, key, "\x10\x01\xac\x02\xb0\xea\x01\x05"},
-		{marker.Marker{Partition: 7, Offset: 0x10002, Type: marker.End, Count: 1}, key, "\x10\x02\x01\x00"},
-		{marker.Marker{Partition: 7, Offset: 0x10002, Type: marker.End, Count: 1, Reason: marker.Missing}, key, "\x10\x02\x01\x03"},
+		{marker.Marker{Partition: 7, Offset: 0x10002, Type: marker.Start, Count: 300, Duration: 30 * time.Second, Holder: 5, Epoch: -1}, key, "\x10\x01\xac\x02\xb0\xea\x01\x05"},
+		{marker.Marker{Partition: 7, Offset: 0x10002, Type: marker.End, Count: 1, Epoch: -1}, key, "\x10\x02\x01\x00"},
+		{marker.Marker{Partition: 7, Offset: 0x10002, Type: marker.End, Count: 1, Reason: marker.Missing, Epoch: -1}, key, "\x10\x02\x01\x03"},
 		{marker.Marker{Partition: 7, Offset: 0x10002, Type: marker.Extend, Count: 1, Duration: time.Millisecond, Holder: 1<<32 - 1}, key, "\x10\x03\x01\x01\xff\xff\xff\xff\x0f"},
 		{marker.Marker{Partition: 7, Offset: 0x10002, Type: marker.Release, Count: 2, Undelivered: true}, key, "\x10\x04\x02\x00\x00\x01"},
-		{marker.Marker{Partition: 7, Offset: 0x10002, Type: marker.Start, Count: 1, Holder: 5, Group: 0x01020304}, key, "\x11\x01\x01\x00\x05\x01\x02\x03\x04"},
-		{marker.Marker{Partition: 7, Offset: 0x10002, Type: marker.End, Count: 1, Group: 1}, key, "\x11\x02\x01\x00\x00\x00\x00\x01"},
+		{marker.Marker{Partition: 7, Offset: 0x10002, Type: marker.Start, Count: 1, Holder: 5, Group: 0x01020304, Epoch: 7}, key, "\x12\x01\x01\x00\x05\x01\x02\x03\x04\x00\x00\x00\x07"},
+		{marker.Marker{Partition: 7, Offset: 0x10002, Type: marker.End, Count: 1, Group: 1, Epoch: -1}, key, "\x12\x02\x01\x00\x00\x00\x00\x01\xff\xff\xff\xff"},
+		{marker.Marker{Partition: 7, Offset: 0x10002, Type: marker.Release, Count: 2, Group: 1}, key, "\x12\x04\x02\x00\x00\x00\x00\x00\x00\x01"},
 		{marker.Marker{Partition: 7, Offset: -1, Type: marker.Tick}, "\x00\x00\x00\x07\xff\xff\xff\xff\xff\xff\xff\xff", "\x10\x05"},
 	} {
 		_, k, v := marker.Append(nil, c.m)
@@ -35,6 +36,19 @@ func TestBytes(t *testing.T) {
 		got, err := marker.Parse([]byte(c.key), []byte(c.value))
 		if err != nil || got != c.m {
 			t.Errorf("% x: %+v, %v", c.value, got, err)
+		}
+	}
+}
+
+// Markers of version 1.1 have a group and no epoch.
+func TestEarlierMinorVersion(t *testing.T) {
+	const key = "\x00\x00\x00\x07\x00\x00\x00\x00\x00\x01\x00\x02"
+	for value, want := range map[string]marker.Marker{
+		"\x11\x01\x01\x00\x05\x01\x02\x03\x04": {Partition: 7, Offset: 0x10002, Type: marker.Start, Count: 1, Holder: 5, Group: 0x01020304, Epoch: -1},
+		"\x11\x02\x01\x00\x00\x00\x00\x01":     {Partition: 7, Offset: 0x10002, Type: marker.End, Count: 1, Group: 1, Epoch: -1},
+	} {
+		if got, err := marker.Parse([]byte(key), []byte(value)); err != nil || got != want {
+			t.Errorf("% x: %+v, %v", value, got, err)
 		}
 	}
 }
@@ -56,7 +70,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a field that is missing", key, "\x10\x02\x01", marker.ErrMalformed},
 		{"a byte too many", key, "\x10\x02\x01\x00\x00", marker.ErrMalformed},
 		{"no records", key, "\x10\x02\x00\x00", marker.ErrMalformed},
-		{"too many records", key, "\x10\x02\x81\x80\x80\x08\x00", marker.ErrMalformed},
+		{"too many records", key, "\x10\x02\x81\x80\x40\x00", marker.ErrMalformed},
 		{"a number in a long form", key, "\x10\x02\x81\x00\x00", marker.ErrMalformed},
 		{"an unknown reason", key, "\x10\x02\x01\x04", marker.ErrMalformed},
 		{"an unknown flag", key, "\x10\x04\x01\x00\x00\x02", marker.ErrMalformed},
@@ -74,7 +88,7 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func TestLaterMinorVersion(t *testing.T) {
-	m := marker.Marker{Partition: 1, Offset: 2, Type: marker.Start, Count: 3, Duration: time.Second, Holder: 9, Group: 7}
+	m := marker.Marker{Partition: 1, Offset: 2, Type: marker.Start, Count: 3, Duration: time.Second, Holder: 9, Group: 7, Epoch: 1}
 	_, key, value := marker.Append(nil, m)
 	later := append(bytes.Clone(value), "a further field"...)
 	later[0]++
@@ -95,6 +109,12 @@ func drawn(t *rapid.T) marker.Marker {
 	}
 	m.Group = rapid.Uint32().Draw(t, "group")
 	m.Count = rapid.Int32Range(1, marker.MaxCount).Draw(t, "count")
+	if m.Type == marker.Start || m.Type == marker.End {
+		m.Epoch = -1
+		if m.Group != 0 {
+			m.Epoch = rapid.Int32Min(-1).Draw(t, "epoch")
+		}
+	}
 	if m.Type == marker.End {
 		m.Reason = marker.Reason(rapid.IntRange(0, int(marker.Missing)).Draw(t, "reason"))
 		return m
@@ -151,11 +171,13 @@ func FuzzParse(f *testing.F) {
 		if !bytes.Equal(k, key) {
 			t.Fatalf("key % x, written % x", key, k)
 		}
-		if value[0] == v[0] && !bytes.Equal(v, value) {
+		switch {
+		case value[0] == v[0] && !bytes.Equal(v, value):
 			t.Fatalf("value % x, written % x", value, v)
-		}
-		if !bytes.HasPrefix(value[1:], v[1:]) {
+		case value[0] > v[0] && !bytes.HasPrefix(value[1:], v[1:]):
 			t.Fatalf("value % x of a later minor version, written % x", value, v)
+		case value[0] < v[0] && !bytes.HasPrefix(v[1:], value[1:]):
+			t.Fatalf("value % x of an earlier minor version, written % x", value, v)
 		}
 	})
 }

@@ -13,10 +13,9 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
-// TestKafka repeats on Apache Kafka what depends on its time and its transactions.
+// TestKafka repeats on Apache Kafka what depends on its time.
 func TestKafka(t *testing.T) {
 	k := clustertest.Shared(t)
-	t.Run("transactions", func(t *testing.T) { inTxns(t, onCluster(t, k, 2, inTransactions)) })
 	t.Run("missing", func(t *testing.T) {
 		missing(t, onCluster(t, k, 1, visible(2*time.Second)))
 	})

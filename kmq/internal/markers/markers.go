@@ -1,25 +1,12 @@
-// Package markers is the engine that writes what happened to records into a second topic.
+// Package markers is the engine of kmq as it was published: it writes what happens to records into
+// a second topic, the markers.
 //
-// Records are handed out as they come. What is settled soon needs no marker: the group's
-// offsets pass it. What is still open after a while has a start marker written, and is passed
-// once that is durable; an acknowledgement then writes an end marker. So offsets never run
-// ahead of what the markers know to be lent. For a while behind a crash, and
-// wherever the queue has it so, starts are durable before records are handed out; with
-// transactions a poll's starts and its offsets are one write. Without, what was received in the
-// last fraction of a second before a crash, and is not committed, is read once more by whoever
-// takes the partition over, acknowledged or not, and whether its lock has run out or not: a
-// second delivery of the same attempt.
+// A start marker is durable, and the group's offsets are committed behind it, before a record is
+// handed out. An acknowledgement writes an end marker. A redelivery tracker (see [Tracker]) reads
+// the markers with a group of its own, and copies each record whose lock has expired without an end,
+// for another delivery. Kafka's log has it all: whoever crashes, and when, another one continues.
 //
-// A redelivery tracker (see [Tracker]) reads the markers, with a group of its own, and
-// copies what was started and not ended in time to the tail of its partition, from where it
-// is delivered again. Kafka's log has it all: whoever crashes, and when, another one goes on
-// from there.
-//
-// A lock runs from when its record was read. While a record waits to be handed out, its
-// lock is extended, so that it has at least half of its time left when it is, and no attempt
-// is counted that nobody was handed.
-//
-// Files to know: markers.go, engine.go, part.go, tracker.go, outbox.go, redeliver.go.
+// Files to know: markers.go, queue.go, starts.go, outbox.go, tracker.go, partition.go, redeliver.go.
 package markers
 
 import (
@@ -30,6 +17,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
@@ -41,28 +29,26 @@ import (
 // topics are the shapes of the topics of a queue with markers.
 type topics struct {
 	engine.Topics
-	id      kadm.TopicID // of the queue's topic
-	largest int32        // bytes of a batch of the queue's topic
+	largest int32 // bytes of a batch of the queue's topic
 }
 
 // Configs of topics that matter here.
 const (
 	timestampType   = "message.timestamp.type"
 	logAppendTime   = "LogAppendTime"
-	retentionTime   = retention.Time
-	retentionBytes  = retention.Bytes
 	cleanupPolicy   = "cleanup.policy"
 	maxMessageBytes = "max.message.bytes"
 )
 
+// newWithin is the longest time until a client sees a new partition.
+const newWithin = 10 * time.Second
+
 // prepare checks the topics of a queue and creates the markers' if it is missing: with the
-// partitions, replicas and retention of the queue's, and with the broker's time on each
-// marker. Where the queue's topic has grown since, the markers' grows, too. Every client of
-// cfg sees new partitions within newWithin from then on, unless the application has it
-// otherwise. Errors are lease.ErrConfig or the cluster's.
+// partitions, replicas and retention of the queue's, and with the broker's time on each marker. If
+// the queue's topic has grown, it adds partitions to the markers'. Errors are lease.ErrConfig or the
+// cluster's.
 func prepare(ctx context.Context, cfg *engine.Config) (topics, error) {
 	cfg.Client = append([]kgo.Opt{kgo.MetadataMaxAge(newWithin)}, cfg.Client...)
-	// What it knows of a topic must not be from before that was created.
 	cl, err := kgo.NewClient(cfg.ClientOptions(kgo.MetadataMinAge(50 * time.Millisecond))...)
 	if err != nil {
 		return topics{}, fmt.Errorf("%w: %w", lease.ErrConfig, err)
@@ -72,58 +58,74 @@ func prepare(ctx context.Context, cfg *engine.Config) (topics, error) {
 	if err != nil {
 		return topics{}, err
 	}
-	all, err := kadm.NewClient(cl).ListTopics(ctx, cfg.Topic)
-	if err != nil {
-		return topics{}, fmt.Errorf("kmq: look up topic %s: %w", cfg.Topic, err)
-	}
-	t := topics{Topics: shape, id: all[cfg.Topic].ID, largest: 1 << 20}
-	appended, deleted, unbounded := logAppendTime, "delete", "-1"
-	configs := map[string]*string{timestampType: &appended, cleanupPolicy: &deleted, retentionBytes: &unbounded}
-	for _, key := range []string{retentionTime, maxMessageBytes} {
-		v, err := engine.TopicConfig(ctx, cl, cfg.Topic, key)
-		if err != nil {
-			return topics{}, err
-		}
-		if v == nil {
-			continue
-		}
-		configs[key] = v
-		if n, err := strconv.ParseInt(*v, 10, 32); err == nil && key == maxMessageBytes {
+	t := topics{Topics: shape, largest: 1 << 20}
+	if v, err := engine.TopicConfig(ctx, cl, cfg.Topic, maxMessageBytes); err != nil {
+		return topics{}, err
+	} else if v != nil {
+		if n, err := strconv.ParseInt(*v, 10, 32); err == nil {
 			t.largest = int32(n)
 		}
 	}
+	appended, deleted, unbounded := logAppendTime, "delete", "-1"
+	configs := map[string]*string{timestampType: &appended, cleanupPolicy: &deleted, retention.Bytes: &unbounded}
 	made, err := engine.EnsureTopic(ctx, cl, cfg.MarkersTopic, cfg.Topic, shape, configs)
+	if err == nil && made.Partitions != shape.Partitions {
+		err = grow(ctx, cl, cfg)
+	}
 	if err != nil {
 		return topics{}, err
 	}
-	if made.Partitions != shape.Partitions {
-		if err := grow(ctx, cl, cfg); err != nil {
-			return topics{}, err
-		}
-	}
-	return t, checkConfigs(ctx, cl, cfg)
+	return t, checkMarkersTopic(ctx, cl, cfg.MarkersTopic)
 }
 
-// checkConfigs refuses a markers' topic that does not keep the time, or the markers.
-func checkConfigs(ctx context.Context, cl *kgo.Client, cfg *engine.Config) error {
+// checkMarkersTopic refuses a topic that does not keep the brokers' time, or the markers.
+func checkMarkersTopic(ctx context.Context, cl *kgo.Client, topic string) error {
+	configs, err := engine.TopicConfigs(ctx, cl, topic)
+	if err != nil {
+		return err
+	}
 	var faults []error
-	kind, err := engine.TopicConfig(ctx, cl, cfg.MarkersTopic, timestampType)
-	if err != nil {
-		return err
-	}
-	if kind != nil && *kind != logAppendTime {
-		faults = append(faults, fmt.Errorf("%w: topic %s has %s=%s; set it to %s: deadlines are in the broker's time",
-			lease.ErrConfig, cfg.MarkersTopic, timestampType, *kind, logAppendTime))
-	}
-	policy, err := engine.TopicConfig(ctx, cl, cfg.MarkersTopic, cleanupPolicy)
-	if err != nil {
-		return err
-	}
-	if policy != nil && *policy != "delete" {
-		faults = append(faults, fmt.Errorf("%w: topic %s has %s=%s; set it to delete: compaction would drop the markers of records that are lent",
-			lease.ErrConfig, cfg.MarkersTopic, cleanupPolicy, *policy))
+	for key, want := range map[string]string{timestampType: logAppendTime, cleanupPolicy: "delete"} {
+		if is, ok := configs[key]; ok && is != want {
+			faults = append(faults, fmt.Errorf("%w: topic %s has %s=%s; set it to %s", lease.ErrConfig, topic, key, is, want))
+		}
 	}
 	return errors.Join(faults...)
+}
+
+// grow gives the markers' topic as many partitions as the queue's has, each on the brokers of its
+// records if the cluster permits. The error is lease.ErrConfig if the cluster refuses it, or if the
+// markers' topic has more.
+func grow(ctx context.Context, cl *kgo.Client, cfg *engine.Config) error {
+	adm := kadm.NewClient(cl)
+	all, err := adm.ListTopics(ctx, cfg.Topic, cfg.MarkersTopic)
+	if err == nil {
+		err = errors.Join(all[cfg.Topic].Err, all[cfg.MarkersTopic].Err)
+	}
+	if err != nil {
+		return fmt.Errorf("kmq: look up topics %s and %s: %w", cfg.Topic, cfg.MarkersTopic, err)
+	}
+	have, want := len(all[cfg.MarkersTopic].Partitions), len(all[cfg.Topic].Partitions)
+	is := fmt.Sprintf("topic %s has %d partitions and the markers' topic %s has %d", cfg.Topic, want, cfg.MarkersTopic, have)
+	switch {
+	case have > want:
+		return fmt.Errorf("%w: %s: they must have as many; delete the markers once the queue is empty, or name another MarkersTopic",
+			lease.ErrConfig, is)
+	case have == want:
+		return nil
+	}
+	grown, err := adm.UpdatePartitions(ctx, want, cfg.MarkersTopic)
+	if err == nil {
+		err = grown[cfg.MarkersTopic].Err
+	}
+	switch {
+	case err == nil, errors.Is(err, kerr.InvalidPartitions): // another queue was quicker
+		return nil
+	case errors.As(err, new(*kerr.Error)) && !kerr.IsRetriable(err):
+		return fmt.Errorf("%w: %s, and the cluster does not let the queue raise that: raise it to as many, or permit ALTER on it: %w",
+			lease.ErrConfig, is, err)
+	}
+	return fmt.Errorf("kmq: %s: raise it: %w", is, err)
 }
 
 // writerOptions are those of a client that writes markers and copies.
@@ -133,7 +135,7 @@ func writerOptions(cfg *engine.Config, t topics) []kgo.Opt {
 		kgo.ProducerBatchMaxBytes(t.largest),
 		kgo.ProducerBatchCompression(kgo.NoCompression()),
 		kgo.BrokerMaxWriteBytes(max(100<<20, t.largest)),
-		kgo.MaxBufferedRecords(2*unwrittenBound), // starts and extensions find room beside ends
+		kgo.MaxBufferedRecords(1<<22), // the queue has its own bound
 	)
 	if cfg.AcksLeader { // a producer that is not idempotent would else change the order of markers
 		opts = append(opts, kgo.MaxProduceRequestsInflightPerBroker(1))
@@ -141,8 +143,8 @@ func writerOptions(cfg *engine.Config, t topics) []kgo.Opt {
 	return opts
 }
 
-// scribe writes down the markers of one group. Its topic may have those of others, too,
-// which work on the same records.
+// scribe makes the markers of one group. Its topic may have those of others, too, which work on the
+// same records.
 type scribe struct {
 	topic string
 	group uint32
@@ -152,7 +154,7 @@ func newScribe(cfg *engine.Config) scribe {
 	return scribe{topic: cfg.MarkersTopic, group: marker.Of(cfg.Group)}
 }
 
-// record is a marker to be produced.
+// record returns a marker to be produced.
 func (s scribe) record(m marker.Marker) *kgo.Record {
 	if m.Type != marker.Tick {
 		m.Group = s.group
@@ -161,19 +163,5 @@ func (s scribe) record(m marker.Marker) *kgo.Record {
 	return &kgo.Record{Topic: s.topic, Partition: m.Partition, Key: key, Value: value}
 }
 
-// ours is whether a marker is of the group, as all are that do not say.
-func (s scribe) ours(m marker.Marker) bool { return m.Group == 0 || m.Group == s.group }
-
-// write produces records and returns those that were not written, with the first reason
-// why. It returns when all are one or the other.
-func write(ctx context.Context, cl *kgo.Client, records []*kgo.Record) (failed []*kgo.Record, err error) {
-	for _, r := range cl.ProduceSync(ctx, records...) {
-		if r.Err != nil {
-			failed = append(failed, r.Record)
-			if err == nil {
-				err = fmt.Errorf("kmq: write to partition %d of topic %s: %w", r.Record.Partition, r.Record.Topic, r.Err)
-			}
-		}
-	}
-	return failed, err
-}
+// owns reports whether a marker is of the group; a marker without a group may be.
+func (s scribe) owns(m marker.Marker) bool { return m.Group == 0 || m.Group == s.group }

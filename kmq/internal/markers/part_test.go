@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
@@ -16,32 +15,42 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/tracker"
 )
 
-// What is due is not redelivered before everything was read that there was: its end may be
-// in it. So a tracker that takes over repeats nothing that the one before has done.
+// A record that is due is not redelivered before a tick was read that was written since: its end may be
+// before the tick. So a tracker that takes over repeats nothing that the one before has done.
 func TestReadsUpBeforeRedelivering(t *testing.T) {
-	p := newPart(&Tracker{cfg: engine.Config{Visibility: time.Second}}, 0)
-	at := func(offset int64, ms int64, m marker.Marker) *kgo.Record {
-		r := scribe{}.record(m)
-		r.Offset, r.Timestamp = offset, time.UnixMilli(ms)
-		return r
-	}
-	start := marker.Marker{Offset: 0, Type: marker.Start, Count: 2, Duration: time.Second}
-	end := marker.Marker{Offset: 0, Type: marker.End, Count: 1, Reason: marker.Copied}
-	tick := marker.Marker{Offset: -1, Type: marker.Tick}
-	p.take(kgo.FetchPartition{HighWatermark: 4, Records: []*kgo.Record{at(0, 0, start), at(1, 5000, tick)}}, time.Hour)
-	if _, needsTick, ok := p.state.Next(); needsTick || !ok {
-		t.Fatal("nothing is due")
-	}
-	if p.readUp() {
-		t.Error("redelivered with two markers unread")
-	}
-	p.take(kgo.FetchPartition{HighWatermark: 9, Records: []*kgo.Record{at(2, 5001, end), at(3, 5002, tick)}}, time.Hour)
-	if !p.readUp() {
-		t.Error("waits for markers that were appended after it was due")
-	}
-	if due := p.state.Due(10); len(due) != 1 || due[0].From != 1 {
-		t.Errorf("due: %v", due)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		q := w.open()
+		p := newPart(q.tracker, 0, 0)
+		offset := int64(0)
+		read := func(m marker.Marker) {
+			r := q.scribe.record(m)
+			r.Offset, r.Timestamp = offset, time.Now()
+			p.take([]*kgo.Record{r}, q.tracker.now())
+			offset++
+		}
+		acts := func() {
+			p.act(q.tracker.now())
+			time.Sleep(100 * time.Millisecond)
+			synctest.Wait()
+		}
+		read(marker.Marker{Offset: 0, Type: marker.Start, Count: 2, Duration: time.Second})
+		time.Sleep(2 * time.Second)
+		read(marker.Marker{Offset: -1, Type: marker.Tick})
+		acts()
+		if p.ticked < 0 || p.busy {
+			t.Fatal("no tick, and redelivers")
+		}
+		for p.ticked = offset + 2; offset <= p.ticked; {
+			if acts(); p.busy {
+				t.Fatal("redelivers before it has read the tick")
+			}
+			read(marker.Marker{Offset: 0, Type: marker.End, Count: 2, Reason: marker.Copied})
+		}
+		if acts(); p.busy || p.t.tailed.Load() > 0 {
+			t.Error("redelivers what the tracker before has done")
+		}
+	})
 }
 
 // While more is kept of a partition than should be, what is due is worked off first.
@@ -53,28 +62,19 @@ func TestMemoryOfATrackerIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer tr.Close(w.ctx)
-		p := newPart(tr, 0)
-		p.state = tracker.New(0)
-		for i := range int64(spansAtMost + 1) {
-			p.state.Apply(i, time.UnixMilli(0), tracker.Seen{}, marker.Marker{Type: marker.Start, Offset: 2 * i, Count: 1})
+		p := newPart(tr, 0, 0)
+		for i := range int64(openAtMost/8 + 1) {
+			p.state.Apply(i, time.UnixMilli(0), tracker.Seen{}, marker.Marker{Type: marker.Start, Offset: 8 * i, Count: 8})
 		}
-		p.end, p.barrier = 1<<40, 1<<40
-		p.state.Apply(1<<30, time.UnixMilli(1000), tracker.Seen{}, marker.Marker{Type: marker.Tick, Offset: -1})
-		p.bound()
-		if p.paused {
-			t.Error("paused, with nothing taken that would make room")
+		if p.limit(); p.paused {
+			t.Error("paused, with nothing under way that would make room")
 		}
-		if !p.readUp() {
-			t.Error("waits for more markers while there are too many")
-		}
-		due := p.state.Due(100)
-		if p.bound(); !p.paused || len(tr.group.PauseFetchPartitions(nil)[w.cfg.MarkersTopic]) != 1 {
+		p.busy = true
+		if p.limit(); len(tr.Counts().Paused) > 0 || len(tr.member.Client().PauseFetchPartitions(nil)[w.cfg.MarkersTopic]) != 1 {
 			t.Error("not paused")
 		}
-		for _, d := range due {
-			p.state.Ended(marker.Marker{Type: marker.End, Offset: d.From, Count: int32(d.Len()), Reason: marker.Copied}, time.Hour)
-		}
-		if p.bound(); p.paused || len(tr.group.PauseFetchPartitions(nil)[w.cfg.MarkersTopic]) != 0 {
+		p.busy = false
+		if p.limit(); p.paused || len(tr.member.Client().PauseFetchPartitions(nil)[w.cfg.MarkersTopic]) != 0 {
 			t.Error("not resumed")
 		}
 	})
@@ -104,18 +104,18 @@ func TestWhoseCommitAnUnreadableMarkerStops(t *testing.T) {
 	} {
 		var log heard
 		cfg.Log = logTo(&log)
-		p := newPart(&Tracker{cfg: cfg, scribe: ours}, 0)
+		p := newPart(&Tracker{cfg: cfg, scribe: ours}, 0, 0)
 		first := ours.record(marker.Marker{Type: marker.End, Count: 1})
 		unread := &kgo.Record{Topic: "markers", Key: c.key, Value: c.value, Offset: 1}
 		last := *first
 		last.Offset = 2
-		p.take(kgo.FetchPartition{HighWatermark: 3, Records: []*kgo.Record{first, unread, &last}}, time.Second)
+		p.take([]*kgo.Record{first, unread, &last}, time.Second)
 		want, refused := int64(3), int64(0)
 		if c.stops {
 			want, refused = 1, 1
 		}
-		if at, _ := p.committable(); at != want || p.t.refused.Load() != refused {
-			t.Errorf("%s: up to %d is committed, %d are refused; want %d, %d", name, at, p.t.refused.Load(), want, refused)
+		if at := p.committable(); at != want || p.t.unreadable.Load() != refused {
+			t.Errorf("%s: up to %d is committed, %d are refused; want %d, %d", name, at, p.t.unreadable.Load(), want, refused)
 		}
 		if said := strings.Contains(log.all(), "level=ERROR"); said != c.stops {
 			t.Errorf("%s: logged %q", name, log.all())
@@ -123,35 +123,23 @@ func TestWhoseCommitAnUnreadableMarkerStops(t *testing.T) {
 	}
 }
 
-// A poll that failed knows of no end: what was known of it holds, and is read before
-// anything is redelivered.
-func TestAFailedPollMovesNoEnd(t *testing.T) {
-	p := newPart(&Tracker{}, 0)
-	tick := scribe{}.record(marker.Marker{Type: marker.Tick, Offset: -1})
-	p.take(kgo.FetchPartition{HighWatermark: 1, Records: []*kgo.Record{tick}}, 0)
-	next := *tick
-	next.Offset = 1
-	p.take(kgo.FetchPartition{HighWatermark: 9, Records: []*kgo.Record{&next}}, 0)
-	p.take(kgo.FetchPartition{HighWatermark: -1, Err: kerr.TopicAuthorizationFailed}, 0)
-	if p.readUp() {
-		t.Errorf("read up to %d, where the end is 9", p.state.Position())
-	}
-}
-
 // A tick that was lost, by a leader that failed after it had confirmed it, is written again.
 func TestATickThatIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
-		q := w.open() // for the topics
-		tr := &Tracker{cfg: w.cfg, scribe: newScribe(&w.cfg), writer: q.writer, running: w.ctx}
-		p := newPart(tr, 0)
-		p.state = tracker.New(5)
+		tr, err := NewTracker(w.ctx, w.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tr.Close(w.ctx)
+		w.until("the tracker has written its first tick", func() bool { return len(w.markers(0)) == 1 })
+		p := newPart(tr, 0, 5)
 		const written = time.Hour
-		p.ticked, p.lastTick = 5, written
-		if p.carry(written + tickLostAfter/2); p.ticking {
+		p.ticked, p.lastTick, p.live = 5, written, 0
+		if p.act(written + tickLostAfter/2); p.ticking {
 			t.Error("it is written again while it may still be read")
 		}
-		p.carry(written + tickLostAfter)
+		p.act(written + tickLostAfter)
 		ticks := func() (n int) {
 			for _, m := range w.markers(0) {
 				if m.Type == marker.Tick {
@@ -160,35 +148,38 @@ func TestATickThatIsLost(t *testing.T) {
 			}
 			return n
 		}
-		w.until("another is written", func() bool { return ticks() == 1 })
+		w.until("another is written", func() bool { return ticks() == 2 })
 	})
 }
 
-// Markers that are deleted while a tracker is behind are an alarm, as are those that were
-// deleted before it came.
+// Markers that are deleted before a tracker has read them are an alarm.
 func TestMarkersDeletedBeforeTheyWereRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		tr, err := NewTracker(w.ctx, w.cfg)
-		if err != nil {
-			t.Fatal(err)
+		w := newWorld(t, 1, func(c *engine.Config) { c.ExternalTracker = true })
+		w.produce(0, 3)
+		q := w.open()
+		open := func() *Tracker {
+			tr, err := NewTracker(w.ctx, w.cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return tr
 		}
-		defer tr.Close(w.ctx)
-		p := newPart(tr, 0)
-		tick := func(offset int64) []*kgo.Record {
-			r := tr.scribe.record(marker.Marker{Type: marker.Tick, Offset: -1})
-			r.Offset = offset
-			return []*kgo.Record{r}
-		}
-		p.take(kgo.FetchPartition{HighWatermark: 9, LogStartOffset: 1, Records: tick(3)}, 0)
-		p.take(kgo.FetchPartition{HighWatermark: 9, LogStartOffset: 5, Records: tick(4)}, 0) // it was read before
-		p.take(kgo.FetchPartition{HighWatermark: 9, LogStartOffset: 5, Records: tick(6)}, 0) // 5 was aborted
+		tr := open()
+		w.until("there is a first tick", func() bool { return len(w.markers(0)) == 1 })
+		w.receive(q, 3)
+		w.until("the first start is committed", func() bool { return w.committed(Group(w.cfg.Group), w.cfg.MarkersTopic, 0) > 0 })
 		if a := tr.Counts().RetentionAlarm; a != "" {
 			t.Errorf("nothing is lost, and the alarm is %q", a)
 		}
-		p.take(kgo.FetchPartition{HighWatermark: 20, LogStartOffset: 12, Records: tick(15)}, 0)
-		if a := tr.Counts().RetentionAlarm; !strings.Contains(a, "markers 7 to 11 of partition 0") {
-			t.Errorf("the alarm is %q", a)
+		if err := tr.Close(w.ctx); err != nil {
+			t.Fatal(err)
 		}
+		w.deleteBefore(w.cfg.MarkersTopic, int64(len(w.markers(0))))
+		tr = open()
+		defer tr.Close(w.ctx)
+		w.until("an alarm", func() bool {
+			return strings.Contains(tr.Counts().RetentionAlarm, "of partition 0 of topic "+w.cfg.MarkersTopic)
+		})
 	})
 }

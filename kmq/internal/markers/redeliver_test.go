@@ -38,14 +38,17 @@ func missing(t *testing.T, w *world) {
 	w.ack(q, again...)
 	w.flush(q)
 	w.until("six are missing", func() bool { return q.Counts().Missing == 6 })
-	missing := int32(0)
-	for _, m := range w.markers(0) {
-		if m.Reason == marker.Missing {
-			missing += m.Count
+	w.until("they have ended as missing", func() bool {
+		missing := int32(0)
+		for _, m := range w.markers(0) {
+			if m.Reason == marker.Missing {
+				missing += m.Count
+			}
 		}
-	}
-	if c := q.Counts(); missing != 6 || c.Tailed != 4 {
-		t.Errorf("%d ended as missing; %+v", missing, c)
+		return missing == 6
+	})
+	if c := q.Counts(); c.Tailed != 4 {
+		t.Errorf("%+v", c)
 	}
 }
 
@@ -90,10 +93,9 @@ func neverEarly(t *testing.T, w *world, n int) {
 	}
 }
 
-// What ended, or was lent again, between being found due and being copied is not copied.
+// A record that ended, or was locked again, since it was due is not copied.
 func TestWhatEndedMeanwhileIsNotCopied(t *testing.T) {
-	p := newPart(&Tracker{cfg: engine.Config{Topic: "queue"}}, 0)
-	p.state = tracker.New(0)
+	p := newPart(&Tracker{cfg: engine.Config{Topic: "queue"}}, 0, 0)
 	offset := int64(0)
 	apply := func(ms int64, m marker.Marker) {
 		p.state.Apply(offset, time.UnixMilli(ms), tracker.Seen{}, m)
@@ -101,55 +103,29 @@ func TestWhatEndedMeanwhileIsNotCopied(t *testing.T) {
 	}
 	apply(0, marker.Marker{Type: marker.Start, Offset: 0, Count: 5, Duration: time.Second})
 	apply(2000, marker.Marker{Type: marker.Tick, Offset: -1})
-	due := p.state.Due(10)
+	p.state.Due(10)
 	apply(2001, marker.Marker{Type: marker.End, Offset: 1, Count: 1})
 	apply(2002, marker.Marker{Type: marker.Start, Offset: 3, Count: 1, Duration: time.Second})
-	var f found
-	for o := range int64(5) {
-		f.records = append(f.records, &kgo.Record{Topic: "queue", Offset: o})
+	var found []redelivery
+	for _, d := range wanted(0, 1, 2, 3, 4) {
+		found = append(found, redelivery{Due: d, copied: &kgo.Record{Topic: "queue", Offset: d.Offset}})
 	}
 	var ended []int64
-	for _, m := range p.copies(f, due) {
-		if m.copied == nil || m.copied.Topic != "queue" {
-			t.Errorf("copy of %d: %+v", m.offset, m.copied)
+	for _, r := range p.current(found) {
+		if r.copied == nil || r.copied.Topic != "queue" || r.why != marker.Copied {
+			t.Errorf("copy of %d: %+v", r.Offset, r.copied)
 		}
-		ended = append(ended, m.offset)
+		ended = append(ended, r.Offset)
 	}
 	if !slices.Equal(ended, []int64{0, 2, 4}) {
 		t.Errorf("ends of %v", ended)
 	}
 }
 
-// A permission that is missing for a while, for the end of a record that is not in the log
-// any more, stops nothing for good.
-func TestTheEndOfAMissingRecordIsRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1, inTransactions, visible(2*time.Second))
-		w.produce(0, 3)
-		q := w.open()
-		w.receive(q, 3)
-		w.deleteBefore(w.cfg.Topic, 3)
-		var refused atomic.Int32
-		w.onProduce(w.cfg.MarkersTopic, func(p *kmsg.ProduceRequest) *kmsg.ProduceResponse {
-			if p.TransactionID == nil || refused.Add(1) > 4 { // all in one, then each alone
-				return nil
-			}
-			return refusal(p, kerr.TopicAuthorizationFailed)
-		})
-		w.until("they are missing", func() bool { return q.Counts().Missing == 3 })
-		if n := refused.Load(); n <= 4 {
-			t.Errorf("%d were tried", n)
-		}
-		w.produce(0, 1)
-		w.receive(q, 1)
-		w.ack(q, w.receive(q, 1)...) // again
-	})
-}
-
-// What this group was not handed is no dead letter, though others were handed it more often
+// A record that this group was not handed is no dead letter, though others were handed it more often
 // than this one allows.
 func TestNothingUnseenIsADeadLetter(t *testing.T) {
-	p := newPart(&Tracker{cfg: engine.Config{Topic: "t", DeadLetterTopic: "dead", MaxDeliveries: 3}, topics: topics{Topics: engine.Topics{DeadLetterPartitions: 1}}}, 0)
+	p := newPart(&Tracker{cfg: engine.Config{Topic: "t", DeadLetterTopic: "dead", MaxDeliveries: 3}, topics: topics{Topics: engine.Topics{DeadLetterPartitions: 1}}}, 0, 0)
 	for _, c := range []struct {
 		before      int
 		undelivered bool
@@ -162,20 +138,15 @@ func TestNothingUnseenIsADeadLetter(t *testing.T) {
 	}
 }
 
-// Partitions that can't be written hold up no others, also where there are more of them than
-// are redelivered at a time.
+// Partitions that cannot be written hold up no others, even if they are more than are redelivered at a
+// time.
 func TestPartitionsInTroubleHoldUpNoOthers(t *testing.T) {
-	t.Run("each by itself", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) { inTrouble(t, redeliveringAtMost+4, redeliveringAtMost) })
-	})
-	t.Run("in transactions, one after the other", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) { inTrouble(t, 3, 1, inTransactions) })
-	})
+	synctest.Test(t, func(t *testing.T) { inTrouble(t, redeliveringAtMost+4, redeliveringAtMost) })
 }
 
-func inTrouble(t *testing.T, bad int32, atOnce int, with ...func(*engine.Config)) {
+func inTrouble(t *testing.T, bad int32, atOnce int) {
 	const good = 4
-	w := newWorld(t, bad+good, append(with, visible(time.Second))...)
+	w := newWorld(t, bad+good, visible(time.Second))
 	q := w.open()
 	drop := func(from, to int32) {
 		for p := from; p < to; p++ {

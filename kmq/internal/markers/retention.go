@@ -13,19 +13,19 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/retention"
 )
 
-// reach is what is still needed of one partition: the oldest record that is lent, and the
-// marker of its start; -1 is nothing.
-type reach struct {
+// need is what is still needed of one partition: the oldest locked record, and the marker of its
+// start; -1: nothing.
+type need struct {
 	partition      int32
 	record, marker int64
 }
 
-// newWatch watches the queue's topic and the markers': what is lent must be covered, and
-// what the group or the trackers have not read.
-func newWatch(cfg *engine.Config, cl *kgo.Client, lent func() []reach) *retention.Watch {
+// newWatch watches the queue's topic and the markers': what is locked must be covered, and what the
+// group or the trackers have not read.
+func newWatch(cfg *engine.Config, cl *kgo.Client, locked func() []need) *retention.Watch {
 	adm := kadm.NewClient(cl)
 	return retention.New(cl, cfg.Log, func(ctx context.Context) ([]retention.Need, error) {
-		reaches := lent()
+		needs := locked()
 		committed, err := offsetsOf(ctx, adm, cfg.Group, cfg.Topic)
 		if err != nil {
 			return nil, err
@@ -35,34 +35,33 @@ func newWatch(cfg *engine.Config, cl *kgo.Client, lent func() []reach) *retentio
 			return nil, err
 		}
 		var all []retention.Need
-		for _, r := range reaches {
-			all = append(all, r.needs(cfg, committed, read)...)
+		for _, n := range needs {
+			all = append(all, n.with(cfg, committed, read)...)
 		}
 		return all, nil
 	}, cfg.Topic, cfg.MarkersTopic)
 }
 
-// needs are what is needed of a partition, with what the group has committed of the queue's
-// topic, and the trackers' of the markers'.
-func (r reach) needs(cfg *engine.Config, committed, read kadm.OffsetResponses) []retention.Need {
-	low, marker, waits := r.record, r.marker, false
-	if o, ok := read.Lookup(cfg.MarkersTopic, r.partition); ok && o.Err == nil && o.At >= 0 && marker < 0 {
+// with adds what the group has committed of the queue's topic, and the trackers' group of the markers'.
+func (n need) with(cfg *engine.Config, committed, read kadm.OffsetResponses) []retention.Need {
+	low, marker, waits := n.record, n.marker, false
+	if o, ok := read.Lookup(cfg.MarkersTopic, n.partition); ok && o.Err == nil && o.At >= 0 && marker < 0 {
 		marker = o.At // what no tracker has read may be needed
 	}
-	if o, ok := committed.Lookup(cfg.Topic, r.partition); ok && o.Err == nil && o.At >= 0 && (low < 0 || o.At < low) {
+	if o, ok := committed.Lookup(cfg.Topic, n.partition); ok && o.Err == nil && o.At >= 0 && (low < 0 || o.At < low) {
 		low, waits = o.At, true // what waits is not settled either
 	}
 	var all []retention.Need
 	if low >= 0 {
-		all = append(all, retention.Need{Topic: cfg.Topic, Partition: r.partition, From: low, Record: !waits})
+		all = append(all, retention.Need{Topic: cfg.Topic, Partition: n.partition, From: low, Record: !waits})
 	}
 	if marker >= 0 {
-		all = append(all, retention.Need{Topic: cfg.MarkersTopic, Partition: r.partition, From: marker, Record: true})
+		all = append(all, retention.Need{Topic: cfg.MarkersTopic, Partition: n.partition, From: marker, Record: true})
 	}
 	return all
 }
 
-// offsetsOf are what a group has committed of a topic; nothing if there is no such group.
+// offsetsOf returns what a group has committed of a topic; nothing if there is no such group.
 func offsetsOf(ctx context.Context, adm *kadm.Client, group, topic string) (kadm.OffsetResponses, error) {
 	all, err := adm.FetchOffsetsForTopics(ctx, group, topic)
 	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
@@ -71,11 +70,10 @@ func offsetsOf(ctx context.Context, adm *kadm.Client, group, topic string) (kadm
 	return all, nil
 }
 
-// deleted notes that markers were deleted that the group had not done with: what they said
-// of records that were lent is lost. That stays an alarm.
-func (t *Tracker) deleted(partition int32, from, to int64) {
+// Deleted raises an alarm for good: what the deleted markers said of locked records is lost.
+func (h trackerHandler) Deleted(partition int32, from, to int64) {
 	alarm := fmt.Sprintf("markers %d to %d of partition %d of topic %s were deleted before a tracker had done with them: records that were lent may never come again",
-		from, to-1, partition, t.cfg.MarkersTopic)
-	t.watch.Keep(alarm)
-	t.cfg.Log.Error("kmq: markers are lost", "alarm", alarm)
+		from, to-1, partition, h.cfg.MarkersTopic)
+	h.watch.Keep(alarm)
+	h.cfg.Log.Error("kmq: markers are lost", "alarm", alarm)
 }

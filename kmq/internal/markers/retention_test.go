@@ -40,8 +40,8 @@ func TestNeeds(t *testing.T) {
 		{"what waits", -1, -1, 9, 6, []retention.Need{waits(9), markers(6)}},
 		{"what waits, before what is lent", 9, 7, 5, 6, []retention.Need{waits(5), markers(7)}},
 	} {
-		r := reach{partition: 3, record: c.record, marker: c.marker}
-		if got := r.needs(cfg, at("queue", c.committed), at("markers", c.read)); !slices.Equal(got, c.want) {
+		r := need{partition: 3, record: c.record, marker: c.marker}
+		if got := r.with(cfg, at("queue", c.committed), at("markers", c.read)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -66,25 +66,25 @@ func TestRetentionAlarm(t *testing.T) {
 		ls := w.receive(q, 10)
 		w.ack(q, ls[:3]...)
 		w.flush(q)
-		w.until("the tracker knows the oldest", func() bool { r := q.tracker.reach(); return len(r) == 1 && r[0].record == 3 })
+		w.until("the tracker knows the oldest", func() bool { r := q.tracker.needs(); return len(r) == 1 && r[0].record == 3 })
 		if a := w.look(q); a != "" {
 			t.Errorf("alarm where all is covered: %s", a)
 		}
 		// The records are a second old: more than three quarters of the retention.
-		w.set(w.cfg.Topic, retentionTime, "1100")
+		w.set(w.cfg.Topic, retention.Time, "1100")
 		if a := w.look(q); !strings.Contains(a, "offset 3 of partition 0 of topic "+w.cfg.Topic+" is not settled") {
 			t.Errorf("alarm: %q", a)
 		}
-		w.set(w.cfg.Topic, retentionTime, "604800000")
+		w.set(w.cfg.Topic, retention.Time, "604800000")
 		if a := w.look(q); a != "" {
 			t.Errorf("alarm after retention was raised: %q", a)
 		}
 		time.Sleep(100 * time.Millisecond)
-		w.set(w.cfg.MarkersTopic, retentionTime, "100")
+		w.set(w.cfg.MarkersTopic, retention.Time, "100")
 		if a := w.look(q); !strings.Contains(a, "of topic "+w.cfg.MarkersTopic+" is not settled") {
 			t.Errorf("alarm: %q", a)
 		}
-		w.set(w.cfg.MarkersTopic, retentionTime, "604800000")
+		w.set(w.cfg.MarkersTopic, retention.Time, "604800000")
 		w.deleteBefore(w.cfg.Topic, 5)
 		if a := w.look(q); !strings.Contains(a, "offsets 3 to 4 of partition 0 of topic "+w.cfg.Topic+" are deleted") {
 			t.Errorf("alarm: %q", a)

@@ -1,9 +1,7 @@
 package markers
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -13,390 +11,228 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
+	"kafkabench.example/kafka-bench/kmq/internal/member"
 	"kafkabench.example/kafka-bench/kmq/internal/step"
+	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
-// startsAtMost is how many polls may be on their way to being started: enough to keep
-// fetching while the cluster answers, few enough that polls stay large. Transactions come
-// one after the other, and the locks run meanwhile.
+// The marks of a lease, in this order, under queue.mu.
 const (
-	startsAtMost = 4
-	txnsAtMost   = 2
+	read     uint8 = iota // it waits for a Receive
+	starting              // its start is being written
+	started               // its start is durable
+	handed                // it was handed out
 )
 
-// start is a poll whose starts are being written, or what is open of several.
-type start struct {
-	leases []*lease.Lease
-	runs   []marker.Marker // that are written
-	reads  []read          // what may be committed once they are
-	from   time.Time
+// handler is the queue as its member asks it. The open records of its windows have no durable start.
+type handler struct{ *queue }
 
-	mu      sync.Mutex
-	left    int           // markers being written
-	durable []bool        // of the runs
-	idle    chan struct{} // closed when none is left
-	failed  []*kgo.Record
-	err     error
-	aside   map[int32]*start // what was taken out of it, by partition; nil: nothing
-
-	kept     int  // leases for which there is room aside
-	released bool // it was set aside, and has no leases any more
-
-	late *waiting // its records are handed out already; nil: they wait for it
+// Assigned continues where the group has committed. A record that was started and not committed gets
+// a second start.
+func (h handler) Assigned(_ context.Context, id int32, committed member.Offset) (int64, error) {
+	h.Forget([]int32{id})
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.windows[id] = window.New(committed.At)
+	return committed.At, nil
 }
 
-// starts writes the starts of polls, several at a time, and lets their leases become ready
-// in the order of the polls, but for what is set aside.
-type starts struct {
-	q    *queue
-	txns *transactions // nil: starts are written first and committed later
-
-	queue   chan *start
-	running context.Context
-	halt    context.CancelFunc
-	done    chan struct{}
-
-	catching sync.WaitGroup // by the partitions that have something aside
-
-	mu       sync.Mutex
-	begun    uint64
-	finished uint64
-	later    uint64        // of those that are not finished, whose records wait for nothing
-	changed  chan struct{} // closed when one more is finished, if somebody waits
-	pacing   pacing
-	aside    map[int32][]*start // what of a partition waits by itself, in order; none is empty
-	kept     int                // leases that are aside
-	err      error              // what no waiting mends
+func (h handler) Begin(_ context.Context, records []*kgo.Record) ([]*lease.Lease, error) {
+	leases := lease.FromRecords(records)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	kept := leases[:0]
+	for i, l := range leases {
+		if w := h.windows[l.At.Partition]; w != nil && w.Take(l.At.Offset) {
+			l.Private, l.Index = w, records[i].LeaderEpoch
+			kept = append(kept, l)
+		}
+	}
+	h.set.AddAll(kept, time.Time{})
+	return kept, nil
 }
 
-func newStarts(q *queue) (*starts, error) {
-	s := &starts{q: q, queue: make(chan *start, startsAtMost), done: make(chan struct{}), aside: map[int32][]*start{}}
-	if q.cfg.Transactions {
-		var err error
-		if s.txns, err = newTransactions(&q.cfg, q.topics); err != nil {
+// Committable is below the first record without a durable start.
+func (h handler) Committable(partitions []int32) map[int32]member.Offset {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := make(map[int32]member.Offset)
+	for id, w := range h.windows {
+		if partitions == nil || slices.Contains(partitions, id) {
+			out[id] = member.Offset{At: w.Committable()}
+		}
+	}
+	return out
+}
+
+// flushFor bounds how long a revocation waits for markers.
+const flushFor = 10 * time.Second
+
+// Flush waits for the markers that are being written; what takes longer causes duplicates.
+func (h handler) Flush(ctx context.Context, _ []int32) error {
+	short, cancel := context.WithTimeout(ctx, flushFor)
+	defer cancel()
+	_ = h.starting.wait(short)
+	_ = h.out.flush(short)
+	return ctx.Err()
+}
+
+// Forget loses the records that have no start. The others live on: their ends need no ownership.
+func (h handler) Forget(partitions []int32) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	lost := h.set.LoseAll(func(l *lease.Lease) bool {
+		return l.Mark == read && slices.Contains(partitions, l.At.Partition)
+	})
+	h.lost.Add(int64(len(lost)))
+	for _, id := range partitions {
+		delete(h.windows, id)
+	}
+}
+
+// Receive writes the start markers of the next records, commits the offsets, and hands the records out.
+// If ctx ends meanwhile, a later Receive hands them out.
+func (q *queue) Receive(ctx context.Context, most int) ([]*lease.Lease, error) {
+	for {
+		if err := ctx.Err(); err != nil && q.begun.Load() == 0 {
+			return nil, err
+		}
+		leases, err := q.member.Take(ctx, most)
+		if err != nil {
+			return nil, err
+		}
+		ready, others := q.sortOut(leases)
+		switch {
+		case len(others) == 0:
+		case len(ready) > 0 || ctx.Err() != nil:
+			q.member.Push(others...)
+		default:
+			begun := q.start(others)
+			select {
+			case ready = <-begun:
+			case <-ctx.Done():
+				q.work.Go(func() { q.keep(<-begun) })
+			}
+		}
+		if ready = q.hand(ready); len(ready) > 0 {
+			return ready, nil
+		}
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 	}
-	s.running, s.halt = context.WithCancel(context.Background())
-	go s.run()
-	return s, nil
 }
 
-// close ends the writing, and waits for it. It is called when nothing is begun any more. A
-// transaction that is under way then ends with its client: it waits for a broker that may
-// not answer.
-func (s *starts) close() {
-	s.halt()
-	if s.txns != nil {
-		s.txns.close()
+// sortOut separates leases that have a start from others, and drops those that have ended.
+func (q *queue) sortOut(leases []*lease.Lease) (begun, others []*lease.Lease) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, l := range leases {
+		switch {
+		case l.Mark == started:
+			q.begun.Add(-1)
+			begun = append(begun, l)
+		case l.State() == lease.Open:
+			others = append(others, l)
+		}
 	}
-	<-s.done
-	s.catching.Wait()
+	return begun, others
 }
 
-// pace waits until another poll may be begun, or for ctx: until few are on their way that
-// records wait for, and where the cluster is to be spared, until there is none and it has been
-// spared. Each start costs it as much as thousands of records read: what comes meanwhile has
-// its starts in one batch.
-func (s *starts) pace(ctx context.Context) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	most := uint64(startsAtMost)
-	if s.txns != nil {
-		most = txnsAtMost
+// keep puts leases that have a start in front for the next Receive.
+func (q *queue) keep(leases []*lease.Lease) {
+	q.begun.Add(int64(len(leases)))
+	q.member.Push(leases...)
+}
+
+// hand marks leases as handed out and drops those that have ended.
+func (q *queue) hand(leases []*lease.Lease) []*lease.Lease {
+	q.mu.Lock()
+	leases = q.set.Lend(leases, time.Time{})
+	for _, l := range leases {
+		l.Mark = handed
 	}
-	err := s.wait(ctx, func() bool {
-		under := s.begun - s.finished - s.later
-		return under == 0 || under < most && s.pacing.rest == 0 && s.careful()
+	q.mu.Unlock()
+	if len(leases) > 0 {
+		q.member.Handed(leases)
+	}
+	return leases
+}
+
+// commitFor is how long a Receive waits for the commit behind its starts. Without it a crash causes
+// duplicates.
+const commitFor = time.Second
+
+// start begins to write the start markers of leases. The channel gets those that have one, once all have
+// one or are lost. Their locks begin before the write, so that they are never longer than in the log.
+func (q *queue) start(leases []*lease.Lease) <-chan []*lease.Lease {
+	q.mu.Lock()
+	for _, l := range leases {
+		l.Mark = starting
+	}
+	q.mu.Unlock()
+	ticket, until := q.starting.add(), time.Now().Add(q.cfg.Visibility)
+	var writes sync.WaitGroup
+	for partition, of := range byPartition(leases) {
+		for _, r := range runs(of) {
+			writes.Add(1)
+			q.write(q.scribe.record(marker.Marker{
+				Partition: partition, Offset: r[0].At.Offset, Type: marker.Start, Epoch: r[0].Index,
+				Count: int32(len(r)), Duration: q.cfg.Visibility, Holder: q.holder,
+			}), r, writes.Done)
+		}
+	}
+	begun := make(chan []*lease.Lease, 1)
+	q.work.Go(func() {
+		writes.Wait()
+		leases = q.set.Lend(leases, until)
+		step.At(step.Started)
+		q.starting.done(ticket)
+		ctx, cancel := context.WithTimeout(q.running, commitFor)
+		defer cancel()
+		_ = q.member.Commit(ctx) // the next commit repeats it, and says what is wrong
+		begun <- leases
 	})
-	rest := time.Until(s.pacing.until())
-	if err != nil || rest <= 0 {
-		return
-	}
-	s.mu.Unlock()
-	defer s.mu.Lock()
-	timer := time.NewTimer(rest)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+	return begun
 }
 
-// begin has a poll started, once it was paced. The error is one that no waiting mends, or
-// ctx's.
-func (s *starts) begin(ctx context.Context, p *start) error {
-	if err := s.count(p); err != nil {
-		return err
-	}
-	p.from = time.Now()
-	if p.late == nil {
-		s.q.set.AddAll(p.leases, p.from.Add(s.q.cfg.Visibility))
-	}
-	if s.txns == nil {
-		s.produce(p)
-	}
-	select {
-	case s.queue <- p:
-		return nil
-	case <-ctx.Done(): // the queue is being closed: others read the records again
-		s.finish(p, nil)
-		return ctx.Err()
-	}
-}
+// retryAfter is the time until a marker that the client gave up is written again.
+const retryAfter = 500 * time.Millisecond
 
-func (s *starts) count(p *start) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err != nil {
-		return s.err
-	}
-	s.begun++
-	if p.late != nil {
-		s.later++
-	}
-	return nil
-}
-
-// careful is whether the records of the next poll are to wait for their starts whatever else is
-// under way.
-func (s *starts) careful() bool {
-	return s.q.cfg.StartFirst || s.txns != nil || s.q.started.crashed(time.Now().Add(-s.q.started.careful))
-}
-
-// first is whether records wait for their starts: where the queue has it so, where they
-// follow on others that do, where they are the first of a partition, and for a while where
-// somebody crashed who had it before.
-func (s *starts) first(runs []marker.Marker, now time.Time) bool {
-	if s.q.cfg.StartFirst || s.txns != nil || CarefulFor > 0 && s.q.started.young(runs, now.Add(-s.q.started.careful)) {
-		return true
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.begun-s.finished > s.later ||
-		slices.ContainsFunc(runs, func(m marker.Marker) bool { return s.aside[m.Partition] != nil })
-}
-
-// standing is what no waiting mends, once that has happened, and the partitions that have
-// something aside; nil: none.
-func (s *starts) standing() (behind map[int32]bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.aside) > 0 {
-		behind = make(map[int32]bool, len(s.aside))
-		for p := range s.aside {
-			behind[p] = true
-		}
-	}
-	return behind, s.err
-}
-
-// flush waits until everything that was begun before is started, or aside, or for ctx.
-func (s *starts) flush(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	upTo := s.begun
-	return s.wait(ctx, func() bool { return s.finished >= upTo })
-}
-
-// wait waits until it is so, or for ctx; with the lock, which it lets go meanwhile.
-func (s *starts) wait(ctx context.Context, so func() bool) error {
-	for !so() {
-		if s.err != nil {
-			return s.err
-		}
-		if s.changed == nil {
-			s.changed = make(chan struct{})
-		}
-		changed := s.changed
-		s.mu.Unlock()
-		select {
-		case <-changed:
-		case <-ctx.Done():
-		}
-		s.mu.Lock()
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *starts) finish(p *start, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.finished++
-	if p.late != nil {
-		s.later--
-	}
-	if s.err == nil {
-		s.err = err
-	}
-	s.tell()
-}
-
-// fail notes what no waiting mends.
-func (s *starts) fail(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err == nil {
-		s.err = err
-	}
-	s.tell()
-}
-
-// tell lets those look who wait. It is called under the lock.
-func (s *starts) tell() {
-	if s.changed != nil {
-		close(s.changed)
-		s.changed = nil
-	}
-}
-
-// run waits for one poll after the other to be started.
-func (s *starts) run() {
-	defer close(s.done)
-	late := time.NewTimer(time.Hour)
-	defer late.Stop()
-	trouble := engine.NewComplaint(s.q.cfg.Log)
-	for {
-		select {
-		case p := <-s.queue:
-			behind, err := s.standing()
-			if err == nil { // else the records of p come after some that were not started
-				err = s.started(p, behind, late, trouble)
+// write writes the start of a run until it is durable, its partition is another member's, or the queue
+// ends.
+func (q *queue) write(r *kgo.Record, run []*lease.Lease, done func()) {
+	q.writer.Produce(q.running, r, func(_ *kgo.Record, err error) {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		w := run[0].Private.(*window.Window)
+		owned := q.windows[r.Partition] == w
+		switch {
+		case err == nil:
+			for _, l := range run {
+				l.Mark = started
+				w.Done(l.At.Offset)
 			}
-			if s.running.Err() != nil {
-				return
-			}
-			s.finish(p, err)
-			if err != nil {
-				s.q.late.drop(p)
-				s.q.member.Fail(err)
-			}
-		case <-s.running.Done():
+		case q.running.Err() == nil && owned && !engine.Fatal(err):
+			q.trouble.About("write start markers", err)
+			time.AfterFunc(retryAfter, func() {
+				if int(r.Partition) >= q.topics.Partitions { // the topic has grown since the queue was opened
+					_ = grow(q.running, q.writer, &q.cfg) // what is refused here, the next write is refused too
+					q.writer.ForceMetadataRefresh()
+				}
+				q.write(r, run, done)
+			})
 			return
+		default:
+			for _, l := range run {
+				if q.set.Settle(l, lease.Lost) == nil {
+					q.lost.Add(1)
+				}
+			}
+			if owned && q.running.Err() == nil {
+				q.member.Fail(err)
+			}
 		}
-	}
-}
-
-// started waits until the starts of a poll are durable and makes its leases ready. What comes
-// behind something aside, or can't be written for now, is set aside. An error is one that no
-// waiting mends, or of the end.
-func (s *starts) started(p *start, behind map[int32]bool, late *time.Timer, trouble *engine.Complaint) error {
-	var err error
-	if s.txns != nil {
-		err = s.transact(p)
-	} else {
-		if behind != nil {
-			s.setAside(p, behind)
-		}
-		err = s.await(p, late, trouble)
-	}
-	if err != nil {
-		return err
-	}
-	step.At(step.Started)
-	if p.late == nil {
-		s.took(p)
-	}
-	s.handOut(p)
-	return nil
-}
-
-// commitFirst is how long a record waits for the commit behind its start.
-const commitFirst = time.Second
-
-// commitNow waits for a commit of what is started, for commitFirst at most. The commit itself goes on:
-// one that is broken off on its way may overtake the next.
-func (s *starts) commitNow() {
-	done := make(chan struct{})
-	s.catching.Go(func() {
-		defer close(done)
-		_ = s.q.member.Commit(s.running) // else soon does it, and says what is in the way
+		done()
 	})
-	late := time.NewTimer(commitFirst)
-	defer late.Stop()
-	select {
-	case <-done:
-	case <-late.C:
-	case <-s.running.Done():
-	}
-}
-
-// handOut makes the leases of a poll ready, which have durable starts, if they are not handed
-// out yet: behind a commit, without which a crash would leave them to be read again.
-func (s *starts) handOut(p *start) {
-	s.q.started.advance(p.rest())
-	s.q.commitSoon()
-	if p.late != nil {
-		s.q.late.began(p)
-		return
-	}
-	s.q.wait(p.leases)
-	if s.txns == nil {
-		s.commitNow()
-	}
-	s.q.member.Append(p.leases...)
-}
-
-// took notes how long the cluster took for the starts of a poll, and spares it.
-func (s *starts) took(p *start) {
-	now := time.Now()
-	full := len(p.leases) >= s.q.cfg.MaxInFlight/2 // more in one poll is not to be had
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pacing.took(now, now.Sub(p.from), full)
-}
-
-func (s *starts) records(runs []marker.Marker) []*kgo.Record {
-	records := make([]*kgo.Record, len(runs))
-	for i, m := range runs {
-		records[i] = s.q.scribe.record(m)
-	}
-	return records
-}
-
-// produce hands the starts of a poll to the client.
-func (s *starts) produce(p *start) {
-	p.left, p.idle, p.durable = len(p.runs), make(chan struct{}), make([]bool, len(p.runs))
-	for i, r := range s.records(p.runs) {
-		durable := &p.durable[i]
-		s.q.writer.Produce(s.running, r, func(r *kgo.Record, err error) { p.wrote(r, durable, err) })
-	}
-}
-
-// await waits until the starts of a poll are durable, or set aside: for asideAfter at most. At
-// the end the client need not say what became of what it had.
-func (s *starts) await(p *start, late *time.Timer, trouble *engine.Complaint) error {
-	late.Reset(asideAfter)
-	select {
-	case <-p.idle:
-		if len(p.failed) == 0 {
-			return nil
-		}
-	case <-late.C:
-	case <-s.running.Done():
-		return s.running.Err()
-	}
-	partitions, err := p.unwritten()
-	if engine.Fatal(err) {
-		return err
-	}
-	if len(partitions) > 0 {
-		trouble.About(fmt.Sprintf("write start markers to %d partitions of topic %s", len(partitions), s.q.cfg.MarkersTopic), cmp.Or(err, errSlow))
-		s.setAside(p, partitions)
-	}
-	return nil
-}
-
-// grow sees to it that there are markers of all that runs are of, which could not be written
-// because of err. It returns err, with what is in the way of that.
-func (s *starts) grow(ctx context.Context, runs []marker.Marker, err error) error {
-	for _, m := range runs {
-		if e := s.q.grown(ctx, m.Partition); e != nil {
-			return fmt.Errorf("%w (%s)", err, e.Error()) // not e itself, which somebody can mend: the others go on meanwhile
-		}
-	}
-	return err
 }

@@ -1,12 +1,13 @@
 package markers
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
 
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
@@ -33,7 +34,7 @@ func TestTrackersHandOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer two.Close(w.ctx)
-		w.until("they share the partitions", func() bool { return len(one.owned()) == 2 && len(two.owned()) == 2 })
+		w.until("they share the partitions", func() bool { return len(one.member.Owned()) == 2 && len(two.member.Owned()) == 2 })
 		if err := one.Close(w.ctx); err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +61,7 @@ func TestTrackersHandOver(t *testing.T) {
 
 // covered is in how many partitions a tracker has read a start.
 func covered(t *Tracker) (n int) {
-	for _, r := range t.reach() {
+	for _, r := range t.needs() {
 		if r.record >= 0 {
 			n++
 		}
@@ -68,40 +69,29 @@ func covered(t *Tracker) (n int) {
 	return n
 }
 
-// The tracker of a queue ends with the queue, also where the brokers refuse its session
-// timeout, by which one on its own ends.
+// A tracker ends if the brokers refuse its session timeout.
 func TestTrackerWhoseSessionTimeoutIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, func(c *engine.Config) { c.SessionTimeout = 500 * time.Millisecond }) // from 1 s on
-		q := w.open()
-		if _, err := q.Receive(w.ctx, 1); !errors.Is(err, lease.ErrConfig) {
-			t.Errorf("receive: %v", err)
-		}
-		w.until("the tracker is refused too", func() bool { return q.tracker.Counts().Retried > 0 })
-		ended, cancel := context.WithCancel(w.ctx)
-		cancel()
-		if err := q.tracker.Wait(ended); !errors.Is(err, context.Canceled) {
-			t.Errorf("the queue's tracker ended with %v", err)
-		}
-	})
-}
-
-// A partition that was paused when it was taken away is read when it comes again.
-func TestPartitionComesAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1)
 		tr, err := NewTracker(w.ctx, w.cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer tr.Close(w.ctx)
-		w.until("it has the partition", func() bool { return len(tr.owned()) == 1 })
-		all := map[string][]int32{w.cfg.MarkersTopic: {0}}
-		tr.group.PauseFetchPartitions(all) // as bound does
-		tr.onLost(w.ctx, tr.group, all)
-		tr.onAssigned(w.ctx, tr.group, all)
-		if paused := tr.group.PauseFetchPartitions(nil)[w.cfg.MarkersTopic]; len(paused) > 0 {
-			t.Errorf("paused: %v", paused)
+		if err := tr.Wait(w.ctx); !errors.Is(err, lease.ErrConfig) {
+			t.Errorf("it ended with %v", err)
+		}
+	})
+}
+
+// If a queue's tracker ends, the queue ends too: otherwise nothing would be redelivered.
+func TestAQueueEndsWithItsTracker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		q := w.open()
+		q.tracker.member.Fail(kerr.TopicAuthorizationFailed)
+		if _, err := q.Receive(w.ctx, 1); !errors.Is(err, kerr.TopicAuthorizationFailed) {
+			t.Errorf("receive: %v", err)
 		}
 	})
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
@@ -23,7 +22,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
-	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
 // patience is how long something may take that must happen, on a busy machine.
@@ -63,8 +61,8 @@ func onCluster(t testing.TB, c cluster.Cluster, partitions int32, with ...func(*
 	w := &world{TB: t, on: c, cfg: engine.Config{
 		Brokers: c.Bootstrap(), Client: cluster.AccessTo(c).Options(), Topic: name, Group: name + "-group", MarkersTopic: name + "-markers",
 		Visibility: 30 * time.Second, MaxInFlight: 1000, CommitEvery: 50 * time.Millisecond, InPlace: 1,
-		SessionTimeout: 6 * time.Second, StartFirst: true,
-		Log: logTo(t.Output()),
+		SessionTimeout: 6 * time.Second,
+		Log:            logTo(t.Output()),
 	}}
 	for _, f := range with {
 		f(&w.cfg)
@@ -214,26 +212,6 @@ func (w *world) markers(partition int32) map[int64]marker.Marker {
 	return all
 }
 
-func (w *world) topicID(topic string) [16]byte {
-	w.Helper()
-	all, err := w.adm.ListTopics(w.ctx, topic)
-	if err != nil {
-		w.Fatal(err)
-	}
-	return all[topic].ID
-}
-
-// ended is of how many records of a partition the end is written.
-func (w *world) ended(partition int32) (n int32) {
-	w.Helper()
-	for _, m := range w.markers(partition) {
-		if m.Type == marker.End {
-			n += m.Count
-		}
-	}
-	return n
-}
-
 // committed is what a group has committed of a partition; -1 if nothing.
 func (w *world) committed(group, topic string, partition int32) int64 {
 	w.Helper()
@@ -269,14 +247,6 @@ func (h *heard) all() string {
 
 func logTo(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
 
-func singles(offsets []int64) []window.Range {
-	all := make([]window.Range, len(offsets))
-	for i, o := range offsets {
-		all[i] = window.Range{From: o, To: o + 1}
-	}
-	return all
-}
-
 // deleteBefore deletes the records of partition 0 before an offset, as retention does.
 func (w *world) deleteBefore(topic string, offset int64) {
 	w.Helper()
@@ -296,37 +266,6 @@ func (w *world) set(topic, key, value string) {
 	}
 }
 
-// onProduce has answer see each request to produce to a topic from now on; where it returns
-// nil, the cluster answers.
-func (w *world) onProduce(topic string, answer func(*kmsg.ProduceRequest) *kmsg.ProduceResponse) {
-	w.Helper()
-	id := w.topicID(topic)
-	w.fake.ControlKey(int16(kmsg.Produce), func(req kmsg.Request) (kmsg.Response, error, bool) {
-		w.fake.KeepControl()
-		p := req.(*kmsg.ProduceRequest)
-		ours := func(rt kmsg.ProduceRequestTopic) bool { return rt.TopicID == id || rt.Topic == topic }
-		if !slices.ContainsFunc(p.Topics, ours) {
-			return nil, nil, false
-		}
-		if resp := answer(p); resp != nil {
-			return resp, nil, true
-		}
-		return nil, nil, false
-	})
-}
-
-// refusal answers a produce request with an error for all of it.
-func refusal(p *kmsg.ProduceRequest, why *kerr.Error) *kmsg.ProduceResponse {
-	resp := p.ResponseKind().(*kmsg.ProduceResponse)
-	for _, rt := range p.Topics {
-		st := kmsg.NewProduceResponseTopic()
-		st.Topic, st.TopicID = rt.Topic, rt.TopicID
-		for _, rp := range rt.Partitions {
-			sp := kmsg.NewProduceResponseTopicPartition()
-			sp.Partition, sp.ErrorCode = rp.Partition, why.Code
-			st.Partitions = append(st.Partitions, sp)
-		}
-		resp.Topics = append(resp.Topics, st)
-	}
-	return resp
+func contextFor(w *world, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(w.ctx, d)
 }

@@ -1,7 +1,6 @@
 package member
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,28 +27,5 @@ func TestLittleIsBegunAhead(t *testing.T) {
 			}
 			n += len(leases)
 		}
-	})
-}
-
-// pacer paces a recorder, which is not kept from being given all that there is.
-type pacer struct{ *recorder }
-
-func (pacer) Pace(context.Context) bool { return true }
-
-func TestAPacedHandlerIsGivenAll(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const produced = 10_000
-		p := newPlace(t)
-		p.produce(produced)
-		r := newRecorder(2 * produced)
-		cfg := p.config(r, 2*produced)
-		cfg.Handler = pacer{r}
-		m, err := Open(t.Context(), cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.set.Close()
-		defer m.Close(context.Background())
-		p.until("all records", func() bool { return r.set.Len() == produced })
 	})
 }

@@ -50,25 +50,8 @@ func (m *Member) Commit(ctx context.Context) error { return m.commit(ctx, nil) }
 
 // commit is one at a time, and one request at a time: what a revocation commits is never overtaken by what
 // was committable before it, and by the time that partitions are another member's, nothing
-// is on its way any more.
+// is on its way any more. It needs as many requests as the metadata does; one that fails holds up no other.
 func (m *Member) commit(ctx context.Context, partitions []int32) error {
-	return m.committing(ctx, func() map[int32]Offset { return m.offsets.changed(m.cfg.Handler.Committable(partitions)) })
-}
-
-// Confirm commits what is committable, and once more what is committed already: it returns nil if
-// the group still has the member for the one that its partitions are assigned to, or if there is
-// nothing of the two. Who stood still for a while can't know that otherwise.
-func (m *Member) Confirm(ctx context.Context) error {
-	return m.committing(ctx, func() map[int32]Offset {
-		to := m.offsets.unchanged()
-		maps.Copy(to, m.offsets.changed(m.cfg.Handler.Committable(nil)))
-		return to
-	})
-}
-
-// committing commits by as many requests as the metadata needs. One that fails holds up no
-// other.
-func (m *Member) committing(ctx context.Context, what func() map[int32]Offset) error {
 	select {
 	case m.offsets.committing <- struct{}{}:
 		defer func() { <-m.offsets.committing }()
@@ -78,7 +61,7 @@ func (m *Member) committing(ctx context.Context, what func() map[int32]Offset) e
 	ctx, cancel := context.WithTimeout(ctx, commitFor)
 	defer cancel()
 	var failed error
-	for left := what(); len(left) > 0 && (failed == nil || ctx.Err() == nil); {
+	for left := m.offsets.changed(m.cfg.Handler.Committable(partitions)); len(left) > 0 && (failed == nil || ctx.Err() == nil); {
 		to := m.offsets.part(left)
 		err := m.commitOnce(ctx, to)
 		if tooLarge(err) && m.offsets.refused(to) {

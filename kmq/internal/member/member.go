@@ -55,13 +55,6 @@ type Deleter interface {
 	Deleted(partition int32, from, to int64) // offsets, to excluded
 }
 
-// Pacer is a Handler that says when it may be given more: Pace is called before each poll
-// and returns when the next may be begun, or when ctx ends. What comes meanwhile is in that
-// poll, too. It says whether that is to have as much as there is room for.
-type Pacer interface {
-	Pace(ctx context.Context) (large bool)
-}
-
 // Offset is what a group commits for a partition; At is -1 if it committed nothing.
 type Offset struct {
 	At       int64
@@ -180,16 +173,31 @@ func (m *Member) tellWaiting() {
 	}
 }
 
-// Receive waits for at least one lease, or for ctx, and returns at most max. What is ready
-// is returned even if ctx has ended. It returns what ended the member, if anything did, and
-// lease.ErrClosed after Close.
+// Receive is [Member.Take] for leases that are handed out at once. It begins their time.
 func (m *Member) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
 	for {
+		leases, err := m.Take(ctx, max)
+		if err != nil {
+			return nil, err
+		}
+		var deadline time.Time
+		if m.cfg.Lend > 0 {
+			deadline = time.Now().Add(m.cfg.Lend)
+		}
+		if leases = m.cfg.Set.Lend(leases, deadline); len(leases) > 0 {
+			m.Handed(leases)
+			return leases, nil
+		}
+	}
+}
+
+// Take waits for at least one lease, or for ctx, and returns at most max; they may have ended. What
+// is ready is returned even if ctx has ended. It returns what ended the member, if anything did, and
+// lease.ErrClosed after Close.
+func (m *Member) Take(ctx context.Context, max int) ([]*lease.Lease, error) {
+	for {
 		if leases := m.ready.take(max); len(leases) > 0 {
-			if leases = m.lend(leases); len(leases) > 0 {
-				return leases, nil
-			}
-			continue
+			return leases, nil
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -205,13 +213,8 @@ func (m *Member) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
 	}
 }
 
-// lend begins the time of leases that are handed out, and drops those that have ended.
-func (m *Member) lend(leases []*lease.Lease) []*lease.Lease {
-	var deadline time.Time
-	if m.cfg.Lend > 0 {
-		deadline = time.Now().Add(m.cfg.Lend)
-	}
-	leases = m.cfg.Set.Lend(leases, deadline)
+// Handed counts leases that are handed out.
+func (m *Member) Handed(leases []*lease.Lease) {
 	again := 0
 	for _, l := range leases {
 		if l.Attempt > 1 {
@@ -220,10 +223,7 @@ func (m *Member) lend(leases []*lease.Lease) []*lease.Lease {
 	}
 	m.delivered.Add(int64(len(leases)))
 	m.redelivered.Add(int64(again))
-	if len(leases) > 0 {
-		step.At(step.Handed)
-	}
-	return leases
+	step.At(step.Handed)
 }
 
 // Push puts leases, which are in the Set, before all others that are ready.

@@ -86,19 +86,6 @@ func (o *offsets) changed(committable map[int32]Offset) map[int32]Offset {
 	return out
 }
 
-// unchanged are the offsets that are committed, of partitions that are owned.
-func (o *offsets) unchanged() map[int32]Offset {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	out := make(map[int32]Offset, len(o.owned))
-	for partition, p := range o.owned {
-		if p.committed.At >= 0 {
-			out[partition] = p.committed
-		}
-	}
-	return out
-}
-
 // A coordinator writes a commit as one batch of records, which is at most as large as it
 // takes one to be: 1 MiB by default. With keys, a request of mostMetadata is below that. One
 // of leastMetadata was not refused for its size.

@@ -16,18 +16,14 @@ import (
 //
 // It waits until half of the bound is free, so that records are begun in large groups
 // while there is still something to hand out; if somebody waits to receive, any room will
-// do. Of that it begins no more than keeps those busy who receive, unless the Handler wants
-// large polls: what waits long as a lease is out of a processor's caches when it is handed out, and
-// the collector looks at it again and again; in the client it is bytes.
+// do. Of that it begins no more than keeps those busy who receive: what waits long as a lease is
+// out of a processor's caches when it is handed out, and the collector looks at it again and again;
+// in the client it is bytes.
 func (m *Member) pump() {
 	trouble := engine.NewComplaint(m.cfg.Log)
 	wait := engine.NewWait()
-	pacer, _ := m.cfg.Handler.(Pacer)
 	for {
-		enough := m.cfg.MaxInFlight
-		if pacer == nil || !pacer.Pace(m.running) {
-			enough = m.ready.waitLow(m.running)
-		}
+		enough := m.ready.waitLow(m.running)
 		if m.cfg.Set.WaitRoom(m.running, (m.cfg.MaxInFlight+1)/2) != nil {
 			return
 		}
@@ -67,7 +63,9 @@ func (m *Member) poll(fetches kgo.Fetches, trouble *engine.Complaint) error {
 		if failed == nil || engine.Fatal(err) {
 			failed = fmt.Errorf("kmq: fetch partition %d of topic %s: %w", partition, m.cfg.Topic, err)
 		}
-		trouble.About("fetch", err)
+		if !engine.Fatal(err) { // else it ends the member, which says so
+			trouble.About("fetch", err)
+		}
 	})
 	return failed
 }

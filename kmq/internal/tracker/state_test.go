@@ -1,9 +1,7 @@
 package tracker_test
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -14,6 +12,7 @@ import (
 )
 
 type entry struct {
+	epoch       int32
 	deadline    int64 // ms
 	notBefore   time.Duration
 	source      int64
@@ -33,10 +32,11 @@ type model struct {
 	next     int64
 	refused  int64
 	late     map[int64]int64
+	ended    map[int64]int32 // by record: the newest epoch
 }
 
 func newModel() *model {
-	return &model{open: map[int64]*entry{}, refused: -1, late: map[int64]int64{}}
+	return &model{open: map[int64]*entry{}, refused: -1, late: map[int64]int64{}, ended: map[int64]int32{}}
 }
 
 // skip handles a gap of more than two minutes in which a record was due.
@@ -77,7 +77,13 @@ func (m *model) apply(offset, log int64, seen tracker.Seen, k *marker.Marker) {
 		e := m.open[r]
 		switch k.Type {
 		case marker.Start:
-			renewed := &entry{deadline: deadline, notBefore: notBefore, source: offset, holder: k.Holder}
+			if last, ended := m.ended[r]; e == nil && ended && k.Epoch <= last || e != nil && k.Epoch < e.epoch {
+				continue
+			}
+			if e != nil && k.Epoch > e.epoch {
+				e = nil // the log was cut
+			}
+			renewed := &entry{epoch: k.Epoch, deadline: deadline, notBefore: notBefore, source: offset, holder: k.Holder}
 			if e != nil && deadline < e.deadline {
 				renewed.deadline, renewed.source = e.deadline, e.source
 			}
@@ -86,7 +92,11 @@ func (m *model) apply(offset, log int64, seen tracker.Seen, k *marker.Marker) {
 			}
 			m.open[r] = renewed
 		case marker.End:
-			if e != nil && e.taken && (k.Reason == marker.Copied || k.Reason == marker.DeadLettered) {
+			m.ended[r] = k.Epoch
+			if e == nil || e.epoch != k.Epoch {
+				continue
+			}
+			if e.taken && (k.Reason == marker.Copied || k.Reason == marker.DeadLettered) {
 				m.late[m.now-e.deadline]++
 			}
 			delete(m.open, r)
@@ -119,7 +129,7 @@ func (m *model) earliest() (int64, *entry) {
 	return record, first
 }
 
-func (m *model) due(most int64) map[int64]bool {
+func (m *model) due(most int) map[int64]bool {
 	out := map[int64]bool{}
 	for ; most > 0; most-- {
 		r, e := m.earliest()
@@ -135,12 +145,10 @@ func (m *model) due(most int64) map[int64]bool {
 func records(due []tracker.Due) map[int64]bool {
 	out := map[int64]bool{}
 	for _, d := range due {
-		for r := d.From; r < d.To; r++ {
-			if _, twice := out[r]; twice {
-				out[-1] = true
-			}
-			out[r] = d.Undelivered
+		if _, twice := out[d.Offset]; twice {
+			out[-1] = true
 		}
+		out[d.Offset] = d.Undelivered
 	}
 	return out
 }
@@ -148,19 +156,15 @@ func records(due []tracker.Due) map[int64]bool {
 const places = 24
 
 func same(t *rapid.T, m *model, s *tracker.State) {
-	open, taken := s.Open()
-	wantTaken := int64(0)
+	open := s.Open()
 	oldest := int64(-1)
-	for r, e := range m.open {
-		if e.taken {
-			wantTaken++
-		}
+	for r := range m.open {
 		if oldest < 0 || r < oldest {
 			oldest = r
 		}
 	}
-	if open != int64(len(m.open)) || taken != wantTaken {
-		t.Fatalf("%d open, %d taken; want %d, %d", open, taken, len(m.open), wantTaken)
+	if open != len(m.open) {
+		t.Fatalf("%d open, want %d", open, len(m.open))
 	}
 	for r := range int64(places + 8) {
 		if e := m.open[r]; s.Taken(r) != (e != nil && e.taken) {
@@ -173,8 +177,12 @@ func same(t *rapid.T, m *model, s *tracker.State) {
 	if got, ok := s.Oldest(); ok != (oldest >= 0) || ok && got != oldest {
 		t.Fatalf("oldest %d, %v; want %d", got, ok, oldest)
 	}
-	if s.Spans() > len(m.open) {
-		t.Fatalf("%d spans for %d records", s.Spans(), len(m.open))
+	var locked int64
+	for _, r := range s.Ranges() {
+		locked += r.Len()
+	}
+	if locked != int64(open) {
+		t.Fatalf("%d records in ranges, %d open", locked, open)
 	}
 	_, first := m.earliest()
 	at, tick, ok := s.Next()
@@ -200,6 +208,9 @@ func drawMarker(t *rapid.T) *marker.Marker {
 	}
 	m.Offset = rapid.Int64Range(0, places).Draw(t, "record")
 	m.Count = rapid.Int32Range(1, 8).Draw(t, "count")
+	if m.Type == marker.Start || m.Type == marker.End {
+		m.Epoch = rapid.SampledFrom([]int32{0, 0, 0, 1}).Draw(t, "epoch")
+	}
 	if m.Type == marker.End {
 		m.Reason = marker.Reason(rapid.IntRange(0, 3).Draw(t, "reason"))
 		return m
@@ -210,7 +221,7 @@ func drawMarker(t *rapid.T) *marker.Marker {
 	return m
 }
 
-// A state rebuilt from the committable offset has the same records and deadlines.
+// A state rebuilt from the committable offset has all open records, none of them earlier.
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type read struct {
@@ -221,7 +232,7 @@ func TestModel(t *testing.T) {
 		var history []read
 		late := map[int64]int64{}
 		m, s, exact := newModel(), tracker.New(0), true
-		s.Late = func(records int64, by time.Duration) { late[by.Milliseconds()] += records }
+		s.Late = func(by time.Duration) { late[by.Milliseconds()]++ }
 		offset, log, local := int64(0), int64(1_000_000), time.Duration(1)
 		take := func(k *marker.Marker) {
 			offset += rapid.Int64Range(1, 2).Draw(t, "gap") // transactions take offsets too
@@ -245,24 +256,6 @@ func TestModel(t *testing.T) {
 					take(nil)
 				}
 			},
-			"ended": func(t *rapid.T) {
-				k := marker.Marker{
-					Type: marker.End, Offset: rapid.Int64Range(0, places).Draw(t, "record"),
-					Count: rapid.Int32Range(1, 8).Draw(t, "count"), Reason: marker.Copied,
-				}
-				local += time.Duration(rapid.IntRange(0, 5).Draw(t, "local")) * time.Millisecond
-				now := m.now
-				m.now += max(0, (local-m.local).Milliseconds()-m.behind)
-				for r := k.Offset; r < k.Offset+int64(k.Count); r++ {
-					if e := m.open[r]; e != nil && e.taken {
-						m.late[m.now-e.deadline]++
-						delete(m.open, r)
-					}
-				}
-				m.now = now
-				s.Ended(k, local)
-				take(&k)
-			},
 			"postpone": func(t *rapid.T) {
 				from, n := rapid.Int64Range(0, places).Draw(t, "record"), rapid.Int64Range(1, 8).Draw(t, "count")
 				local += time.Duration(rapid.IntRange(0, 5).Draw(t, "local")) * time.Millisecond
@@ -272,10 +265,12 @@ func TestModel(t *testing.T) {
 						e.taken, e.postponed = false, min(e.postponed+1, 20)
 					}
 				}
-				s.Postpone(from, from+n, 3*time.Millisecond, 20*time.Millisecond, local)
+				for r := from; r < from+n; r++ {
+					s.Postpone(r, 3*time.Millisecond, 20*time.Millisecond, local)
+				}
 			},
 			"due": func(t *rapid.T) {
-				most := rapid.Int64Range(1, 12).Draw(t, "most")
+				most := rapid.IntRange(1, 12).Draw(t, "most")
 				got, want := records(s.Due(most)), m.due(most)
 				exact = exact && len(want) == 0
 				if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -293,29 +288,17 @@ func TestModel(t *testing.T) {
 				again.apply(r.offset, r.log, r.seen, r.m)
 			}
 		}
-		exact = exact && !m.skipped && !again.skipped
-		if got, want := left(again, exact), left(m, exact); got != want {
-			t.Fatalf("rebuilt from %d:\n%s\nwant\n%s", s.Committable(), got, want)
+		for r, e := range m.open {
+			a := again.open[r]
+			if a == nil {
+				t.Fatalf("rebuilt from %d: record %d is not open", s.Committable(), r)
+			}
+			exact := exact && !m.skipped && !again.skipped && m.refused < 0
+			if got, want := a.deadline-again.now, e.deadline-m.now; exact && (got < want || a.undelivered && !e.undelivered) {
+				t.Fatalf("rebuilt from %d: record %d is due in %d ms, want %d", s.Committable(), r, got, want)
+			}
 		}
 	})
-}
-
-// left lists open records and, if exact, their remaining times and holders. A rebuilt state differs
-// in these after Due returned records, or after the log's time fell back or was ignored.
-func left(m *model, exact bool) string {
-	var all []int64
-	for r := range m.open {
-		all = append(all, r)
-	}
-	slices.Sort(all)
-	out := ""
-	for _, r := range all {
-		out += fmt.Sprintf("%d ", r)
-		if e := m.open[r]; exact {
-			out += fmt.Sprintf("in %d ms, holder %d, %v; ", e.deadline-m.now, e.holder, e.undelivered)
-		}
-	}
-	return out
 }
 
 func at(ms int64) time.Time { return time.UnixMilli(1_700_000_000_000 + ms) }
@@ -426,7 +409,7 @@ func TestOutageHoldsUpNothingElse(t *testing.T) {
 	s.Apply(1, at(0), replayed(0), start(11, 1, 30*time.Second))
 	s.Apply(2, at(7_200_000), live(1000), start(12, 1, time.Second))
 	s.Apply(3, at(7_201_001), live(2001), tick)
-	if due := s.Due(10); len(due) != 1 || due[0].From != 12 {
+	if due := s.Due(10); len(due) != 1 || due[0].Offset != 12 {
 		t.Errorf("due: %v, want record 12", due)
 	}
 }
@@ -436,7 +419,7 @@ func TestTakeoverAfterAKill(t *testing.T) {
 	s := tracker.New(0)
 	s.Apply(0, at(0), replayed(0), start(10, 1, 30*time.Second))
 	s.Apply(1, at(90_000), replayed(0), start(11, 1, 30*time.Second))
-	if due := s.Due(10); len(due) != 1 || due[0].From != 10 {
+	if due := s.Due(10); len(due) != 1 || due[0].Offset != 10 {
 		t.Errorf("due: %v, want record 10", due)
 	}
 }
@@ -506,42 +489,8 @@ func TestMemoryIsOfWhatIsOpen(t *testing.T) {
 		s.Apply(2*i, at(i), live(i), start(i*10, 10, time.Second))
 		s.Apply(2*i+1, at(i), live(i), marker.Marker{Type: marker.End, Offset: i * 10, Count: 10})
 	}
-	if spans, sources := s.Spans(), tracker.Sources(s); spans != 1 || sources != 1 {
-		t.Errorf("%d spans, %d sources", spans, sources)
-	}
-	if deadlines := tracker.Deadlines(s); deadlines != 1 {
-		t.Errorf("%d deadlines", deadlines)
-	}
-}
-
-// Ends cost the same in any order.
-func TestManySpans(t *testing.T) {
-	const n = 50_000
-	s := tracker.New(0)
-	s.Apply(0, at(0), live(0), start(0, n, time.Second))
-	offset := int64(1)
-	for i := int64(1); i < n; i += 2 {
-		s.Apply(offset, at(1), live(1), marker.Marker{Type: marker.End, Offset: (i * 7919) % n / 2 * 2, Count: 1})
-		offset++
-	}
-	open, _ := s.Open()
-	if int(open) < n/2 || s.Spans() < n/4 {
-		t.Fatalf("%d open in %d spans", open, s.Spans())
-	}
-	s.Apply(offset, at(2000), live(2000), tick)
-	var due []tracker.Due
-	for {
-		d := s.Due(1000)
-		if d == nil {
-			break
-		}
-		if !slices.IsSortedFunc(d, func(a, b tracker.Due) int { return cmp.Compare(a.From, b.From) }) {
-			t.Fatal("of one deadline, but not by offset")
-		}
-		due = append(due, d...)
-	}
-	if got := int64(len(records(due))); got != open {
-		t.Errorf("%d due of %d", got, open)
+	if open := s.Open(); open != 1 || len(s.Ranges()) != 1 || s.Committable() != 0 {
+		t.Errorf("%d open, in %v", open, s.Ranges())
 	}
 }
 
@@ -583,29 +532,28 @@ func BenchmarkDropped(b *testing.B) {
 		}
 		next += 10
 		for _, d := range s.Due(1000) {
-			apply(marker.Marker{Type: marker.End, Offset: d.From, Count: int32(d.Len()), Reason: marker.Copied})
+			apply(marker.Marker{Type: marker.End, Offset: d.Offset, Count: 1, Reason: marker.Copied})
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*10), "ns/record")
-	b.ReportMetric(float64(s.Spans()), "spans")
 }
 
-// A record that is locked again behind its end stays open, however late the end is reported as durable.
-func TestLateEndEndsNoNewLock(t *testing.T) {
-	at, lock := time.UnixMilli, marker.Marker{Type: marker.Start, Offset: 7, Count: 3, Duration: time.Second, Holder: 1}
-	s := tracker.New(0)
-	s.Apply(0, at(0), tracker.Seen{}, lock)
-	s.Apply(1, at(2000), tracker.Seen{}, marker.Marker{Type: marker.Tick, Offset: -1})
-	if due := s.Due(10); len(due) != 1 || due[0].Len() != 3 {
-		t.Fatalf("due: %+v", due)
+// A start of a record that has ended is ignored, unless the log was cut and has another record there.
+func TestStartOfAnEndedRecord(t *testing.T) {
+	lock := func(s *tracker.State, epoch int32) {
+		s.Apply(s.Position(), at(s.Position()), tracker.Seen{}, marker.Marker{Type: marker.Start, Offset: 7, Count: 1, Duration: time.Second, Epoch: epoch})
 	}
-	end := marker.Marker{Type: marker.End, Offset: 7, Count: 3, Reason: marker.Copied}
-	s.Apply(2, at(2001), tracker.Seen{}, end)
-	lock.Count = 2
-	s.Apply(3, at(2002), tracker.Seen{}, lock)
-	s.Ended(end, 0)
-	if open, taken := s.Open(); open != 2 || taken != 0 || s.Committable() != 3 {
-		t.Errorf("%d open, %d taken, committable %d", open, taken, s.Committable())
+	s := tracker.New(0)
+	lock(s, 5)
+	s.Apply(1, at(1), tracker.Seen{}, marker.Marker{Type: marker.End, Offset: 7, Count: 1, Epoch: 5})
+	lock(s, 5)
+	if s.Open() != 0 {
+		t.Error("it is open again")
+	}
+	lock(s, 6)
+	s.Apply(s.Position(), at(9), tracker.Seen{}, marker.Marker{Type: marker.End, Offset: 7, Count: 1, Epoch: 5})
+	if s.Open() != 1 {
+		t.Error("another record was ended with it")
 	}
 }
 
