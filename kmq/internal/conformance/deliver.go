@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafkabench.example/kafka-bench/kmq"
@@ -281,5 +282,16 @@ func aborted(w *world) {
 	w.nothing(q)
 	if s := q.Stats(); s.Missing != 0 {
 		w.Errorf("what was aborted is not missing: %+v", s)
+	}
+	if w.Engine == kmq.Share {
+		return // its brokers keep its position
+	}
+	w.flush(q)
+	lags, err := kadm.NewClient(w.client).Lag(w.ctx, w.group)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if lag := lags[w.group].Lag.Total(); lag != 0 {
+		w.Errorf("all is acknowledged, and the lag is %d", lag)
 	}
 }

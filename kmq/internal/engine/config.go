@@ -63,7 +63,8 @@ func (c *Config) ProducerOptions() []kgo.Opt {
 }
 
 // GroupOptions returns the options of a group member that reads committed records and commits
-// offsets explicitly.
+// offsets explicitly. The client also returns control records, the markers that end transactions: a
+// commit that stayed before them would leave a lag for good.
 func (c *Config) GroupOptions(group, topic string) []kgo.Opt {
 	opts := []kgo.Opt{
 		kgo.ConsumerGroup(group),
@@ -71,6 +72,7 @@ func (c *Config) GroupOptions(group, topic string) []kgo.Opt {
 		kgo.DisableAutoCommit(),
 		kgo.BlockRebalanceOnPoll(),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
+		kgo.KeepControlRecords(),
 		kgo.ConsumeStartOffset(kgo.NewOffset().AtStart()),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 	}

@@ -44,19 +44,19 @@ func newWatch(cfg *engine.Config, cl *kgo.Client, locked func() []need) *retenti
 
 // with adds what the group has committed of the queue's topic, and the trackers' group of the markers'.
 func (n need) with(cfg *engine.Config, committed, read kadm.OffsetResponses) []retention.Need {
-	low, marker, waits := n.record, n.marker, false
+	low, marker := n.record, n.marker
 	if o, ok := read.Lookup(cfg.MarkersTopic, n.partition); ok && o.Err == nil && o.At >= 0 && marker < 0 {
 		marker = o.At // what no tracker has read may be needed
 	}
 	if o, ok := committed.Lookup(cfg.Topic, n.partition); ok && o.Err == nil && o.At >= 0 && (low < 0 || o.At < low) {
-		low, waits = o.At, true // what waits is not settled either
+		low = o.At // what waits is not settled either
 	}
 	var all []retention.Need
 	if low >= 0 {
-		all = append(all, retention.Need{Topic: cfg.Topic, Partition: n.partition, From: low, Record: !waits})
+		all = append(all, retention.Need{Topic: cfg.Topic, Partition: n.partition, From: low})
 	}
 	if marker >= 0 {
-		all = append(all, retention.Need{Topic: cfg.MarkersTopic, Partition: n.partition, From: marker, Record: true})
+		all = append(all, retention.Need{Topic: cfg.MarkersTopic, Partition: n.partition, From: marker})
 	}
 	return all
 }

@@ -20,13 +20,13 @@ func TestNeeds(t *testing.T) {
 		return kadm.OffsetResponses{topic: {3: {Offset: kadm.Offset{Topic: topic, Partition: 3, At: offset}}}}
 	}
 	lent := func(offset int64) retention.Need {
-		return retention.Need{Topic: "queue", Partition: 3, From: offset, Record: true}
+		return retention.Need{Topic: "queue", Partition: 3, From: offset}
 	}
 	waits := func(offset int64) retention.Need {
 		return retention.Need{Topic: "queue", Partition: 3, From: offset}
 	}
 	markers := func(offset int64) retention.Need {
-		return retention.Need{Topic: "markers", Partition: 3, From: offset, Record: true}
+		return retention.Need{Topic: "markers", Partition: 3, From: offset}
 	}
 	for _, c := range []struct {
 		name            string

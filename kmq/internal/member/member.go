@@ -55,6 +55,12 @@ type Deleter interface {
 	Deleted(partition int32, from, to int64) // offsets, to excluded
 }
 
+// Passer is a Handler that commits past offsets without a record. Passed is called like Begin, after the records of a
+// poll were begun: the poll ended at next, and no record of the partition below it is still to be begun.
+type Passer interface {
+	Passed(partition int32, next int64)
+}
+
 // Offset is what a group commits for a partition; At is -1 if it committed nothing.
 type Offset struct {
 	At       int64

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -51,9 +52,8 @@ func (m *Member) pump() {
 // poll has the records of a poll begun. An error says that there were none, or that they
 // could not be begun.
 func (m *Member) poll(fetches kgo.Fetches, trouble *engine.Complaint) error {
-	records, gaps := m.records(fetches)
-	if len(records) > 0 {
-		return m.begin(records, gaps)
+	if p := m.records(fetches); len(p.records)+len(p.passed) > 0 {
+		return m.begin(p)
 	}
 	var failed error
 	fetches.EachError(func(_ string, partition int32, err error) {
@@ -70,35 +70,53 @@ func (m *Member) poll(fetches kgo.Fetches, trouble *engine.Complaint) error {
 	return failed
 }
 
-// records are those of the partitions that the member has, in the order of each, and what
-// was deleted before them.
-func (m *Member) records(fetches kgo.Fetches) (records []*kgo.Record, gaps []gap) {
-	records = make([]*kgo.Record, 0, fetches.NumRecords())
+// polled is what a poll has of the partitions that the member owns.
+type polled struct {
+	records []*kgo.Record   // in the order of each partition, without control records
+	gaps    []gap           // deleted before them
+	passed  map[int32]int64 // where a partition's fetch ended, if that was behind its last record
+}
+
+func (m *Member) records(fetches kgo.Fetches) polled {
+	all := polled{records: make([]*kgo.Record, 0, fetches.NumRecords())}
 	fetches.EachPartition(func(p kgo.FetchTopicPartition) {
 		n := len(p.Records)
 		if n == 0 {
 			return
 		}
-		lost, owned := m.offsets.read(p.Partition, p.Records[0].Offset, p.Records[n-1].Offset+1, p.LogStartOffset)
-		if owned {
-			records = append(records, p.Records...)
-		}
+		next := p.Records[n-1].Offset + 1
+		lost, owned := m.offsets.read(p.Partition, p.Records[0].Offset, next, p.LogStartOffset)
 		if lost.to > lost.from {
-			gaps = append(gaps, lost)
+			all.gaps = append(all.gaps, lost)
 		}
+		if !owned {
+			return
+		}
+		if p.Records[n-1].Attrs.IsControl() {
+			if all.passed == nil {
+				all.passed = make(map[int32]int64)
+			}
+			all.passed[p.Partition] = next
+		}
+		all.records = append(all.records, slices.DeleteFunc(p.Records, func(r *kgo.Record) bool { return r.Attrs.IsControl() })...)
 	})
-	return records, gaps
+	return all
 }
 
-func (m *Member) begin(records []*kgo.Record, gaps []gap) error {
+func (m *Member) begin(p polled) error {
 	step.At(step.Polled)
 	m.turn.Lock()
 	if d, ok := m.cfg.Handler.(Deleter); ok {
-		for _, g := range gaps {
+		for _, g := range p.gaps {
 			d.Deleted(g.partition, g.from, g.to)
 		}
 	}
-	leases, err := m.cfg.Handler.Begin(m.running, records)
+	leases, err := m.cfg.Handler.Begin(m.running, p.records)
+	if h, ok := m.cfg.Handler.(Passer); ok && err == nil {
+		for partition, next := range p.passed {
+			h.Passed(partition, next)
+		}
+	}
 	m.turn.Unlock()
 	if len(leases) > 0 {
 		m.ready.append(leases)

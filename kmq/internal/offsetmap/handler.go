@@ -133,6 +133,16 @@ func (h handler) Deleted(id int32, from, to int64) {
 		"topic", h.cfg.Topic, "group", h.cfg.Group, "partition", id, "from", from, "to", to, "missing", missing)
 }
 
+// Passed implements [member.Passer]. While records are held, the window ends before them; release passes the rest.
+func (h handler) Passed(id int32, next int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if p := h.partitions[id]; p != nil {
+		p.read = max(p.read, next)
+		p.pass()
+	}
+}
+
 // hold keeps a record, which counts as in flight, until its metadata fits. The partition is paused only above a
 // quarter of MaxInFlight, since a resumed fetch takes at least a round trip.
 func (e *Engine) hold(p *partition, l *lease.Lease) {

@@ -167,6 +167,7 @@ func (e *Engine) release(p *partition) {
 		}
 	}
 	p.held = p.held[n:]
+	p.pass()
 	e.held -= n
 	e.out.Append(ready...)
 	if p.paused && len(p.held) <= e.cfg.MaxInFlight/16 {
@@ -366,9 +367,7 @@ func (e *Engine) needed(context.Context) ([]retention.Need, error) {
 	all := make([]retention.Need, 0, len(e.partitions))
 	for id, p := range e.partitions {
 		n := retention.Need{Topic: e.cfg.Topic, Partition: id}
-		if n.From, n.Record = p.window.Oldest(); !n.Record {
-			n.From = p.window.Next()
-		}
+		n.From = p.window.Committable()
 		if !p.begun {
 			n.From = retention.Start
 		}

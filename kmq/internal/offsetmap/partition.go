@@ -189,6 +189,14 @@ func (p *partition) take(s *slot) (taken bool, missing int) {
 	return true, missing
 }
 
+// pass moves the window to the end of what was fetched, unless records wait before it.
+func (p *partition) pass() {
+	if len(p.held) == 0 && p.read > p.window.Next() {
+		p.window.Pass(p.read)
+		p.begun, p.changed = true, true
+	}
+}
+
 func (p *partition) done(s *slot) {
 	if p.window.Done(s.lease.At.Offset) {
 		p.changed = true

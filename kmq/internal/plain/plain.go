@@ -208,9 +208,7 @@ func (e *Engine) needed(context.Context) ([]retention.Need, error) {
 	all := make([]retention.Need, 0, len(e.partitions))
 	for id, p := range e.partitions {
 		n := retention.Need{Topic: e.cfg.Topic, Partition: id}
-		if n.From, n.Record = p.Oldest(); !n.Record {
-			n.From = p.Next()
-		}
+		n.From = p.Committable()
 		if !p.begun { // begins at the start of the log, so earlier deletions do not matter
 			n.From = retention.Start
 		}
@@ -251,6 +249,16 @@ func (h *handler) Begin(_ context.Context, records []*kgo.Record) ([]*lease.Leas
 	})
 	h.set.AddAll(leases, time.Time{})
 	return leases, nil
+}
+
+// Passed implements [member.Passer].
+func (h *handler) Passed(partition int32, next int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if p := h.partitions[partition]; p != nil {
+		p.Pass(next)
+		p.begun = true
+	}
 }
 
 func (h *handler) Committable(partitions []int32) map[int32]member.Offset {

@@ -119,8 +119,12 @@ func (b *bound) span(partition int32) (start, end int64, ok bool) {
 	return s.Offset, e.Offset, okStart && okEnd && s.Err == nil && e.Err == nil
 }
 
-func (b *bound) threatens(partition int32, low int64) []threat {
+func (b *bound) threatens(n Need) []threat {
+	partition, low := n.Partition, n.From
 	start, end, ok := b.span(partition)
+	if low == Start {
+		low = start
+	}
 	if !ok || low >= end {
 		return nil
 	}

@@ -5,7 +5,7 @@
 // needed offset of each partition with the start of its log and with what retention will delete
 // next. A conflict is an alarm for as long as it lasts.
 //
-// Files to know: watch.go, bound.go, barren.go.
+// Files to know: watch.go, bound.go.
 package retention
 
 import (
@@ -31,8 +31,6 @@ type Need struct {
 	Topic     string
 	Partition int32
 	From      int64 // or Start
-	// Record: a record is at From. Otherwise From is only the next offset to read.
-	Record bool
 }
 
 // Start as Need.From means the start of the partition's log.
@@ -45,9 +43,8 @@ type Watch struct {
 	topics []string
 	needed func(context.Context) ([]Need, error)
 
-	looking sync.Mutex // one check at a time; guards silent and barren
+	looking sync.Mutex // one check at a time; guards silent
 	silent  map[string]bool
-	barren  map[place]barren // ranges without records
 
 	mu    sync.Mutex
 	last  string
@@ -64,7 +61,7 @@ type Watch struct {
 func New(cl *kgo.Client, log *slog.Logger, needed func(context.Context) ([]Need, error), topics ...string) *Watch {
 	w := &Watch{
 		cl: cl, log: log, topics: topics, needed: needed,
-		silent: make(map[string]bool), barren: make(map[place]barren), done: make(chan struct{}),
+		silent: make(map[string]bool), done: make(chan struct{}),
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	w.stop = stop
@@ -164,7 +161,7 @@ func (w *Watch) Look(ctx context.Context) error {
 	var all []threat
 	for _, n := range needs {
 		if b := bounds[n.Topic]; b != nil {
-			all = append(all, w.threats(ctx, adm, b, n)...)
+			all = append(all, b.threatens(n)...)
 		}
 	}
 	w.say(all)

@@ -119,7 +119,7 @@ func (w *world) begin(partition int32, n int, age time.Duration) {
 }
 
 func record(partition int32, offset int64) Need {
-	return Need{Topic: topic, Partition: partition, From: offset, Record: true}
+	return Need{Topic: topic, Partition: partition, From: offset}
 }
 
 func TestAlarm(t *testing.T) {
@@ -178,36 +178,6 @@ func TestSize(t *testing.T) {
 		w.need(record(0, 2))
 		w.has("offset 2 of partition 0 of topic queue is not settled and about ")
 		w.need(record(0, 49))
-		w.has("")
-	})
-}
-
-// An offset without a record causes no alarm, even if it is old or deleted.
-func TestNoRecordIsNeeded(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
-		w.write(0, 2, 0, kgo.TryCommit) // the end is at 2
-		w.write(0, 2, 0, kgo.TryAbort)  // the end is at 5
-		time.Sleep(100 * time.Millisecond)
-		w.on.Set(t, topic, Time, "100")
-		next := Need{Topic: topic, Partition: 0, From: 2}
-		w.need(next)
-		w.has("")
-		w.on.Delete(t, topic, 0, 6)
-		w.has("")
-		w.write(0, 1, 0, kgo.TryCommit)
-		time.Sleep(100 * time.Millisecond)
-		w.has("offset 6 of partition 0")
-		w.has("offset 6 of partition 0")
-		next.From = 8
-		w.need(next)
-		w.has("")
-
-		// Records of an open transaction may become needed.
-		w.begin(0, 1, time.Hour)
-		w.has("offset 8 of partition 0")
-		if err := w.client.EndTransaction(t.Context(), kgo.TryAbort); err != nil {
-			t.Fatal(err)
-		}
 		w.has("")
 	})
 }
