@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"net"
@@ -75,6 +76,7 @@ func (w *world) config(with ...func(*kmq.Config)) kmq.Config {
 	cfg := kmq.Config{
 		Brokers: w.seeds, Topic: w.topic, Group: w.group, Engine: w.Engine,
 		CommitEvery: 50 * time.Millisecond, SessionTimeout: session, Client: w.access.Options(),
+		Logger: slog.New(uniqueKeys{t: w.T}),
 	}
 	if w.can.lend {
 		cfg.Visibility = 30 * time.Second
@@ -305,3 +307,33 @@ func (x *wire) cut() {
 		conn.Close()
 	}
 }
+
+// uniqueKeys fails the test if an event has a key twice, which JSON does not allow.
+type uniqueKeys struct {
+	t    *testing.T
+	keys []string
+}
+
+func (uniqueKeys) Enabled(context.Context, slog.Level) bool { return true }
+
+func (u uniqueKeys) Handle(_ context.Context, event slog.Record) error {
+	keys := slices.Clone(u.keys)
+	event.Attrs(func(a slog.Attr) bool {
+		if slices.Contains(keys, a.Key) {
+			u.t.Errorf("the event %q has the key %s twice", event.Message, a.Key)
+		}
+		keys = append(keys, a.Key)
+		return true
+	})
+	return nil
+}
+
+func (u uniqueKeys) WithAttrs(attrs []slog.Attr) slog.Handler {
+	u.keys = slices.Clone(u.keys)
+	for _, a := range attrs {
+		u.keys = append(u.keys, a.Key)
+	}
+	return u
+}
+
+func (u uniqueKeys) WithGroup(string) slog.Handler { return u }

@@ -79,7 +79,7 @@ func warnCompacted(ctx context.Context, cl *kgo.Client, cfg Config) error {
 		return err
 	}
 	if compacted(configs) {
-		cfg.Log.Warn("kmq: the queue's topic is compacted: Kafka deletes a record after a later one with its key", "topic", cfg.Topic, cleanupPolicy, configs[cleanupPolicy])
+		cfg.Log.Warn("kmq: the queue's topic is compacted: Kafka deletes a record after a later one with its key", cleanupPolicy, configs[cleanupPolicy])
 	}
 	return nil
 }

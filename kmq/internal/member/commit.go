@@ -66,7 +66,7 @@ func (m *Member) commit(ctx context.Context, partitions []int32) error {
 		err := m.commitOnce(ctx, to)
 		if tooLarge(err) && m.offsets.refused(to) {
 			m.cfg.Log.Warn("kmq: a commit was refused, perhaps for all its metadata together; it is tried again in parts",
-				"topic", m.cfg.Topic, "group", m.cfg.Group, "bytes", m.offsets.most)
+				"bytes", m.offsets.most)
 			maps.Copy(left, to)
 			continue
 		}

@@ -22,7 +22,7 @@ func (h handler) Assigned(_ context.Context, id int32, committed member.Offset) 
 	h.coding.Unlock()
 	if err != nil {
 		h.cfg.Log.Warn("kmq: the metadata of a commit can't be read; what was acknowledged beyond it is delivered again",
-			"topic", h.cfg.Topic, "group", h.cfg.Group, "partition", id, "offset", committed.At, "error", err)
+			"partition", id, "offset", committed.At, "error", err)
 	}
 	h.mu.Lock()
 	h.partitions[id] = p
@@ -106,7 +106,7 @@ func (e *Engine) beginRun(p *partition, leases []*lease.Lease) []*lease.Lease {
 // other records there.
 func (e *Engine) cut(p *partition, offset int64) {
 	e.cfg.Log.Warn("kmq: the log of a partition was truncated or created again; its new records are delivered, and the earlier ones from that offset on are lost",
-		"topic", e.cfg.Topic, "group", e.cfg.Group, "partition", p.id, "from", offset, "to", p.read)
+		"partition", p.id, "from", offset, "to", p.read)
 	above := func(l *lease.Lease) bool { return l.At.Offset >= offset }
 	kept := slices.DeleteFunc(p.held, above)
 	e.held -= len(p.held) - len(kept)
@@ -130,7 +130,7 @@ func (h handler) Deleted(id int32, from, to int64) {
 	missing := p.deleted(window.Range{From: from, To: to})
 	h.counts.Missing += missing
 	h.cfg.Log.Warn("kmq: records were deleted before they were delivered: retention is too short for this queue",
-		"topic", h.cfg.Topic, "group", h.cfg.Group, "partition", id, "from", from, "to", to, "missing", missing)
+		"partition", id, "from", from, "to", to, "missing", missing)
 }
 
 // Passed implements [member.Passer]. While records are held, the window ends before them; release passes the rest.

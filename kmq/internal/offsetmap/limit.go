@@ -109,7 +109,7 @@ func (e *Engine) lower() {
 		p.changed = p.changed || len(p.commit.Metadata) > e.limit
 	}
 	e.cfg.Log.Warn("kmq: the metadata of a commit is too long for the broker; partitions whose maps do not fit are paused until they do",
-		"topic", e.cfg.Topic, "group", e.cfg.Group, "config", limitKey, "was", was, "value", e.limit)
+		"config", limitKey, "was", was, "value", e.limit)
 }
 
 func (e *Engine) mapsAreOff() bool {

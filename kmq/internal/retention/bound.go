@@ -43,7 +43,7 @@ func (w *Watch) bound(ctx context.Context, adm *kadm.Client, topic string) (*bou
 	switch {
 	case denied(err):
 		if w.news(unknown) {
-			w.log.Warn("kmq: the retention of a topic can't be read; there is an alarm only after records were deleted", "topic", topic, "error", err)
+			w.log.Warn("kmq: the retention of a topic can't be read; there is an alarm only after records were deleted", "watched", topic, "error", err)
 		}
 	case err != nil:
 		return nil, err
@@ -98,7 +98,7 @@ func (w *Watch) sizes(ctx context.Context, adm *kadm.Client, b *bound, needs []N
 	dirs, err := adm.DescribeAllLogDirs(ctx, asked)
 	if err != nil {
 		if ctx.Err() == nil && w.news(unknown) {
-			w.log.Warn("kmq: the size of a topic can't be read; only the age of its records is checked", "topic", b.topic, "error", err)
+			w.log.Warn("kmq: the size of a topic can't be read; only the age of its records is checked", "watched", b.topic, "error", err)
 		}
 		return
 	}
