@@ -18,6 +18,8 @@ const (
 	defaultBackoffMin  = 100 * time.Millisecond
 	defaultBackoffMax  = time.Minute
 
+	defaultDeliveries = 10
+
 	maxInFlight   = 1_000_000
 	maxDeliveries = 1_000_000
 	maxInPlace    = 1000
@@ -87,17 +89,25 @@ func engineNames() string {
 }
 
 func (m *mistakes) topic(field, name string) {
+	if problem := topicProblem(name); problem != "" {
+		m.add("%s %s", field, problem)
+	}
+}
+
+// topicProblem returns why Kafka refuses a topic's name; "" if it does not.
+func topicProblem(name string) string {
 	legal := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r)
 	}
 	switch {
 	case name == "":
-		m.add("%s is empty", field)
+		return "is empty"
 	case len(name) > maxTopicName:
-		m.add("%s has %d characters: Kafka allows %d", field, len(name), maxTopicName)
+		return fmt.Sprintf("has %d characters: Kafka allows %d", len(name), maxTopicName)
 	case name == "." || name == ".." || strings.ContainsFunc(name, func(r rune) bool { return !legal(r) }):
-		m.add("%s is %q: Kafka allows letters, digits, '.', '_' and '-'", field, name)
+		return fmt.Sprintf("is %q: Kafka allows letters, digits, '.', '_' and '-'", name)
 	}
+	return ""
 }
 
 func (c *Config) lending(m *mistakes) {
@@ -111,21 +121,30 @@ func (c *Config) lending(m *mistakes) {
 }
 
 func (c *Config) givingUp(m *mistakes) {
-	switch {
-	case c.MaxDeliveries < 0 || c.MaxDeliveries > maxDeliveries:
-		m.add("MaxDeliveries is %d: it must be from 0, which is no limit, to %d", c.MaxDeliveries, maxDeliveries)
-	case c.MaxDeliveries > 0 && c.Engine == Plain:
-		m.add("MaxDeliveries is set, and engine plain does not count deliveries: leave it 0, or choose markers, offsetmap or share")
-	case c.MaxDeliveries > 0 && c.DeadLetterTopic == "":
-		m.add("MaxDeliveries is %d without a DeadLetterTopic to put records into: set one", c.MaxDeliveries)
+	if c.MaxDeliveries != Unlimited {
+		m.count("MaxDeliveries", &c.MaxDeliveries, defaultDeliveries, 1, maxDeliveries)
 	}
 	if c.DeadLetterTopic == "" {
+		c.DeadLetterTopic = c.ownTopic(m, "DeadLetterTopic", engine.DeadLetterTopic(c.Topic, c.Group))
 		return
 	}
 	m.topic("DeadLetterTopic", c.DeadLetterTopic)
 	if c.DeadLetterTopic == c.Topic {
 		m.add("DeadLetterTopic is the queue's own topic, which would deliver rejected records again: name another")
 	}
+}
+
+// ownTopic checks the default name of a topic that belongs to the queue's topic and group. A group with a dot could
+// share the name with another topic and group.
+func (c *Config) ownTopic(m *mistakes, field, name string) string {
+	switch problem := topicProblem(name); {
+	case c.Topic == "" || c.Group == "": // said already
+	case problem != "":
+		m.add("%s is not set, and its default %s: set it", field, problem)
+	case strings.Contains(c.Group, "."):
+		m.add("%s is not set, and its default, %s, could be another topic and group's too, because the group's name has a dot: set it", field, name)
+	}
+	return name
 }
 
 func (c *Config) byEngine(m *mistakes) {
@@ -194,8 +213,19 @@ func (c *Config) rest(m *mistakes) {
 	default:
 		m.add("Acks is %q: choose %s or %s", c.Acks, AcksAll, AcksLeader)
 	}
+	switch c.Order {
+	case "":
+		c.Order = Unordered
+	case Unordered:
+	case ByPartition, ByKey:
+		if c.Engine == Share {
+			m.add("Order is %s, and a share group gives the records of one partition to several members: choose offsetmap, plain or markers", c.Order)
+		}
+	default:
+		m.add("Order is %q: choose %s, %s or %s", c.Order, Unordered, ByPartition, ByKey)
+	}
 	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
+		c.Logger = slog.Default()
 	}
 }
 
@@ -203,7 +233,7 @@ func (c *Config) rest(m *mistakes) {
 func (c *Config) engine() engine.Config {
 	return engine.Config{
 		Brokers: c.Brokers, Topic: c.Topic, Group: c.Group,
-		Visibility: c.Visibility, MaxDeliveries: c.MaxDeliveries, DeadLetterTopic: c.DeadLetterTopic,
+		Visibility: c.Visibility, MaxDeliveries: max(c.MaxDeliveries, 0), DeadLetterTopic: c.DeadLetterTopic,
 		MaxInFlight: c.MaxInFlight, CommitEvery: c.CommitEvery,
 		MarkersTopic: c.MarkersTopic, ExternalTracker: c.Tracker == External,
 		InPlace: c.InPlace, AcksLeader: c.Acks == AcksLeader, SessionTimeout: c.SessionTimeout,

@@ -50,13 +50,16 @@ type Config struct {
 	// least half of Visibility is left when Receive returns the record. Plain has no lock. With Share,
 	// zero means the broker's group.share.record.lock.duration.ms.
 	Visibility time.Duration
-	// MaxDeliveries is the number of deliveries after which a record goes to the dead-letter topic;
-	// 0 means no limit. The range is 0 to 1,000,000. Plain requires 0.
+	// MaxDeliveries is the number of deliveries after which a record goes to the dead-letter topic. The
+	// default is 10; the range is 1 to 1,000,000, or [Unlimited]. Plain counts the attempts of [Queue.Run],
+	// in memory.
 	MaxDeliveries int
-	// DeadLetterTopic receives records that were rejected or delivered MaxDeliveries times. It is
-	// required if MaxDeliveries is set. Open creates it, with as many partitions as Topic, if it is
-	// missing.
+	// DeadLetterTopic receives records that were rejected or delivered MaxDeliveries times. The default
+	// is TOPIC.GROUP.dead. Open creates it, with as many partitions as Topic and without a limit of
+	// retention, if it is missing.
 	DeadLetterTopic string
+	// Order says which records [Queue.Run] may process at the same time. The default is Unordered.
+	Order Order
 	// MaxInFlight bounds the unsettled records of this process, delivered or ready for delivery.
 	// The default is 1,000; the range is 1 to 1,000,000. At the bound the queue takes no more
 	// records.
@@ -85,9 +88,12 @@ type Config struct {
 	// Client holds further options for every Kafka client of the queue, such as TLS, SASL or a dialer.
 	// They cannot override the queue's own options.
 	Client []kgo.Opt
-	// Logger receives the events that docs/KMQ.md lists; nil discards them.
+	// Logger receives the events that docs/KMQ.md lists; nil means [slog.Default].
 	Logger *slog.Logger
 }
+
+// Unlimited as Config.MaxDeliveries delivers a record until it is acknowledged or rejected.
+const Unlimited = -1
 
 // Acks says which brokers must have a record before it counts as written.
 type Acks string
@@ -98,6 +104,6 @@ const (
 	AcksLeader Acks = "leader" // a marker or a copy may be lost with its leader: only for experiments
 )
 
-// Backoff is a delay that grows with the attempts: Min after the first, doubled after each further
+// Backoff is a random delay that grows with the attempts: up to Min after the first, doubled after each further
 // attempt, up to Max. The defaults are 100 ms and 1 min. Max is at least Min, and at most 1 h.
 type Backoff struct{ Min, Max time.Duration }

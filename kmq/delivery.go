@@ -112,9 +112,7 @@ func (d Delivery) Extend(ctx context.Context, dur time.Duration) error {
 }
 
 // Reject gives the record up. When it returns nil, the record is in the dead-letter topic, with the
-// first 1,024 bytes of reason in a header. Without a DeadLetterTopic it returns [ErrUnsupported],
-// except with Share, whose broker archives the record. Other errors are those of Nack, or the
-// cluster's permanent refusal of the dead letter, such as a missing permission. After a refusal the
+// first 1,024 bytes of reason in a header. The errors are those of Nack, or the cluster's permanent refusal of the dead letter, such as a missing permission. After a refusal the
 // delivery is settled and the record will be delivered again; with Plain, the delivery stays open.
 func (d Delivery) Reject(ctx context.Context, reason string) error {
 	if !d.queue.enter() {

@@ -52,7 +52,7 @@ func ExampleQueue_Run() {
 	})
 	check(err)
 	done := 0
-	err = q.Run(ctx, 1, func(_ context.Context, d kmq.Delivery) error {
+	err = q.Run(ctx, func(_ context.Context, d kmq.Delivery) error {
 		switch order := string(d.Record.Value); {
 		case order == "unicorn milk":
 			return kmq.Reject{Reason: "not on the menu"}
@@ -66,7 +66,7 @@ func ExampleQueue_Run() {
 			}
 			return nil
 		}
-	})
+	}, kmq.RunConfig{Workers: 1})
 	if !errors.Is(err, context.Canceled) { // the end of ctx is no failure
 		check(err)
 	}
@@ -97,12 +97,12 @@ func ExampleQueue_Drain() {
 			interrupt() // the grace period is over
 		}
 	})
-	err = q.Run(running, 16, func(ctx context.Context, d kmq.Delivery) error { // not term
+	err = q.Run(running, func(ctx context.Context, d kmq.Delivery) error { // not term
 		terminate()
 		time.Sleep(50 * time.Millisecond)
 		fmt.Printf("%s is done: %v\n", d.Record.Value, ctx.Err())
 		return nil
-	})
+	}, kmq.RunConfig{Workers: 16})
 	fmt.Println("run:", err)
 	check(q.Close(ctx))
 	// Output:
@@ -111,21 +111,21 @@ func ExampleQueue_Drain() {
 }
 
 // One record of each partition at a time, in offset order.
-func ExampleInOrder() {
+func ExampleConfig_order() {
 	brokers, stop := clusterWith("1", "2", "3", "4", "5")
 	defer stop()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 
-	q, err := kmq.Open(ctx, kmq.Config{Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.OffsetMap})
+	q, err := kmq.Open(ctx, kmq.Config{Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.OffsetMap, Order: kmq.ByPartition}) // or kmq.ByKey
 	check(err)
-	err = q.Run(ctx, 16, func(_ context.Context, d kmq.Delivery) error {
+	err = q.Run(ctx, func(_ context.Context, d kmq.Delivery) error {
 		fmt.Println(string(d.Record.Value))
 		if string(d.Record.Value) == "5" {
 			cancel()
 		}
 		return nil
-	}, kmq.InOrder(kmq.ByPartition)) // or kmq.ByKey
+	}, kmq.RunConfig{Workers: 16})
 	if !errors.Is(err, context.Canceled) {
 		check(err)
 	}

@@ -15,9 +15,10 @@ type Inspection struct {
 	// Engine is empty if it cannot be found out. OffsetMap leaves the same state as Plain while
 	// nothing beyond its commits is acknowledged. So does Markers until its first tracker has run,
 	// unless Config.MarkersTopic is set.
-	Engine      Engine
-	Partitions  []PartitionInspection
-	DeadLetters int64 // records in the dead-letter topic; -1 if no topic is named
+	Engine          Engine
+	Partitions      []PartitionInspection
+	DeadLetterTopic string // the one that was named, or the default
+	DeadLetters     int64  // records in the dead-letter topic; -1 if none is named and none has the default name
 }
 
 // PartitionInspection is the state of one partition; -1 means unknown.
@@ -68,13 +69,13 @@ func Inspect(ctx context.Context, cfg Config) (Inspection, error) {
 		return Inspection{}, err
 	}
 	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
+		cfg.Logger = slog.Default()
 	}
 	found, err := inspect.Group(ctx, cfg.engine(), string(cfg.Engine))
 	if err != nil {
 		return Inspection{}, err
 	}
-	all := Inspection{Group: cfg.Group, Topic: found.Topic, Engine: Engine(found.Engine), DeadLetters: found.DeadLetters}
+	all := Inspection{Group: cfg.Group, Topic: found.Topic, Engine: Engine(found.Engine), DeadLetterTopic: found.DeadLetterTopic, DeadLetters: found.DeadLetters}
 	for _, p := range found.Partitions {
 		all.Partitions = append(all.Partitions, PartitionInspection{
 			Partition: p.ID, Committed: p.Committed, End: p.End, InFlight: p.InFlight, Waiting: p.Waiting,

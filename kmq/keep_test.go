@@ -78,10 +78,11 @@ func TestLinesAreRenewedAsOne(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
 		defer cancel()
 		start := time.Now()
-		_ = q.Run(ctx, 3, func(ctx context.Context, _ Delivery) error {
+		q.order = ByPartition
+		_ = q.Run(ctx, func(ctx context.Context, _ Delivery) error {
 			<-ctx.Done()
 			return ctx.Err()
-		}, InOrder(ByPartition))
+		}, RunConfig{Workers: 3})
 		var want [2][]int64
 		for i := int64(3); i < records; i++ {
 			want[i%2] = append(want[i%2], i)
@@ -114,13 +115,14 @@ func TestASlowRenewalHoldsUpItsPartitionOnly(t *testing.T) {
 		start := time.Now()
 		began := map[int64]time.Duration{}
 		var mu sync.Mutex
-		_ = q.Run(ctx, 3, func(_ context.Context, d Delivery) error {
+		q.order = ByPartition
+		_ = q.Run(ctx, func(_ context.Context, d Delivery) error {
 			mu.Lock()
 			began[d.ID().Offset] = time.Since(start)
 			mu.Unlock()
 			time.Sleep(8 * time.Second)
 			return nil
-		}, InOrder(ByPartition))
+		}, RunConfig{Workers: 3})
 		if got, want := fmt.Sprint(began), "map[0:0s 1:0s 2:15s 3:8s]"; got != want {
 			t.Errorf("begun: %s, want %s", got, want)
 		}

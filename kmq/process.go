@@ -4,64 +4,94 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime/debug"
 	"slices"
 	"time"
 )
 
+// attempt is one call of the handler with a record.
+type attempt struct {
+	Delivery
+	err    error // why it failed
+	exited bool  // the handler ended its goroutine
+}
+
 // process loops only if the engine cannot release a record.
-func (r *run) process(d Delivery) {
-	for try := 1; ; try++ {
+func (r *run) process(a *attempt) {
+	for again := a.err == nil || r.failed(a); again; again = r.failed(a) {
 		if r.handling.Err() != nil {
-			r.giveBack(d)
+			r.giveBack(a.Delivery)
 			return
 		}
-		if d.ended() || r.q.closed.Load() {
+		if a.ended() || r.q.closed.Load() {
 			return
 		}
-		err := r.call(d)
-		if err == nil {
-			r.settle(d, d.Ack)
+		if a.err = r.call(a); a.err == nil {
+			r.settle(a.Delivery, a.Ack)
 			return
 		}
-		if reject, ok := rejection(err); ok {
-			r.reject(d, reject.Reason)
-			return
-		}
-		if _, panicked := errors.AsType[*HandlerPanic](err); !panicked && r.handling.Err() != nil {
-			r.giveBack(d)
-			return
-		}
-		delay := r.q.backoff.after(max(try, d.Attempt()))
-		r.q.log.Debug("kmq: a handler failed", "partition", d.lease.At.Partition, "offset", d.lease.At.Offset, "attempt", d.Attempt(), "delay", delay, "error", err)
-		if r.nack(d, delay) || !pause(r.handling, delay) {
-			return
-		}
-		d.Record = d.lease.Original()
 	}
 }
 
-// call records a panic for end to repeat, and returns it as an error.
-func (r *run) call(d Delivery) (err error) {
+// failed settles a failed attempt. It returns true if the worker itself must try again.
+func (r *run) failed(a *attempt) (again bool) {
+	d, err := a.Delivery, a.err
+	a.err = nil
+	if reject, ok := rejection(err); ok {
+		r.reject(d, reject.Reason)
+		return false
+	}
+	_, panicked := errors.AsType[*HandlerPanic](err)
+	if !panicked && r.handling.Err() != nil {
+		r.giveBack(d)
+		return false
+	}
+	attempts := d.Attempt()
+	delay := r.q.jitter(r.q.backoff.after(attempts))
+	if panicked {
+		r.q.log.Error("kmq: a handler panicked", "partition", d.lease.At.Partition, "offset", d.lease.At.Offset, "attempt", attempts, "error", err)
+	} else {
+		r.q.log.Debug("kmq: a handler failed", "partition", d.lease.At.Partition, "offset", d.lease.At.Offset, "attempt", attempts, "delay", delay, "error", err)
+	}
+	d.lease.Failed(err.Error(), time.Now())
+	switch {
+	case r.nack(d, delay):
+		return false
+	case r.q.most > 0 && attempts >= r.q.most:
+		r.reject(d, fmt.Sprintf("delivered %d times", attempts))
+		return false
+	case !pause(r.handling, delay):
+		return false
+	}
+	a.Record = d.lease.Original()
+	a.lease.Attempt++ // no other goroutine looks at it
+	return true
+}
+
+// call returns a panic as an error. With Crash it also ends the run, and end repeats the panic.
+func (r *run) call(a *attempt) (err error) {
 	returned := false
 	defer func() {
 		if returned {
 			return
 		}
 		p := &HandlerPanic{Value: recover(), Stack: debug.Stack()}
+		err = p
 		if p.Value == nil { // runtime.Goexit, which continues after this function
-			defer r.nack(d, 0)
+			a.err, a.exited = p, true
 		}
-		r.q.log.Error("kmq: a handler panicked", "partition", d.lease.At.Partition, "offset", d.lease.At.Offset, "panic", p.Value)
+		if r.cfg.OnPanic != Crash {
+			return
+		}
 		r.mu.Lock()
 		if r.panic == nil {
 			r.panic = p
 		}
 		r.mu.Unlock()
 		r.halt(p)
-		err = p
 	}()
-	err = r.handle(r.handling, d)
+	err = r.handle(r.handling, a.Delivery)
 	returned = true
 	return err
 }
@@ -167,6 +197,15 @@ func (r *run) settle(d Delivery, how func(context.Context) error) {
 	}
 }
 
+// fullJitter returns a random delay below d, so that what failed together is not tried again together.
+func fullJitter(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	return rand.N(d)
+}
+
+// after returns the longest delay after so many attempts.
 func (b Backoff) after(attempts int) time.Duration {
 	d := b.Min
 	for i := 1; i < attempts && d < b.Max && d > 0; i++ {

@@ -23,7 +23,10 @@ type Queue struct {
 	engine  engine.Engine
 	kind    Engine
 	lent    time.Duration
+	most    int // deliveries; 0: no limit
+	order   Order
 	backoff Backoff
+	jitter  func(time.Duration) time.Duration
 	log     *slog.Logger
 	handed  handed
 
@@ -101,7 +104,8 @@ func openEngine(ctx context.Context, cfg *Config) (engine.Engine, error) {
 func newQueue(e engine.Engine, cfg *Config) *Queue {
 	stopping, stop := context.WithCancel(context.Background())
 	return &Queue{
-		engine: e, kind: cfg.Engine, lent: cfg.Visibility, backoff: cfg.Backoff, log: cfg.engine().Log,
+		engine: e, kind: cfg.Engine, lent: cfg.Visibility, most: max(cfg.MaxDeliveries, 0), order: cfg.Order,
+		backoff: cfg.Backoff, jitter: fullJitter, log: cfg.engine().Log,
 		stopping: stopping, stop: stop,
 	}
 }

@@ -189,11 +189,14 @@ func (m *memory) Counts() engine.Counts { return engine.Counts{} }
 func (m *memory) queue(t *testing.T, kind Engine) *Queue {
 	cfg := valid(kind)
 	cfg.Backoff = Backoff{Min: time.Second, Max: 4 * time.Second}
+	cfg.MaxDeliveries = Unlimited
 	cfg, err := cfg.resolve()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newQueue(m, &cfg)
+	q := newQueue(m, &cfg)
+	q.jitter = func(d time.Duration) time.Duration { return d }
+	return q
 }
 
 func (m *memory) said() string {
@@ -397,10 +400,11 @@ func TestRunEnds(t *testing.T) {
 					time.Sleep(time.Second)
 					c.end(ctx, cancel, q, m)
 				}()
-				err := q.Run(ctx, 2, func(_ context.Context, d Delivery) error {
+				q.order = ByPartition
+				err := q.Run(ctx, func(_ context.Context, d Delivery) error {
 					time.Sleep(time.Minute)
 					return nil
-				}, InOrder(ByPartition))
+				}, RunConfig{Workers: 2})
 				if !errors.Is(err, c.want) {
 					t.Errorf("run: %v, want %v", err, c.want)
 				}
@@ -423,7 +427,7 @@ func TestRunSettles(t *testing.T) {
 		q := m.queue(t, Markers)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		err := q.Run(ctx, 1, func(ctx context.Context, d Delivery) error {
+		err := q.Run(ctx, func(ctx context.Context, d Delivery) error {
 			switch d.ID().Offset {
 			case 0:
 				return nil
@@ -437,7 +441,7 @@ func TestRunSettles(t *testing.T) {
 				return (*Reject)(nil)
 			}
 			return errors.Join(d.Ack(ctx), errors.New("settled by itself"))
-		})
+		}, RunConfig{Workers: 1})
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("run: %v", err)
 		}
@@ -455,10 +459,10 @@ func TestRunReleasesWhatItInterrupted(t *testing.T) {
 		m := newMemory(numbered(1)...)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		err := m.queue(t, Markers).Run(ctx, 1, func(ctx context.Context, _ Delivery) error {
+		err := m.queue(t, Markers).Run(ctx, func(ctx context.Context, _ Delivery) error {
 			<-ctx.Done()
 			return ctx.Err()
-		})
+		}, RunConfig{Workers: 1})
 		m.timers.Wait()
 		if log := m.said(); !errors.Is(err, context.DeadlineExceeded) || log != "nack 0s 0" {
 			t.Errorf("run: %v; it did %q", err, log)
@@ -475,7 +479,7 @@ func TestRunTriesAgainWhereNothingCanBeReleased(t *testing.T) {
 		defer cancel()
 		start := time.Now()
 		var tries []time.Duration
-		err := q.Run(ctx, 1, func(_ context.Context, d Delivery) error {
+		err := q.Run(ctx, func(_ context.Context, d Delivery) error {
 			if d.ID().Offset == 1 {
 				cancel()
 				return errors.New("it ends in the middle")
@@ -484,7 +488,7 @@ func TestRunTriesAgainWhereNothingCanBeReleased(t *testing.T) {
 				return errors.New("not now")
 			}
 			return nil
-		})
+		}, RunConfig{Workers: 1})
 		if !errors.Is(err, context.Canceled) || m.said() != "ack 0" || fmt.Sprint(tries) != "[0s 1s 3s 7s]" {
 			t.Errorf("run: %v; %s; tries at %v", err, m.said(), tries)
 		}
@@ -503,7 +507,7 @@ func TestRunWaitsForRoomAmongTheDelays(t *testing.T) {
 		start := time.Now()
 		var mu sync.Mutex
 		first, second := make([]time.Duration, 0, 4), make([]time.Duration, 0, 4)
-		err := q.Run(ctx, 3, func(_ context.Context, d Delivery) error {
+		err := q.Run(ctx, func(_ context.Context, d Delivery) error {
 			mu.Lock()
 			defer mu.Unlock()
 			if d.Attempt() == 1 {
@@ -514,7 +518,7 @@ func TestRunWaitsForRoomAmongTheDelays(t *testing.T) {
 				cancel()
 			}
 			return nil
-		})
+		}, RunConfig{Workers: 3})
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("run: %v", err)
 		}
@@ -541,13 +545,13 @@ func TestTheWaitForRoomEndsWithTheLockOrTheRun(t *testing.T) {
 		defer cancel()
 		start := time.Now()
 		var began []string
-		err := q.Run(ctx, 1, func(_ context.Context, d Delivery) error {
+		err := q.Run(ctx, func(_ context.Context, d Delivery) error {
 			began = append(began, fmt.Sprintf("%d at %v", d.ID().Offset, time.Since(start)))
 			if d.ID().Offset == 1 {
 				d.lease.SetDeadline(time.Now().Add(120 * time.Millisecond))
 			}
 			return errors.New("not now")
-		})
+		}, RunConfig{Workers: 1})
 		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
 			t.Errorf("run: %v, after %v", err, time.Since(start))
 		}
@@ -561,14 +565,14 @@ func TestTheWaitForRoomEndsWithTheLockOrTheRun(t *testing.T) {
 	})
 }
 
-func TestRunPanics(t *testing.T) {
+func TestRunCrashes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(3)...)
 		q := m.queue(t, Markers)
 		running := make(chan struct{})
 		defer func() {
 			p, ok := recover().(*HandlerPanic)
-			if !ok || p.Value != "boom" || !strings.Contains(p.Error(), "TestRunPanics") {
+			if !ok || p.Value != "boom" || !strings.Contains(p.Error(), "TestRunCrashes") {
 				t.Errorf("it panicked with %v", p)
 			}
 			m.timers.Wait()
@@ -579,7 +583,7 @@ func TestRunPanics(t *testing.T) {
 				t.Errorf("it did %q", settled)
 			}
 		}()
-		_ = q.Run(t.Context(), 2, func(ctx context.Context, d Delivery) error {
+		_ = q.Run(t.Context(), func(ctx context.Context, d Delivery) error {
 			if d.ID().Offset == 0 {
 				close(running)
 				<-ctx.Done()
@@ -587,34 +591,68 @@ func TestRunPanics(t *testing.T) {
 			}
 			<-running
 			panic("boom")
-		})
+		}, RunConfig{Workers: 2, OnPanic: Crash})
 		t.Error("it did not panic")
 	})
 }
 
-func TestRunOfAHandlerThatEndsItsGoroutine(t *testing.T) {
+// A panic and the end of the handler's goroutine are failed attempts, and the run goes on.
+func TestPanicsAreFailedAttempts(t *testing.T) {
+	for name, fail := range map[string]func(){
+		"panic":  func() { panic("boom") },
+		"goexit": runtime.Goexit,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := newMemory(numbered(3)...)
+				q := m.queue(t, Markers)
+				q.order = ByPartition // the records are one line
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				var failed *lease.Lease
+				err := q.Run(ctx, func(_ context.Context, d Delivery) error {
+					if d.ID().Offset == 1 && d.Attempt() < 3 {
+						failed = d.lease
+						fail()
+					}
+					return nil
+				}, RunConfig{Workers: 1})
+				m.timers.Wait()
+				if log := m.said(); !errors.Is(err, context.DeadlineExceeded) || log != "ack 0, nack 1s 1, ack 2, nack 2s 1, ack 1" {
+					t.Errorf("run: %v; it did %q", err, log)
+				}
+				dead := failed.DeadLetter(3, "hopeless", "g", "dead", 1)
+				var headers []string
+				for _, h := range dead.Headers {
+					if h.Key == lease.HeaderError || h.Key == lease.HeaderAttempts {
+						headers = append(headers, string(h.Value))
+					}
+				}
+				if len(headers) != 2 || !strings.Contains(headers[0], "TestPanicsAreFailedAttempts") || strings.Count(headers[1], "\n") != 1 {
+					t.Errorf("the dead letter has %q", headers)
+				}
+			})
+		})
+	}
+}
+
+// Plain cannot release a record: the worker tries again, and gives the record up after MaxDeliveries.
+func TestRunGivesUpWhereNothingCanBeReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(1)...)
-		q := m.queue(t, Markers)
-		var calls atomic.Int32
-		defer func() {
-			if p, ok := recover().(*HandlerPanic); !ok || p.Value != nil {
-				t.Errorf("it panicked with %v", p)
-			}
-			m.timers.Wait()
-			if n := calls.Load(); n != 1 {
-				t.Errorf("it was called %d times", n)
-			}
-			// A running Receive may take the record, which is then given back again.
-			if log := m.said(); log != "nack 0s 0" && log != "nack 0s 0, nack 0s 0" {
-				t.Errorf("it did %q", log)
-			}
-		}()
-		_ = q.Run(t.Context(), 2, func(context.Context, Delivery) error {
-			calls.Add(1)
-			runtime.Goexit()
-			return nil
-		})
+		m.unsupported = true
+		q := m.queue(t, Plain)
+		q.most = 3
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		tries := 0
+		_ = q.Run(ctx, func(context.Context, Delivery) error {
+			tries++
+			return errors.New("not now")
+		}, RunConfig{Workers: 1})
+		if log := m.said(); tries != 3 || log != "reject delivered 3 times 0" {
+			t.Errorf("%d tries; it did %q", tries, log)
+		}
 	})
 }
 
@@ -622,7 +660,7 @@ func TestRunEndsWhereARejectionCanNotBeKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(1)...)
 		m.failReject = fmt.Errorf("%w: set DeadLetterTopic", ErrUnsupported)
-		err := m.queue(t, Markers).Run(t.Context(), 2, func(context.Context, Delivery) error { return Reject{"no"} })
+		err := m.queue(t, Markers).Run(t.Context(), func(context.Context, Delivery) error { return Reject{"no"} }, RunConfig{Workers: 2})
 		if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "offset 0 of partition 0") {
 			t.Errorf("run: %v", err)
 		}
@@ -633,17 +671,14 @@ func TestRunIsAskedForWhatThereIs(t *testing.T) {
 	q := newMemory().queue(t, Markers)
 	none := func(context.Context, Delivery) error { return nil }
 	for what, err := range map[string]error{
-		"no workers":       q.Run(t.Context(), 0, none),
-		"too many workers": q.Run(t.Context(), MaxWorkers+1, none),
-		"no handler":       q.Run(t.Context(), 1, nil),
-		"no such order":    q.Run(t.Context(), 1, none, InOrder("random")),
+		"too few workers":  q.Run(t.Context(), none, RunConfig{Workers: -1}),
+		"too many workers": q.Run(t.Context(), none, RunConfig{Workers: MaxWorkers + 1}),
+		"no handler":       q.Run(t.Context(), nil, RunConfig{}),
+		"no such OnPanic":  q.Run(t.Context(), none, RunConfig{OnPanic: "hide"}),
 	} {
 		if !errors.Is(err, ErrConfig) {
 			t.Errorf("%s: %v", what, err)
 		}
-	}
-	if err := newMemory().queue(t, Share).Run(t.Context(), 1, none, InOrder(ByKey)); !errors.Is(err, ErrUnsupported) {
-		t.Errorf("an order of a share group: %v", err)
 	}
 }
 
@@ -662,7 +697,8 @@ func TestALineHoldsUpItsOwnRecordsOnly(t *testing.T) {
 		start := time.Now()
 		var hot, done atomic.Int64
 		var others time.Duration
-		err := q.Run(ctx, 2, func(_ context.Context, d Delivery) error {
+		q.order = ByKey
+		err := q.Run(ctx, func(_ context.Context, d Delivery) error {
 			time.Sleep(time.Second)
 			if d.Record.Key == nil {
 				others = time.Since(start)
@@ -673,7 +709,7 @@ func TestALineHoldsUpItsOwnRecordsOnly(t *testing.T) {
 				cancel()
 			}
 			return nil
-		}, InOrder(ByKey))
+		}, RunConfig{Workers: 2})
 		if !errors.Is(err, context.Canceled) || others != 10*time.Second || time.Since(start) != 30*time.Second {
 			t.Errorf("run: %v; the others took %v, want 10s; all took %v, want 30s", err, others, time.Since(start))
 		}
@@ -704,11 +740,13 @@ func TestTheLocksOfALine(t *testing.T) {
 				defer cancel()
 				var began []string
 				start := time.Now()
-				_ = m.queue(t, Markers).Run(ctx, 2, func(_ context.Context, d Delivery) error {
+				q := m.queue(t, Markers)
+				q.order = ByPartition
+				_ = q.Run(ctx, func(_ context.Context, d Delivery) error {
 					began = append(began, fmt.Sprintf("%d at %v", d.ID().Offset, time.Since(start)))
 					time.Sleep(8 * time.Second)
 					return nil
-				}, InOrder(ByPartition))
+				}, RunConfig{Workers: 2})
 				if got := fmt.Sprint(began); got != c.want {
 					t.Errorf("handled: %s, want %s", got, c.want)
 				}
@@ -766,12 +804,13 @@ func BenchmarkRun(b *testing.B) {
 			}
 			b.ReportAllocs()
 			var done atomic.Int64
-			_ = q.Run(ctx, 10, func(context.Context, Delivery) error {
+			q.order = order
+			_ = q.Run(ctx, func(context.Context, Delivery) error {
 				if done.Add(1) == int64(b.N) {
 					cancel()
 				}
 				return nil
-			}, InOrder(order))
+			}, RunConfig{Workers: 10})
 		})
 	}
 }

@@ -14,7 +14,7 @@ import (
 // releases it for another attempt after the [Backoff]. A handler may settle or extend the delivery
 // itself; after it has settled the delivery, the handler's result is ignored.
 //
-// A panic releases the record and ends the Run, which panics with a [HandlerPanic].
+// A panic is a failed attempt, as [RunConfig.OnPanic] says.
 type Handler func(ctx context.Context, d Delivery) error
 
 // Order says which records may be processed at the same time.
@@ -28,18 +28,27 @@ const (
 	ByKey       Order = "key"       // one of each key, in offset order; records without a key in any order
 )
 
-// RunOption changes how Run delivers records.
-type RunOption func(*runOptions)
+// RunConfig says how [Queue.Run] calls the handler. In each field, zero means the default.
+type RunConfig struct {
+	Workers int     // running handlers at most; the default is 16, the range 1 to [MaxWorkers]
+	OnPanic OnPanic // the default is FailAttempt
+}
 
-type runOptions struct{ order Order }
+// OnPanic says what a panic of a handler does.
+type OnPanic string
 
-// InOrder makes Run keep an order; the default is Unordered.
-func InOrder(o Order) RunOption { return func(r *runOptions) { r.order = o } }
+// The values of OnPanic. A handler that calls runtime.Goexit, as testing.T.FailNow does, counts as one that panics.
+const (
+	FailAttempt OnPanic = "fail"  // the attempt has failed; the panic is logged, and its stack is kept for the dead letter
+	Crash       OnPanic = "crash" // Run releases the record, ends, and panics with a [HandlerPanic]
+)
+
+const defaultWorkers = 16
 
 // MaxWorkers is the largest number of workers for [Queue.Run].
 const MaxWorkers = 100_000
 
-// HandlerPanic is the value with which [Queue.Run] panics after a handler panicked.
+// HandlerPanic is the value with which [Queue.Run] panics after a handler panicked, with [Crash].
 type HandlerPanic struct {
 	Value any    // nil if the handler called runtime.Goexit
 	Stack []byte // of the handler
@@ -52,7 +61,7 @@ func (p *HandlerPanic) Error() string {
 
 const settleGrace = 30 * time.Second
 
-// Run delivers records to 1 to [MaxWorkers] workers until ctx ends or the queue is closed or
+// Run delivers records to a number of workers until ctx ends or the queue is closed or
 // drained. It then waits for running handlers and gives back records that no handler began. It
 // returns nil if the queue is closed or drained, ctx's error if ctx ended, and otherwise the error
 // that stopped it.
@@ -73,44 +82,35 @@ const settleGrace = 30 * time.Second
 // when the lock expires or the Run ends.
 //
 // Plain cannot release a record: the worker itself retries a failed record after the [Backoff].
-func (q *Queue) Run(ctx context.Context, workers int, handle Handler, options ...RunOption) error {
-	o := runOptions{order: Unordered}
-	for _, set := range options {
-		set(&o)
-	}
-	if err := q.checkRun(workers, handle, o); err != nil {
+func (q *Queue) Run(ctx context.Context, handle Handler, cfg RunConfig) error {
+	if err := cfg.resolve(handle); err != nil {
 		return err
 	}
-	r := newRun(ctx, q, workers, handle, o.order)
+	r := newRun(ctx, q, handle, cfg)
 	err := r.dispatch(ctx)
 	return r.end(ctx, err)
 }
 
-func (q *Queue) checkRun(workers int, handle Handler, o runOptions) error {
-	f := new(mistakes)
-	if workers < 1 || workers > MaxWorkers {
-		f.add("Run is asked for %d workers: ask for 1 to %d", workers, MaxWorkers)
-	}
+func (c *RunConfig) resolve(handle Handler) error {
+	m := new(mistakes)
 	if handle == nil {
-		f.add("Run has no handler")
+		m.add("Run has no handler")
 	}
-	switch o.order {
-	case Unordered, ByPartition, ByKey:
+	m.count("Workers", &c.Workers, defaultWorkers, 1, MaxWorkers)
+	switch c.OnPanic {
+	case "":
+		c.OnPanic = FailAttempt
+	case FailAttempt, Crash:
 	default:
-		f.add("the order is %q: choose %s, %s or %s", o.order, Unordered, ByPartition, ByKey)
+		m.add("OnPanic is %q: choose %s or %s", c.OnPanic, FailAttempt, Crash)
 	}
-	if err := f.err(); err != nil {
-		return err
-	}
-	if q.kind == Share && o.order != Unordered {
-		return fmt.Errorf("%w: a share group gives the records of one partition to several members, so Run cannot keep the order %q: choose markers, offsetmap or plain", ErrUnsupported, o.order)
-	}
-	return nil
+	return m.err()
 }
 
 type run struct {
 	q      *Queue
 	handle Handler
+	cfg    RunConfig
 	order  Order
 	seed   maphash.Seed
 
@@ -146,16 +146,16 @@ type line struct {
 	waiting []*waiter
 }
 
-func newRun(ctx context.Context, q *Queue, workers int, handle Handler, order Order) *run {
+func newRun(ctx context.Context, q *Queue, handle Handler, cfg RunConfig) *run {
 	r := &run{
-		q: q, handle: handle, order: order, seed: maphash.MakeSeed(),
-		idle: make(chan struct{}, workers), work: make(chan job, workers),
+		q: q, handle: handle, cfg: cfg, order: q.order, seed: maphash.MakeSeed(),
+		idle: make(chan struct{}, cfg.Workers), work: make(chan job, cfg.Workers),
 		lines: make(map[uint64]*line), complaint: engine.NewComplaint(q.log),
 	}
 	r.handling, r.halt = context.WithCancelCause(ctx)
 	r.settling, r.release = context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(r.handling, func() { time.AfterFunc(settleGrace, r.release) })
-	for range workers {
+	for range cfg.Workers {
 		r.idle <- struct{}{}
 		r.workers.Go(r.worker)
 	}
@@ -267,11 +267,29 @@ func (r *run) pop(l *line) *waiter {
 
 func (r *run) worker() {
 	for j := range r.work {
-		for more := true; more; j, more = r.next(j) {
-			r.process(j.Delivery)
-		}
-		r.idle <- struct{}{}
+		r.processLine(j, &attempt{Delivery: j.Delivery})
 	}
+}
+
+// processLine processes a record and those behind it in its line. A handler that calls runtime.Goexit ends the
+// goroutine; then another one goes on.
+func (r *run) processLine(j job, a *attempt) {
+	defer func() {
+		if a.exited {
+			a.exited = false
+			r.workers.Go(func() {
+				r.processLine(j, a)
+				r.worker()
+			})
+		}
+	}()
+	for more := true; more; {
+		r.process(a)
+		if j, more = r.next(j); more {
+			*a = attempt{Delivery: j.Delivery}
+		}
+	}
+	r.idle <- struct{}{}
 }
 
 // end waits for the handlers, and panics with a handler's panic.

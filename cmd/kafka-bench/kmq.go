@@ -45,7 +45,7 @@ func addQueue(c *cobra.Command, flags *queueFlags) {
 		"a client properties file with the access to the cluster (TLS, SASL)")
 	f.StringVar(&flags.markers, "markers-topic", "",
 		"the topic of the markers (default: the queue's, with -markers behind it)")
-	f.StringVar(&flags.deadLetter, "dead-letter", "", "the dead-letter topic")
+	f.StringVar(&flags.deadLetter, "dead-letter", "", "the dead-letter topic (default: TOPIC.GROUP.dead)")
 }
 
 func (f queueFlags) config(ctx context.Context, c *cobra.Command, group string) (kmq.Config, error) {

@@ -163,6 +163,8 @@ partition committed end in flight waiting redeliveries oldest unacked
 0 4 4 – 0 0 –
 1 4 4 – 0 0 –
 all – 0 0 –
+
+dead letters in orders.billing.dead: 0
 `
 		if got := l.invoke(t, args...); got.code != exitValid || withoutSeconds(got.stdout) != want {
 			t.Errorf("exit code %d: %s\n%s\nwant:\n%s", got.code, got.stderr, withoutSeconds(got.stdout), want)
@@ -204,7 +206,7 @@ func TestKmqRefused(t *testing.T) {
 			{"tracker --group billing --topic orders --metrics 9400", exitBadInput, "--metrics 9400: address 9400: missing port in address; write it as 127.0.0.1:9400"},
 			{"tracker --group billing --topic orders --visibility 1 --brokers " + there, exitBadInput, `--visibility: duration "1": it has no unit; write 1s or 1ms`},
 			{"tracker --group billing --topic order --brokers " + there, exitBadInput, "kmq: configuration: topic order does not exist"},
-			{"tracker --group billing --topic orders --max-deliveries 3 --brokers " + there, exitBadInput, "kmq: configuration: --max-deliveries is 3 without a --dead-letter to put records into: set one"},
+			{"tracker --group billing --topic orders --max-deliveries -3 --brokers " + there, exitBadInput, "--max-deliveries is -3: give 0, which is never, or more"},
 			{"tracker --group billing --topic orders --visibility 1ms --markers-topic orders --brokers " + there, exitBadInput, "kmq: configuration: --visibility is 1ms: it must be from 100ms to 1h0m0s (0 is the default, 30s); --markers-topic is orders, which is the queue's own topic or its dead-letter topic: name another"},
 			{"tracker --group billing --topic orders --session-timeout 1s --brokers " + there, exitBadInput, "kmq: configuration: the brokers refuse --session-timeout: choose one from their group.min.session.timeout.ms"},
 			{"tracker --group billing --topic orders --session-timeout 1s --metrics 127.0.0.1:0 --brokers " + there, exitBadInput, "kmq: configuration: the brokers refuse --session-timeout: choose one from their group.min.session.timeout.ms"},

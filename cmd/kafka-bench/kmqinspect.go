@@ -61,7 +61,7 @@ only in its consumers' memory is shown as –, and so is a sum that includes it.
 				e.SetIndent("", "  ")
 				return e.Encode(inspectionOf(found, time.Now()))
 			}
-			return printInspection(c.OutOrStdout(), found, flags.deadLetter, time.Now())
+			return printInspection(c.OutOrStdout(), found, time.Now())
 		},
 	}
 	addQueue(c, &flags)
@@ -156,7 +156,7 @@ func total(i kmq.Inspection) kmq.PartitionInspection {
 	return all
 }
 
-func printInspection(w io.Writer, i kmq.Inspection, deadLetter string, now time.Time) error {
+func printInspection(w io.Writer, i kmq.Inspection, now time.Time) error {
 	engine := string(i.Engine)
 	if engine == "" {
 		engine = "not known; name it with --engine"
@@ -177,7 +177,7 @@ func printInspection(w io.Writer, i kmq.Inspection, deadLetter string, now time.
 		return err
 	}
 	if i.DeadLetters >= 0 {
-		fmt.Fprintf(w, "\ndead letters in %s: %d\n", deadLetter, i.DeadLetters)
+		fmt.Fprintf(w, "\ndead letters in %s: %d\n", i.DeadLetterTopic, i.DeadLetters)
 	}
 	return nil
 }

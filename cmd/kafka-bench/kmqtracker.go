@@ -37,15 +37,17 @@ settled in time, and gives up those that were delivered too often. Several track
 group share the partitions. An interrupt (or SIGTERM) ends it in order, with status 0.
 
 The tracker uses its own --max-deliveries and --dead-letter and not the queues'
-configuration, so give it the same values: without --max-deliveries it redelivers
-a record for ever, whatever MaxDeliveries the queues have. Its log begins with the values
-in effect. The queues decide how long a record is lent, and their markers say so.`,
+configuration, so give it the same values. Its log begins with the values in effect. The
+queues decide how long a record is lent, and their markers say so.`,
 		Example: `  kafka-bench kmq tracker --group billing --topic orders
   kafka-bench kmq tracker --group billing --topic orders --max-deliveries 5 --dead-letter orders-dead --metrics 127.0.0.1:9400`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if group == "" || flags.topic == "" {
 				return errors.New("a tracker needs the --group and the --topic of its queues")
+			}
+			if most < 0 {
+				return fmt.Errorf("--max-deliveries is %d: give 0, which is never, or more", most)
 			}
 			listener, err := listenLoopback(c.Context(), metrics)
 			if err != nil {
@@ -62,6 +64,9 @@ in effect. The queues decide how long a record is lent, and their markers say so
 			}
 			cfg.Engine, cfg.Tracker = kmq.Markers, kmq.External
 			cfg.Visibility, cfg.MaxDeliveries, cfg.SessionTimeout = visibility, most, session
+			if most == 0 {
+				cfg.MaxDeliveries = kmq.Unlimited
+			}
 			cfg.Logger = slog.New(slog.NewTextHandler(c.ErrOrStderr(), nil))
 			return track(ctx, cfg, listener, c.OutOrStdout())
 		},
@@ -74,7 +79,7 @@ in effect. The queues decide how long a record is lent, and their markers say so
 		"the queues' visibility, 100ms to 1h; it has no effect here, because their markers say it")
 	addDuration(f, &session, "session-timeout", 0,
 		"after how long a silent tracker is removed from its group, 1s to 30m; 0 is 45s")
-	f.IntVar(&most, "max-deliveries", 0,
+	f.IntVar(&most, "max-deliveries", 10,
 		"after how many deliveries a record goes to the dead-letter topic, whatever the queues have; 0 is never")
 	f.StringVar(&metrics, "metrics", "",
 		"a loopback address for Prometheus, as 127.0.0.1:9400 (port 0: any that is free)")

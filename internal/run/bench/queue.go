@@ -97,9 +97,6 @@ func (q *queue) open(ctx context.Context) (l remote.Load, err error) {
 }
 
 func (q *queue) openDeadLetters(ctx context.Context) (err error) {
-	if !q.cfg.Scenario.Consume.Queue.Dead() {
-		return nil
-	}
 	if !q.portion.whole() {
 		q.dead = cluster.Topic{Name: q.topic.Name + deadSuffix, Partitions: q.topic.Partitions, Existing: true}
 		return nil
@@ -125,11 +122,19 @@ func (q *queue) config() kmq.Config {
 	set := c.Queue
 	return kmq.Config{
 		Brokers: q.cfg.Cluster.Bootstrap(), Topic: q.topic.Name, Group: q.groupIDs[0], Engine: kmq.Engine(set.Engine),
-		Visibility: time.Duration(set.Visibility), MaxDeliveries: set.MaxDeliveries, DeadLetterTopic: q.dead.Name,
+		Visibility: time.Duration(set.Visibility), MaxDeliveries: mostDeliveries(set), DeadLetterTopic: q.dead.Name, Order: kmq.Order(set.Order),
 		MaxInFlight: set.InFlight, CommitEvery: time.Duration(c.Commit.Interval), MarkersTopic: q.markersTopic(),
 		Tracker: kmq.TrackerMode(set.Tracker), Acks: kmq.Acks(set.Acks),
 		SessionTimeout: time.Duration(c.SessionTimeout), Logger: q.tell.logger(),
 	}
+}
+
+// mostDeliveries is what the library calls a number of deliveries; 0 is no limit in a scenario.
+func mostDeliveries(q scenario.Queue) int {
+	if q.MaxDeliveries == 0 {
+		return kmq.Unlimited
+	}
+	return q.MaxDeliveries
 }
 
 func (b *base) markersTopic() string {
@@ -173,7 +178,7 @@ func (q *queue) openMember(number int) (queued.Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &kmqQueue{queue: opened, order: kmq.Order(q.cfg.Scenario.Consume.Queue.Order), line: line}, nil
+	return &kmqQueue{queue: opened, line: line}, nil
 }
 
 func (q *queue) openTracker(ctx context.Context) (err error) {

@@ -13,7 +13,6 @@ import (
 
 type kmqQueue struct {
 	queue *kmq.Queue
-	order kmq.Order
 	line  *meter.Line
 }
 
@@ -26,8 +25,8 @@ func (q *kmqQueue) Receive(ctx context.Context, max int) (queued.Lot, error) {
 }
 
 func (q *kmqQueue) Run(ctx context.Context, handlers int, handle func(queued.Lot) error) error {
-	return q.queue.Run(ctx, handlers, func(_ context.Context, d kmq.Delivery) error { return handle(kmqLot{d}) },
-		kmq.InOrder(q.order))
+	return q.queue.Run(ctx, func(_ context.Context, d kmq.Delivery) error { return handle(kmqLot{d}) },
+		kmq.RunConfig{Workers: handlers, OnPanic: kmq.Crash})
 }
 
 func (q *kmqQueue) Counts() snapshot.QueueCounts {

@@ -93,7 +93,7 @@ func runsOnWithoutDeadLetters(w *world) {
 	others.Add(records - partitions)
 	ran := make(chan error, 1)
 	go func() {
-		ran <- q.Run(ctx, workers, func(_ context.Context, d kmq.Delivery) error {
+		ran <- q.Run(ctx, func(_ context.Context, d kmq.Delivery) error {
 			if d.ID().Offset == 0 {
 				return kmq.Reject{Reason: "hopeless"}
 			}
@@ -101,7 +101,7 @@ func runsOnWithoutDeadLetters(w *world) {
 				others.Done()
 			}
 			return nil
-		})
+		}, kmq.RunConfig{Workers: workers})
 	}()
 	w.within("handling the others", others.Wait)
 	w.create(w.dead, partitions)

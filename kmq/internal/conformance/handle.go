@@ -13,17 +13,17 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-func (w *world) run(q *kmq.Queue, workers, want int, handle kmq.Handler, options ...kmq.RunOption) error {
+func (w *world) run(q *kmq.Queue, workers, want int, handle kmq.Handler) error {
 	ctx, cancel := context.WithTimeout(w.ctx, patience)
 	defer cancel()
 	var done atomic.Int64
-	return q.Run(ctx, workers, func(ctx context.Context, d kmq.Delivery) error {
+	return q.Run(ctx, func(ctx context.Context, d kmq.Delivery) error {
 		err := handle(ctx, d)
 		if err == nil && done.Add(1) == int64(want) {
 			cancel()
 		}
 		return err
-	}, options...)
+	}, kmq.RunConfig{Workers: workers})
 }
 
 func unordered(w *world) {
@@ -53,11 +53,12 @@ func unordered(w *world) {
 func (w *world) inOrder(order kmq.Order, name func(*kgo.Record) string, with ...func(int, *kgo.Record)) {
 	const records, workers = 120, 12
 	w.produce(records, with...)
-	q := w.open()
 	if !w.can.order {
-		w.unsupported("run in order", q.Run(w.ctx, 1, func(context.Context, kmq.Delivery) error { return nil }, kmq.InOrder(order)))
+		_, err := kmq.Open(w.ctx, w.config(inOrder(order)))
+		w.is("open in order", err, kmq.ErrConfig)
 		return
 	}
+	q := w.open(inOrder(order))
 	var (
 		mu      sync.Mutex
 		busy    = make(map[string]bool)
@@ -86,7 +87,7 @@ func (w *world) inOrder(order kmq.Order, name func(*kgo.Record) string, with ...
 		busy[n] = false
 		mu.Unlock()
 		return nil
-	}, kmq.InOrder(order))
+	})
 	w.is("run", err, context.Canceled)
 	if most < 2 {
 		w.Errorf("never more than %d at once", most)
@@ -125,10 +126,10 @@ func waitsInLine(w *world) {
 	if w.can.limit {
 		with = append(with, func(c *kmq.Config) { c.MaxDeliveries = 2 })
 	}
-	q := w.open(with...)
 	if !w.can.order {
 		return
 	}
+	q := w.open(append(with, inOrder(kmq.ByPartition))...)
 	var mu sync.Mutex
 	var got []kmq.ID
 	err := w.run(q, partitions, records, func(_ context.Context, d kmq.Delivery) error {
@@ -137,7 +138,7 @@ func waitsInLine(w *world) {
 		defer mu.Unlock()
 		got = append(got, d.ID())
 		return nil
-	}, kmq.InOrder(kmq.ByPartition))
+	})
 	w.is("run", err, context.Canceled)
 	w.same("handled", got, all)
 	w.deadLetters(0)
@@ -154,14 +155,14 @@ func interrupted(w *world) {
 	all := w.produce(12)
 	limit := func(c *kmq.Config) { c.MaxDeliveries = deliveries }
 	for _, order := range []kmq.Order{kmq.ByPartition, kmq.Unordered, kmq.ByKey} {
-		q := w.open(w.withDead, limit)
+		q := w.open(w.withDead, limit, inOrder(order))
 		for range deliveries {
 			ctx, cancel := context.WithCancel(w.ctx)
 			var begun sync.WaitGroup
 			begun.Add(partitions)
 			go func() { begun.Wait(); cancel() }()
 			var n atomic.Int64
-			err := q.Run(ctx, partitions, func(ctx context.Context, d kmq.Delivery) error {
+			err := q.Run(ctx, func(ctx context.Context, d kmq.Delivery) error {
 				if n.Add(1) <= partitions {
 					begun.Done()
 				}
@@ -170,7 +171,7 @@ func interrupted(w *world) {
 				}
 				<-ctx.Done()
 				return fmt.Errorf("interrupted: %w", ctx.Err())
-			}, kmq.InOrder(order))
+			}, kmq.RunConfig{Workers: partitions})
 			w.is("run", err, context.Canceled)
 			cancel()
 		}
@@ -228,7 +229,7 @@ func handlerRejects(w *world) {
 	ctx, cancel := context.WithCancel(w.ctx)
 	defer cancel()
 	var seen atomic.Int64
-	err := q.Run(ctx, 2, func(_ context.Context, d kmq.Delivery) error {
+	err := q.Run(ctx, func(_ context.Context, d kmq.Delivery) error {
 		if seen.Add(1) == records {
 			cancel()
 		}
@@ -236,7 +237,7 @@ func handlerRejects(w *world) {
 			return fmt.Errorf("look here: %w", kmq.Reject{Reason: "hopeless"})
 		}
 		return nil
-	})
+	}, kmq.RunConfig{Workers: 2})
 	w.is("run", err, context.Canceled)
 	w.deadLetters(partitions)
 	if s := q.Stats(); s.Acked != records-partitions || s.Rejected != partitions {

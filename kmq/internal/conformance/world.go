@@ -95,6 +95,10 @@ func inFlight(n int) func(*kmq.Config) {
 	return func(c *kmq.Config) { c.MaxInFlight = n }
 }
 
+func inOrder(o kmq.Order) func(*kmq.Config) {
+	return func(c *kmq.Config) { c.Order = o }
+}
+
 func (w *world) withDead(c *kmq.Config) { c.DeadLetterTopic = w.dead }
 
 func (w *world) open(with ...func(*kmq.Config)) *kmq.Queue {

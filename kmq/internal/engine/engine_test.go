@@ -198,7 +198,7 @@ func TestADeadLetterTopicKeepsWhatTheQueueKeeps(t *testing.T) {
 			t.Errorf("%v: %s", err, out.String())
 		}
 		for key, want := range map[string]string{
-			"min.insync.replicas": "2", "retention.ms": "-1", "retention.bytes": "1000000000", "max.message.bytes": "5004096",
+			"min.insync.replicas": "2", "retention.ms": "-1", "retention.bytes": "-1", "max.message.bytes": "5008192",
 		} {
 			if v, err := TopicConfig(t.Context(), cl, "dead", key); err != nil || v == nil || *v != want {
 				t.Errorf("%s is %v, want %s: %v", key, v, want, err)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,7 +53,7 @@ func CheckTopics(ctx context.Context, cl *kgo.Client, cfg Config) (Topics, error
 	if cfg.DeadLetterTopic == "" {
 		return queue, nil
 	}
-	dead, err := EnsureTopic(ctx, cl, cfg.DeadLetterTopic, cfg.Topic, queue, nil)
+	dead, err := EnsureTopic(ctx, cl, cfg.DeadLetterTopic, cfg.Topic, queue, keptForever())
 	if err != nil {
 		return Topics{}, err
 	}
@@ -84,6 +86,13 @@ func warnCompacted(ctx context.Context, cl *kgo.Client, cfg Config) error {
 	return nil
 }
 
+// DeadLetterTopic is the name of a group's dead-letter topic unless it has another one.
+func DeadLetterTopic(topic, group string) string { return topic + "." + group + ".dead" }
+
+func keptForever() map[string]*string {
+	return map[string]*string{"retention.ms": new("-1"), "retention.bytes": new("-1")}
+}
+
 // Configs that a created topic copies. [Weaker] compares them: more is better, and -1 is the most.
 var inherited = []string{minInSync, "retention.ms", "retention.bytes", maxMessageBytes}
 
@@ -93,7 +102,7 @@ const (
 	cleanupPolicy   = "cleanup.policy"
 
 	// for a copy's extra headers
-	headerRoom = 4096
+	headerRoom = 8192
 )
 
 // EnsureTopic creates a missing topic like another one. It copies min.insync.replicas, retention
@@ -130,9 +139,17 @@ func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want To
 	case errors.Is(err, kerr.TopicAlreadyExists): // another queue created it
 		return awaitShape(ctx, cl, name, createdFor)
 	case err != nil:
-		return Topics{}, fmt.Errorf("kmq: create topic %s: %w", name, err)
+		return Topics{}, fmt.Errorf("kmq: create topic %s: %w; create it with kafka-topics.sh --create --topic %s --partitions %d --replication-factor %d%s",
+			name, err, name, want.Partitions, want.Replication, configFlags(all))
 	}
 	return awaitShape(ctx, cl, name, createdFor)
+}
+
+func configFlags(configs map[string]*string) (flags string) {
+	for _, key := range slices.Sorted(maps.Keys(configs)) {
+		flags += " --config " + key + "=" + *configs[key]
+	}
+	return flags
 }
 
 // createBeside gives partitions the same brokers and leaders as another topic's, so that one

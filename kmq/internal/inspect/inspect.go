@@ -6,6 +6,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,9 +59,10 @@ type Partition struct {
 
 // Result is the state of a group.
 type Result struct {
-	Topic, Engine string // Engine may be Unsaid
-	Partitions    []Partition
-	DeadLetters   int64 // -1: no topic is given
+	Topic, Engine   string // Engine may be Unsaid
+	Partitions      []Partition
+	DeadLetterTopic string
+	DeadLetters     int64 // -1: no topic is given, and the default is missing
 }
 
 // Group inspects a group. If cfg.Topic or kind is empty, it finds out the missing one and refuses
@@ -94,12 +96,14 @@ func Group(ctx context.Context, cfg engine.Config, kind string) (Result, error) 
 	if err := i.readUnsettled(ctx, kind != Plain); err != nil {
 		return Result{}, err
 	}
-	r := Result{Topic: i.cfg.Topic, Engine: kind, DeadLetters: unknown}
+	r := Result{Topic: i.cfg.Topic, Engine: kind}
+	r.DeadLetterTopic = cmp.Or(i.cfg.DeadLetterTopic, engine.DeadLetterTopic(i.cfg.Topic, i.cfg.Group))
 	for _, p := range i.parts {
 		r.Partitions = append(r.Partitions, *p)
 	}
-	if i.cfg.DeadLetterTopic != "" {
-		r.DeadLetters, err = i.size(ctx, i.cfg.DeadLetterTopic)
+	r.DeadLetters, err = i.size(ctx, r.DeadLetterTopic)
+	if i.cfg.DeadLetterTopic == "" && (errors.Is(err, lease.ErrConfig) || errors.Is(err, kerr.InvalidTopicException)) { // no topic of the default name
+		r.DeadLetters, err = unknown, nil
 	}
 	return r, err
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -12,13 +14,16 @@ import (
 // The headers of the queue's own, on the copies that it makes of a record. They are taken
 // off before the copy is handed out.
 const (
-	HeaderOrigin     = "kmq-origin"     // where the record was first: partition int32, offset int64, big endian
+	HeaderOrigin     = "kmq-origin"     // where the record was first, as in 3@17 for offset 17 of partition 3
 	HeaderDeliveries = "kmq-deliveries" // how often it was delivered so far, in decimal digits
 
 	// On dead letters, besides.
-	HeaderReason = "kmq-reason" // why it was given up
-	HeaderTopic  = "kmq-topic"  // the topic of the queue
-	HeaderGroup  = "kmq-group"  // the group that gave it up
+	HeaderReason    = "kmq-reason"    // why it was given up
+	HeaderTopic     = "kmq-topic"     // the topic of the queue
+	HeaderGroup     = "kmq-group"     // the group that gave it up
+	HeaderTimestamp = "kmq-timestamp" // the record's timestamp, by RFC 3339; the dead letter's own is the time of its writing
+	HeaderError     = "kmq-error"     // the last error of a handler, or another reason why the last attempt failed
+	HeaderAttempts  = "kmq-attempts"  // a line for each failed attempt: when, by RFC 3339, and why
 )
 
 const originBytes = 12
@@ -36,6 +41,18 @@ func ParseID(b []byte) (ID, bool) {
 	}
 	id := ID{Partition: int32(binary.BigEndian.Uint32(b)), Offset: int64(binary.BigEndian.Uint64(b[4:]))}
 	return id, id.Partition >= 0 && id.Offset >= 0
+}
+
+// parseOrigin reads what ID.String wrote, or else the twelve bytes of AppendID, which earlier versions wrote. Digits and
+// an @ as such bytes would be a partition above 700 million.
+func parseOrigin(b []byte) (ID, bool) {
+	partition, offset, _ := strings.Cut(string(b), "@")
+	p, errP := strconv.ParseInt(partition, 10, 32)
+	o, errO := strconv.ParseInt(offset, 10, 64)
+	if errP != nil || errO != nil || p < 0 || o < 0 {
+		return ParseID(b)
+	}
+	return ID{Partition: int32(p), Offset: o}, true
 }
 
 // FromRecord is the open lease of a record that was fetched, without a deadline. It takes
@@ -93,7 +110,7 @@ func provenance(headers []kgo.RecordHeader) (origin ID, deliveries int, copied b
 	for _, h := range headers {
 		switch h.Key {
 		case HeaderOrigin:
-			origin, hasOrigin = ParseID(h.Value)
+			origin, hasOrigin = parseOrigin(h.Value)
 		case HeaderDeliveries:
 			deliveries, hasDeliveries = parseDeliveries(h.Value)
 		case HeaderReason:
@@ -115,12 +132,12 @@ func parseDeliveries(b []byte) (int, bool) {
 func own(h kgo.RecordHeader) bool {
 	switch h.Key {
 	case HeaderOrigin:
-		_, ok := ParseID(h.Value)
+		_, ok := parseOrigin(h.Value)
 		return ok
 	case HeaderDeliveries:
 		_, ok := parseDeliveries(h.Value)
 		return ok
-	case HeaderReason, HeaderTopic, HeaderGroup:
+	case HeaderReason, HeaderTopic, HeaderGroup, HeaderTimestamp, HeaderError, HeaderAttempts:
 		return true
 	default:
 		return false
@@ -148,7 +165,7 @@ func Copy(r *kgo.Record, origin ID, topic string, deliveries int) *kgo.Record {
 	rest := plain(r.Headers)
 	headers := append(make([]kgo.RecordHeader, 0, len(rest)+5), rest...)
 	headers = append(headers,
-		kgo.RecordHeader{Key: HeaderOrigin, Value: AppendID(make([]byte, 0, originBytes), origin)},
+		kgo.RecordHeader{Key: HeaderOrigin, Value: []byte(origin.String())},
 		kgo.RecordHeader{Key: HeaderDeliveries, Value: strconv.AppendInt(nil, int64(deliveries), 10)},
 	)
 	return &kgo.Record{
@@ -161,16 +178,15 @@ func Copy(r *kgo.Record, origin ID, topic string, deliveries int) *kgo.Record {
 // MostReason is how many bytes of a reason are kept.
 const MostReason = 1024
 
-// brief is the beginning of a reason, in whole characters.
-func brief(reason string) string {
-	if len(reason) <= MostReason {
-		return reason
+// cut returns the beginning of a text, at most so many bytes in whole characters.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
 	}
-	end := MostReason
-	for end > 0 && !utf8.RuneStart(reason[end]) {
-		end--
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
 	}
-	return reason[:end]
+	return text[:most]
 }
 
 // Reason is why a dead letter was given up; empty if it is none.
@@ -184,15 +200,17 @@ func Reason(dead *kgo.Record) string {
 }
 
 // DeadLetter is the record to be produced for a dead-letter topic with so many partitions:
-// a [Copy] of r that says why, and whose it was.
+// a [Copy] of r that says why, and whose it was. Its timestamp is now, so that retention counts from its death.
 func DeadLetter(r *kgo.Record, origin ID, deliveries int, reason, group, to string, partitions int) *kgo.Record {
 	from := r.Topic
 	c := Copy(r, origin, to, deliveries)
 	c.Partition = r.Partition % int32(max(partitions, 1))
 	c.Headers = append(c.Headers,
-		kgo.RecordHeader{Key: HeaderReason, Value: []byte(brief(reason))},
+		kgo.RecordHeader{Key: HeaderReason, Value: []byte(cut(reason, MostReason))},
 		kgo.RecordHeader{Key: HeaderTopic, Value: []byte(from)},
 		kgo.RecordHeader{Key: HeaderGroup, Value: []byte(group)},
+		kgo.RecordHeader{Key: HeaderTimestamp, Value: []byte(instant(r.Timestamp))},
 	)
+	c.Timestamp = time.Now()
 	return c
 }

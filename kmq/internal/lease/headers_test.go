@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -57,7 +58,10 @@ func TestCopyOfCopies(t *testing.T) {
 }
 
 func TestDeadLetter(t *testing.T) {
-	r := &kgo.Record{Topic: "t", Partition: 7, Offset: 9, Headers: []kgo.RecordHeader{{Key: "own"}}}
+	r := &kgo.Record{
+		Topic: "t", Partition: 7, Offset: 9, Headers: []kgo.RecordHeader{{Key: "own"}},
+		Timestamp: time.Date(2026, 11, 29, 10, 0, 0, 5e8, time.UTC),
+	}
 	long := strings.Repeat("é", MostReason)
 	d := DeadLetter(r, ID{Partition: 7, Offset: 3}, 4, long, "g", "dead", 3)
 	if d.Topic != "dead" || d.Partition != 1 {
@@ -67,7 +71,8 @@ func TestDeadLetter(t *testing.T) {
 	for _, h := range d.Headers {
 		got[h.Key] = string(h.Value)
 	}
-	if got[HeaderTopic] != "t" || got[HeaderGroup] != "g" || got[HeaderDeliveries] != "4" || len(got) != 6 {
+	if got[HeaderTopic] != "t" || got[HeaderGroup] != "g" || got[HeaderDeliveries] != "4" || got[HeaderOrigin] != "7@3" ||
+		got[HeaderTimestamp] != "2026-11-29T10:00:00.500Z" || len(got) != 7 || time.Since(d.Timestamp) > time.Hour {
 		t.Errorf("headers %q", got)
 	}
 	if reason := got[HeaderReason]; len(reason) > MostReason || len(reason) < MostReason-4 || !utf8.ValidString(reason) {
@@ -79,6 +84,37 @@ func TestDeadLetter(t *testing.T) {
 	l := FromRecord(d)
 	if l.Attempt != 1 || l.Origin != (ID{Partition: 2, Offset: 50}) || len(l.Record.Headers) != 1 {
 		t.Errorf("moved back: attempt %d of %v, headers %v", l.Attempt, l.Origin, l.Record.Headers)
+	}
+}
+
+// Copies of earlier versions have the origin in 12 bytes.
+func TestOriginOfAnEarlierVersion(t *testing.T) {
+	want := ID{Partition: 3, Offset: 17}
+	for _, origin := range [][]byte{AppendID(nil, want), []byte("3@17")} {
+		l := FromRecord(&kgo.Record{Offset: 50, Headers: []kgo.RecordHeader{{Key: HeaderOrigin, Value: origin}, {Key: HeaderDeliveries, Value: []byte("2")}}})
+		if l.Origin != want || l.Attempt != 3 || len(l.Record.Headers) != 0 {
+			t.Errorf("%q: attempt %d of %v, headers %v", origin, l.Attempt, l.Origin, l.Record.Headers)
+		}
+	}
+}
+
+// A dead letter has the newest error whole, and a line for each of the newest attempts.
+func TestHistoryOfADeadLetter(t *testing.T) {
+	at := time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)
+	l := FromRecord(&kgo.Record{})
+	for i := range 20 {
+		l.Failed(fmt.Sprintf("error %d\nof line 2", i), at.Add(time.Duration(i)*time.Second))
+		l = l.Again()
+	}
+	l.Failed(strings.Repeat("x", 5000), at.Add(time.Minute))
+	got := make(map[string]string)
+	for _, h := range l.DeadLetter(21, "hopeless", "g", "dead", 1).Headers {
+		got[h.Key] = string(h.Value)
+	}
+	lines := strings.Split(got[HeaderAttempts], "\n")
+	if len(got[HeaderError]) != mostError || len(lines) != mostFailures || lines[0] != "2026-11-29T10:00:05.000Z error 5" ||
+		lines[15] != "2026-11-29T10:01:00.000Z "+strings.Repeat("x", mostEarlier) {
+		t.Errorf("an error of %d bytes and %q", len(got[HeaderError]), lines)
 	}
 }
 

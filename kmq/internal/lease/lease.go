@@ -1,7 +1,7 @@
 // Package lease keeps a delivered record that is not settled: its identity, its deadline
 // and its end.
 //
-// Files to know: lease.go, set.go, deadline.go, headers.go.
+// Files to know: lease.go, set.go, deadline.go, headers.go, history.go.
 package lease
 
 import (
@@ -75,7 +75,8 @@ type Lease struct {
 	headers    []kgo.RecordHeader
 	topic      string
 	context    context.Context // for the hooks of the client
-	timestamp  int64           // ms since 1970, as Kafka has it
+	failures   atomic.Pointer[[]failure]
+	timestamp  int64 // ms since 1970, as Kafka has it
 }
 
 // keep notes what Original says.
@@ -104,6 +105,7 @@ func (l *Lease) Again() *Lease {
 		Private: l.Private,
 	}
 	next.keep(next.Record)
+	next.failures.Store(l.failures.Load())
 	return next
 }
 

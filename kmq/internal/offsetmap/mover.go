@@ -119,7 +119,7 @@ func (e *Engine) moveLarge(ctx context.Context) {
 func (e *Engine) copyOf(m *move) *kgo.Record {
 	l, deliveries := m.lease, m.lease.Attempt-1
 	if m.dead {
-		return lease.DeadLetter(l.Original(), l.Origin, deliveries, m.reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.deadPartitions)
+		return l.DeadLetter(deliveries, m.reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.deadPartitions)
 	}
 	return lease.Copy(l.Original(), l.Origin, e.cfg.Topic, deliveries)
 }

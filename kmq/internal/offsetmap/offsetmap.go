@@ -253,6 +253,7 @@ func (e *Engine) expired(l *lease.Lease) {
 		e.overdue(s, l)
 		return
 	}
+	l.Failed("the lock expired", time.Now())
 	next := l.Again()
 	e.set.Add(next, time.Time{})
 	e.again(s, next, l.Deadline())

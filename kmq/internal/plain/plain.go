@@ -164,7 +164,7 @@ func (e *Engine) claim(ctx context.Context, l *lease.Lease) (over chan struct{},
 }
 
 func (e *Engine) copy(ctx context.Context, l *lease.Lease, reason string) error {
-	dead := lease.DeadLetter(l.Original(), l.Origin, l.Attempt, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.topics.DeadLetterPartitions)
+	dead := l.DeadLetter(l.Attempt, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.topics.DeadLetterPartitions)
 	step.At(step.BeforeCopy)
 	if err := e.copies.Bury(ctx, dead); err != nil {
 		return fmt.Errorf("kmq: copy to the dead-letter topic %s: %w", e.cfg.DeadLetterTopic, err)

@@ -75,7 +75,7 @@ func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) erro
 	}
 	if e.group.deadLetterPartitions > 0 {
 		step.At(step.BeforeCopy)
-		dead := lease.DeadLetter(l.Original(), l.Origin, l.Attempt, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.group.deadLetterPartitions)
+		dead := l.DeadLetter(l.Attempt, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.group.deadLetterPartitions)
 		if err := e.copier.Bury(ctx, dead); err != nil {
 			_ = e.set.Settle(kept, lease.Released)
 			e.member.settle(kept, kgo.AckRelease)
@@ -162,7 +162,7 @@ func (e *Engine) instead(l *lease.Lease, count, before int) *copied {
 	switch {
 	case e.cfg.MaxDeliveries > 0 && l.Attempt > e.cfg.MaxDeliveries && before > 0:
 		reason := fmt.Sprintf("delivered %d times", done)
-		to := lease.DeadLetter(l.Record, l.Origin, done, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.group.deadLetterPartitions)
+		to := l.DeadLetter(done, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.group.deadLetterPartitions)
 		return &copied{l: l, to: to, as: kgo.AckReject, orElse: tail}
 	default:
 		return tail

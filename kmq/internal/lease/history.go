@@ -1,0 +1,65 @@
+package lease
+
+import (
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// failure is an attempt that this process saw fail.
+type failure struct {
+	at   int64 // ms since 1970
+	text string
+}
+
+const (
+	mostFailures = 16   // kept of a record, the newest
+	mostError    = 2048 // bytes of the newest text
+	mostEarlier  = 120  // bytes of each earlier one
+)
+
+// Failed notes why an attempt failed and when. The next attempts' leases and the dead letter have the notes.
+func (l *Lease) Failed(text string, at time.Time) {
+	for {
+		before := l.failures.Load()
+		var after []failure
+		if before != nil {
+			after = append(after, (*before)[max(0, len(*before)-mostFailures+1):]...)
+		}
+		if n := len(after); n > 0 {
+			after[n-1].text = cut(after[n-1].text, mostEarlier)
+		}
+		after = append(after, failure{at.UnixMilli(), cut(text, mostError)})
+		if l.failures.CompareAndSwap(before, &after) {
+			return
+		}
+	}
+}
+
+// history returns the headers of a dead letter that say how the attempts failed; nil if this process saw none fail.
+func (l *Lease) history() []kgo.RecordHeader {
+	failures := l.failures.Load()
+	if failures == nil {
+		return nil
+	}
+	var lines strings.Builder
+	for _, f := range *failures {
+		line, _, _ := strings.Cut(f.text, "\n")
+		lines.WriteString(instant(time.UnixMilli(f.at)) + " " + cut(line, mostEarlier) + "\n")
+	}
+	return []kgo.RecordHeader{
+		{Key: HeaderError, Value: []byte((*failures)[len(*failures)-1].text)},
+		{Key: HeaderAttempts, Value: []byte(strings.TrimSuffix(lines.String(), "\n"))},
+	}
+}
+
+// instant is a time in a header: RFC 3339 in UTC, with milliseconds.
+func instant(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
+
+// DeadLetter is [DeadLetter] of the record as it was fetched, with the notes of [Lease.Failed].
+func (l *Lease) DeadLetter(deliveries int, reason, group, to string, partitions int) *kgo.Record {
+	dead := DeadLetter(l.Original(), l.Origin, deliveries, reason, group, to, partitions)
+	dead.Headers = append(dead.Headers, l.history()...)
+	return dead
+}
