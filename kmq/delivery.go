@@ -53,10 +53,10 @@ func (d Delivery) Deadline() time.Time { return d.lease.Deadline() }
 // [ErrExpired], [ErrLost], [ErrClosed] or ctx's. After any of these except ErrSettled, the record
 // will be delivered again.
 func (d Delivery) Ack(ctx context.Context) error {
-	if !d.queue.enter() {
+	if !d.queue.calls.enter() {
 		return d.refused()
 	}
-	defer d.queue.leave()
+	defer d.queue.calls.leave()
 	return d.queue.engine.Ack(ctx, d.lease)
 }
 
@@ -67,10 +67,10 @@ func (d Delivery) Nack(ctx context.Context, delay time.Duration) error {
 	switch {
 	case delay < 0 || delay > MaxDelay:
 		return fmt.Errorf("%w: Nack has a delay of %v: it must be from 0 to %v", ErrConfig, delay, MaxDelay)
-	case !d.queue.enter():
+	case !d.queue.calls.enter():
 		return d.refused()
 	}
-	defer d.queue.leave()
+	defer d.queue.calls.leave()
 	return d.queue.engine.Nack(ctx, d.lease, delay)
 }
 
@@ -81,10 +81,10 @@ func (d Delivery) unhand(ctx context.Context) error {
 	switch {
 	case !can:
 		return d.Nack(ctx, 0)
-	case !d.queue.enter():
+	case !d.queue.calls.enter():
 		return d.refused()
 	}
-	defer d.queue.leave()
+	defer d.queue.calls.leave()
 	return e.Unhand(ctx, d.lease)
 }
 
@@ -93,21 +93,16 @@ func (d Delivery) ended() bool {
 	return d.lease.Err() != nil || !deadline.IsZero() && !deadline.After(time.Now())
 }
 
-func (d Delivery) ranOut() bool {
-	err := d.lease.Err()
-	return errors.Is(err, ErrExpired) || err == nil && d.ended()
-}
-
 // Extend sets the lock to expire dur from now. dur is above 0 and at most [MaxDelay]. The errors
 // are those of Nack.
 func (d Delivery) Extend(ctx context.Context, dur time.Duration) error {
 	switch {
 	case dur <= 0 || dur > MaxDelay:
 		return fmt.Errorf("%w: Extend is asked for %v: it must be above 0 and at most %v", ErrConfig, dur, MaxDelay)
-	case !d.queue.enter():
+	case !d.queue.calls.enter():
 		return d.refused()
 	}
-	defer d.queue.leave()
+	defer d.queue.calls.leave()
 	return d.queue.engine.Extend(ctx, d.lease, dur)
 }
 
@@ -115,10 +110,10 @@ func (d Delivery) Extend(ctx context.Context, dur time.Duration) error {
 // first 1,024 bytes of reason in a header. The errors are those of Nack, or the cluster's permanent refusal of the dead letter, such as a missing permission. After a refusal the
 // delivery is settled and the record will be delivered again; with Plain, the delivery stays open.
 func (d Delivery) Reject(ctx context.Context, reason string) error {
-	if !d.queue.enter() {
+	if !d.queue.calls.enter() {
 		return d.refused()
 	}
-	defer d.queue.leave()
+	defer d.queue.calls.leave()
 	return d.queue.engine.Reject(ctx, d.lease, reason)
 }
 

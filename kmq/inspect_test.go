@@ -383,7 +383,7 @@ func TestInspectWhatIsDrained(t *testing.T) {
 						i.do(d.Ack(t.Context()))
 					}
 				}
-				i.do(q.Drain(t.Context()))
+				i.do(q.Flush(t.Context()))
 				i.do(q.Close(t.Context()))
 				cfg.Topic = ""
 				want := kmq.PartitionInspection{Committed: 10, End: 10}

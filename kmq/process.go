@@ -18,16 +18,13 @@ type attempt struct {
 }
 
 // process loops only if the engine cannot release a record.
-func (r *run) process(a *attempt) {
+func (w *worker) process(a *attempt) {
+	r := w.run
 	for again := a.err == nil || r.failed(a); again; again = r.failed(a) {
-		if r.handling.Err() != nil {
-			r.giveBack(a.Delivery)
+		if a.ended() || r.q.calls.isClosed() {
 			return
 		}
-		if a.ended() || r.q.closed.Load() {
-			return
-		}
-		if a.err = r.call(a); a.err == nil {
+		if a.err = w.call(a); a.err == nil {
 			r.settle(a.Delivery, a.Ack)
 			return
 		}
@@ -61,7 +58,7 @@ func (r *run) failed(a *attempt) (again bool) {
 	case r.q.most > 0 && attempts >= r.q.most:
 		r.reject(d, fmt.Sprintf("delivered %d times", attempts))
 		return false
-	case !pause(r.handling, delay):
+	case !pause(r.taking, delay):
 		return false
 	}
 	a.Record = d.lease.Original()
@@ -70,8 +67,8 @@ func (r *run) failed(a *attempt) (again bool) {
 }
 
 // call returns a panic as an error. With Crash it also ends the run, and end repeats the panic.
-func (r *run) call(a *attempt) (err error) {
-	returned := false
+func (w *worker) call(a *attempt) (err error) {
+	r, returned := w.run, false
 	defer func() {
 		if returned {
 			return
@@ -91,7 +88,7 @@ func (r *run) call(a *attempt) (err error) {
 		r.mu.Unlock()
 		r.halt(p)
 	}()
-	err = r.handle(r.handling, a.Delivery)
+	err = r.handle(w.ctx, a.Delivery)
 	returned = true
 	return err
 }
@@ -118,8 +115,8 @@ func (r *run) reject(d Delivery, reason string) {
 }
 
 func (r *run) rejectLater(d Delivery, reason string) {
-	for try := 1; pause(r.handling, r.q.backoff.after(try)) && !d.ended() && !r.q.closed.Load(); try++ {
-		err := d.Reject(r.handling, reason)
+	for try := 1; pause(r.taking, r.q.backoff.after(try)) && !d.ended() && !r.q.calls.isClosed(); try++ {
+		err := d.Reject(r.taking, reason)
 		if !uncopied(err) {
 			return
 		}
@@ -153,7 +150,7 @@ func (r *run) nackOnceThereIsRoom(ctx context.Context, d Delivery, delay time.Du
 		if err := d.Nack(ctx, delay); !errors.Is(err, ErrDelayed) {
 			return err
 		}
-		if !pause(r.handling, retryDelayed) {
+		if !pause(r.taking, retryDelayed) {
 			return d.Nack(ctx, 0)
 		}
 	}
@@ -172,29 +169,26 @@ func (r *run) released(d Delivery, how func(context.Context) error) (can bool) {
 	return can
 }
 
-// settle calls how, which may take settleGrace after the run has ended. An unexpected error ends
-// the run.
+// settle calls how, which may take as long as the run lasts. An unexpected error ends the run.
 func (r *run) settle(d Delivery, how func(context.Context) error) {
-	ctx := r.settling
-	if r.handling.Err() != nil {
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleGrace)
-		defer cancel()
-		ctx = late
-	}
-	err := how(ctx)
+	err := how(r.settling)
 	switch {
 	case err == nil || errors.Is(err, ErrSettled):
 	case errors.Is(err, ErrExpired) || errors.Is(err, ErrLost) || errors.Is(err, ErrClosed):
 		r.q.log.Info("kmq: a handler was too late", "partition", d.lease.At.Partition, "offset", d.lease.At.Offset, "attempt", d.Attempt(), "error", err)
 	default:
-		err = fmt.Errorf("kmq: settle the record at offset %d of partition %d: %w", d.lease.At.Offset, d.lease.At.Partition, err)
-		r.mu.Lock()
-		if r.err == nil {
-			r.err = err
-		}
-		r.mu.Unlock()
-		r.halt(err)
+		r.fail(fmt.Errorf("kmq: settle the record at offset %d of partition %d: %w", d.lease.At.Offset, d.lease.At.Partition, err))
 	}
+}
+
+// fail ends the run with an error.
+func (r *run) fail(err error) {
+	r.mu.Lock()
+	if r.err == nil {
+		r.err = err
+	}
+	r.mu.Unlock()
+	r.halt(err)
 }
 
 // fullJitter returns a random delay below d, so that what failed together is not tried again together.

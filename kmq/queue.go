@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
@@ -28,15 +27,12 @@ type Queue struct {
 	backoff Backoff
 	jitter  func(time.Duration) time.Duration
 	log     *slog.Logger
-	handed  handed
 
-	// stopping is done when Receive may deliver nothing more.
+	// stopping is done when nothing more may be delivered.
 	stopping context.Context
 	stop     context.CancelFunc
-	closed   atomic.Bool
-	settling atomic.Int64 // running calls that settle or flush
-
-	receiving sync.RWMutex // Receive holds it for reading
+	calls    calls        // that settle or flush
+	taking   sync.RWMutex // take holds it for reading
 
 	closing  sync.Once
 	closeErr error
@@ -111,34 +107,29 @@ func newQueue(e engine.Engine, cfg *Config) *Queue {
 }
 
 // Receive waits for at least one record or for the end of ctx, and returns at most max records. It
-// acknowledges nothing. It returns ctx's error if ctx ends first, and [ErrClosed] after Close or
-// Drain. Any other error is permanent, such as a missing permission: the queue delivers nothing
-// more.
+// acknowledges nothing. It returns ctx's error if ctx ends first, and [ErrClosed] after Close. Any other
+// error is permanent, such as a missing permission: the queue delivers nothing more.
 func (q *Queue) Receive(ctx context.Context, max int) ([]Delivery, error) {
 	if max < 1 {
 		return nil, fmt.Errorf("%w: Receive is asked for %d records: ask for at least 1", ErrConfig, max)
 	}
-	q.receiving.RLock()
-	defer q.receiving.RUnlock()
-	if q.stopping.Err() != nil {
-		return nil, ErrClosed
+	for {
+		leases, err := q.take(ctx, max)
+		if err != nil {
+			return nil, err
+		}
+		if leases, err = q.engine.Lend(ctx, leases, nil); err != nil {
+			return nil, err
+		}
+		if len(leases) == 0 {
+			continue
+		}
+		out := make([]Delivery, len(leases))
+		for i, l := range leases {
+			out[i] = Delivery{Record: l.Record, lease: l, queue: q}
+		}
+		return out, nil
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	leases, err := q.ready(max)
-	if len(leases) == 0 && err == nil {
-		leases, err = q.wait(ctx, max)
-	}
-	if err != nil {
-		return nil, err
-	}
-	q.handed.add(leases)
-	out := make([]Delivery, len(leases))
-	for i, l := range leases {
-		out[i] = Delivery{Record: l.Record, lease: l, queue: q}
-	}
-	return out, nil
 }
 
 // over is a context that has ended: with it, an engine returns ready records without waiting.
@@ -148,19 +139,24 @@ var over = func() context.Context {
 	return ctx
 }()
 
-func (q *Queue) ready(max int) ([]*lease.Lease, error) {
-	leases, err := q.engine.Receive(over, max)
-	if errors.Is(err, context.Canceled) {
-		return nil, nil
+// take waits for at least one record that is neither locked nor counted yet.
+func (q *Queue) take(ctx context.Context, max int) ([]*lease.Lease, error) {
+	q.taking.RLock()
+	defer q.taking.RUnlock()
+	if q.stopping.Err() != nil {
+		return nil, ErrClosed
 	}
-	return leases, err
-}
-
-func (q *Queue) wait(ctx context.Context, max int) ([]*lease.Lease, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	leases, err := q.engine.Take(over, max)
+	if !errors.Is(err, context.Canceled) {
+		return leases, err
+	}
 	until, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(q.stopping, cancel)()
-	leases, err := q.engine.Receive(until, max)
+	leases, err = q.engine.Take(until, max)
 	switch {
 	case err == nil:
 		return leases, nil
@@ -177,73 +173,29 @@ func (q *Queue) wait(ctx context.Context, max int) ([]*lease.Lease, error) {
 // returned ErrLost. The records of these acknowledgements may be delivered again. Brokers answer
 // for a whole partition, so they may have refused a release or a renewal instead.
 func (q *Queue) Flush(ctx context.Context) error {
-	if !q.enter() {
+	if !q.calls.enter() {
 		return ErrClosed
 	}
-	defer q.leave()
+	defer q.calls.leave()
 	return q.engine.Flush(ctx)
-}
-
-// If enter returns true, Close waits for leave; it returns false if the queue is closed.
-func (q *Queue) enter() bool {
-	q.settling.Add(1)
-	if q.closed.Load() {
-		q.leave()
-		return false
-	}
-	return true
-}
-
-func (q *Queue) leave() { q.settling.Add(-1) }
-
-func (q *Queue) settled(ctx context.Context) error {
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
-	for q.settling.Load() > 0 {
-		select {
-		case <-look.C:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
-}
-
-// Drain delivers nothing more. It waits until every received record is settled, expired or lost,
-// and for running calls that settle; then it flushes. If ctx ends first, it returns ctx's error and
-// may be called again. A drained queue can only be closed.
-func (q *Queue) Drain(ctx context.Context) error {
-	if q.closed.Load() {
-		return ErrClosed
-	}
-	q.hush()
-	err := q.handed.wait(ctx, &q.closed)
-	if err == nil { // the call that settled the last record may still run
-		err = q.settled(ctx)
-	}
-	if err != nil {
-		return fmt.Errorf("kmq: drain: %w", err)
-	}
-	return q.Flush(ctx)
-}
-
-func (q *Queue) hush() {
-	q.stop()
-	q.receiving.Lock()
-	defer q.receiving.Unlock()
 }
 
 // Close waits for running calls that settle, gives back unsettled records, flushes, and leaves the
 // group. A delivery that Close gave back then returns [ErrClosed]. ctx bounds the waiting and the
 // flushing; calls that still run when it ends may fail. Afterwards nothing of the queue runs, even
-// with an error. With [Share] it returns [ErrLost] if brokers refused or did not answer
-// acknowledgements and no [Queue.Flush] reported that; their records may be delivered again. A
-// second Close returns the same error.
+// with an error, except handlers that ignore their contexts. With [Share] it returns [ErrLost] if brokers
+// refused or did not answer acknowledgements and no [Queue.Flush] reported that; their records may be
+// delivered again. A second Close returns the same error. In a handler, Close returns ErrClosed and does
+// nothing: end the context of Run instead.
 func (q *Queue) Close(ctx context.Context) error {
+	if ctx.Value(handlerOf{q}) != nil {
+		return fmt.Errorf("%w only by others than its handlers: end the context of Run", ErrClosed)
+	}
 	q.closing.Do(func() {
-		q.hush()
-		q.closed.Store(true)
-		q.closeErr = errors.Join(q.settled(ctx), q.engine.Close(ctx))
+		q.stop()
+		q.taking.Lock() // running takes end
+		q.taking.Unlock()
+		q.closeErr = errors.Join(q.calls.close(ctx), q.engine.Close(ctx))
 		if q.closeErr != nil {
 			q.log.Info("kmq: queue closed", "error", q.closeErr)
 			return

@@ -1,13 +1,17 @@
 package kmq
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"sync"
 	"time"
 
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
 // Handler processes one record. Nil acknowledges it, [Reject] gives it up, and any other error
@@ -30,8 +34,17 @@ const (
 
 // RunConfig says how [Queue.Run] calls the handler. In each field, zero means the default.
 type RunConfig struct {
-	Workers int     // running handlers at most; the default is 16, the range 1 to [MaxWorkers]
-	OnPanic OnPanic // the default is FailAttempt
+	// Workers is the largest number of running handlers. The default is 16; the range is 1 to [MaxWorkers].
+	Workers int
+	// Timeout is how long a handler may work on a record. Run renews the lock for so long; then the handler's context
+	// ends with the cause [ErrExpired], and the attempt has failed. The default is 5 min; the range is 1 ms to 12 h. A
+	// handler may extend its lock beyond Timeout itself.
+	Timeout time.Duration
+	// Shutdown is how long running handlers may go on after the context of Run has ended. The default is 20 s; the
+	// range is 1 ns to 12 h.
+	Shutdown time.Duration
+	// OnPanic says what a panic of a handler does. The default is FailAttempt.
+	OnPanic OnPanic
 }
 
 // OnPanic says what a panic of a handler does.
@@ -59,24 +72,24 @@ func (p *HandlerPanic) Error() string {
 	return fmt.Sprintf("kmq: a handler panicked: %v\n%s", p.Value, p.Stack)
 }
 
-const settleGrace = 30 * time.Second
+// abandonAfter is how long Run waits for handlers whose contexts have ended.
+const abandonAfter = 5 * time.Second
 
-// Run delivers records to a number of workers until ctx ends or the queue is closed or
-// drained. It then waits for running handlers and gives back records that no handler began. It
-// returns nil if the queue is closed or drained, ctx's error if ctx ended, and otherwise the error
-// that stopped it.
+// Run calls the handler with records until ctx ends or the queue is closed. It returns nil if all handlers have ended
+// then, and otherwise the error that stopped it.
 //
-// The handlers' contexts end with ctx. A record whose handler then fails, except with a [Reject],
-// is given back like one that no handler began. It is delivered again at once; with Markers and
-// OffsetMap the ended delivery does not count. Run writes the results of handlers for at most 30 s
-// after ctx has ended. A result that is not written by then causes a redelivery, and Run returns an
-// error. [Queue.Drain] ends a Run gently: it processes the received records, and the handlers'
-// contexts do not end.
+// When ctx ends, nothing more is taken, and records that no handler began are given back. Running handlers may go on for
+// RunConfig.Shutdown; then their contexts end with the cause [ErrClosed]. A record whose handler then fails, except with a
+// [Reject], is given back like one that no handler began: it is delivered again at once, and with Markers and OffsetMap the
+// delivery does not count. Run returns at most 5 s later, with an error if handlers still run; these records are delivered
+// again.
 //
-// A worker has one record at a time. Run receives no more records than it has idle workers, except
-// with an [Order]. Records that wait for their turn count against MaxInFlight: at the bound Run
-// receives nothing. Run renews their locks. If a lock still expires, the record is not handled and
-// is delivered again.
+// A handler's context also ends if its lock has expired ([ErrExpired]), if another member has the partition
+// ([ErrLost]), or if the queue is closed ([ErrClosed]): context.Cause returns which. If partitions are revoked, their
+// handlers may go on for 10 s before that.
+//
+// A worker has one record at a time. Run takes no more records than it has idle workers, except with an [Order]: records
+// that wait for their turn count against MaxInFlight. They are neither locked nor counted before their handler begins.
 //
 // After [ErrDelayed] a worker keeps the failed record and tries to release it every 50 ms. It stops
 // when the lock expires or the Run ends.
@@ -87,8 +100,7 @@ func (q *Queue) Run(ctx context.Context, handle Handler, cfg RunConfig) error {
 		return err
 	}
 	r := newRun(ctx, q, handle, cfg)
-	err := r.dispatch(ctx)
-	return r.end(ctx, err)
+	return r.end(r.dispatch())
 }
 
 func (c *RunConfig) resolve(handle Handler) error {
@@ -97,6 +109,8 @@ func (c *RunConfig) resolve(handle Handler) error {
 		m.add("Run has no handler")
 	}
 	m.count("Workers", &c.Workers, defaultWorkers, 1, MaxWorkers)
+	m.between("Timeout", &c.Timeout, 5*time.Minute, time.Millisecond, MaxDelay)
+	m.between("Shutdown", &c.Shutdown, 20*time.Second, 1, MaxDelay)
 	switch c.OnPanic {
 	case "":
 		c.OnPanic = FailAttempt
@@ -107,80 +121,91 @@ func (c *RunConfig) resolve(handle Handler) error {
 	return m.err()
 }
 
+// handlerOf is the key of a value that marks the context of a queue's handlers.
+type handlerOf struct{ *Queue }
+
 type run struct {
 	q      *Queue
 	handle Handler
 	cfg    RunConfig
-	order  Order
 	seed   maphash.Seed
 
+	all     []*worker
 	idle    chan struct{} // a token for each worker without a record
 	work    chan job
 	workers sync.WaitGroup
 
-	handling context.Context
+	taking   context.Context // ends when the run's context or handling does
+	handling context.Context // of the handlers
 	halt     context.CancelCauseFunc
-	settling context.Context // ends settleGrace after handling
+	settling context.Context // ends when Run returns
 	release  context.CancelFunc
-
-	keeping sync.WaitGroup
-	kept    context.CancelFunc
 
 	rejecting sync.WaitGroup
 
 	mu        sync.Mutex
 	lines     map[uint64]*line // lines whose first record has a worker
+	stopped   bool             // no further handler begins
 	complaint *engine.Complaint
 	err       error
 	panic     *HandlerPanic
 }
 
 type job struct {
-	Delivery
-	line *line // behind this delivery; or nil
+	lease *lease.Lease
+	lent  bool
+	line  *line // behind this record; or nil
 }
 
 type line struct {
 	name    uint64
-	ahead   Delivery
-	waiting []*waiter
+	waiting []*lease.Lease
 }
 
 func newRun(ctx context.Context, q *Queue, handle Handler, cfg RunConfig) *run {
 	r := &run{
-		q: q, handle: handle, cfg: cfg, order: q.order, seed: maphash.MakeSeed(),
+		q: q, handle: handle, cfg: cfg, seed: maphash.MakeSeed(),
 		idle: make(chan struct{}, cfg.Workers), work: make(chan job, cfg.Workers),
 		lines: make(map[uint64]*line), complaint: engine.NewComplaint(q.log),
 	}
-	r.handling, r.halt = context.WithCancelCause(ctx)
-	r.settling, r.release = context.WithCancel(context.WithoutCancel(ctx))
-	context.AfterFunc(r.handling, func() { time.AfterFunc(settleGrace, r.release) })
+	of := context.WithValue(context.WithoutCancel(ctx), handlerOf{q}, true)
+	r.handling, r.halt = context.WithCancelCause(of)
+	r.settling, r.release = context.WithCancel(of)
+	taking, cancel := context.WithCancel(ctx)
+	r.taking = taking
+	context.AfterFunc(r.handling, cancel)
 	for range cfg.Workers {
+		w := &worker{run: r}
+		r.all = append(r.all, w)
 		r.idle <- struct{}{}
-		r.workers.Go(r.worker)
+		r.workers.Go(w.work)
 	}
-	r.keep()
+	go r.keep()
 	return r
 }
 
-func (r *run) dispatch(ctx context.Context) error {
+func (r *run) dispatch() error {
 	for {
 		select {
 		case <-r.idle:
-		case <-r.handling.Done():
-			return r.handling.Err()
+		case <-r.taking.Done():
+			return nil
 		}
 		free := 1 + r.moreIdle()
-		ds, err := r.q.Receive(r.handling, free)
-		for _, d := range ds {
-			if r.start(d) {
-				free--
-			}
+		leases, err := r.q.take(r.taking, free)
+		if err == nil {
+			var begun int
+			begun, err = r.begin(leases)
+			free -= begun
 		}
 		for range free {
 			r.idle <- struct{}{}
 		}
-		if err != nil {
+		switch {
+		case err == nil:
+		case r.taking.Err() != nil || errors.Is(err, ErrClosed):
+			return nil
+		default:
 			return err
 		}
 	}
@@ -200,110 +225,112 @@ func (r *run) moreIdle() (n int) {
 	return n
 }
 
-// start gives the delivery to a worker and returns true, or adds it to its line and returns false.
-func (r *run) start(d Delivery) bool {
-	l, ahead := r.join(d)
-	if ahead {
-		r.work <- job{Delivery: d, line: l} // never blocks: a worker's token was taken for it
+// begin lends the records that need not wait in a line, and gives them to workers. It returns how many these are.
+func (r *run) begin(leases []*lease.Lease) (begun int, err error) {
+	var jobs []job
+	var ahead []*lease.Lease
+	for _, l := range leases {
+		if ln, first := r.join(l); first {
+			jobs, ahead = append(jobs, job{lease: l, line: ln}), append(ahead, l)
+		}
 	}
-	return ahead
+	if len(ahead) == 0 {
+		return 0, nil
+	}
+	lent, err := r.q.engine.Lend(r.taking, ahead, r)
+	if err != nil {
+		return 0, err
+	}
+	for _, j := range jobs {
+		j.lent = len(lent) == len(jobs) || slices.Contains(lent, j.lease)
+		r.work <- j // never blocks: a worker's token was taken for it
+	}
+	return len(jobs), nil
 }
 
 // join runs before the handler, which may change the record's key and partition.
-func (r *run) join(d Delivery) (l *line, ahead bool) {
-	name, ordered := r.line(d)
+func (r *run) join(l *lease.Lease) (ln *line, ahead bool) {
+	name, ordered := r.lineOf(l)
 	if !ordered {
 		return nil, true
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if l = r.lines[name]; l != nil {
-		l.waiting = append(l.waiting, &waiter{Delivery: d})
-		return l, false
+	if ln = r.lines[name]; ln != nil {
+		ln.waiting = append(ln.waiting, l)
+		return ln, false
 	}
-	l = &line{name: name, ahead: d}
-	r.lines[name] = l
-	return l, true
+	ln = &line{name: name}
+	r.lines[name] = ln
+	return ln, true
 }
 
-// line returns the name of a delivery's line. Keys with the same hash share a line.
-func (r *run) line(d Delivery) (uint64, bool) {
+// lineOf returns the name of a record's line. Keys with the same hash share a line.
+func (r *run) lineOf(l *lease.Lease) (name uint64, ordered bool) {
 	switch {
-	case r.order == ByPartition:
-		return uint64(d.lease.At.Partition), true
-	case r.order == ByKey && d.Record.Key != nil:
-		return maphash.Bytes(r.seed, d.Record.Key), true
+	case r.q.order == ByPartition:
+		return uint64(l.At.Partition), true
+	case r.q.order == ByKey && l.Record.Key != nil:
+		return maphash.Bytes(r.seed, l.Record.Key), true
 	}
 	return 0, false
 }
 
+// next returns the record behind one that has ended. Its line ends if there is none, or if the run is stopped.
 func (r *run) next(j job) (job, bool) {
 	if j.line == nil {
 		return job{}, false
 	}
-	w := r.pop(j.line)
-	if w == nil {
-		return job{}, false
-	}
-	if w.renewing != nil {
-		<-w.renewing // the handler must not use the lock during the renewal
-	}
-	return job{Delivery: w.Delivery, line: j.line}, true
-}
-
-func (r *run) pop(l *line) *waiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(l.waiting) == 0 {
-		delete(r.lines, l.name)
-		return nil
+	if len(j.line.waiting) == 0 || r.stopped {
+		delete(r.lines, j.line.name)
+		return job{}, false
 	}
-	next := l.waiting[0]
-	next.begun, l.ahead = true, next.Delivery
-	l.waiting[0] = nil
-	l.waiting = l.waiting[1:]
-	return next
+	j.lease, j.lent = j.line.waiting[0], false
+	j.line.waiting[0] = nil
+	j.line.waiting = j.line.waiting[1:]
+	return j, true
 }
 
-func (r *run) worker() {
-	for j := range r.work {
-		r.processLine(j, &attempt{Delivery: j.Delivery})
+// stop gives back the records that no handler began.
+func (r *run) stop() {
+	r.mu.Lock()
+	r.stopped = true
+	var waiting []*lease.Lease
+	for _, ln := range r.lines {
+		waiting = append(waiting, ln.waiting...)
+		ln.waiting = nil
 	}
-}
-
-// processLine processes a record and those behind it in its line. A handler that calls runtime.Goexit ends the
-// goroutine; then another one goes on.
-func (r *run) processLine(j job, a *attempt) {
-	defer func() {
-		if a.exited {
-			a.exited = false
-			r.workers.Go(func() {
-				r.processLine(j, a)
-				r.worker()
-			})
-		}
-	}()
+	r.mu.Unlock()
 	for more := true; more; {
-		r.process(a)
-		if j, more = r.next(j); more {
-			*a = attempt{Delivery: j.Delivery}
+		select {
+		case j := <-r.work:
+			if j.lent {
+				r.giveBack(Delivery{Record: j.lease.Record, lease: j.lease, queue: r.q})
+			} else {
+				waiting = append(waiting, j.lease)
+			}
+		default:
+			more = false
 		}
 	}
-	r.idle <- struct{}{}
+	close(r.work)
+	slices.SortFunc(waiting, func(a, b *lease.Lease) int {
+		return cmp.Or(cmp.Compare(a.At.Partition, b.At.Partition), cmp.Compare(a.At.Offset, b.At.Offset))
+	})
+	r.q.engine.Return(waiting)
 }
 
-// end waits for the handlers, and panics with a handler's panic.
-func (r *run) end(ctx context.Context, err error) error {
-	close(r.work)
-	r.workers.Wait()
-	if r.q.stopping.Err() == nil {
-		r.halt(err) // without a Drain, rejections are not retried
+// end waits for the handlers for as long as RunConfig.Shutdown allows, and panics with a handler's panic.
+func (r *run) end(err error) error {
+	r.stop()
+	defer r.release()
+	left := r.awaitHandlers()
+	r.halt(ErrClosed)
+	if left == 0 {
+		r.rejecting.Wait()
 	}
-	r.rejecting.Wait()
-	r.kept()
-	r.keeping.Wait()
-	r.release()
-	r.halt(nil)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -311,10 +338,38 @@ func (r *run) end(ctx context.Context, err error) error {
 		panic(r.panic)
 	case r.err != nil:
 		return r.err
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err != nil && r.q.stopping.Err() != nil:
-		return nil
+	case left > 0:
+		return fmt.Errorf("kmq: %d handlers ignore that their contexts have ended; their records are delivered again", left)
 	}
 	return err
+}
+
+// awaitHandlers returns how many handlers still run in the end.
+func (r *run) awaitHandlers() (left int) {
+	ended := make(chan struct{})
+	go func() {
+		r.workers.Wait()
+		close(ended)
+	}()
+	grace := time.NewTimer(r.cfg.Shutdown)
+	defer grace.Stop()
+	select {
+	case <-ended:
+		return 0
+	case <-grace.C:
+		r.halt(ErrClosed)
+	case <-r.handling.Done():
+	}
+	grace.Reset(abandonAfter)
+	select {
+	case <-ended:
+		return 0
+	case <-grace.C:
+	}
+	for _, w := range r.all {
+		if w.working() {
+			left++
+		}
+	}
+	return left
 }

@@ -2,7 +2,6 @@ package kmq
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -35,7 +34,7 @@ func TestALineOutlivesWhatAHandlerMakesOfItsRecord(t *testing.T) {
 					}
 					return nil
 				}, RunConfig{Workers: 4})
-				if !errors.Is(err, context.Canceled) {
+				if err != nil {
 					t.Errorf("run: %v", err)
 				}
 				at := make(map[string]bool)

@@ -31,12 +31,13 @@ type able struct {
 	unhand  bool // deliveries that Run gives back do not count
 	exact   bool // an acknowledgement beyond an open record is durable
 	whole   bool // a partition can use all of MaxInFlight
+	hands   bool // an ordered Run hands a partition over between two records
 }
 
 var abilities = map[kmq.Engine]able{
-	kmq.Plain:     {order: true, whole: true},
+	kmq.Plain:     {order: true, whole: true, hands: true},
 	kmq.Markers:   {release: true, lend: true, limit: true, order: true, unhand: true, exact: true, whole: true},
-	kmq.OffsetMap: {release: true, lend: true, limit: true, order: true, unhand: true, exact: true, whole: true},
+	kmq.OffsetMap: {release: true, lend: true, limit: true, order: true, unhand: true, exact: true, whole: true, hands: true},
 	kmq.Share:     {release: true, lend: true, limit: true, exact: true},
 }
 
@@ -97,7 +98,8 @@ var laws = []law{
 	{"what a transaction aborted is not delivered", aborted, byBroker},
 	{"a record that is small only when compressed is rejected like another", rejectedLarge, byCodec},
 	{"in flight is bounded", bounded, byEngine},
-	{"a drained queue has finished what it gave out", drained, byEngine},
+	{"a run that is stopped finishes what runs and gives back the rest", stopped, byEngine},
+	{"an ordered run hands a partition over between two records", handedOver, byEngine},
 	{"a closed queue has given back what was not settled", closed, byLock},
 	{"a call beside the closing of its queue tells the truth", closedBeside, byEngine},
 	{"members that come and go lose nothing", rebalance, byEngine},

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -118,7 +117,7 @@ func runsOnWithoutDeadLetters(w *world) {
 	}
 	cancel()
 	w.within("Run", func() {
-		if err := <-ran; !errors.Is(err, context.Canceled) {
+		if err := <-ran; err != nil {
 			w.Errorf("run: %v", err)
 		}
 	})

@@ -43,7 +43,7 @@ func unordered(w *world) {
 			return ctx.Err()
 		}
 	})
-	w.is("run", err, context.Canceled)
+	w.is("run", err, nil)
 	if n := q.Stats().Acked; n != workers {
 		w.Errorf("%d are acknowledged, want %d", n, workers)
 	}
@@ -88,7 +88,7 @@ func (w *world) inOrder(order kmq.Order, name func(*kgo.Record) string, with ...
 		mu.Unlock()
 		return nil
 	})
-	w.is("run", err, context.Canceled)
+	w.is("run", err, nil)
 	if most < 2 {
 		w.Errorf("never more than %d at once", most)
 	}
@@ -139,7 +139,7 @@ func waitsInLine(w *world) {
 		got = append(got, d.ID())
 		return nil
 	})
-	w.is("run", err, context.Canceled)
+	w.is("run", err, nil)
 	w.same("handled", got, all)
 	w.deadLetters(0)
 	if s := q.Stats(); s.Redelivered != 0 || s.Expired != 0 || s.Acked != records {
@@ -172,7 +172,7 @@ func interrupted(w *world) {
 				<-ctx.Done()
 				return fmt.Errorf("interrupted: %w", ctx.Err())
 			}, kmq.RunConfig{Workers: partitions})
-			w.is("run", err, context.Canceled)
+			w.is("run", err, nil)
 			cancel()
 		}
 		w.close(q)
@@ -209,7 +209,7 @@ func handlerFails(w *world) {
 		}
 		return nil
 	})
-	w.is("run", err, context.Canceled)
+	w.is("run", err, nil)
 	for id, n := range tries {
 		if n != 3 {
 			w.Errorf("record %v was tried %d times, want 3", id, n)
@@ -238,7 +238,7 @@ func handlerRejects(w *world) {
 		}
 		return nil
 	}, kmq.RunConfig{Workers: 2})
-	w.is("run", err, context.Canceled)
+	w.is("run", err, nil)
 	w.deadLetters(partitions)
 	if s := q.Stats(); s.Acked != records-partitions || s.Rejected != partitions {
 		w.Errorf("%d of %d to be rejected: %+v", partitions, records, s)

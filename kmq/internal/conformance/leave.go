@@ -10,51 +10,78 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-func drained(w *world) {
-	all := w.produce(20)
+// stopped ends a Run in the middle: what its handlers began is finished, and the rest is delivered to another queue, once.
+func stopped(w *world) {
+	const workers = 4
+	all := w.produce(40)
 	q := w.open()
-	ds := w.receive(q, 10)
-	done := make(chan error, 1)
-	go func() { done <- q.Drain(w.ctx) }()
-	for {
-		ctx, cancel := context.WithTimeout(w.ctx, time.Millisecond)
-		more, err := q.Receive(ctx, 1)
+	ctx, cancel := context.WithCancel(w.ctx)
+	defer cancel()
+	var mu sync.Mutex
+	var done []kmq.ID
+	err := q.Run(ctx, func(ctx context.Context, d kmq.Delivery) error {
 		cancel()
-		ds = append(ds, more...)
-		if errors.Is(err, kmq.ErrClosed) {
-			break
-		}
-		if w.ctx.Err() != nil {
-			w.Fatal("a queue that drains goes on giving out")
-		}
-	}
-	for i, d := range ds {
-		select {
-		case err := <-done:
-			w.Fatalf("drained with %d records in hand: %v", len(ds)-i, err)
-		case <-time.After(moment / 20):
-		}
-		w.ack(d)
-	}
-	select {
-	case err := <-done:
-		if err != nil {
-			w.Errorf("drain: %v", err)
-		}
-	case <-time.After(patience):
-		w.Fatal("everything is settled and the queue is not drained")
+		time.Sleep(moment / 20)
+		mu.Lock()
+		defer mu.Unlock()
+		done = append(done, d.ID())
+		return ctx.Err()
+	}, kmq.RunConfig{Workers: workers})
+	w.is("run", err, nil)
+	if len(done) > workers {
+		w.Errorf("%d handlers began after the end of the run's context", len(done)-workers)
 	}
 	w.close(q)
 	w.close(q)
-	_, err := q.Receive(w.ctx, 1)
+	_, err = q.Receive(w.ctx, 1)
 	w.is("receive", err, kmq.ErrClosed)
 	w.is("flush", q.Flush(w.ctx), kmq.ErrClosed)
-	w.is("drain", q.Drain(w.ctx), kmq.ErrClosed)
 
 	q = w.open()
-	rest := w.receive(q, len(all)-len(ds))
-	w.same("received by both", slices.Concat(ids(ds), ids(rest)), all)
+	rest := w.receive(q, len(all)-len(done))
+	w.same("received by both", slices.Concat(done, ids(rest)), all)
 	w.nothing(q)
+}
+
+// A partition moves to another member while an ordered run handles one of its records: the next record begins after
+// that one has ended.
+func handedOver(w *world) {
+	if !w.can.hands {
+		return
+	}
+	const records = 20 * partitions
+	all := w.produce(records)
+	ctx, cancel := context.WithCancel(w.ctx)
+	defer cancel()
+	var mu sync.Mutex
+	busy := make(map[int32]kmq.ID)
+	var done []kmq.ID
+	handle := func(ctx context.Context, d kmq.Delivery) error {
+		p := d.ID().Partition
+		mu.Lock()
+		if other, is := busy[p]; is {
+			w.Errorf("record %v began before %v had ended", d.ID(), other)
+		}
+		busy[p] = d.ID()
+		mu.Unlock()
+		time.Sleep(moment / 4)
+		mu.Lock()
+		defer mu.Unlock()
+		delete(busy, p)
+		if done = append(done, d.ID()); len(done) == records {
+			cancel()
+		}
+		return context.Cause(ctx)
+	}
+	var members sync.WaitGroup
+	for range 3 {
+		// A commit beside a rebalance waits for a mutex of the client, which stops virtual time.
+		q := w.open(inOrder(kmq.ByPartition), func(c *kmq.Config) { c.CommitEvery = time.Minute })
+		members.Go(func() { w.is("run", q.Run(ctx, handle, kmq.RunConfig{}), nil) })
+		time.Sleep(moment)
+	}
+	members.Wait()
+	w.same("handled", done, all)
 }
 
 func closed(w *world) {

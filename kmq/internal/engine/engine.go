@@ -12,9 +12,9 @@ import (
 
 // Engine delivers records and settles them. Its methods are safe for concurrent use.
 type Engine interface {
-	// Receive waits for at least one record or for the end of ctx, and returns at most max records. It
-	// acknowledges nothing.
-	Receive(ctx context.Context, max int) ([]*lease.Lease, error)
+	Lender
+	// Return gives back taken records that were not lent.
+	Return(leases []*lease.Lease)
 
 	// Ack marks a record as processed. The mark is durable after Flush.
 	Ack(ctx context.Context, l *lease.Lease) error
@@ -34,19 +34,33 @@ type Engine interface {
 	Counts() Counts
 }
 
+// A Lender is the part of an Engine that delivers.
+type Lender interface {
+	// Take waits for at least one record or for the end of ctx, and returns at most max records. They are neither
+	// locked nor counted as delivered.
+	Take(ctx context.Context, max int) ([]*lease.Lease, error)
+	// Lend begins the locks of taken records and counts their deliveries. It returns those that it could lend, in the
+	// same slice: the others ended meanwhile. The holder is told how they end; nil is nobody.
+	Lend(ctx context.Context, leases []*lease.Lease, to lease.Holder) ([]*lease.Lease, error)
+}
+
+// Receive takes at least one record, at most max, and lends them.
+func Receive(ctx context.Context, from Lender, max int) ([]*lease.Lease, error) {
+	for {
+		leases, err := from.Take(ctx, max)
+		if err == nil {
+			leases, err = from.Lend(ctx, leases, nil)
+		}
+		if err != nil || len(leases) > 0 {
+			return leases, err
+		}
+	}
+}
+
 // Unhander is an Engine that can take back a delivery that no handler began, without counting it.
 type Unhander interface {
 	// Unhand gives a record back for immediate delivery with the same attempt number.
 	Unhand(ctx context.Context, l *lease.Lease) error
-}
-
-// AllExtender is an Engine that can extend many leases in one step.
-type AllExtender interface {
-	// ExtendAll sets locks to expire at most d from now. It skips leases that have ended or cannot be
-	// extended, and returns the first error of a lease that cannot be extended. It returns when ctx
-	// ends at the latest. Until it returns, it owns the slice, and nothing else may settle or extend
-	// the leases.
-	ExtendAll(ctx context.Context, leases []*lease.Lease, d time.Duration) error
 }
 
 // Counts are the counters of an engine since it was opened.

@@ -43,9 +43,9 @@ func ParseID(b []byte) (ID, bool) {
 	return id, id.Partition >= 0 && id.Offset >= 0
 }
 
-// parseOrigin reads what ID.String wrote, or else the twelve bytes of AppendID, which earlier versions wrote. Digits and
+// ParseOrigin reads what ID.String wrote, or else the twelve bytes of AppendID, which earlier versions wrote. Digits and
 // an @ as such bytes would be a partition above 700 million.
-func parseOrigin(b []byte) (ID, bool) {
+func ParseOrigin(b []byte) (ID, bool) {
 	partition, offset, _ := strings.Cut(string(b), "@")
 	p, errP := strconv.ParseInt(partition, 10, 32)
 	o, errO := strconv.ParseInt(offset, 10, 64)
@@ -110,7 +110,7 @@ func provenance(headers []kgo.RecordHeader) (origin ID, deliveries int, copied b
 	for _, h := range headers {
 		switch h.Key {
 		case HeaderOrigin:
-			origin, hasOrigin = parseOrigin(h.Value)
+			origin, hasOrigin = ParseOrigin(h.Value)
 		case HeaderDeliveries:
 			deliveries, hasDeliveries = parseDeliveries(h.Value)
 		case HeaderReason:
@@ -132,7 +132,7 @@ func parseDeliveries(b []byte) (int, bool) {
 func own(h kgo.RecordHeader) bool {
 	switch h.Key {
 	case HeaderOrigin:
-		_, ok := parseOrigin(h.Value)
+		_, ok := ParseOrigin(h.Value)
 		return ok
 	case HeaderDeliveries:
 		_, ok := parseDeliveries(h.Value)

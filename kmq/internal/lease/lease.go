@@ -1,7 +1,7 @@
 // Package lease keeps a delivered record that is not settled: its identity, its deadline
 // and its end.
 //
-// Files to know: lease.go, set.go, deadline.go, headers.go, history.go.
+// Files to know: lease.go, set.go, deadline.go, clock.go, headers.go, history.go.
 package lease
 
 import (
@@ -63,10 +63,11 @@ type Lease struct {
 	Index   int32
 	Mark    uint8
 
-	place    place           // in a Set, under its lock, as is index
+	place    place           // in a Set, under its lock, as are index and holder
 	attrs    kgo.RecordAttrs // of the record, as are those below
 	state    atomic.Int32
 	index    int          // in that place
+	holder   Holder       // whoever works on the record; nil: nobody who wants to be told
 	deadline atomic.Int64 // ns of the monotonic clock since epoch; 0: none
 
 	// What is kept of the record: less than a second one for each, since those that are
@@ -135,15 +136,11 @@ func (l *Lease) Err() error {
 	}
 }
 
-// epoch is what deadlines count from: its monotonic reading, which no step of the clock
-// moves, stays with them.
-var epoch = time.Now()
-
 // Deadline is when the lease runs out; zero where it does not. It carries a reading of the
 // monotonic clock.
 func (l *Lease) Deadline() time.Time {
 	if ns := l.deadline.Load(); ns != 0 {
-		return epoch.Add(time.Duration(ns))
+		return instantOf(ns)
 	}
 	return time.Time{}
 }
@@ -153,18 +150,3 @@ func (l *Lease) RanOut(now time.Time) bool { return l.past(sinceEpoch(now)) }
 
 // SetDeadline sets when the lease runs out; zero: never. Those of a Set are set by it.
 func (l *Lease) SetDeadline(at time.Time) { l.deadline.Store(sinceEpoch(at)) }
-
-// sinceNow is the present in the form in which deadlines are kept.
-func sinceNow() int64 { return int64(time.Since(epoch)) }
-
-// sinceEpoch is the form in which deadlines are kept.
-func sinceEpoch(at time.Time) int64 {
-	if at.IsZero() {
-		return 0
-	}
-	ns := int64(at.Sub(epoch))
-	if ns == 0 {
-		return 1
-	}
-	return ns
-}

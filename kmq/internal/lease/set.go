@@ -23,6 +23,8 @@ type Set struct {
 	hurry    bool  // any room will do
 	armed    int64 // when the timer goes off; 0: not armed
 	closed   bool
+	held     map[int32]int // open leases with a Holder, by partition
+	freeHeld chan struct{} // closed when a partition has none left; nil: nobody waits
 
 	room chan struct{} // WaitRoom may look again
 	wake chan struct{} // the timer is to be set anew
@@ -30,12 +32,16 @@ type Set struct {
 	done chan struct{}
 }
 
+// Holder works on a lent record. It is told when the lease has ended without it: when it expired, was lost, or is to be
+// interrupted. Ended must neither block nor call the Set.
+type Holder interface{ Ended(l *Lease) }
+
 // NewSet is an empty set for at most max leases, at least 1. onExpired is told each lease
 // that ran out, on one goroutine, after its state is Expired and before its room is free:
 // a successor that it adds takes the room over. It must not block; nil is nobody.
 func NewSet(max int, onExpired func(*Lease)) *Set {
 	s := &Set{
-		max: max, onExpired: onExpired,
+		max: max, onExpired: onExpired, held: make(map[int32]int),
 		room: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
@@ -77,6 +83,11 @@ func (s *Set) AddAll(leases []*Lease, deadline time.Time) {
 // is for leases whose time begins when they are handed out. A zero deadline leaves them as
 // they are. A lease whose deadline has passed, and is not expired yet, is left out too.
 func (s *Set) Lend(leases []*Lease, deadline time.Time) []*Lease {
+	return s.LendTo(leases, deadline, nil)
+}
+
+// LendTo is Lend to a holder that is told how the leases end; nil is nobody.
+func (s *Set) LendTo(leases []*Lease, deadline time.Time, holder Holder) []*Lease {
 	at, now := sinceEpoch(deadline), int64(0)
 	kept := leases[:0]
 	s.mu.Lock()
@@ -94,6 +105,9 @@ func (s *Set) Lend(leases []*Lease, deadline time.Time) []*Lease {
 		}
 		if at != 0 {
 			s.leases.move(l, at)
+		}
+		if holder != nil {
+			s.hold(l, holder)
 		}
 		if len(kept) == i {
 			kept = leases[:i+1] // as it is
@@ -180,10 +194,46 @@ func (s *Set) LoseAll(match func(*Lease) bool) []*Lease {
 	}
 	lost = slices.DeleteFunc(lost, func(l *Lease) bool {
 		s.leases.remove(l)
-		return l.Settle(Lost) != nil
+		if l.Settle(Lost) != nil {
+			return true
+		}
+		s.letGo(l, true)
+		return false
 	})
 	s.freed()
 	return lost
+}
+
+// Interrupt tells the holders of partitions that their leases are about to end. The leases stay open.
+func (s *Set) Interrupt(partitions []int32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for l := range s.leases.all() {
+		if l.holder != nil && slices.Contains(partitions, l.At.Partition) {
+			l.holder.Ended(l)
+		}
+	}
+}
+
+// WaitHeld waits until no lease of the partitions has a holder. It returns ctx's error if that ends first.
+func (s *Set) WaitHeld(ctx context.Context, partitions []int32) error {
+	for {
+		s.mu.Lock()
+		if !slices.ContainsFunc(partitions, func(p int32) bool { return s.held[p] > 0 }) {
+			s.mu.Unlock()
+			return nil
+		}
+		if s.freeHeld == nil {
+			s.freeHeld = make(chan struct{})
+		}
+		free := s.freeHeld
+		s.mu.Unlock()
+		select {
+		case <-free:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // Len is how many leases are in flight.
@@ -248,6 +298,33 @@ func (s *Set) Oldest() time.Time {
 
 // What follows is called under the lock.
 
+func (s *Set) hold(l *Lease, holder Holder) {
+	if l.holder == nil {
+		s.held[l.At.Partition]++
+	}
+	l.holder = holder
+}
+
+// letGo forgets the holder of a lease that has ended, and tells it if it did not end the lease itself.
+func (s *Set) letGo(l *Lease, tell bool) {
+	if l.holder == nil {
+		return
+	}
+	if tell {
+		l.holder.Ended(l)
+	}
+	l.holder = nil
+	p := l.At.Partition
+	if s.held[p]--; s.held[p] > 0 {
+		return
+	}
+	delete(s.held, p)
+	if s.freeHeld != nil {
+		close(s.freeHeld)
+		s.freeHeld = nil
+	}
+}
+
 func (l *Lease) past(now int64) bool {
 	at := l.deadline.Load()
 	return at != 0 && at <= now
@@ -271,6 +348,7 @@ func (s *Set) settle(l *Lease, as State, now int64) error {
 		return err
 	}
 	s.leases.remove(l)
+	s.letGo(l, false)
 	return nil
 }
 
@@ -320,6 +398,9 @@ func (s *Set) expire() {
 	}
 }
 
+// lookEvery bounds the sleep while leases have deadlines: timers stand still while the machine is suspended.
+const lookEvery = time.Second
+
 // due takes out what has expired; if that is nothing, it says how long to sleep.
 func (s *Set) due(now int64) (expired []*Lease, next time.Duration) {
 	s.mu.Lock()
@@ -330,6 +411,7 @@ func (s *Set) due(now int64) (expired []*Lease, next time.Duration) {
 	for l := s.leases.first(); l != nil && l.past(now); l = s.leases.first() {
 		s.leases.remove(l)
 		if l.Settle(Expired) == nil {
+			s.letGo(l, true)
 			expired = append(expired, l)
 		}
 	}
@@ -338,7 +420,7 @@ func (s *Set) due(now int64) (expired []*Lease, next time.Duration) {
 	next = time.Hour
 	if l := s.leases.first(); l != nil {
 		at := l.deadline.Load()
-		s.armed, next = at, time.Duration(at-now)
+		s.armed, next = at, min(time.Duration(at-now), lookEvery)
 	}
 	return expired, next
 }

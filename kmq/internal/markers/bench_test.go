@@ -67,7 +67,7 @@ func drains(b *testing.B, open func() *world) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					first, err := q.Receive(w.ctx, 1) // joined, and fetching
+					first, err := engine.Receive(w.ctx, q, 1) // joined, and fetching
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -130,7 +130,7 @@ func (w *world) drain(q engine.Engine, n int64) {
 	for range 25 {
 		work.Go(func() {
 			for {
-				ls, err := q.Receive(ctx, 10)
+				ls, err := engine.Receive(ctx, q, 10)
 				if err != nil {
 					return
 				}
@@ -164,7 +164,7 @@ func BenchmarkRedelivery(b *testing.B) {
 		var late []time.Duration
 		deadlines := map[lease.ID]time.Time{}
 		for settled := 0; settled < records; {
-			ls, err := q.Receive(w.ctx, 100)
+			ls, err := engine.Receive(w.ctx, q, 100)
 			if err != nil {
 				b.Fatal(err)
 			}

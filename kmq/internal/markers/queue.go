@@ -42,7 +42,6 @@ type queue struct {
 	halt     context.CancelFunc
 	work     sync.WaitGroup // writes starts
 	starting pending        // calls that write start markers
-	begun    atomic.Int64   // leases that have a start and wait for Receive
 
 	mu        sync.Mutex               // guards also the marks of leases; taken before the set's lock
 	windows   map[int32]*window.Window // of the partitions that the member has
@@ -175,14 +174,14 @@ func millis(d, least time.Duration) (time.Duration, error) {
 
 // Extend writes a keep-alive marker and returns when it is durable.
 func (q *queue) Extend(ctx context.Context, l *lease.Lease, d time.Duration) error {
-	if err := q.ExtendAll(ctx, []*lease.Lease{l}, d); err != nil {
+	if err := q.extendAll(ctx, []*lease.Lease{l}, d); err != nil {
 		return err
 	}
 	return q.set.Check(l)
 }
 
-// ExtendAll writes a keep-alive marker for each run of offsets and returns when all are durable.
-func (q *queue) ExtendAll(ctx context.Context, leases []*lease.Lease, d time.Duration) error {
+// extendAll writes a keep-alive marker for each run of offsets and returns when all are durable.
+func (q *queue) extendAll(ctx context.Context, leases []*lease.Lease, d time.Duration) error {
 	d, err := millis(d, time.Millisecond)
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 
 // The marks of a lease, in this order, under queue.mu.
 const (
-	read     uint8 = iota // it waits for a Receive
+	read     uint8 = iota // it is neither lent nor being lent
 	starting              // its start is being written
 	started               // its start is durable
 	handed                // it was handed out
@@ -50,6 +50,15 @@ func (h handler) Begin(_ context.Context, records []*kgo.Record) ([]*lease.Lease
 	}
 	h.set.AddAll(kept, time.Time{})
 	return kept, nil
+}
+
+// Passed implements [member.Passer].
+func (h handler) Passed(partition int32, next int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if w := h.windows[partition]; w != nil {
+		w.Pass(next)
+	}
 }
 
 // Committable is below the first record without a durable start.
@@ -90,37 +99,37 @@ func (h handler) Forget(partitions []int32) {
 	}
 }
 
-// Receive writes the start markers of the next records, commits the offsets, and hands the records out.
-// If ctx ends meanwhile, a later Receive hands them out.
-func (q *queue) Receive(ctx context.Context, most int) ([]*lease.Lease, error) {
-	for {
-		if err := ctx.Err(); err != nil && q.begun.Load() == 0 {
-			return nil, err
-		}
-		leases, err := q.member.Take(ctx, most)
-		if err != nil {
-			return nil, err
-		}
-		ready, others := q.sortOut(leases)
-		switch {
-		case len(others) == 0:
-		case len(ready) > 0 || ctx.Err() != nil:
-			q.member.Push(others...)
-		default:
-			begun := q.start(others)
-			select {
-			case ready = <-begun:
-			case <-ctx.Done():
-				q.work.Go(func() { q.keep(<-begun) })
+// Take is the member's.
+func (q *queue) Take(ctx context.Context, most int) ([]*lease.Lease, error) {
+	return q.member.Take(ctx, most)
+}
+
+// Return is the member's.
+func (q *queue) Return(leases []*lease.Lease) { q.member.Return(leases) }
+
+// Lend writes the start markers of the records, commits the offsets, and hands the records out. If ctx ends meanwhile, a
+// later Take has them again.
+func (q *queue) Lend(ctx context.Context, leases []*lease.Lease, to lease.Holder) ([]*lease.Lease, error) {
+	ready, others := q.sortOut(q.member.Kept(leases))
+	if len(others) > 0 {
+		begun := q.start(others)
+		select {
+		case started := <-begun:
+			ready = append(ready, started...)
+		case <-ctx.Done():
+			q.work.Go(func() { q.member.Push(<-begun...) })
+			if len(ready) == 0 {
+				return nil, ctx.Err()
 			}
 		}
-		if ready = q.hand(ready); len(ready) > 0 {
-			return ready, nil
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	ready, err := q.member.Lend(ctx, ready, to)
+	for _, l := range ready {
+		l.Mark = handed
+	}
+	return ready, err
 }
 
 // sortOut separates leases that have a start from others, and drops those that have ended.
@@ -130,33 +139,12 @@ func (q *queue) sortOut(leases []*lease.Lease) (begun, others []*lease.Lease) {
 	for _, l := range leases {
 		switch {
 		case l.Mark == started:
-			q.begun.Add(-1)
 			begun = append(begun, l)
 		case l.State() == lease.Open:
 			others = append(others, l)
 		}
 	}
 	return begun, others
-}
-
-// keep puts leases that have a start in front for the next Receive.
-func (q *queue) keep(leases []*lease.Lease) {
-	q.begun.Add(int64(len(leases)))
-	q.member.Push(leases...)
-}
-
-// hand marks leases as handed out and drops those that have ended.
-func (q *queue) hand(leases []*lease.Lease) []*lease.Lease {
-	q.mu.Lock()
-	leases = q.set.Lend(leases, time.Time{})
-	for _, l := range leases {
-		l.Mark = handed
-	}
-	q.mu.Unlock()
-	if len(leases) > 0 {
-		q.member.Handed(leases)
-	}
-	return leases
 }
 
 // commitFor is how long a Receive waits for the commit behind its starts. Without it a crash causes

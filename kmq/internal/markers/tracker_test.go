@@ -90,7 +90,7 @@ func TestAQueueEndsWithItsTracker(t *testing.T) {
 		w := newWorld(t, 1)
 		q := w.open()
 		q.tracker.member.Fail(kerr.TopicAuthorizationFailed)
-		if _, err := q.Receive(w.ctx, 1); !errors.Is(err, kerr.TopicAuthorizationFailed) {
+		if _, err := engine.Receive(w.ctx, q, 1); !errors.Is(err, kerr.TopicAuthorizationFailed) {
 			t.Errorf("receive: %v", err)
 		}
 	})

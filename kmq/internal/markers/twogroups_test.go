@@ -164,7 +164,7 @@ func (p *party) join(w *world) {
 // work settles what comes until ctx ends.
 func (p *party) work(ctx context.Context) {
 	for {
-		ls, err := p.q.Receive(ctx, 50)
+		ls, err := engine.Receive(ctx, p.q, 50)
 		if err != nil {
 			if !errors.Is(err, context.Canceled) {
 				p.Errorf("%s: receive: %v", p.name, err)
@@ -293,7 +293,7 @@ func (w *world) letters() map[string]map[lease.ID]int {
 			for _, h := range r.Headers {
 				headers[h.Key] = string(h.Value)
 			}
-			id, ok := lease.ParseID([]byte(headers[lease.HeaderOrigin]))
+			id, ok := lease.ParseOrigin([]byte(headers[lease.HeaderOrigin]))
 			if n := headers[lease.HeaderDeliveries]; !ok || n != strconv.Itoa(mostDeliveries) || lease.Reason(r) != fmt.Sprintf("delivered %d times", mostDeliveries) {
 				w.Errorf("dead letter %d of partition %d: %q", r.Offset, partition, headers)
 			}

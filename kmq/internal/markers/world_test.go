@@ -128,7 +128,7 @@ func (w *world) receive(q *queue, n int) []*lease.Lease {
 	defer cancel()
 	var all []*lease.Lease
 	for len(all) < n {
-		ls, err := q.Receive(ctx, n-len(all))
+		ls, err := engine.Receive(ctx, q, n-len(all))
 		if err != nil {
 			w.Fatalf("receive: %v, after %d of %d; %+v", err, len(all), n, q.Counts())
 		}

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
 )
 
 // What nobody asks for is not begun, however much may be in flight: it stays in the client.
@@ -21,7 +23,7 @@ func TestLittleIsBegunAhead(t *testing.T) {
 		}
 		// What was handed out is not ahead any more, though nobody settles it.
 		for n := 0; n < produced; {
-			leases, err := m.Receive(t.Context(), 10)
+			leases, err := engine.Receive(t.Context(), m, 10)
 			if err != nil {
 				t.Fatalf("receive: %v, after %d", err, n)
 			}

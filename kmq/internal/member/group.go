@@ -93,13 +93,14 @@ func (m *Member) begins(ctx context.Context, of []int32, at map[int32]kgo.Offset
 func (m *Member) onRevoked(ctx context.Context, _ *kgo.Client, revoked map[string][]int32) {
 	ctx, cancel := context.WithTimeout(ctx, revokeFor)
 	defer cancel()
-	m.turn.Lock()
-	defer m.turn.Unlock()
 	partitions := m.of(revoked)
 	if len(partitions) == 0 {
 		return
 	}
 	m.cfg.Log.Info("kmq: partitions revoked", "partitions", partitions)
+	m.awaitHandlers(ctx, partitions)
+	m.turn.Lock()
+	defer m.turn.Unlock()
 	if err := m.letGo(ctx, partitions); err != nil {
 		m.cfg.Log.Warn("kmq: what was settled last of revoked partitions may be delivered again", "partitions", partitions, "error", err)
 	}
@@ -115,7 +116,36 @@ func (m *Member) onLost(_ context.Context, _ *kgo.Client, lost map[string][]int3
 	}
 }
 
-// of are the partitions of the topic that are owned; in turn.
+// handlersFor is how long a revocation waits for running handlers, and interruptedFor how long for interrupted ones.
+const (
+	handlersFor    = 10 * time.Second
+	interruptedFor = time.Second
+)
+
+// awaitHandlers lends nothing more of partitions, and waits until no handler works on a record of them: so the next owner
+// begins no record before this one has ended the one before it. Handlers that take too long are interrupted.
+func (m *Member) awaitHandlers(ctx context.Context, partitions []int32) {
+	m.leaving.Lock()
+	for _, p := range partitions {
+		m.revoking[p] = true
+	}
+	m.leaving.Unlock()
+	waiting, cancel := context.WithTimeout(ctx, handlersFor)
+	err := m.cfg.Set.WaitHeld(waiting, partitions)
+	cancel()
+	if err == nil {
+		return
+	}
+	m.cfg.Log.Warn("kmq: handlers of revoked partitions are interrupted", "partitions", partitions, "after", handlersFor)
+	m.cfg.Set.Interrupt(partitions)
+	waiting, cancel = context.WithTimeout(ctx, interruptedFor)
+	defer cancel()
+	if m.cfg.Set.WaitHeld(waiting, partitions) != nil {
+		m.cfg.Log.Warn("kmq: handlers ignore that their contexts have ended; another member may handle their records at the same time", "partitions", partitions)
+	}
+}
+
+// of are the partitions of the topic that are owned.
 func (m *Member) of(taken map[string][]int32) []int32 {
 	owned := m.Owned()
 	return slices.DeleteFunc(slices.Clone(taken[m.cfg.Topic]), func(p int32) bool { return !slices.Contains(owned, p) })
@@ -141,6 +171,11 @@ func (m *Member) letGo(ctx context.Context, partitions []int32) error {
 func (m *Member) forget(partitions []int32) {
 	m.cfg.Handler.Forget(partitions)
 	m.offsets.forget(partitions)
+	m.leaving.Lock()
+	for _, p := range partitions {
+		delete(m.revoking, p)
+	}
+	m.leaving.Unlock()
 	for _, p := range partitions {
 		m.Resume(p)
 	}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -99,6 +100,9 @@ type Member struct {
 
 	turn engine.Turn // one call of the Handler at a time
 
+	leaving  sync.Mutex
+	revoking map[int32]bool // partitions of which nothing more is lent
+
 	pausing sync.Mutex // Pause and Resume, and what they say
 	paused  map[int32]bool
 
@@ -126,7 +130,7 @@ func Open(_ context.Context, cfg Config) (*Member, error) {
 	}
 	m := &Member{
 		cfg: cfg, turn: engine.NewTurn(), ready: newReady(cfg.MaxInFlight), offsets: newOffsets(),
-		paused: make(map[int32]bool), ended: make(chan struct{}),
+		paused: make(map[int32]bool), revoking: make(map[int32]bool), ended: make(chan struct{}),
 	}
 	m.running, m.halt = context.WithCancel(context.Background())
 	opts := cfg.ClientOptions(cfg.ProducerOptions()...)
@@ -179,31 +183,15 @@ func (m *Member) tellWaiting() {
 	}
 }
 
-// Receive is [Member.Take] for leases that are handed out at once. It begins their time.
-func (m *Member) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
-	for {
-		leases, err := m.Take(ctx, max)
-		if err != nil {
-			return nil, err
-		}
-		var deadline time.Time
-		if m.cfg.Lend > 0 {
-			deadline = time.Now().Add(m.cfg.Lend)
-		}
-		if leases = m.cfg.Set.Lend(leases, deadline); len(leases) > 0 {
-			m.Handed(leases)
-			return leases, nil
-		}
-	}
-}
-
-// Take waits for at least one lease, or for ctx, and returns at most max; they may have ended. What
-// is ready is returned even if ctx has ended. It returns what ended the member, if anything did, and
-// lease.ErrClosed after Close.
+// Take waits for at least one lease, or for ctx, and returns at most max. What is ready is returned even if ctx has
+// ended. It returns what ended the member, if anything did, and lease.ErrClosed after Close.
 func (m *Member) Take(ctx context.Context, max int) ([]*lease.Lease, error) {
 	for {
-		if leases := m.ready.take(max); len(leases) > 0 {
+		if leases := slices.DeleteFunc(m.ready.take(max), ended); len(leases) > 0 {
 			return leases, nil
+		}
+		if m.ready.any() {
+			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -219,8 +207,13 @@ func (m *Member) Take(ctx context.Context, max int) ([]*lease.Lease, error) {
 	}
 }
 
-// Handed counts leases that are handed out.
-func (m *Member) Handed(leases []*lease.Lease) {
+// Lend begins the time of taken leases, and drops those that have ended or whose partition is being revoked.
+func (m *Member) Lend(_ context.Context, leases []*lease.Lease, to lease.Holder) ([]*lease.Lease, error) {
+	var deadline time.Time
+	if m.cfg.Lend > 0 {
+		deadline = time.Now().Add(m.cfg.Lend)
+	}
+	leases = m.cfg.Set.LendTo(m.Kept(leases), deadline, to)
 	again := 0
 	for _, l := range leases {
 		if l.Attempt > 1 {
@@ -229,7 +222,23 @@ func (m *Member) Handed(leases []*lease.Lease) {
 	}
 	m.delivered.Add(int64(len(leases)))
 	m.redelivered.Add(int64(again))
-	step.At(step.Handed)
+	if len(leases) > 0 {
+		step.At(step.Handed)
+	}
+	return leases, nil
+}
+
+// Return puts leases that were taken and not lent before all others that are ready.
+func (m *Member) Return(leases []*lease.Lease) { m.ready.push(slices.DeleteFunc(leases, ended)) }
+
+// Kept returns the leases of partitions that are not being revoked, in the same slice.
+func (m *Member) Kept(leases []*lease.Lease) []*lease.Lease {
+	m.leaving.Lock()
+	defer m.leaving.Unlock()
+	if len(m.revoking) == 0 {
+		return leases
+	}
+	return slices.DeleteFunc(leases, func(l *lease.Lease) bool { return m.revoking[l.At.Partition] })
 }
 
 // Push puts leases, which are in the Set, before all others that are ready.
@@ -280,6 +289,7 @@ func (m *Member) Close(ctx context.Context) error {
 	m.closing.Do(func() {
 		m.finish(lease.ErrClosed)
 		m.work.Wait()
+		m.awaitHandlers(ctx, m.Owned())
 		m.turn.Lock()
 		if owned := m.Owned(); len(owned) > 0 {
 			m.closed = m.letGo(ctx, owned)

@@ -33,7 +33,7 @@ func TestOffsetsAndTheirMetadataAreTheNextOwners(t *testing.T) {
 		if err := m.Close(t.Context()); err != nil {
 			t.Errorf("close: %v", err)
 		}
-		if _, err := m.Receive(t.Context(), 1); !errors.Is(err, lease.ErrClosed) {
+		if _, err := engine.Receive(t.Context(), m, 1); !errors.Is(err, lease.ErrClosed) {
 			t.Errorf("receive after close: %v", err)
 		}
 		for p, o := range first.committed {
@@ -129,7 +129,7 @@ func TestRevocationIsInOrder(t *testing.T) {
 					default:
 					}
 					ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
-					ls, _ := m.Receive(ctx, 5)
+					ls, _ := engine.Receive(ctx, m, 5)
 					cancel()
 					for _, l := range ls {
 						_ = m.cfg.Set.Settle(l, lease.Accepted)

@@ -96,6 +96,12 @@ func (r *ready) take(most int) []*lease.Lease {
 	return out
 }
 
+func (r *ready) any() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.items) > r.head
+}
+
 // shift moves what there is to the front of the memory.
 func (r *ready) shift() {
 	n := copy(r.items, r.items[r.head:])

@@ -86,7 +86,7 @@ func TestWhatNoWaitingMendsEndsTheMember(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), patience)
 				defer cancel()
 				for {
-					_, err := m.Receive(ctx, 10)
+					_, err := engine.Receive(ctx, m, 10)
 					if err == nil {
 						continue
 					}

@@ -15,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafkabench.example/kafka-bench/internal/project/virtual"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
@@ -34,7 +35,7 @@ func TestASessionTimeoutThatTheBrokersRefuse(t *testing.T) {
 		defer m.Close(context.Background())
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		_, err = m.Receive(ctx, 1)
+		_, err = engine.Receive(ctx, m, 1)
 		if !errors.Is(err, lease.ErrConfig) || !errors.Is(err, kerr.InvalidSessionTimeout) || !strings.Contains(err.Error(), "group.min.session.timeout.ms") {
 			t.Errorf("receive: %v", err)
 		}

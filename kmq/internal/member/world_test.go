@@ -185,7 +185,7 @@ func (p *place) take(m *Member, n int) {
 	ctx, cancel := context.WithTimeout(p.Context(), patience)
 	defer cancel()
 	for n > 0 {
-		ls, err := m.Receive(ctx, n)
+		ls, err := engine.Receive(ctx, m, n)
 		if err != nil {
 			p.Fatalf("receive: %v, with %d to come", err, n)
 		}

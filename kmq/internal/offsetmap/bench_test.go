@@ -149,7 +149,7 @@ func take(b *testing.B, e engine.Engine, records int64) int64 {
 	for range 5 {
 		workers.Go(func() {
 			for acked.Load() < records {
-				leases, err := e.Receive(ctx, 10)
+				leases, err := engine.Receive(ctx, e, 10)
 				if err != nil {
 					b.Error(err)
 					return
@@ -190,7 +190,7 @@ func drainAll(b *testing.B, e engine.Engine, records int64) float64 {
 	for range 25 {
 		workers.Go(func() {
 			for ctx.Err() == nil {
-				leases, err := e.Receive(ctx, 10)
+				leases, err := engine.Receive(ctx, e, 10)
 				if err != nil {
 					return
 				}
@@ -261,7 +261,7 @@ func endToEnd(b *testing.B, e engine.Engine, cl *kgo.Client, topic string) []tim
 	for range 4 {
 		workers.Go(func() {
 			for ctx.Err() == nil {
-				leases, err := e.Receive(ctx, 10)
+				leases, err := engine.Receive(ctx, e, 10)
 				if err != nil {
 					return
 				}

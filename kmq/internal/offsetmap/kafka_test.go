@@ -114,7 +114,7 @@ func drain(t testing.TB, e *Engine, n int, times map[int64]int) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for done := len(times); done < n; done = len(times) {
-		leases, err := e.Receive(ctx, 100)
+		leases, err := engine.Receive(ctx, e, 100)
 		if err != nil {
 			t.Fatalf("%d of %d: %v", done, n, err)
 		}
@@ -158,7 +158,7 @@ func TestHandedOver(t *testing.T) {
 		acked := map[lease.ID]int{}
 		work := func(ctx context.Context, e *Engine, round int) {
 			for ctx.Err() == nil {
-				leases, err := e.Receive(ctx, 7)
+				leases, err := engine.Receive(ctx, e, 7)
 				if err != nil {
 					return
 				}

@@ -16,6 +16,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/project/virtual"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
@@ -104,7 +105,7 @@ func TestBrokerRefusesMaps(t *testing.T) {
 		times := map[int64]int{}
 		var first []*lease.Lease
 		for len(first) < 400 {
-			more, err := e.Receive(ctx, 400-len(first))
+			more, err := engine.Receive(ctx, e, 400-len(first))
 			must(t, err)
 			first = append(first, more...)
 		}
@@ -176,7 +177,7 @@ func stopsAtTheLimit(t *testing.T, c cluster.Cluster) {
 	received := 0
 	for range 120 {
 		ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
-		leases, err := e.Receive(ctx, 10)
+		leases, err := engine.Receive(ctx, e, 10)
 		cancel()
 		if errors.Is(err, context.DeadlineExceeded) {
 			if len(e.Counts().Paused) > 0 {

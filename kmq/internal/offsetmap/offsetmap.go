@@ -129,10 +129,18 @@ func (e *Engine) start(out outlet, p producer, c copier) {
 	close(e.started)
 }
 
-// Receive is the member's: see engine.Engine.
-func (e *Engine) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
-	return e.member.Receive(ctx, max)
+// Take is the member's: see engine.Engine.
+func (e *Engine) Take(ctx context.Context, max int) ([]*lease.Lease, error) {
+	return e.member.Take(ctx, max)
 }
+
+// Lend is the member's: see engine.Engine.
+func (e *Engine) Lend(ctx context.Context, leases []*lease.Lease, to lease.Holder) ([]*lease.Lease, error) {
+	return e.member.Lend(ctx, leases, to)
+}
+
+// Return is the member's: see engine.Engine.
+func (e *Engine) Return(leases []*lease.Lease) { e.member.Return(leases) }
 
 // Ack marks a record as processed for the next commit.
 func (e *Engine) Ack(_ context.Context, l *lease.Lease) error {
@@ -262,12 +270,6 @@ func (e *Engine) expired(l *lease.Lease) {
 // Extend sets the lock to expire d from now.
 func (e *Engine) Extend(_ context.Context, l *lease.Lease, d time.Duration) error {
 	return e.set.Extend(l, time.Now().Add(d))
-}
-
-// ExtendAll sets the locks to expire d from now.
-func (e *Engine) ExtendAll(_ context.Context, leases []*lease.Lease, d time.Duration) error {
-	e.set.Lend(leases, time.Now().Add(d))
-	return nil
 }
 
 // Reject gives a record up. If ctx ends first, the copy is still written. If the lock expires,

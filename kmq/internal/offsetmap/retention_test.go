@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafkabench.example/kafka-bench/internal/project/virtual"
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
@@ -53,7 +54,7 @@ func TestRetentionAlarm(t *testing.T) {
 		defer cancel()
 		var open []*lease.Lease
 		for len(e.Counts().Paused) == 0 || len(open) < 10 {
-			leases, err := e.Receive(soon, 1)
+			leases, err := engine.Receive(soon, e, 1)
 			must(t, err)
 			if l := leases[0]; l.At.Offset%2 == 1 || l.At.Partition == 1 {
 				must(t, e.Ack(ctx, l))
@@ -77,7 +78,7 @@ func TestRetentionAlarm(t *testing.T) {
 			t.Errorf("the alarm is %q", a)
 		}
 		for alarm(t, e) != "" {
-			leases, err := e.Receive(soon, 100)
+			leases, err := engine.Receive(soon, e, 100)
 			must(t, err)
 			for _, l := range leases {
 				must(t, e.Ack(ctx, l))
@@ -104,7 +105,7 @@ func TestRetentionAlarmOfWhatWaits(t *testing.T) {
 		var log virtual.Log
 		cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
 		e, _ := open(t, fake, cfg)
-		_, err := e.Receive(ctx, 1)
+		_, err := engine.Receive(ctx, e, 1)
 		must(t, err)
 		if a := alarm(t, e); a != "" {
 			t.Errorf("all is covered, and the alarm is %q", a)

@@ -26,7 +26,7 @@ func BenchmarkReceiveAck(b *testing.B) {
 	}
 	defer e.Close(b.Context())
 	take := func() int {
-		leases, err := e.Receive(b.Context(), 10)
+		leases, err := engine.Receive(b.Context(), e, 10)
 		if err != nil {
 			b.Fatal(err)
 		}

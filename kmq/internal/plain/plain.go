@@ -68,10 +68,18 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	return e, nil
 }
 
-// Receive implements [engine.Engine].
-func (e *Engine) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
-	return e.member.Receive(ctx, max)
+// Take implements [engine.Engine].
+func (e *Engine) Take(ctx context.Context, max int) ([]*lease.Lease, error) {
+	return e.member.Take(ctx, max)
 }
+
+// Lend implements [engine.Engine].
+func (e *Engine) Lend(ctx context.Context, leases []*lease.Lease, to lease.Holder) ([]*lease.Lease, error) {
+	return e.member.Lend(ctx, leases, to)
+}
+
+// Return implements [engine.Engine].
+func (e *Engine) Return(leases []*lease.Lease) { e.member.Return(leases) }
 
 // Ack implements [engine.Engine].
 func (e *Engine) Ack(ctx context.Context, l *lease.Lease) error {

@@ -67,7 +67,7 @@ func (p *place) take(e *Engine, n int) (all []*lease.Lease) {
 	ctx, cancel := context.WithTimeout(p.Context(), time.Minute)
 	defer cancel()
 	for len(all) < n {
-		ls, err := e.Receive(ctx, n-len(all))
+		ls, err := engine.Receive(ctx, e, n-len(all))
 		if err != nil {
 			p.Fatalf("%d of %d came: %v", len(all), n, err)
 		}

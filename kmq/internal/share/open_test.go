@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
@@ -117,7 +118,7 @@ func TestLocksAreRenewedOnABusyQueue(t *testing.T) {
 				for range 8 {
 					all.Go(func() {
 						for {
-							got, err := e.Receive(ctx, 1)
+							got, err := engine.Receive(ctx, e, 1)
 							if err != nil {
 								return
 							}
@@ -290,7 +291,7 @@ func TestCloseGivesBackWhatNobodySaw(t *testing.T) {
 		}
 		must(t, e.Close(t.Context()))
 		closed := time.Now()
-		if _, err := e.Receive(t.Context(), 1); !errors.Is(err, lease.ErrClosed) {
+		if _, err := engine.Receive(t.Context(), e, 1); !errors.Is(err, lease.ErrClosed) {
 			t.Errorf("receive after close: %v", err)
 		}
 		other := w.open(cfg)
@@ -344,7 +345,7 @@ func TestWhatWaitsForRoom(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		for { // acknowledgements that are sent with a stale one may cause redeliveries
-			got, err := rest.Receive(ctx, 10)
+			got, err := engine.Receive(ctx, rest, 10)
 			if err != nil {
 				return
 			}

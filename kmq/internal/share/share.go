@@ -12,6 +12,7 @@ package share
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -111,26 +112,12 @@ func divide(bound, brokers int) shape {
 	return shape{open: bound, each: max(1, min(mostEach, bound/8)), sources: 1}
 }
 
-// Receive takes what the poller holds: see engine.Engine.
-func (e *Engine) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
+// Take takes what the poller holds: see engine.Engine. The brokers lock and count a record when they send it.
+func (e *Engine) Take(ctx context.Context, max int) ([]*lease.Lease, error) {
 	for {
 		taken, err := e.take(max)
-		if err != nil {
-			return nil, err
-		}
-		if kept := e.lend(taken); len(kept) > 0 {
-			for _, l := range kept {
-				l.Private.(*hold).handed.Store(true)
-				if l.Attempt > 1 {
-					e.counts.redelivered.Add(1)
-				}
-			}
-			e.counts.delivered.Add(int64(len(kept)))
-			step.At(step.Handed)
-			return kept, nil
-		}
-		if len(taken) > 0 {
-			continue
+		if err != nil || len(taken) > 0 {
+			return taken, err
 		}
 		select {
 		case <-e.some:
@@ -140,11 +127,35 @@ func (e *Engine) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
 	}
 }
 
-func (e *Engine) lend(taken []*lease.Lease) []*lease.Lease {
+// Lend begins the deadlines here: see engine.Engine.
+func (e *Engine) Lend(_ context.Context, leases []*lease.Lease, to lease.Holder) ([]*lease.Lease, error) {
+	kept := e.lend(leases, to)
+	for _, l := range kept {
+		l.Private.(*hold).handed.Store(true)
+		if l.Attempt > 1 {
+			e.counts.redelivered.Add(1)
+		}
+	}
+	if len(kept) > 0 {
+		e.counts.delivered.Add(int64(len(kept)))
+		step.At(step.Handed)
+	}
+	return kept, nil
+}
+
+// Return puts records before all others that are ready: see engine.Engine.
+func (e *Engine) Return(leases []*lease.Lease) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ready = slices.Concat(leases, e.ready)
+	e.tell()
+}
+
+func (e *Engine) lend(taken []*lease.Lease, to lease.Holder) []*lease.Lease {
 	now := time.Now()
 	deadline := now.Add(e.cfg.Visibility)
 	if e.cfg.Visibility > 0 && e.group.renews {
-		return e.set.Lend(taken, deadline)
+		return e.set.LendTo(taken, deadline, to)
 	}
 	kept := taken[:0]
 	for _, l := range taken { // each until the end of its own lock
@@ -152,7 +163,7 @@ func (e *Engine) lend(taken []*lease.Lease) []*lease.Lease {
 		if e.cfg.Visibility > 0 && deadline.Before(end) {
 			end = deadline
 		}
-		kept = append(kept, e.set.Lend([]*lease.Lease{l}, end)...)
+		kept = append(kept, e.set.LendTo([]*lease.Lease{l}, end, to)...)
 	}
 	return kept
 }

@@ -89,7 +89,7 @@ func (w *world) receive(e *Engine, n int) []*lease.Lease {
 	defer cancel()
 	var all []*lease.Lease
 	for len(all) < n {
-		got, err := e.Receive(ctx, n-len(all))
+		got, err := engine.Receive(ctx, e, n-len(all))
 		if err != nil {
 			w.t.Fatalf("after %d of %d records: %v", len(all), n, err)
 		}
@@ -102,7 +102,7 @@ func (w *world) nothing(e *Engine, d time.Duration) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), d)
 	defer cancel()
-	if got, err := e.Receive(ctx, 100); err == nil {
+	if got, err := engine.Receive(ctx, e, 100); err == nil {
 		for _, l := range got {
 			w.t.Errorf("unexpected: %v, attempt %d", l.Origin, l.Attempt)
 		}

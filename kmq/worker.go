@@ -1,0 +1,186 @@
+package kmq
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
+)
+
+// worker calls the handler with one record at a time.
+type worker struct {
+	run *run
+	one [1]*lease.Lease // for Lend
+
+	mu     sync.Mutex
+	lease  *lease.Lease // of the running handler
+	begun  time.Time
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+}
+
+func (w *worker) work() {
+	for j := range w.run.work {
+		w.processLine(j, &attempt{})
+	}
+}
+
+// processLine processes a record and those behind it in its line. A handler that calls runtime.Goexit ends the
+// goroutine; then another one goes on.
+func (w *worker) processLine(j job, a *attempt) {
+	r := w.run
+	defer func() {
+		if a.exited {
+			a.exited = false
+			r.workers.Go(func() {
+				w.processLine(j, a)
+				w.work()
+			})
+		}
+	}()
+	for more := true; more; j, more = r.next(j) {
+		if a.err == nil { // else the goroutine before this one began it
+			d := Delivery{Record: j.lease.Record, lease: j.lease, queue: r.q}
+			switch {
+			case r.handling.Err() != nil && j.lent:
+				r.giveBack(d)
+				continue
+			case r.handling.Err() != nil:
+				r.q.engine.Return([]*lease.Lease{j.lease})
+				continue
+			case !w.begin(j):
+				continue
+			}
+			a.Delivery = d
+		}
+		w.process(a)
+		w.ended()
+	}
+	r.idle <- struct{}{}
+}
+
+// begin notes which record the worker has, and lends it unless it is lent. It returns false if the record has ended
+// meanwhile.
+func (w *worker) begin(j job) bool {
+	r := w.run
+	w.mu.Lock()
+	if w.ctx == nil || w.ctx.Err() != nil {
+		w.ctx, w.cancel = context.WithCancelCause(r.handling)
+	}
+	w.lease, w.begun, w.one[0] = j.lease, time.Now(), j.lease
+	w.mu.Unlock()
+	open := j.lent && j.lease.Err() == nil
+	if !j.lent {
+		lent, err := r.q.engine.Lend(r.handling, w.one[:], r)
+		if err != nil && r.handling.Err() == nil {
+			r.fail(err)
+		}
+		open = len(lent) > 0
+	}
+	if !open {
+		w.ended()
+	}
+	return open
+}
+
+// ended says that no handler of the worker runs.
+func (w *worker) ended() {
+	w.mu.Lock()
+	w.lease = nil
+	w.mu.Unlock()
+}
+
+func (w *worker) working() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lease != nil
+}
+
+// Ended implements [lease.Holder]: it ends the context of the record's handler.
+func (r *run) Ended(l *lease.Lease) {
+	for _, w := range r.all {
+		w.end(l)
+	}
+}
+
+func (w *worker) end(l *lease.Lease) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.lease != l {
+		return
+	}
+	switch err := l.Err(); {
+	case w.run.q.calls.isClosed():
+		w.cancel(ErrClosed)
+	case err != nil:
+		w.cancel(err)
+	default: // its partition is being revoked
+		w.cancel(ErrLost)
+	}
+}
+
+// keepEvery bounds the time between two looks at the running handlers.
+const keepEvery = time.Second
+
+// keep renews the locks of running handlers, and ends the contexts of those that take longer than RunConfig.Timeout.
+func (r *run) keep() {
+	every := min(keepEvery, r.cfg.Timeout)
+	if r.q.lent > 0 {
+		every = min(every, r.q.lent/4)
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-r.settling.Done():
+			return
+		}
+		var renewals sync.WaitGroup
+		for _, w := range r.all {
+			if l, until := w.look(); l != nil {
+				renewals.Go(func() { r.renew(l, until) })
+			}
+		}
+		renewals.Wait()
+	}
+}
+
+// look returns the lock that is to be renewed, and until when; nil if there is nothing to renew.
+func (w *worker) look() (l *lease.Lease, until time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.lease == nil {
+		return nil, time.Time{}
+	}
+	now, last := time.Now(), w.begun.Add(w.run.cfg.Timeout)
+	deadline := w.lease.Deadline()
+	if !now.Before(last) && !deadline.After(last) {
+		w.cancel(ErrExpired)
+		return nil, time.Time{}
+	}
+	lent := w.run.q.lent
+	if deadline.IsZero() || lent == 0 || deadline.Sub(now) > lent*2/3 || !deadline.Before(last) {
+		return nil, time.Time{}
+	}
+	if until = now.Add(lent); until.After(last) {
+		until = last
+	}
+	return w.lease, until
+}
+
+// renew extends a lock. An error needs no answer: the lock expires, or the next look tries again.
+func (r *run) renew(l *lease.Lease, until time.Time) {
+	if !r.q.calls.enter() {
+		return
+	}
+	defer r.q.calls.leave()
+	ctx, cancel := context.WithTimeout(r.settling, r.q.lent/3)
+	defer cancel()
+	if d := time.Until(until); d > 0 {
+		if err := r.q.engine.Extend(ctx, l, d); err != nil && ctx.Err() == nil {
+			r.complain("renew a lock", err)
+		}
+	}
+}
