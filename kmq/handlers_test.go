@@ -29,10 +29,10 @@ func TestShutdownAlwaysEnds(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				time.AfterFunc(time.Second, cancel)
 				start, hang := time.Now(), make(chan struct{})
-				var ended time.Duration
+				ended := make(chan time.Duration, 1)
 				err := q.Run(ctx, func(ctx context.Context, _ Delivery) error {
 					<-ctx.Done()
-					ended = time.Since(start)
+					ended <- time.Since(start)
 					if !errors.Is(context.Cause(ctx), ErrClosed) {
 						t.Errorf("the cause is %v", context.Cause(ctx))
 					}
@@ -41,9 +41,9 @@ func TestShutdownAlwaysEnds(t *testing.T) {
 					}
 					return ctx.Err()
 				}, RunConfig{})
-				if took := time.Since(start); took != c.took || ended != 21*time.Second || (err == nil) != (c.want == "") ||
+				if took := time.Since(start); took != c.took || <-ended != 21*time.Second || (err == nil) != (c.want == "") ||
 					err != nil && !strings.Contains(err.Error(), c.want) {
-					t.Errorf("run: %v after %v; the context ended after %v", err, took, ended)
+					t.Errorf("run: %v after %v", err, took)
 				}
 				if log := m.said(); log != c.log {
 					t.Errorf("it did %q", log)

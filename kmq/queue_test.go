@@ -509,7 +509,7 @@ func TestTheWaitForRoomEndsWithTheLockOrTheRun(t *testing.T) {
 		if got := fmt.Sprint(began); got != "[0 at 0s 1 at 0s 2 at 150ms]" {
 			t.Errorf("handlers began: %s", got)
 		}
-		if log := m.said(); log != "nack 1h0m0s 0, nack 0s 2" {
+		if log := m.said(); log != "nack 1h0m0s 0, expire 1, nack 0s 2" {
 			t.Errorf("it did %q", log)
 		}
 		m.timers.Wait()
