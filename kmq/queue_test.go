@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"slices"
 	"strings"
@@ -218,7 +219,7 @@ func (m *memory) Counts() engine.Counts { return engine.Counts{} }
 func (m *memory) queue(t *testing.T, kind Engine) *Queue {
 	cfg := valid(kind)
 	cfg.Backoff = Backoff{Min: time.Second, Max: 4 * time.Second}
-	cfg.MaxDeliveries = Unlimited
+	cfg.MaxDeliveries, cfg.Logger = Unlimited, slog.New(slog.DiscardHandler)
 	cfg, err := cfg.resolve()
 	if err != nil {
 		t.Fatal(err)

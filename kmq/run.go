@@ -191,6 +191,9 @@ func (r *run) dispatch() error {
 		case <-r.taking.Done():
 			return nil
 		}
+		if r.handling.Err() != nil { // taking ends a moment later
+			return nil
+		}
 		free := 1 + r.moreIdle()
 		leases, err := r.q.take(r.taking, free)
 		if err == nil {
