@@ -11,6 +11,9 @@ var deletedVariants = map[string][]string{"backpressure-processes": {"demand", "
 
 // withoutDeleted removes the deleted variants and their runs from a recorded campaign of a preset.
 func withoutDeleted(preset string, c *result.RecordedCampaign) {
+	if deletedVariants[preset] == nil {
+		return // its further runs stay
+	}
 	kept := make(map[int]int) // the new index of each cell that stays
 	var cells []result.Cell
 	for i, cell := range c.Campaign.Cells {

@@ -78,6 +78,9 @@ func unlike(cell result.Cell, now result.Settings) error {
 	if err != nil {
 		return err
 	}
+	if now, err = now.WithoutFormer(); err != nil { // of a recording, too
+		return err
+	}
 	for _, of := range []result.Settings{was, now} {
 		for path := range of.All() {
 			if was.Get(path) != now.Get(path) && !slices.Contains(unmeasured, path) {

@@ -75,8 +75,7 @@ func handedOver(w *world) {
 	}
 	var members sync.WaitGroup
 	for range 3 {
-		// A commit beside a rebalance waits for a mutex of the client, which stops virtual time.
-		q := w.open(inOrder(kmq.ByPartition), func(c *kmq.Config) { c.CommitEvery = time.Minute })
+		q := w.open(inOrder(kmq.ByPartition))
 		members.Go(func() { w.is("run", q.Run(ctx, handle, kmq.RunConfig{}), nil) })
 		time.Sleep(moment)
 	}

@@ -187,6 +187,7 @@ func (v *world) checkHanded(dead map[int]int) {
 func (v *world) checkCopy(r *kgo.Record, partition int32, origins map[kmq.ID]int, what string) {
 	v.t.Helper()
 	n := numberOf(r.Value)
+	r = withTimestampOfOriginal(r)
 	if wrong := different(r, v.spec.Partitions, v.spec.Born, n, true); wrong != "" {
 		v.t.Errorf("%s of record %d: %s", what, n, wrong)
 	}
@@ -197,6 +198,16 @@ func (v *world) checkCopy(r *kgo.Record, partition int32, origins map[kmq.ID]int
 	if id.Partition != partition {
 		v.t.Errorf("%s of record %d went from partition %d to %d", what, n, id.Partition, partition)
 	}
+}
+
+// withTimestampOfOriginal returns a dead letter with the timestamp that its record had, and another copy as it is.
+func withTimestampOfOriginal(r *kgo.Record) *kgo.Record {
+	if at, err := time.Parse(time.RFC3339Nano, string(header(r, "kmq-timestamp"))); err == nil {
+		of := *r
+		of.Timestamp = at
+		return &of
+	}
+	return r
 }
 
 func (v *world) summary() string {

@@ -2,7 +2,6 @@ package crash
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"time"
 
@@ -67,12 +66,9 @@ func origin(r *kgo.Record) kmq.ID {
 	return kmq.ID{Partition: r.Partition, Offset: r.Offset}
 }
 
-func originOf(r *kgo.Record) (kmq.ID, bool) {
-	b := header(r, "kmq-origin")
-	if len(b) != 12 {
-		return kmq.ID{}, false
-	}
-	return kmq.ID{Partition: int32(binary.BigEndian.Uint32(b)), Offset: int64(binary.BigEndian.Uint64(b[4:]))}, true
+func originOf(r *kgo.Record) (id kmq.ID, copied bool) {
+	n, _ := fmt.Sscanf(string(header(r, "kmq-origin")), "%d@%d", &id.Partition, &id.Offset)
+	return id, n == 2
 }
 
 func (v *world) copies() map[kmq.ID]int64 {
