@@ -192,9 +192,7 @@ func (q *Queue) Close(ctx context.Context) error {
 		return fmt.Errorf("%w only by others than its handlers: end the context of Run", ErrClosed)
 	}
 	q.closing.Do(func() {
-		q.stop()
-		q.taking.Lock() // running takes end
-		q.taking.Unlock()
+		q.stopTaking()
 		q.closeErr = errors.Join(q.calls.close(ctx), q.engine.Close(ctx))
 		if q.closeErr != nil {
 			q.log.Info("kmq: queue closed", "error", q.closeErr)
@@ -203,6 +201,13 @@ func (q *Queue) Close(ctx context.Context) error {
 		q.log.Info("kmq: queue closed")
 	})
 	return q.closeErr
+}
+
+// stopTaking returns when no take runs.
+func (q *Queue) stopTaking() {
+	q.stop()
+	q.taking.Lock()
+	defer q.taking.Unlock()
 }
 
 // Stats returns the counters of this queue since it was opened.
