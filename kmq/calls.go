@@ -2,54 +2,49 @@ package kmq
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 )
 
-// calls counts running calls until it is closed.
+// calls counts running calls until it is closed. Use newCalls.
 type calls struct {
-	mu     sync.Mutex
-	n      int
-	closed bool
-	none   chan struct{} // closed when a closed calls has none left
+	n      atomic.Int64
+	closed atomic.Bool
+	none   chan struct{} // a token: a closed calls may have none left
 }
+
+func newCalls() *calls { return &calls{none: make(chan struct{}, 1)} }
 
 // enter returns false if calls is closed. If it returns true, close waits for leave.
 func (c *calls) enter() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
+	c.n.Add(1)
+	if c.closed.Load() {
+		c.leave()
 		return false
 	}
-	c.n++
 	return true
 }
 
 func (c *calls) leave() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.n--; c.closed && c.n == 0 {
-		close(c.none)
+	if c.n.Add(-1) > 0 || !c.closed.Load() {
+		return
+	}
+	select {
+	case c.none <- struct{}{}:
+	default:
 	}
 }
 
 // close lets no further call in, and waits for the running ones, at most until ctx ends.
 func (c *calls) close(ctx context.Context) error {
-	c.mu.Lock()
-	c.closed, c.none = true, make(chan struct{})
-	if c.n == 0 {
-		close(c.none)
+	c.closed.Store(true)
+	for c.n.Load() > 0 {
+		select {
+		case <-c.none:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	c.mu.Unlock()
-	select {
-	case <-c.none:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return nil
 }
 
-func (c *calls) isClosed() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.closed
-}
+func (c *calls) isClosed() bool { return c.closed.Load() }

@@ -31,7 +31,7 @@ type Queue struct {
 	// stopping is done when nothing more may be delivered.
 	stopping context.Context
 	stop     context.CancelFunc
-	calls    calls        // that settle or flush
+	calls    *calls       // that settle or flush
 	taking   sync.RWMutex // take holds it for reading
 
 	closing  sync.Once
@@ -102,7 +102,7 @@ func newQueue(e engine.Engine, cfg *Config) *Queue {
 	return &Queue{
 		engine: e, kind: cfg.Engine, lent: cfg.Visibility, most: max(cfg.MaxDeliveries, 0), order: cfg.Order,
 		backoff: cfg.Backoff, jitter: fullJitter, log: cfg.engine().Log,
-		stopping: stopping, stop: stop,
+		stopping: stopping, stop: stop, calls: newCalls(),
 	}
 }
 

@@ -131,6 +131,8 @@ type run struct {
 	seed   maphash.Seed
 
 	all     []*worker
+	jobs    []job
+	ahead   []*lease.Lease
 	idle    chan struct{} // a token for each worker without a record
 	work    chan job
 	workers sync.WaitGroup
@@ -230,8 +232,12 @@ func (r *run) moreIdle() (n int) {
 
 // begin lends the records that need not wait in a line, and gives them to workers. It returns how many these are.
 func (r *run) begin(leases []*lease.Lease) (begun int, err error) {
-	var jobs []job
-	var ahead []*lease.Lease
+	jobs, ahead := r.jobs[:0], r.ahead[:0] // dispatch's own, to save memory
+	defer func() {
+		clear(jobs)
+		clear(ahead)
+		r.jobs, r.ahead = jobs, ahead
+	}()
 	for _, l := range leases {
 		if ln, first := r.join(l); first {
 			jobs, ahead = append(jobs, job{lease: l, line: ln}), append(ahead, l)
