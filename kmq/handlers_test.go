@@ -174,3 +174,81 @@ func TestCloseInAHandler(t *testing.T) {
 		}
 	})
 }
+
+// A Timeout below the lock's time ends the context, too.
+func TestTimeoutBelowTheLock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(numbered(1)...)
+		q := m.queue(t, Markers) // locks of 30 s
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		start, calls := time.Now(), 0
+		err := q.Run(ctx, func(ctx context.Context, _ Delivery) error {
+			if calls++; calls > 1 {
+				return nil
+			}
+			<-ctx.Done()
+			if took := time.Since(start); took != 5*time.Second || !errors.Is(context.Cause(ctx), ErrExpired) {
+				t.Errorf("it ended after %v with %v", took, context.Cause(ctx))
+			}
+			return ctx.Err()
+		}, RunConfig{Timeout: 5 * time.Second})
+		m.timers.Wait()
+		if log := m.said(); err != nil || log != "nack 1s 0, ack 0" {
+			t.Errorf("run: %v; it did %q", err, log)
+		}
+	})
+}
+
+// Where nothing can be released, each attempt has its own time, and what is not settled in the end is given back.
+func TestAttemptsWhereNothingCanBeReleased(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(numbered(2)...)
+		m.unsupported = true
+		q := m.queue(t, Plain)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		calls := 0
+		err := q.Run(ctx, func(ctx context.Context, d Delivery) error {
+			if d.ID().Offset == 0 {
+				if calls++; calls > 1 && ctx.Err() != nil {
+					t.Errorf("call %d begins with a context that has ended", calls)
+				}
+				if calls == 3 {
+					return nil
+				}
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		}, RunConfig{Workers: 1, Timeout: 2 * time.Second, Shutdown: time.Second})
+		if log := m.said(); err != nil || calls != 3 || log != "ack 0" || len(m.ready) != 1 || m.ready[0].At.Offset != 1 {
+			t.Errorf("run: %v; %d calls; it did %q; %d are given back", err, calls, log, len(m.ready))
+		}
+		if err := m.set.WaitHeld(ctx, []int32{0}); err != nil && m.ready[0].Err() == nil {
+			t.Errorf("what is given back is held: %v", err)
+		}
+	})
+}
+
+// A handler that a revocation interrupts has not failed.
+func TestInterruptedByARevocation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(numbered(1)...)
+		q := m.queue(t, OffsetMap)
+		time.AfterFunc(time.Second, func() { m.set.Interrupt([]int32{0}) })
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		calls := 0
+		err := q.Run(ctx, func(ctx context.Context, _ Delivery) error {
+			if calls++; calls > 1 {
+				return nil
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		}, RunConfig{})
+		m.timers.Wait()
+		if log := m.said(); err != nil || log != "nack 0s 0, ack 0" {
+			t.Errorf("run: %v; it did %q", err, log)
+		}
+	})
+}

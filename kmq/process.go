@@ -8,19 +8,20 @@ import (
 	"runtime/debug"
 	"slices"
 	"time"
+
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
 // attempt is one call of the handler with a record.
 type attempt struct {
 	Delivery
-	err    error // why it failed
-	exited bool  // the handler ended its goroutine
+	err error // why it failed
 }
 
 // process loops only if the engine cannot release a record.
 func (w *worker) process(a *attempt) {
 	r := w.run
-	for again := a.err == nil || r.failed(a); again; again = r.failed(a) {
+	for again := a.err == nil || w.failed(a) && w.again(); again; again = w.failed(a) && w.again() {
 		if a.ended() || r.q.calls.isClosed() {
 			return
 		}
@@ -32,15 +33,15 @@ func (w *worker) process(a *attempt) {
 }
 
 // failed settles a failed attempt. It returns true if the worker itself must try again.
-func (r *run) failed(a *attempt) (again bool) {
-	d, err := a.Delivery, a.err
+func (w *worker) failed(a *attempt) (again bool) {
+	r, d, err := w.run, a.Delivery, a.err
 	a.err = nil
 	if reject, ok := rejection(err); ok {
 		r.reject(d, reject.Reason)
 		return false
 	}
 	_, panicked := errors.AsType[*HandlerPanic](err)
-	if !panicked && r.handling.Err() != nil {
+	if !panicked && w.interrupted() {
 		r.giveBack(d)
 		return false
 	}
@@ -58,7 +59,8 @@ func (r *run) failed(a *attempt) (again bool) {
 	case r.q.most > 0 && attempts >= r.q.most:
 		r.reject(d, fmt.Sprintf("delivered %d times", attempts))
 		return false
-	case !pause(r.taking, delay):
+	case !pause(r.taking, delay) || r.handling.Err() != nil:
+		r.giveBack(d)
 		return false
 	}
 	a.Record = d.lease.Original()
@@ -74,10 +76,7 @@ func (w *worker) call(a *attempt) (err error) {
 			return
 		}
 		p := &HandlerPanic{Value: recover(), Stack: debug.Stack()}
-		err = p
-		if p.Value == nil { // runtime.Goexit, which continues after this function
-			a.err, a.exited = p, true
-		}
+		err, a.err = p, p // after runtime.Goexit, nobody gets err
 		if r.cfg.OnPanic != Crash {
 			return
 		}
@@ -94,8 +93,13 @@ func (w *worker) call(a *attempt) (err error) {
 }
 
 // giveBack releases a record. The delivery counts as an attempt only if the engine cannot avoid
-// that.
-func (r *run) giveBack(d Delivery) { r.released(d, d.unhand) }
+// that. What cannot be released is as if it had never been lent.
+func (r *run) giveBack(d Delivery) {
+	if !r.released(d, d.unhand) {
+		d.lease.Record = d.lease.Original()
+		r.q.engine.Return([]*lease.Lease{d.lease})
+	}
+}
 
 // A refusal by the dead-letter topic does not end the run. If the engine keeps the delivery open, a
 // goroutine retries the Reject.

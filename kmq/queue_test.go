@@ -123,6 +123,8 @@ func (m *memory) Return(leases []*lease.Lease) {
 	m.tell()
 }
 
+func (m *memory) LetGo(l *lease.Lease) { m.set.LetGo(l) }
+
 // lose takes all lent records away, as a revocation does.
 func (m *memory) lose() {
 	for _, l := range m.set.LoseAll(nil) {

@@ -292,6 +292,9 @@ func (r *run) next(j job) (job, bool) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.handling.Err() != nil {
+		return job{}, false // stop gives the others back, in order
+	}
 	if len(j.line.waiting) == 0 || r.stopped {
 		delete(r.lines, j.line.name)
 		return job{}, false
@@ -302,11 +305,11 @@ func (r *run) next(j job) (job, bool) {
 	return j, true
 }
 
-// stop gives back the records that no handler began.
+// stop gives back the records that no handler began, in their order.
 func (r *run) stop() {
 	r.mu.Lock()
 	r.stopped = true
-	var waiting []*lease.Lease
+	var waiting, lent []*lease.Lease
 	for _, ln := range r.lines {
 		waiting = append(waiting, ln.waiting...)
 		ln.waiting = nil
@@ -316,7 +319,7 @@ func (r *run) stop() {
 		select {
 		case j := <-r.work:
 			if j.lent {
-				r.giveBack(Delivery{Record: j.lease.Record, lease: j.lease, queue: r.q})
+				lent = append(lent, j.lease)
 			} else {
 				waiting = append(waiting, j.lease)
 			}
@@ -329,6 +332,9 @@ func (r *run) stop() {
 		return cmp.Or(cmp.Compare(a.At.Partition, b.At.Partition), cmp.Compare(a.At.Offset, b.At.Offset))
 	})
 	r.q.engine.Return(waiting)
+	for _, l := range slices.Backward(lent) { // each goes before all others
+		r.giveBack(Delivery{Record: l.Record, lease: l, queue: r.q})
+	}
 }
 
 // end waits for the handlers for as long as RunConfig.Shutdown allows, and panics with a handler's panic.

@@ -2,6 +2,7 @@ package kmq
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -29,10 +30,9 @@ func (w *worker) work() {
 // processLine processes a record and those behind it in its line. A handler that calls runtime.Goexit ends the
 // goroutine; then another one goes on.
 func (w *worker) processLine(j job, a *attempt) {
-	r := w.run
+	r, finished := w.run, false
 	defer func() {
-		if a.exited {
-			a.exited = false
+		if !finished {
 			r.workers.Go(func() {
 				w.processLine(j, a)
 				w.work()
@@ -56,7 +56,11 @@ func (w *worker) processLine(j job, a *attempt) {
 		}
 		w.process(a)
 		w.ended()
+		if j.lease.Err() == nil { // nobody has settled it
+			r.q.engine.LetGo(j.lease)
+		}
 	}
+	finished = true
 	r.idle <- struct{}{}
 }
 
@@ -82,6 +86,27 @@ func (w *worker) begin(j job) bool {
 		w.ended()
 	}
 	return open
+}
+
+// again prepares another call with the same record. It returns false if the record is no longer the worker's.
+func (w *worker) again() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch cause := context.Cause(w.ctx); {
+	case cause == nil:
+	case errors.Is(cause, ErrExpired):
+		w.ctx, w.cancel = context.WithCancelCause(w.run.handling)
+	default:
+		return false
+	}
+	w.begun = time.Now()
+	return true
+}
+
+// interrupted reports whether the handler's context ended for another reason than its time.
+func (w *worker) interrupted() bool {
+	cause := context.Cause(w.ctx)
+	return cause != nil && !errors.Is(cause, ErrExpired)
 }
 
 // ended says that no handler of the worker runs.
@@ -155,12 +180,12 @@ func (w *worker) look() (l *lease.Lease, until time.Time) {
 		return nil, time.Time{}
 	}
 	now, last := time.Now(), w.begun.Add(w.run.cfg.Timeout)
-	deadline := w.lease.Deadline()
-	if !now.Before(last) && !deadline.After(last) {
+	deadline, lent := w.lease.Deadline(), w.run.q.lent
+	extended := deadline.After(last) && deadline.Sub(w.begun) > lent+time.Second // by the handler
+	if !now.Before(last) && !extended {
 		w.cancel(ErrExpired)
 		return nil, time.Time{}
 	}
-	lent := w.run.q.lent
 	if deadline.IsZero() || lent == 0 || deadline.Sub(now) > lent*2/3 || !deadline.Before(last) {
 		return nil, time.Time{}
 	}

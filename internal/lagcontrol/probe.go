@@ -6,11 +6,13 @@ import "time"
 const probeEvery = 30 * time.Second
 
 // probe lets one record through a closed gate if nobody knows whether the lag has a record: once the consumers have it,
-// they commit past the offsets without one.
+// they commit past the offsets without one. A probe that raised the lag and was not consumed is the last.
 type probe struct {
 	wanted  bool  // the last reading was Unreadable
 	offered int64 // the ceiling for the probe; 0: none is offered
 	at      time.Duration
+
+	lag, committed int64 // when it was offered
 }
 
 // probeCeiling returns the ceiling that admits a probe, or 0. The lock is held.
@@ -24,8 +26,8 @@ func (g *Gate) probeCeiling(now time.Duration, o Observation) int64 {
 	switch {
 	case !p.wanted || !idle && p.offered == 0:
 		p.offered = 0
-	case p.offered == 0 && (p.at == 0 || now-p.at >= probeEvery):
-		p.offered = o.Admitted + 1
+	case p.offered == 0 && (p.at == 0 || now-p.at >= probeEvery && (o.Committed != p.committed || o.Lag <= p.lag)):
+		p.offered, p.lag, p.committed = o.Admitted+1, o.Lag, o.Committed
 	}
 	return p.offered
 }

@@ -45,6 +45,12 @@ func TestProbes(t *testing.T) {
 			t.Errorf("%d probes, %d admitted", s.Probes, s.Admitted)
 		}
 		time.Sleep(time.Minute)
+		if report(Reading{Lag: 65, Unreadable: true}); g.Open() {
+			t.Error("it is open, and the last probe was not consumed")
+		}
+		if report(Reading{Lag: 64, Committed: 1, Unreadable: true}); !g.Open() {
+			t.Error("it is closed, and the last probe was consumed")
+		}
 		if report(Reading{Lag: 64}); g.Open() {
 			t.Error("it is open, and the lag is known")
 		}

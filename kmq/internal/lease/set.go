@@ -204,6 +204,13 @@ func (s *Set) LoseAll(match func(*Lease) bool) []*Lease {
 	return lost
 }
 
+// LetGo forgets the holder of a lease, which stays as it is.
+func (s *Set) LetGo(l *Lease) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.letGo(l, false)
+}
+
 // Interrupt tells the holders of partitions that their leases are about to end. The leases stay open.
 func (s *Set) Interrupt(partitions []int32) {
 	s.mu.Lock()

@@ -86,13 +86,19 @@ func (h handler) Flush(ctx context.Context, _ []int32) error {
 	return ctx.Err()
 }
 
-// Forget loses the records that have no start. The others live on: their ends need no ownership.
+// Forget loses the records that were not handed out, and releases those that have a start. The others live on: their
+// ends need no ownership.
 func (h handler) Forget(partitions []int32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	lost := h.set.LoseAll(func(l *lease.Lease) bool {
-		return l.Mark == read && slices.Contains(partitions, l.At.Partition)
+		return (l.Mark == read || l.Mark == started) && slices.Contains(partitions, l.At.Partition)
 	})
+	for _, l := range lost {
+		if l.Mark == started {
+			h.out.put(fact{kind: marker.Release, undelivered: true}.about(l), l.At.Offset, true)
+		}
+	}
 	h.lost.Add(int64(len(lost)))
 	for _, id := range partitions {
 		delete(h.windows, id)
@@ -107,6 +113,9 @@ func (q *queue) Take(ctx context.Context, most int) ([]*lease.Lease, error) {
 // Return is the member's.
 func (q *queue) Return(leases []*lease.Lease) { q.member.Return(leases) }
 
+// LetGo implements [engine.Engine].
+func (q *queue) LetGo(l *lease.Lease) { q.member.LetGo(l) }
+
 // Lend writes the start markers of the records, commits the offsets, and hands the records out. If ctx ends meanwhile, a
 // later Take has them again.
 func (q *queue) Lend(ctx context.Context, leases []*lease.Lease, to lease.Holder) ([]*lease.Lease, error) {
@@ -117,10 +126,8 @@ func (q *queue) Lend(ctx context.Context, leases []*lease.Lease, to lease.Holder
 		case started := <-begun:
 			ready = append(ready, started...)
 		case <-ctx.Done():
-			q.work.Go(func() { q.member.Push(<-begun...) })
-			if len(ready) == 0 {
-				return nil, ctx.Err()
-			}
+			q.work.Go(func() { q.member.Push(append(ready, <-begun...)...) })
+			return nil, ctx.Err()
 		}
 	}
 	q.mu.Lock()

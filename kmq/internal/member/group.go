@@ -137,8 +137,13 @@ func (m *Member) awaitHandlers(ctx context.Context, partitions []int32) {
 		return
 	}
 	m.cfg.Log.Warn("kmq: handlers of revoked partitions are interrupted", "partitions", partitions, "after", handlersFor)
+	m.interruptHandlers(ctx, partitions)
+}
+
+// interruptHandlers ends the contexts of handlers and waits a moment for them.
+func (m *Member) interruptHandlers(ctx context.Context, partitions []int32) {
 	m.cfg.Set.Interrupt(partitions)
-	waiting, cancel = context.WithTimeout(ctx, interruptedFor)
+	waiting, cancel := context.WithTimeout(ctx, interruptedFor)
 	defer cancel()
 	if m.cfg.Set.WaitHeld(waiting, partitions) != nil {
 		m.cfg.Log.Warn("kmq: handlers ignore that their contexts have ended; another member may handle their records at the same time", "partitions", partitions)

@@ -213,7 +213,9 @@ func (m *Member) Lend(_ context.Context, leases []*lease.Lease, to lease.Holder)
 	if m.cfg.Lend > 0 {
 		deadline = time.Now().Add(m.cfg.Lend)
 	}
-	leases = m.cfg.Set.LendTo(m.Kept(leases), deadline, to)
+	m.leaving.Lock() // a revocation that begins now waits for these
+	leases = m.cfg.Set.LendTo(m.notRevoked(leases), deadline, to)
+	m.leaving.Unlock()
 	again := 0
 	for _, l := range leases {
 		if l.Attempt > 1 {
@@ -228,13 +230,26 @@ func (m *Member) Lend(_ context.Context, leases []*lease.Lease, to lease.Holder)
 	return leases, nil
 }
 
-// Return puts leases that were taken and not lent before all others that are ready.
-func (m *Member) Return(leases []*lease.Lease) { m.ready.push(slices.DeleteFunc(leases, ended)) }
+// Return puts leases that were taken and that nobody will settle before all others that are ready.
+func (m *Member) Return(leases []*lease.Lease) {
+	for _, l := range leases {
+		m.cfg.Set.LetGo(l)
+	}
+	m.ready.push(slices.DeleteFunc(leases, ended))
+}
+
+// LetGo forgets who works on a record.
+func (m *Member) LetGo(l *lease.Lease) { m.cfg.Set.LetGo(l) }
 
 // Kept returns the leases of partitions that are not being revoked, in the same slice.
 func (m *Member) Kept(leases []*lease.Lease) []*lease.Lease {
 	m.leaving.Lock()
 	defer m.leaving.Unlock()
+	return m.notRevoked(leases)
+}
+
+// The caller of notRevoked holds m.leaving.
+func (m *Member) notRevoked(leases []*lease.Lease) []*lease.Lease {
 	if len(m.revoking) == 0 {
 		return leases
 	}
@@ -289,7 +304,7 @@ func (m *Member) Close(ctx context.Context) error {
 	m.closing.Do(func() {
 		m.finish(lease.ErrClosed)
 		m.work.Wait()
-		m.awaitHandlers(ctx, m.Owned())
+		m.interruptHandlers(ctx, m.Owned())
 		m.turn.Lock()
 		if owned := m.Owned(); len(owned) > 0 {
 			m.closed = m.letGo(ctx, owned)

@@ -81,6 +81,9 @@ func (e *Engine) Lend(ctx context.Context, leases []*lease.Lease, to lease.Holde
 // Return implements [engine.Engine].
 func (e *Engine) Return(leases []*lease.Lease) { e.member.Return(leases) }
 
+// LetGo implements [engine.Engine].
+func (e *Engine) LetGo(l *lease.Lease) { e.member.LetGo(l) }
+
 // Ack implements [engine.Engine].
 func (e *Engine) Ack(ctx context.Context, l *lease.Lease) error {
 	if err := e.turn(ctx, l); err != nil {

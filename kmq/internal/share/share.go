@@ -145,11 +145,17 @@ func (e *Engine) Lend(_ context.Context, leases []*lease.Lease, to lease.Holder)
 
 // Return puts records before all others that are ready: see engine.Engine.
 func (e *Engine) Return(leases []*lease.Lease) {
+	for _, l := range leases {
+		e.set.LetGo(l)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.ready = slices.Concat(leases, e.ready)
 	e.tell()
 }
+
+// LetGo implements [engine.Engine].
+func (e *Engine) LetGo(l *lease.Lease) { e.set.LetGo(l) }
 
 func (e *Engine) lend(taken []*lease.Lease, to lease.Holder) []*lease.Lease {
 	now := time.Now()
