@@ -139,7 +139,7 @@ func sameRecord(a, b int32) bool { return a == b || a < 0 || b < 0 }
 func (s *State) lock(offset int64, epoch int32, at *list.Element, l loan) {
 	r := s.open[offset]
 	switch {
-	case r == nil && s.ended.has(offset, epoch):
+	case s.ended.has(offset, epoch):
 		return
 	case r != nil && !sameRecord(r.epoch, epoch):
 		if epoch < r.epoch {

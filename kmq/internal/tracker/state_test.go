@@ -77,7 +77,7 @@ func (m *model) apply(offset, log int64, seen tracker.Seen, k *marker.Marker) {
 		e := m.open[r]
 		switch k.Type {
 		case marker.Start:
-			if last, ended := m.ended[r]; e == nil && ended && k.Epoch <= last || e != nil && k.Epoch < e.epoch {
+			if last, ended := m.ended[r]; ended && k.Epoch <= last || e != nil && k.Epoch < e.epoch {
 				continue
 			}
 			if e != nil && k.Epoch > e.epoch {
