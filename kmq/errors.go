@@ -9,7 +9,7 @@ import (
 
 // The errors of a queue, for use with errors.Is.
 var (
-	// ErrClosed: the queue is closed or draining, and delivers nothing more.
+	// ErrClosed: the queue is closed, and delivers nothing more.
 	ErrClosed = lease.ErrClosed
 	// ErrSettled: the delivery was already acknowledged, released or rejected.
 	ErrSettled = lease.ErrSettled

@@ -224,7 +224,7 @@ func TestAttemptsWhereNothingCanBeReleased(t *testing.T) {
 		if log := m.said(); err != nil || calls != 3 || log != "ack 0" || len(m.ready) != 1 || m.ready[0].At.Offset != 1 {
 			t.Errorf("run: %v; %d calls; it did %q; %d are given back", err, calls, log, len(m.ready))
 		}
-		if err := m.set.WaitHeld(ctx, []int32{0}); err != nil && m.ready[0].Err() == nil {
+		if err := m.set.WaitUnheld(ctx, []int32{0}); err != nil && m.ready[0].Err() == nil {
 			t.Errorf("what is given back is held: %v", err)
 		}
 	})

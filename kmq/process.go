@@ -93,7 +93,7 @@ func (w *worker) call(a *attempt) (err error) {
 }
 
 // giveBack releases a record. The delivery counts as an attempt only if the engine cannot avoid
-// that. What cannot be released is as if it had never been lent.
+// that. A record that the engine cannot release goes back as if it had never been lent.
 func (r *run) giveBack(d Delivery) {
 	if !r.released(d, d.unhand) {
 		d.lease.Record = d.lease.Original()

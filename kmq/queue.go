@@ -113,23 +113,24 @@ func (q *Queue) Receive(ctx context.Context, max int) ([]Delivery, error) {
 	if max < 1 {
 		return nil, fmt.Errorf("%w: Receive is asked for %d records: ask for at least 1", ErrConfig, max)
 	}
-	for {
-		leases, err := q.take(ctx, max)
-		if err != nil {
-			return nil, err
-		}
-		if leases, err = q.engine.Lend(ctx, leases, nil); err != nil {
-			return nil, err
-		}
-		if len(leases) == 0 {
-			continue
-		}
-		out := make([]Delivery, len(leases))
-		for i, l := range leases {
-			out[i] = Delivery{Record: l.Record, lease: l, queue: q}
-		}
-		return out, nil
+	leases, err := engine.Receive(ctx, lender{q}, max)
+	if err != nil {
+		return nil, err
 	}
+	out := make([]Delivery, len(leases))
+	for i, l := range leases {
+		out[i] = Delivery{Record: l.Record, lease: l, queue: q}
+	}
+	return out, nil
+}
+
+// lender is the queue's engine, until the queue is closed.
+type lender struct{ q *Queue }
+
+func (l lender) Take(ctx context.Context, max int) ([]*lease.Lease, error) { return l.q.take(ctx, max) }
+
+func (l lender) Lend(ctx context.Context, leases []*lease.Lease, to lease.Holder) ([]*lease.Lease, error) {
+	return l.q.engine.Lend(ctx, leases, to)
 }
 
 // over is a context that has ended: with it, an engine returns ready records without waiting.

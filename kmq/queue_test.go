@@ -123,7 +123,7 @@ func (m *memory) Return(leases []*lease.Lease) {
 	m.tell()
 }
 
-func (m *memory) LetGo(l *lease.Lease) { m.set.LetGo(l) }
+func (m *memory) ForgetHolder(l *lease.Lease) { m.set.ForgetHolder(l) }
 
 // lose takes all lent records away, as a revocation does.
 func (m *memory) lose() {

@@ -182,7 +182,7 @@ func newRun(ctx context.Context, q *Queue, handle Handler, cfg RunConfig) *run {
 		r.idle <- struct{}{}
 		r.workers.Go(w.work)
 	}
-	go r.keep()
+	go r.renewLocks()
 	return r
 }
 

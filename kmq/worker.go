@@ -55,9 +55,9 @@ func (w *worker) processLine(j job, a *attempt) {
 			a.Delivery = d
 		}
 		w.process(a)
-		w.ended()
+		w.finish()
 		if j.lease.Err() == nil { // nobody has settled it
-			r.q.engine.LetGo(j.lease)
+			r.q.engine.ForgetHolder(j.lease)
 		}
 	}
 	finished = true
@@ -83,7 +83,7 @@ func (w *worker) begin(j job) bool {
 		open = len(lent) > 0
 	}
 	if !open {
-		w.ended()
+		w.finish()
 	}
 	return open
 }
@@ -109,8 +109,8 @@ func (w *worker) interrupted() bool {
 	return cause != nil && !errors.Is(cause, ErrExpired)
 }
 
-// ended says that no handler of the worker runs.
-func (w *worker) ended() {
+// finish notes that no handler of the worker runs.
+func (w *worker) finish() {
 	w.mu.Lock()
 	w.lease = nil
 	w.mu.Unlock()
@@ -125,11 +125,11 @@ func (w *worker) working() bool {
 // Ended implements [lease.Holder]: it ends the context of the record's handler.
 func (r *run) Ended(l *lease.Lease) {
 	for _, w := range r.all {
-		w.end(l)
+		w.cancelHandler(l)
 	}
 }
 
-func (w *worker) end(l *lease.Lease) {
+func (w *worker) cancelHandler(l *lease.Lease) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.lease != l {
@@ -145,12 +145,12 @@ func (w *worker) end(l *lease.Lease) {
 	}
 }
 
-// keepEvery bounds the time between two looks at the running handlers.
-const keepEvery = time.Second
+// renewEvery bounds the time between two looks at the running handlers.
+const renewEvery = time.Second
 
-// keep renews the locks of running handlers, and ends the contexts of those that take longer than RunConfig.Timeout.
-func (r *run) keep() {
-	every := min(keepEvery, r.cfg.Timeout)
+// renewLocks renews the locks of running handlers, and ends the contexts of those that take longer than RunConfig.Timeout.
+func (r *run) renewLocks() {
+	every := min(renewEvery, r.cfg.Timeout)
 	if r.q.lent > 0 {
 		every = min(every, r.q.lent/4)
 	}
@@ -164,7 +164,7 @@ func (r *run) keep() {
 		}
 		var renewals sync.WaitGroup
 		for _, w := range r.all {
-			if l, until := w.look(); l != nil {
+			if l, until := w.lockToRenew(); l != nil {
 				renewals.Go(func() { r.renew(l, until) })
 			}
 		}
@@ -172,8 +172,8 @@ func (r *run) keep() {
 	}
 }
 
-// look returns the lock that is to be renewed, and until when; nil if there is nothing to renew.
-func (w *worker) look() (l *lease.Lease, until time.Time) {
+// lockToRenew returns the lock that is to be renewed, and until when; nil if there is nothing to renew.
+func (w *worker) lockToRenew() (l *lease.Lease, until time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.lease == nil {

@@ -5,8 +5,8 @@ import "time"
 // probeEvery is the time between two records that a gate admits to find out whether the lag has records.
 const probeEvery = 30 * time.Second
 
-// probe lets one record through a closed gate if nobody knows whether the lag has a record: once the consumers have it,
-// they commit past the offsets without one. A probe that raised the lag and was not consumed is the last.
+// probe admits one record through a closed gate if the source cannot tell whether the lag has a record. When the consumers
+// get it, they commit past the offsets without one. A probe that raised the lag and was not consumed is the last.
 type probe struct {
 	wanted  bool  // the last reading was Unreadable
 	offered int64 // the ceiling for the probe; 0: none is offered

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A closed gate admits one record each 30 s if nobody knows whether the lag has records, and all else is settled.
+// A closed gate admits one record each 30 s if the source cannot tell whether the lag has records, and all else is settled.
 func TestProbes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		credit, err := NewCredit(50)

@@ -13,10 +13,10 @@ import (
 // Engine delivers records and settles them. Its methods are safe for concurrent use.
 type Engine interface {
 	Lender
-	// Return gives back taken records that nobody will settle. They are as if they had never been lent.
+	// Return gives back taken records that the caller does not settle. They count as not lent.
 	Return(leases []*lease.Lease)
-	// LetGo says that nobody works on a lent record any more, although it is not settled.
-	LetGo(l *lease.Lease)
+	// ForgetHolder says that the holder no longer works on a record, although the record is not settled.
+	ForgetHolder(l *lease.Lease)
 
 	// Ack marks a record as processed. The mark is durable after Flush.
 	Ack(ctx context.Context, l *lease.Lease) error

@@ -46,7 +46,7 @@ type told []int64
 
 func (h *told) Ended(l *Lease) { *h = append(*h, l.At.Offset) }
 
-// A holder is told how its leases end, unless it ends them itself, and WaitHeld waits for those of a partition.
+// A holder is told how its leases end, unless it ends them itself, and WaitUnheld waits for those of a partition.
 func TestHolders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewSet(5, nil)
@@ -64,7 +64,7 @@ func TestHolders(t *testing.T) {
 		start := time.Now()
 		for p := range int32(2) {
 			go func() {
-				if err := s.WaitHeld(t.Context(), []int32{p}); err != nil {
+				if err := s.WaitUnheld(t.Context(), []int32{p}); err != nil {
 					t.Error(err)
 				}
 				waited <- time.Since(start)

@@ -24,7 +24,7 @@ type Set struct {
 	armed    int64 // when the timer goes off; 0: not armed
 	closed   bool
 	held     map[int32]int // open leases with a Holder, by partition
-	freeHeld chan struct{} // closed when a partition has none left; nil: nobody waits
+	unheld   chan struct{} // closed when a partition has none left; nil: nobody waits
 
 	room chan struct{} // WaitRoom may look again
 	wake chan struct{} // the timer is to be set anew
@@ -197,18 +197,18 @@ func (s *Set) LoseAll(match func(*Lease) bool) []*Lease {
 		if l.Settle(Lost) != nil {
 			return true
 		}
-		s.letGo(l, true)
+		s.forgetHolder(l, true)
 		return false
 	})
 	s.freed()
 	return lost
 }
 
-// LetGo forgets the holder of a lease, which stays as it is.
-func (s *Set) LetGo(l *Lease) {
+// ForgetHolder forgets the holder of a lease, which stays as it is.
+func (s *Set) ForgetHolder(l *Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.letGo(l, false)
+	s.forgetHolder(l, false)
 }
 
 // Interrupt tells the holders of partitions that their leases are about to end. The leases stay open.
@@ -222,18 +222,18 @@ func (s *Set) Interrupt(partitions []int32) {
 	}
 }
 
-// WaitHeld waits until no lease of the partitions has a holder. It returns ctx's error if that ends first.
-func (s *Set) WaitHeld(ctx context.Context, partitions []int32) error {
+// WaitUnheld waits until no lease of the partitions has a holder. It returns ctx's error if that ends first.
+func (s *Set) WaitUnheld(ctx context.Context, partitions []int32) error {
 	for {
 		s.mu.Lock()
 		if !slices.ContainsFunc(partitions, func(p int32) bool { return s.held[p] > 0 }) {
 			s.mu.Unlock()
 			return nil
 		}
-		if s.freeHeld == nil {
-			s.freeHeld = make(chan struct{})
+		if s.unheld == nil {
+			s.unheld = make(chan struct{})
 		}
-		free := s.freeHeld
+		free := s.unheld
 		s.mu.Unlock()
 		select {
 		case <-free:
@@ -312,8 +312,8 @@ func (s *Set) hold(l *Lease, holder Holder) {
 	l.holder = holder
 }
 
-// letGo forgets the holder of a lease that has ended, and tells it if it did not end the lease itself.
-func (s *Set) letGo(l *Lease, tell bool) {
+// forgetHolder forgets the holder of a lease that has ended, and tells it if it did not end the lease itself.
+func (s *Set) forgetHolder(l *Lease, tell bool) {
 	if l.holder == nil {
 		return
 	}
@@ -326,9 +326,9 @@ func (s *Set) letGo(l *Lease, tell bool) {
 		return
 	}
 	delete(s.held, p)
-	if s.freeHeld != nil {
-		close(s.freeHeld)
-		s.freeHeld = nil
+	if s.unheld != nil {
+		close(s.unheld)
+		s.unheld = nil
 	}
 }
 
@@ -355,7 +355,7 @@ func (s *Set) settle(l *Lease, as State, now int64) error {
 		return err
 	}
 	s.leases.remove(l)
-	s.letGo(l, false)
+	s.forgetHolder(l, false)
 	return nil
 }
 
@@ -418,7 +418,7 @@ func (s *Set) due(now int64) (expired []*Lease, next time.Duration) {
 	for l := s.leases.first(); l != nil && l.past(now); l = s.leases.first() {
 		s.leases.remove(l)
 		if l.Settle(Expired) == nil {
-			s.letGo(l, true)
+			s.forgetHolder(l, true)
 			expired = append(expired, l)
 		}
 	}

@@ -113,8 +113,8 @@ func (q *queue) Take(ctx context.Context, most int) ([]*lease.Lease, error) {
 // Return is the member's.
 func (q *queue) Return(leases []*lease.Lease) { q.member.Return(leases) }
 
-// LetGo implements [engine.Engine].
-func (q *queue) LetGo(l *lease.Lease) { q.member.LetGo(l) }
+// ForgetHolder implements [engine.Engine].
+func (q *queue) ForgetHolder(l *lease.Lease) { q.member.ForgetHolder(l) }
 
 // Lend writes the start markers of the records, commits the offsets, and hands the records out. If ctx ends meanwhile, a
 // later Take has them again.

@@ -131,7 +131,7 @@ func (m *Member) awaitHandlers(ctx context.Context, partitions []int32) {
 	}
 	m.leaving.Unlock()
 	waiting, cancel := context.WithTimeout(ctx, handlersFor)
-	err := m.cfg.Set.WaitHeld(waiting, partitions)
+	err := m.cfg.Set.WaitUnheld(waiting, partitions)
 	cancel()
 	if err == nil {
 		return
@@ -145,7 +145,7 @@ func (m *Member) interruptHandlers(ctx context.Context, partitions []int32) {
 	m.cfg.Set.Interrupt(partitions)
 	waiting, cancel := context.WithTimeout(ctx, interruptedFor)
 	defer cancel()
-	if m.cfg.Set.WaitHeld(waiting, partitions) != nil {
+	if m.cfg.Set.WaitUnheld(waiting, partitions) != nil {
 		m.cfg.Log.Warn("kmq: handlers ignore that their contexts have ended; another member may handle their records at the same time", "partitions", partitions)
 	}
 }

@@ -233,13 +233,13 @@ func (m *Member) Lend(_ context.Context, leases []*lease.Lease, to lease.Holder)
 // Return puts leases that were taken and that nobody will settle before all others that are ready.
 func (m *Member) Return(leases []*lease.Lease) {
 	for _, l := range leases {
-		m.cfg.Set.LetGo(l)
+		m.cfg.Set.ForgetHolder(l)
 	}
 	m.ready.push(slices.DeleteFunc(leases, ended))
 }
 
-// LetGo forgets who works on a record.
-func (m *Member) LetGo(l *lease.Lease) { m.cfg.Set.LetGo(l) }
+// ForgetHolder forgets who works on a record.
+func (m *Member) ForgetHolder(l *lease.Lease) { m.cfg.Set.ForgetHolder(l) }
 
 // Kept returns the leases of partitions that are not being revoked, in the same slice.
 func (m *Member) Kept(leases []*lease.Lease) []*lease.Lease {

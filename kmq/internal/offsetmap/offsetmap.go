@@ -142,8 +142,8 @@ func (e *Engine) Lend(ctx context.Context, leases []*lease.Lease, to lease.Holde
 // Return is the member's: see engine.Engine.
 func (e *Engine) Return(leases []*lease.Lease) { e.member.Return(leases) }
 
-// LetGo implements [engine.Engine].
-func (e *Engine) LetGo(l *lease.Lease) { e.member.LetGo(l) }
+// ForgetHolder implements [engine.Engine].
+func (e *Engine) ForgetHolder(l *lease.Lease) { e.member.ForgetHolder(l) }
 
 // Ack marks a record as processed for the next commit.
 func (e *Engine) Ack(_ context.Context, l *lease.Lease) error {

@@ -81,8 +81,8 @@ func (e *Engine) Lend(ctx context.Context, leases []*lease.Lease, to lease.Holde
 // Return implements [engine.Engine].
 func (e *Engine) Return(leases []*lease.Lease) { e.member.Return(leases) }
 
-// LetGo implements [engine.Engine].
-func (e *Engine) LetGo(l *lease.Lease) { e.member.LetGo(l) }
+// ForgetHolder implements [engine.Engine].
+func (e *Engine) ForgetHolder(l *lease.Lease) { e.member.ForgetHolder(l) }
 
 // Ack implements [engine.Engine].
 func (e *Engine) Ack(ctx context.Context, l *lease.Lease) error {

@@ -146,7 +146,7 @@ func (e *Engine) Lend(_ context.Context, leases []*lease.Lease, to lease.Holder)
 // Return puts records before all others that are ready: see engine.Engine.
 func (e *Engine) Return(leases []*lease.Lease) {
 	for _, l := range leases {
-		e.set.LetGo(l)
+		e.set.ForgetHolder(l)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -154,8 +154,8 @@ func (e *Engine) Return(leases []*lease.Lease) {
 	e.tell()
 }
 
-// LetGo implements [engine.Engine].
-func (e *Engine) LetGo(l *lease.Lease) { e.set.LetGo(l) }
+// ForgetHolder implements [engine.Engine].
+func (e *Engine) ForgetHolder(l *lease.Lease) { e.set.ForgetHolder(l) }
 
 func (e *Engine) lend(taken []*lease.Lease, to lease.Holder) []*lease.Lease {
 	now := time.Now()
