@@ -30,11 +30,13 @@ const (
 func (c Config) resolve() (Config, error) {
 	m := new(mistakes)
 	c.required(m)
-	c.lending(m)
 	c.givingUp(m)
-	c.byEngine(m)
 	c.backoff(m)
 	c.rest(m)
+	if c.Engine == nil {
+		c.Engine = OffsetMap{}
+	}
+	c.Engine = c.Engine.check(&c, m)
 	return c, m.err()
 }
 
@@ -75,17 +77,6 @@ func (c *Config) required(m *mistakes) {
 	if c.Group == "" {
 		m.add("Group is empty: queues with the same group share the records")
 	}
-	if !slices.Contains(Engines, c.Engine) {
-		m.add("Engine is %q: choose one of %s", c.Engine, engineNames())
-	}
-}
-
-func engineNames() string {
-	names := make([]string, len(Engines))
-	for i, e := range Engines {
-		names[i] = string(e)
-	}
-	return strings.Join(names, ", ")
 }
 
 func (m *mistakes) topic(field, name string) {
@@ -108,16 +99,6 @@ func topicProblem(name string) string {
 		return fmt.Sprintf("is %q: Kafka allows letters, digits, '.', '_' and '-'", name)
 	}
 	return ""
-}
-
-func (c *Config) lending(m *mistakes) {
-	switch {
-	case c.Engine == Plain && c.Visibility != 0:
-		m.add("Visibility is set, but engine plain has no locks: leave it 0, or choose markers, offsetmap or share")
-	case c.Engine == Plain, c.Engine == Share && c.Visibility == 0:
-	default:
-		m.between("Visibility", &c.Visibility, defaultVisibility, 100*time.Millisecond, time.Hour)
-	}
 }
 
 func (c *Config) givingUp(m *mistakes) {
@@ -145,47 +126,6 @@ func (c *Config) ownTopic(m *mistakes, field, name string) string {
 		m.add("%s is not set, and its default, %s, could be another topic and group's too, because the group's name has a dot: set it", field, name)
 	}
 	return name
-}
-
-func (c *Config) byEngine(m *mistakes) {
-	if c.Engine == Markers {
-		c.markers(m)
-	} else {
-		for _, only := range []struct {
-			name string
-			set  bool
-		}{
-			{"MarkersTopic", c.MarkersTopic != ""},
-			{"Tracker", c.Tracker != ""},
-		} {
-			if only.set {
-				m.add("%s is set, which only engine markers has: leave it out with engine %q", only.name, c.Engine)
-			}
-		}
-	}
-	switch {
-	case c.Engine == OffsetMap:
-		m.count("InPlace", &c.InPlace, defaultInPlace, 1, maxInPlace)
-	case c.InPlace != 0:
-		m.add("InPlace is set, which only engine offsetmap has: leave it out with engine %q", c.Engine)
-	}
-}
-
-func (c *Config) markers(m *mistakes) {
-	if c.MarkersTopic == "" {
-		c.MarkersTopic = c.Topic + "-markers"
-	}
-	m.topic("MarkersTopic", c.MarkersTopic)
-	if c.MarkersTopic == c.Topic || c.MarkersTopic == c.DeadLetterTopic {
-		m.add("MarkersTopic is %s, which is the queue's own topic or its dead-letter topic: name another", c.MarkersTopic)
-	}
-	switch c.Tracker {
-	case "":
-		c.Tracker = InProcess
-	case InProcess, External:
-	default:
-		m.add("Tracker is %q: choose %s or %s", c.Tracker, InProcess, External)
-	}
 }
 
 func (c *Config) backoff(m *mistakes) {
@@ -216,11 +156,7 @@ func (c *Config) rest(m *mistakes) {
 	switch c.Order {
 	case "":
 		c.Order = Unordered
-	case Unordered:
-	case ByPartition, ByKey:
-		if c.Engine == Share {
-			m.add("Order is %s, and a share group gives the records of one partition to several members: choose offsetmap, plain or markers", c.Order)
-		}
+	case Unordered, ByPartition, ByKey:
 	default:
 		m.add("Order is %q: choose %s, %s or %s", c.Order, Unordered, ByPartition, ByKey)
 	}
@@ -231,13 +167,14 @@ func (c *Config) rest(m *mistakes) {
 
 // c must be resolved.
 func (c *Config) engine() engine.Config {
-	return engine.Config{
+	e := engine.Config{
 		Brokers: c.Brokers, Topic: c.Topic, Group: c.Group,
 		Visibility: c.Visibility, MaxDeliveries: max(c.MaxDeliveries, 0), DeadLetterTopic: c.DeadLetterTopic,
 		MaxInFlight: c.MaxInFlight, CommitEvery: c.CommitEvery,
-		MarkersTopic: c.MarkersTopic, ExternalTracker: c.Tracker == External,
-		InPlace: c.InPlace, AcksLeader: c.Acks == AcksLeader, SessionTimeout: c.SessionTimeout,
+		AcksLeader: c.Acks == AcksLeader, SessionTimeout: c.SessionTimeout,
 		Client: c.Client,
-		Log:    c.Logger.With("topic", c.Topic, "group", c.Group, "engine", string(c.Engine)),
+		Log:    c.Logger.With("topic", c.Topic, "group", c.Group, "engine", c.Engine.String()),
 	}
+	c.Engine.configure(&e)
+	return e
 }

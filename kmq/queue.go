@@ -10,17 +10,12 @@ import (
 
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
-	"kafkabench.example/kafka-bench/kmq/internal/markers"
-	"kafkabench.example/kafka-bench/kmq/internal/offsetmap"
-	"kafkabench.example/kafka-bench/kmq/internal/plain"
-	"kafkabench.example/kafka-bench/kmq/internal/share"
 )
 
 // Queue delivers a topic's records to one member of a group. Its methods are safe for concurrent
 // use.
 type Queue struct {
 	engine  engine.Engine
-	kind    Engine
 	lent    time.Duration
 	most    int // deliveries; 0: no limit
 	order   Order
@@ -75,7 +70,7 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := openEngine(ctx, &cfg)
+	e, err := cfg.Engine.open(ctx, cfg.engine())
 	if err != nil {
 		return nil, err
 	}
@@ -84,23 +79,10 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) {
 	return q, nil
 }
 
-func openEngine(ctx context.Context, cfg *Config) (engine.Engine, error) {
-	switch cfg.Engine {
-	case Markers:
-		return markers.New(ctx, cfg.engine())
-	case OffsetMap:
-		return offsetmap.New(ctx, cfg.engine())
-	case Share:
-		return share.New(ctx, cfg.engine())
-	default:
-		return plain.New(ctx, cfg.engine())
-	}
-}
-
 func newQueue(e engine.Engine, cfg *Config) *Queue {
 	stopping, stop := context.WithCancel(context.Background())
 	return &Queue{
-		engine: e, kind: cfg.Engine, lent: cfg.Visibility, most: max(cfg.MaxDeliveries, 0), order: cfg.Order,
+		engine: e, lent: cfg.Visibility, most: max(cfg.MaxDeliveries, 0), order: cfg.Order,
 		backoff: cfg.Backoff, jitter: fullJitter, log: cfg.engine().Log,
 		stopping: stopping, stop: stop, calls: newCalls(),
 	}

@@ -19,7 +19,6 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
-	"kafkabench.example/kafka-bench/kmq"
 )
 
 type world struct {
@@ -43,7 +42,7 @@ type world struct {
 
 type way struct {
 	name     string
-	engine   kmq.Engine
+	engine   string
 	external bool
 }
 
@@ -62,15 +61,13 @@ func newWorldOf(t testing.TB, c cluster.Cluster, replication int16, w way, parti
 		Born: time.Now().Add(-time.Hour).Truncate(time.Second), DeadLetters: name + "-dead",
 		MaxInFlight: 60, Session: time.Second, Heartbeat: 100 * time.Millisecond,
 	}
-	if w.engine != kmq.Plain {
+	if w.engine != plainEngine {
 		spec.Visibility, spec.MaxDeliveries = 1500*time.Millisecond, 4
 	}
-	if w.engine == kmq.Share {
+	if w.engine == shareEngine {
 		spec.MaxDeliveries = 8
 	}
-	if w.external {
-		spec.Tracker = kmq.External
-	}
+	spec.External = w.external
 	if change != nil {
 		change(&spec)
 	}
