@@ -15,8 +15,8 @@ const (
 	defaultMaxInFlight = 1000
 	defaultCommitEvery = time.Second
 	defaultInPlace     = 3
-	defaultBackoffMin  = 100 * time.Millisecond
-	defaultBackoffMax  = time.Minute
+	defaultRetryMin    = 100 * time.Millisecond
+	defaultRetryMax    = time.Minute
 
 	defaultDeliveries = 10
 
@@ -31,7 +31,6 @@ func (c Config) resolve() (Config, error) {
 	m := new(mistakes)
 	c.required(m)
 	c.givingUp(m)
-	c.backoff(m)
 	c.rest(m)
 	if c.Engine == nil {
 		c.Engine = OffsetMap{}
@@ -128,18 +127,6 @@ func (c *Config) ownTopic(m *mistakes, field, name string) string {
 	return name
 }
 
-func (c *Config) backoff(m *mistakes) {
-	if c.Backoff == (Backoff{}) {
-		c.Backoff = Backoff{Min: defaultBackoffMin, Max: defaultBackoffMax}
-	}
-	if c.Backoff.Max == 0 {
-		c.Backoff.Max = max(c.Backoff.Min, defaultBackoffMax)
-	}
-	if c.Backoff.Min < 0 || c.Backoff.Max < c.Backoff.Min || c.Backoff.Max > time.Hour {
-		m.add("Backoff is from %v to %v: it must rise, from 0 or more to at most 1h0m0s", c.Backoff.Min, c.Backoff.Max)
-	}
-}
-
 func (c *Config) rest(m *mistakes) {
 	m.count("MaxInFlight", &c.MaxInFlight, defaultMaxInFlight, 1, maxInFlight)
 	m.between("CommitEvery", &c.CommitEvery, defaultCommitEvery, time.Millisecond, time.Minute)
@@ -159,6 +146,9 @@ func (c *Config) rest(m *mistakes) {
 	case Unordered, ByPartition, ByKey:
 	default:
 		m.add("Order is %q: choose %s, %s or %s", c.Order, Unordered, ByPartition, ByKey)
+	}
+	if c.Retry == nil {
+		c.Retry = Exponential(defaultRetryMin, defaultRetryMax)
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()

@@ -23,7 +23,7 @@ func TestDefaults(t *testing.T) {
 		if c.Visibility != want {
 			t.Errorf("%v: Visibility %v, want %v", e, c.Visibility, want)
 		}
-		if c.MaxInFlight != 1000 || c.CommitEvery != time.Second || c.Acks != AcksAll || c.Backoff != (Backoff{100 * time.Millisecond, time.Minute}) || c.Logger == nil {
+		if c.MaxInFlight != 1000 || c.CommitEvery != time.Second || c.Acks != AcksAll || c.Retry == nil || c.Logger == nil {
 			t.Errorf("%v: %+v", e, c)
 		}
 		filled := map[Engine]Engine{nil: OffsetMap{InPlace: 3}, OffsetMap{}: OffsetMap{InPlace: 3}, Markers{}: Markers{Topic: "orders-markers"}, Plain{}: Plain{}, Share{}: Share{}}
@@ -69,9 +69,6 @@ func TestFaultsOfAConfiguration(t *testing.T) {
 		{"rare commits", Plain{}, func(c *Config) { c.CommitEvery = time.Hour }, []string{"CommitEvery is 1h0m0s"}},
 		{"a short session", Plain{}, func(c *Config) { c.SessionTimeout = time.Millisecond }, []string{"SessionTimeout is 1ms"}},
 		{"no such acks", Plain{}, func(c *Config) { c.Acks = "1" }, []string{`Acks is "1"`, "all or leader"}},
-		{"a falling backoff", Plain{}, func(c *Config) { c.Backoff = Backoff{time.Minute, time.Second} }, []string{"Backoff is from 1m0s to 1s"}},
-		{"a negative backoff", Plain{}, func(c *Config) { c.Backoff = Backoff{-1, time.Second} }, []string{"Backoff is from -1ns"}},
-		{"a long backoff", Plain{}, func(c *Config) { c.Backoff = Backoff{0, 2 * time.Hour} }, []string{"Backoff is from 0s to 2h0m0s"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := valid(c.engine)
@@ -95,17 +92,25 @@ func TestFaultsOfAConfiguration(t *testing.T) {
 	}
 }
 
-func TestBackoff(t *testing.T) {
-	b := Backoff{Min: 100 * time.Millisecond, Max: time.Second}
-	for attempts, want := range map[int]time.Duration{1: 100, 2: 200, 3: 400, 4: 800, 5: 1000, 6: 1000, 1 << 30: 1000} {
-		if got := b.after(attempts); got != want*time.Millisecond {
-			t.Errorf("after %d attempts %v, want %v ms", attempts, got, want)
+func TestExponential(t *testing.T) {
+	const ms = time.Millisecond
+	for attempt, want := range map[int]time.Duration{-1: 100, 1: 100, 2: 200, 3: 400, 4: 800, 5: 1000, 6: 1000, 1 << 30: 1000} {
+		if got := exponentialBound(100*ms, 1000*ms, attempt); got != want*ms {
+			t.Errorf("after %d attempts below %v, want %v ms", attempt, got, want)
 		}
 	}
-	if got := (Backoff{}).after(1 << 30); got != 0 {
-		t.Errorf("no backoff is %v", got)
-	}
-	if got := (Backoff{Min: time.Minute, Max: time.Minute}).after(1 << 30); got != time.Minute {
-		t.Errorf("a constant one is %v", got)
+	for _, c := range []struct{ min, max, least, most time.Duration }{
+		{100 * ms, 1000 * ms, 0, 400 * ms},
+		{time.Minute, time.Second, 0, time.Minute}, // max is at least min
+		{0, time.Minute, 0, 0},
+		{-1, -1, 0, 0},
+		{1 << 62, 1<<63 - 1, 0, MaxDelay},
+	} {
+		q := &Queue{retry: Exponential(c.min, c.max)}
+		for range 100 {
+			if got := q.delayAfter(3, nil); got < c.least || got > c.most {
+				t.Errorf("from %v to %v: %v", c.min, c.max, got)
+			}
+		}
 	}
 }

@@ -33,8 +33,10 @@ type Config struct {
 	// The default is 1,000; the range is 1 to 1,000,000. At the bound the queue takes no more
 	// records.
 	MaxInFlight int
-	// Backoff is the delay after a handler of [Queue.Run] failed.
-	Backoff Backoff
+	// Retry says when a record is tried again after a handler of [Queue.Run] failed. The default is Exponential with
+	// 100 ms and 1 min. It is not in [RunConfig], because the queue also needs it for the attempts that failed in another
+	// process.
+	Retry Retry
 
 	// CommitEvery is the interval between commits. The default is 1 s; the range is 1 ms to 1 min.
 	CommitEvery time.Duration
@@ -63,7 +65,3 @@ const (
 	AcksAll    Acks = "all"
 	AcksLeader Acks = "leader" // a marker or a copy may be lost with its leader: only for experiments
 )
-
-// Backoff is a random delay that grows with the attempts: up to Min after the first, doubled after each further
-// attempt, up to Max. The defaults are 100 ms and 1 min. Max is at least Min, and at most 1 h.
-type Backoff struct{ Min, Max time.Duration }

@@ -37,7 +37,7 @@ func Example() {
 	// tea, attempt 1
 }
 
-// Run calls a handler: nil acknowledges the record, an error retries it after the backoff, and
+// Run calls a handler: nil acknowledges the record, an error retries it later, and
 // Reject gives it up. Workers may outnumber partitions.
 func ExampleQueue_Run() {
 	brokers, stop := clusterWith("espresso", "unicorn milk", "tea")
@@ -48,7 +48,7 @@ func ExampleQueue_Run() {
 	q, err := kmq.Open(ctx, kmq.Config{
 		Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.OffsetMap{},
 		DeadLetterTopic: "orders-dead",
-		Backoff:         kmq.Backoff{Min: 10 * time.Millisecond, Max: time.Second},
+		Retry:           kmq.Exponential(10*time.Millisecond, time.Second),
 	})
 	check(err)
 	done := 0

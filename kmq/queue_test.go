@@ -218,9 +218,14 @@ func (m *memory) Close(context.Context) error {
 
 func (m *memory) Counts() engine.Counts { return engine.Counts{} }
 
+// steady is Exponential without jitter.
+func steady(min, max time.Duration) Retry {
+	return func(attempt int, _ error) time.Duration { return exponentialBound(min, max, attempt) }
+}
+
 func (m *memory) queue(t *testing.T, kind Engine) *Queue {
 	cfg := valid(kind)
-	cfg.Backoff = Backoff{Min: time.Second, Max: 4 * time.Second}
+	cfg.Retry = steady(time.Second, 4*time.Second)
 	cfg.MaxDeliveries, cfg.Logger = Unlimited, slog.New(slog.DiscardHandler)
 	cfg, err := cfg.resolve()
 	if err != nil {
@@ -229,7 +234,6 @@ func (m *memory) queue(t *testing.T, kind Engine) *Queue {
 	q := newQueue(m, &cfg)
 	m.lent = q.lent
 	t.Cleanup(m.set.Close)
-	q.jitter = func(d time.Duration) time.Duration { return d }
 	return q
 }
 
@@ -455,7 +459,7 @@ func TestRunWaitsForRoomAmongTheDelays(t *testing.T) {
 		m := newMemory(numbered(4)...)
 		m.mostDelayed = 1
 		q := m.queue(t, Markers{})
-		q.backoff = Backoff{Min: 1010 * time.Millisecond, Max: time.Minute}
+		q.retry = steady(1010*time.Millisecond, time.Minute)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		start := time.Now()
@@ -494,7 +498,7 @@ func TestTheWaitForRoomEndsWithTheLockOrTheRun(t *testing.T) {
 		m := newMemory(numbered(3)...)
 		m.mostDelayed = 1
 		q := m.queue(t, Markers{})
-		q.backoff = Backoff{Min: time.Hour, Max: time.Hour}
+		q.retry = steady(time.Hour, time.Hour)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()

@@ -42,7 +42,7 @@ func OpenTracker(ctx context.Context, cfg Config) (*Tracker, error) {
 // Stats returns the counters of this tracker since it was opened. It sets only Tailed,
 // DeadLettered, Missing, Retried, Unreadable, Lateness and RetentionAlarm; the other fields are
 // zero.
-func (t *Tracker) Stats() Stats { return t.tracker.Counts() }
+func (t *Tracker) Stats() Stats { return statsOf(t.tracker.Counts()) }
 
 // Wait returns the error that ended the tracker, ctx's error if ctx ends first, or [ErrClosed]
 // after Close. A tracker waits for brokers that it cannot reach, and for permissions. Only a

@@ -58,6 +58,20 @@ func table() []row {
 	}
 }
 
+type times struct {
+	name, help string
+	value      func(kmq.Stats) kmq.Histogram
+}
+
+func histograms() []times {
+	return []times{
+		{"redelivery_lateness_seconds", "Time from the end of a record's lock until this process had it delivered again.",
+			func(s kmq.Stats) kmq.Histogram { return s.Lateness }},
+		{"handler_seconds", "Time of each call of the handlers of Run.",
+			func(s kmq.Stats) kmq.Histogram { return s.Handlers }},
+	}
+}
+
 func counter(name, help string, of func(kmq.Stats) int64) row {
 	return row{name, help, prometheus.CounterValue, func(s kmq.Stats, _ time.Time) float64 { return float64(of(s)) }}
 }

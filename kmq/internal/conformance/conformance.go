@@ -109,6 +109,7 @@ var laws = []law{
 	{"what waits in line for longer than its lock is delivered once", waitsInLine, byEngine},
 	{"what Run interrupts or never began is not counted", interrupted, byEngine},
 	{"a handler's error has the record tried again", handlerFails, byEngine},
+	{"what a handler asks for again is not counted", handlerAsksAgain, byEngine},
 	{"a handler's rejection gives the record up", handlerRejects, byEngine},
 	{"what is made of a record is not what comes again", spoilt, byEngine},
 	{"what a handler makes of a record is not what it is tried with again", spoiltByHandlers, byEngine},

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
 )
 
 // A broker's clock goes an hour forward before another tracker takes over.
