@@ -166,7 +166,7 @@ func (c *Config) byEngine(m *mistakes) {
 	}
 	switch {
 	case c.Engine == OffsetMap:
-		m.between("InPlace", &c.InPlace, defaultInPlace, time.Millisecond, MaxDelay)
+		m.between("InPlace", &c.InPlace, defaultInPlace, 1, MaxDelay)
 		m.count("RetryBytes", &c.RetryBytes, defaultRetryBytes, 1, maxRetryBytes)
 	case c.InPlace != 0 || c.RetryBytes != 0:
 		m.add("InPlace or RetryBytes is set, which only engine offsetmap has: leave it out with engine %q", c.Engine)

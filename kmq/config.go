@@ -81,7 +81,7 @@ type Config struct {
 	RetryTopic string
 	// InPlace is the longest delay after which OffsetMap delivers a record again from its place. For longer ones, or if the
 	// map of the commit is nearly full or retention about to delete the record, it moves to RetryTopic. The default is
-	// 1 min; the range is 1 ms to [MaxDelay].
+	// 1 min; it is above 0 and at most [MaxDelay].
 	InPlace time.Duration
 	// RetryBytes bounds the memory for records of OffsetMap that wait for another attempt; further ones are read again when
 	// they are due. The default is 16 MiB; the range is 1 to 1 GiB.

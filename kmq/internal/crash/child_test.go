@@ -73,9 +73,9 @@ type queueSpec struct {
 }
 
 func (q queueSpec) config(log *slog.Logger) kmq.Config {
-	inPlace := 0
+	var inPlace time.Duration
 	if q.Engine == kmq.OffsetMap {
-		inPlace = 2
+		inPlace = 20 * time.Millisecond // so that some records wait, and some move to the retry topic
 	}
 	cfg := kmq.Config{
 		Brokers: q.Brokers, Topic: q.Topic, Group: q.Group, Engine: q.Engine,
