@@ -72,6 +72,8 @@ type queueSpec struct {
 	TopicConfigs  map[string]string // override the test's own for the queue's topic
 }
 
+func (q queueSpec) retryTopic() string { return q.Topic + "." + q.Group + ".retry" }
+
 func (q queueSpec) config(log *slog.Logger) kmq.Config {
 	var inPlace time.Duration
 	if q.Engine == kmq.OffsetMap {
