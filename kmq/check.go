@@ -14,7 +14,8 @@ const (
 	defaultVisibility  = 30 * time.Second
 	defaultMaxInFlight = 1000
 	defaultCommitEvery = time.Second
-	defaultInPlace     = 3
+	defaultInPlace     = time.Minute
+	defaultRetryBytes  = 16 << 20
 	defaultRetryMin    = 100 * time.Millisecond
 	defaultRetryMax    = time.Minute
 
@@ -22,7 +23,7 @@ const (
 
 	maxInFlight   = 1_000_000
 	maxDeliveries = 1_000_000
-	maxInPlace    = 1000
+	maxRetryBytes = 1 << 30
 	maxTopicName  = 249
 )
 
@@ -127,6 +128,22 @@ func (c *Config) ownTopic(m *mistakes, field, name string) string {
 	return name
 }
 
+// checkRetryTopic leaves the name empty if the queue has none.
+func (c *Config) checkRetryTopic(m *mistakes, has bool) {
+	switch {
+	case !has && c.RetryTopic != "":
+		m.add("RetryTopic is set, which only Markers and an unordered queue of OffsetMap have: leave it out")
+	case !has:
+	case c.RetryTopic == "":
+		c.RetryTopic = c.ownTopic(m, "RetryTopic", engine.RetryTopic(c.Topic, c.Group))
+	default:
+		m.topic("RetryTopic", c.RetryTopic)
+		if c.RetryTopic == c.Topic || c.RetryTopic == c.DeadLetterTopic {
+			m.add("RetryTopic is %s, which is the queue's own topic or its dead-letter topic: name another", c.RetryTopic)
+		}
+	}
+}
+
 func (c *Config) rest(m *mistakes) {
 	m.count("MaxInFlight", &c.MaxInFlight, defaultMaxInFlight, 1, maxInFlight)
 	m.between("CommitEvery", &c.CommitEvery, defaultCommitEvery, time.Millisecond, time.Minute)
@@ -161,6 +178,8 @@ func (c *Config) engine() engine.Config {
 		Brokers: c.Brokers, Topic: c.Topic, Group: c.Group,
 		Visibility: c.Visibility, MaxDeliveries: max(c.MaxDeliveries, 0), DeadLetterTopic: c.DeadLetterTopic,
 		MaxInFlight: c.MaxInFlight, CommitEvery: c.CommitEvery,
+		RetryTopic: c.RetryTopic,
+		Delay:      func(attempts int) time.Duration { return c.Retry.delayAfter(attempts, nil) },
 		AcksLeader: c.Acks == AcksLeader, SessionTimeout: c.SessionTimeout,
 		Client: c.Client,
 		Log:    c.Logger.With("topic", c.Topic, "group", c.Group, "engine", c.Engine.String()),

@@ -26,7 +26,8 @@ func TestDefaults(t *testing.T) {
 		if c.MaxInFlight != 1000 || c.CommitEvery != time.Second || c.Acks != AcksAll || c.Retry == nil || c.Logger == nil {
 			t.Errorf("%v: %+v", e, c)
 		}
-		filled := map[Engine]Engine{nil: OffsetMap{InPlace: 3}, OffsetMap{}: OffsetMap{InPlace: 3}, Markers{}: Markers{Topic: "orders-markers"}, Plain{}: Plain{}, Share{}: Share{}}
+		inMap := OffsetMap{InPlace: time.Minute, RetryBytes: 16 << 20}
+		filled := map[Engine]Engine{nil: inMap, OffsetMap{}: inMap, Markers{}: Markers{Topic: "orders-markers"}, Plain{}: Plain{}, Share{}: Share{}}
 		if c.Engine != filled[e] {
 			t.Errorf("%v: %+v", e, c.Engine)
 		}
@@ -63,7 +64,11 @@ func TestFaultsOfAConfiguration(t *testing.T) {
 		{"an illegal dead-letter topic", Plain{}, func(c *Config) { c.DeadLetterTopic = "a/b" }, []string{`DeadLetterTopic is "a/b"`}},
 		{"markers into the queue", Markers{Topic: "orders"}, func(*Config) {}, []string{"Markers.Topic is orders"}},
 		{"markers among the dead letters", Markers{Topic: "x"}, func(c *Config) { c.DeadLetterTopic = "x" }, []string{"Markers.Topic is x"}},
-		{"never in place", OffsetMap{InPlace: -1}, func(*Config) {}, []string{"OffsetMap.InPlace is -1: it must be from 1 to 1000"}},
+		{"never in place", OffsetMap{InPlace: -1}, func(*Config) {}, []string{"OffsetMap.InPlace is -1ns: it must be from 1ns to 12h0m0s"}},
+		{"no memory for retries", OffsetMap{RetryBytes: -1}, func(*Config) {}, []string{"OffsetMap.RetryBytes is -1"}},
+		{"retries into the queue", OffsetMap{}, func(c *Config) { c.RetryTopic = c.Topic }, []string{"RetryTopic is orders"}},
+		{"retries of plain", Plain{}, func(c *Config) { c.RetryTopic = "x" }, []string{"RetryTopic is set, which only Markers"}},
+		{"retries of an ordered queue", OffsetMap{}, func(c *Config) { c.RetryTopic, c.Order = "x", ByKey }, []string{"RetryTopic is set, which only Markers"}},
 		{"nothing in flight", Share{}, func(c *Config) { c.MaxInFlight = -1 }, []string{"MaxInFlight is -1: it must be from 1 to 1000000"}},
 		{"all in flight", Share{}, func(c *Config) { c.MaxInFlight = math.MaxInt }, []string{"MaxInFlight is"}},
 		{"rare commits", Plain{}, func(c *Config) { c.CommitEvery = time.Hour }, []string{"CommitEvery is 1h0m0s"}},
@@ -106,9 +111,9 @@ func TestExponential(t *testing.T) {
 		{-1, -1, 0, 0},
 		{1 << 62, 1<<63 - 1, 0, MaxDelay},
 	} {
-		q := &Queue{retry: Exponential(c.min, c.max)}
+		retry := Exponential(c.min, c.max)
 		for range 100 {
-			if got := q.delayAfter(3, nil); got < c.least || got > c.most {
+			if got := retry.delayAfter(3, nil); got < c.least || got > c.most {
 				t.Errorf("from %v to %v: %v", c.min, c.max, got)
 			}
 		}

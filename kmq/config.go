@@ -31,7 +31,7 @@ type Config struct {
 	Order Order
 	// MaxInFlight bounds the unsettled records of this process, delivered or ready for delivery.
 	// The default is 1,000; the range is 1 to 1,000,000. At the bound the queue takes no more
-	// records.
+	// records. With OffsetMap, up to 100,000 records that wait for another attempt do not count.
 	MaxInFlight int
 	// Retry says when a record is tried again after a handler of [Queue.Run] failed. The default is Exponential with
 	// 100 ms and 1 min. It is not in [RunConfig], because the queue also needs it for the attempts that failed in another
@@ -40,6 +40,10 @@ type Config struct {
 
 	// CommitEvery is the interval between commits. The default is 1 s; the range is 1 ms to 1 min.
 	CommitEvery time.Duration
+	// RetryTopic receives records of OffsetMap and Markers that are to be delivered again, unless Order is set: OffsetMap
+	// then delivers them again from their place. Only this group reads it. The default is TOPIC.GROUP.retry. Open creates it,
+	// with as many partitions as Topic and without a limit of retention, if it is missing.
+	RetryTopic string
 	// Acks is the durability that markers and copies need.
 	Acks Acks
 	// SessionTimeout is how long a member may be silent before the group removes it. Zero means the

@@ -39,9 +39,13 @@ func ParseEngine(name string) (Engine, error) {
 
 // OffsetMap is the default engine. It keeps acknowledged offsets beyond the committed one in the commit's metadata.
 type OffsetMap struct {
-	// InPlace is how many times a record is delivered before a copy of it is appended to the partition. The default
-	// is 3; the range is 1 to 1,000.
-	InPlace int
+	// InPlace is the longest delay after which a record is delivered again from its place. For longer ones, or if the map
+	// of the commit is nearly full or retention about to delete the record, it moves to Config.RetryTopic. The default is
+	// 1 min; it is above 0 and at most [MaxDelay].
+	InPlace time.Duration
+	// RetryBytes bounds the memory for records that wait for another attempt; further ones are read again when they are
+	// due. The default is 16 MiB; the range is 1 to 1 GiB.
+	RetryBytes int
 }
 
 // String returns "offsetmap".
@@ -49,18 +53,22 @@ func (OffsetMap) String() string { return "offsetmap" }
 
 func (o OffsetMap) check(c *Config, m *mistakes) Engine {
 	c.checkVisibility(m)
-	m.count("OffsetMap.InPlace", &o.InPlace, defaultInPlace, 1, maxInPlace)
+	c.checkRetryTopic(m, c.Order == Unordered)
+	m.between("OffsetMap.InPlace", &o.InPlace, defaultInPlace, 1, MaxDelay)
+	m.count("OffsetMap.RetryBytes", &o.RetryBytes, defaultRetryBytes, 1, maxRetryBytes)
 	return o
 }
 
-func (o OffsetMap) configure(e *engine.Config) { e.InPlace = o.InPlace }
+func (o OffsetMap) configure(e *engine.Config) {
+	e.InPlace, e.RetryBytes = o.InPlace, o.RetryBytes
+}
 
 func (OffsetMap) open(ctx context.Context, e engine.Config) (engine.Engine, error) {
 	return offsetmap.New(ctx, e)
 }
 
 // Markers writes starts, extensions, releases and ends of deliveries to a second topic. A tracker copies a record whose
-// lock has expired to the end of its partition.
+// lock has expired to Config.RetryTopic.
 type Markers struct {
 	// Topic is the topic of the markers; the default is the queue's + "-markers". It has as many partitions as the
 	// queue's and is created if it is missing. Groups that read one topic may share it: each skips the markers of the
@@ -76,6 +84,7 @@ func (Markers) String() string { return "markers" }
 
 func (k Markers) check(c *Config, m *mistakes) Engine {
 	c.checkVisibility(m)
+	c.checkRetryTopic(m, true)
 	if k.Topic == "" {
 		k.Topic = c.Topic + "-markers"
 	}
@@ -102,6 +111,7 @@ type Plain struct{}
 func (Plain) String() string { return "plain" }
 
 func (p Plain) check(c *Config, m *mistakes) Engine {
+	c.checkRetryTopic(m, false)
 	if c.Visibility != 0 {
 		m.add("Visibility is set, but Plain has no locks: leave it 0, or choose OffsetMap, Markers or Share")
 	}
@@ -122,6 +132,7 @@ type Share struct{}
 func (Share) String() string { return "share" }
 
 func (s Share) check(c *Config, m *mistakes) Engine {
+	c.checkRetryTopic(m, false)
 	if c.Visibility != 0 {
 		c.checkVisibility(m)
 	}

@@ -33,8 +33,9 @@ func JSON[T any](handle func(ctx context.Context, value T) error) Handler {
 // Order says which records may be processed at the same time.
 type Order string
 
-// Orders apply to first deliveries. A redelivered record may come after records that were produced
-// later. Share supports only Unordered.
+// With OffsetMap and Plain, a record of an ordered queue begins only when the one before it in its partition or key has
+// ended for good, whatever its handler returned. With Markers, orders apply to first deliveries. Share supports only
+// Unordered.
 const (
 	Unordered   Order = "none"      // any records; workers may outnumber partitions
 	ByPartition Order = "partition" // one of each partition, in offset order

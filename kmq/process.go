@@ -49,7 +49,7 @@ func (w *worker) failed(a *attempt) (again bool) {
 		return w.postponed(a, min(max(time.Duration(after), 0), MaxDelay))
 	}
 	attempts := d.Attempt()
-	delay := r.q.delayAfter(attempts, err)
+	delay := r.q.retry.delayAfter(attempts, err)
 	if panicked {
 		r.q.handlers.panics.Add(1)
 		r.q.log.Error("kmq: a handler panicked", "partition", d.lease.At.Partition, "offset", d.lease.At.Offset, "attempt", attempts, "error", err)
@@ -144,7 +144,7 @@ func (r *run) reject(d Delivery, reason string) {
 }
 
 func (r *run) rejectLater(d Delivery, reason string) {
-	for try := 1; pause(r.taking, r.q.delayAfter(try, nil)) && !d.ended() && !r.q.calls.isClosed(); try++ {
+	for try := 1; pause(r.taking, r.q.retry.delayAfter(try, nil)) && !d.ended() && !r.q.calls.isClosed(); try++ {
 		err := d.Reject(r.taking, reason)
 		if !uncopied(err) {
 			return

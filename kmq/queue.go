@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"log/slog"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ import (
 // use.
 type Queue struct {
 	engine engine.Engine
+	parker engine.Parker // of an ordered queue; or nil
 	lent   time.Duration
 	most   int // deliveries; 0: no limit
 	order  Order
@@ -29,6 +31,10 @@ type Queue struct {
 	stop     context.CancelFunc
 	calls    *calls       // that settle or flush
 	taking   sync.RWMutex // take holds it for reading
+
+	seed     maphash.Seed // of the names of lines
+	blocking sync.Mutex
+	blocked  map[uint64]lease.ID // lines that the last run has left blocked, and their first records
 
 	closing  sync.Once
 	closeErr error
@@ -53,9 +59,14 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) {
 
 func newQueue(e engine.Engine, cfg *Config) *Queue {
 	stopping, stop := context.WithCancel(context.Background())
+	var parker engine.Parker
+	if cfg.Order != Unordered {
+		parker, _ = e.(engine.Parker)
+	}
 	return &Queue{
 		engine: e, lent: cfg.Visibility, most: max(cfg.MaxDeliveries, 0), order: cfg.Order,
 		retry: cfg.Retry, log: cfg.engine().Log,
+		parker: parker, seed: maphash.MakeSeed(),
 		stopping: stopping, stop: stop, calls: newCalls(),
 	}
 }

@@ -35,9 +35,9 @@ func exponentialBound(least, most time.Duration, attempt int) time.Duration {
 	return bound
 }
 
-// delayAfter is Config.Retry within its range.
-func (q *Queue) delayAfter(attempt int, err error) time.Duration {
-	return min(max(q.retry(attempt, err), 0), MaxDelay)
+// delayAfter calls r, and holds the result within its range.
+func (r Retry) delayAfter(attempt int, err error) time.Duration {
+	return min(max(r(attempt, err), 0), MaxDelay)
 }
 
 // After is an error with which a handler of [Queue.Run] asks for the record again after a time from 0 to [MaxDelay], as

@@ -80,6 +80,8 @@ const (
 	shareEngine     = "share"
 )
 
+func (q queueSpec) retryTopic() string { return q.Topic + "." + q.Group + ".retry" }
+
 func (q queueSpec) engine() kmq.Engine {
 	switch q.Engine {
 	case plainEngine:
@@ -87,7 +89,7 @@ func (q queueSpec) engine() kmq.Engine {
 	case markersEngine:
 		return kmq.Markers{ExternalTracker: q.External}
 	case offsetMapEngine:
-		return kmq.OffsetMap{InPlace: 2}
+		return kmq.OffsetMap{InPlace: 20 * time.Millisecond} // so that some records wait, and some move to the retry topic
 	default:
 		return kmq.Share{}
 	}

@@ -18,9 +18,15 @@ type Config struct {
 	MaxInFlight     int           // at least 1
 	CommitEvery     time.Duration // above 0
 
+	// RetryTopic is the topic to which the group's failed records move; "": there is none, and they stay where they are.
+	RetryTopic string
+	InPlace    time.Duration // the longest delay without a move (OffsetMap)
+	RetryBytes int           // of delayed records in memory (OffsetMap)
+	// Delay returns the time until the next attempt after so many.
+	Delay func(attempts int) time.Duration
+
 	MarkersTopic    string
 	ExternalTracker bool // the engine runs no tracker of its own
-	InPlace         int  // at least 1
 
 	AcksLeader     bool          // acks of the leader suffice for the queue's own writes
 	SessionTimeout time.Duration // 0: the client's default
@@ -65,10 +71,10 @@ func (c *Config) ProducerOptions() []kgo.Opt {
 // GroupOptions returns the options of a group member that reads committed records and commits
 // offsets explicitly. The client also returns control records, the markers that end transactions: a
 // commit that stayed before them would leave a lag for good.
-func (c *Config) GroupOptions(group, topic string) []kgo.Opt {
+func (c *Config) GroupOptions(group string, topics ...string) []kgo.Opt {
 	opts := []kgo.Opt{
 		kgo.ConsumerGroup(group),
-		kgo.ConsumeTopics(topic),
+		kgo.ConsumeTopics(topics...),
 		kgo.DisableAutoCommit(),
 		kgo.BlockRebalanceOnPoll(),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),

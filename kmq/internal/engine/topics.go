@@ -24,6 +24,7 @@ type Topics struct {
 	Partitions           int
 	Replication          int
 	DeadLetterPartitions int // 0: no dead-letter topic
+	RetryPartitions      int // 0: no retry topic
 }
 
 // LookUp calls CheckTopics with a client of its own.
@@ -36,9 +37,9 @@ func LookUp(ctx context.Context, cfg Config) (Topics, error) {
 	return CheckTopics(ctx, cl, cfg)
 }
 
-// CheckTopics checks the queue's topic, which must exist, and the dead-letter topic, which it creates with the same
-// shape if it is missing. It logs if the dead-letter topic keeps less than the queue's topic. The error is
-// lease.ErrConfig or the cluster's.
+// CheckTopics checks the queue's topic, which must exist, and the group's retry and dead-letter topics, which it creates
+// with the same shape if they are missing. It logs if these keep less than the queue's topic. The error is lease.ErrConfig
+// or the cluster's.
 func CheckTopics(ctx context.Context, cl *kgo.Client, cfg Config) (Topics, error) {
 	queue, err := awaitShape(ctx, cl, cfg.Topic, unseenFor)
 	switch {
@@ -50,22 +51,28 @@ func CheckTopics(ctx context.Context, cl *kgo.Client, cfg Config) (Topics, error
 	if err := warnCompacted(ctx, cl, cfg); err != nil {
 		return Topics{}, err
 	}
-	if cfg.DeadLetterTopic == "" {
-		return queue, nil
-	}
-	dead, err := EnsureTopic(ctx, cl, cfg.DeadLetterTopic, cfg.Topic, queue, keptForever())
-	if err != nil {
+	all := queue
+	if all.DeadLetterPartitions, err = ensureOwn(ctx, cl, cfg, cfg.DeadLetterTopic, "dead_letter_topic", queue); err != nil {
 		return Topics{}, err
 	}
-	queue.DeadLetterPartitions = dead.Partitions
-	weaker, err := Weaker(ctx, cl, cfg.DeadLetterTopic, cfg.Topic, dead, queue)
-	if err != nil {
-		return Topics{}, err
+	all.RetryPartitions, err = ensureOwn(ctx, cl, cfg, cfg.RetryTopic, "retry_topic", queue)
+	return all, err
+}
+
+// ensureOwn creates a topic of the group unless it exists, and returns its number of partitions.
+func ensureOwn(ctx context.Context, cl *kgo.Client, cfg Config, name, what string, queue Topics) (partitions int, err error) {
+	if name == "" {
+		return 0, nil
 	}
+	is, err := EnsureTopic(ctx, cl, name, cfg.Topic, queue, keptForever())
+	if err != nil {
+		return 0, err
+	}
+	weaker, err := Weaker(ctx, cl, name, cfg.Topic, is, queue)
 	if len(weaker) > 0 {
-		cfg.Log.Warn("kmq: the dead-letter topic keeps records less well than the queue's", "dead_letter_topic", cfg.DeadLetterTopic, "weaker", weaker)
+		cfg.Log.Warn("kmq: a topic of the group keeps records less well than the queue's", what, name, "weaker", weaker)
 	}
-	return queue, nil
+	return is.Partitions, err
 }
 
 func compacted(configs map[string]string) bool {
@@ -88,6 +95,9 @@ func warnCompacted(ctx context.Context, cl *kgo.Client, cfg Config) error {
 
 // DeadLetterTopic is the name of a group's dead-letter topic unless it has another one.
 func DeadLetterTopic(topic, group string) string { return topic + "." + group + ".dead" }
+
+// RetryTopic is the name of a group's retry topic unless it has another one.
+func RetryTopic(topic, group string) string { return topic + "." + group + ".retry" }
 
 func keptForever() map[string]*string {
 	return map[string]*string{"retention.ms": new("-1"), "retention.bytes": new("-1")}

@@ -16,14 +16,17 @@ import (
 const (
 	HeaderOrigin     = "kmq-origin"     // where the record was first, as in 3@17 for offset 17 of partition 3
 	HeaderDeliveries = "kmq-deliveries" // how often it was delivered so far, in decimal digits
+	HeaderTopic      = "kmq-topic"      // the topic of the queue
+	HeaderGroup      = "kmq-group"      // the group that made the copy
+	HeaderError      = "kmq-error"      // the last error of a handler, or another reason why the last attempt failed
+	HeaderAttempts   = "kmq-attempts"   // a line for each failed attempt: when, by RFC 3339, and why
 
-	// On dead letters, besides.
+	// On the copies of the retry topic only.
+	HeaderDue = "kmq-due" // from when on the copy may be delivered, by RFC 3339
+
+	// On dead letters only.
 	HeaderReason    = "kmq-reason"    // why it was given up
-	HeaderTopic     = "kmq-topic"     // the topic of the queue
-	HeaderGroup     = "kmq-group"     // the group that gave it up
 	HeaderTimestamp = "kmq-timestamp" // the record's timestamp, by RFC 3339; the dead letter's own is the time of its writing
-	HeaderError     = "kmq-error"     // the last error of a handler, or another reason why the last attempt failed
-	HeaderAttempts  = "kmq-attempts"  // a line for each failed attempt: when, by RFC 3339, and why
 )
 
 const originBytes = 12
@@ -55,12 +58,9 @@ func ParseOrigin(b []byte) (ID, bool) {
 	return ID{Partition: int32(p), Offset: o}, true
 }
 
-// FromRecord is the open lease of a record that was fetched, without a deadline. It takes
-// the queue's headers off the record. Those that can't be read were not written by a
-// queue and stay on; a dead letter that was moved back, which has a reason, begins anew.
-//
-// A copy that another group has made, which reads the same topic, is counted on from where
-// that group was: if each counted from one, what fails in both would be copied for ever.
+// FromRecord is the open lease of a record that was fetched. It takes the queue's headers off the record; those that
+// can't be read were not written by a queue and stay on. Only a copy in the retry topic counts on from the deliveries
+// before it; a dead letter that was moved back to the queue's topic begins anew.
 func FromRecord(r *kgo.Record) *Lease {
 	l := new(Lease)
 	l.from(r)
@@ -94,11 +94,10 @@ func (l *Lease) from(r *kgo.Record) {
 	l.Record = r
 	l.At = ID{Partition: r.Partition, Offset: r.Offset}
 	l.Origin, l.Attempt = l.At, 1
+	if IsRetry(r.Partition) {
+		l.fromRetry(r)
+	}
 	if slices.ContainsFunc(r.Headers, own) {
-		origin, deliveries, copied := provenance(r.Headers)
-		if copied {
-			l.Origin, l.Attempt = origin, deliveries+1
-		}
 		r.Headers = plain(r.Headers)
 	}
 	l.keep(r)
@@ -113,8 +112,6 @@ func provenance(headers []kgo.RecordHeader) (origin ID, deliveries int, copied b
 			origin, hasOrigin = ParseOrigin(h.Value)
 		case HeaderDeliveries:
 			deliveries, hasDeliveries = parseDeliveries(h.Value)
-		case HeaderReason:
-			return ID{}, 0, false
 		}
 	}
 	return origin, deliveries, hasOrigin && hasDeliveries
@@ -137,7 +134,7 @@ func own(h kgo.RecordHeader) bool {
 	case HeaderDeliveries:
 		_, ok := parseDeliveries(h.Value)
 		return ok
-	case HeaderReason, HeaderTopic, HeaderGroup, HeaderTimestamp, HeaderError, HeaderAttempts:
+	case HeaderReason, HeaderTopic, HeaderGroup, HeaderTimestamp, HeaderError, HeaderAttempts, HeaderDue:
 		return true
 	default:
 		return false

@@ -63,7 +63,8 @@ type Lease struct {
 	Index   int32
 	Mark    uint8
 
-	place    place           // in a Set, under its lock, as are index and holder
+	place    place           // in a Set, under its lock, as are index, holder and excused
+	excused  bool            // not counted for the Set's bound
 	attrs    kgo.RecordAttrs // of the record, as are those below
 	state    atomic.Int32
 	index    int          // in that place
@@ -78,6 +79,7 @@ type Lease struct {
 	context    context.Context // for the hooks of the client
 	failures   atomic.Pointer[[]failure]
 	timestamp  int64 // ms since 1970, as Kafka has it
+	due        int64 // ms since 1970; 0: at once
 }
 
 // keep notes what Original says.
@@ -92,10 +94,43 @@ func (l *Lease) keep(r *kgo.Record) {
 // epoch of the leader.
 func (l *Lease) Original() *kgo.Record {
 	return &kgo.Record{
-		Topic: l.topic, Partition: l.At.Partition, Offset: l.At.Offset,
+		Topic: l.topic, Partition: l.Origin.Partition, Offset: l.Origin.Offset,
 		Key: l.key, Value: l.value, Headers: slices.Clone(l.headers),
 		Timestamp: time.UnixMilli(l.timestamp), Attrs: l.attrs, Context: l.context,
 	}
+}
+
+// Due returns from when on the record may be delivered; zero: at once.
+func (l *Lease) Due() time.Time {
+	if l.due == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(l.due)
+}
+
+// SetDue sets what Due returns.
+func (l *Lease) SetDue(at time.Time) { l.due = at.UnixMilli() }
+
+// Timestamp returns the record's time in the log.
+func (l *Lease) Timestamp() time.Time { return time.UnixMilli(l.timestamp) }
+
+// Bytes returns the size of the record's key, value and headers.
+func (l *Lease) Bytes() int {
+	n := len(l.key) + len(l.value)
+	for _, h := range l.headers {
+		n += len(h.Key) + len(h.Value)
+	}
+	return n
+}
+
+// Drop forgets the record, but not where it is.
+func (l *Lease) Drop() { l.Record, l.key, l.value, l.headers = nil, nil, nil, nil }
+
+// Refill undoes Drop with the record as it was read again.
+func (l *Lease) Refill(r *kgo.Record) {
+	read := FromRecord(r)
+	l.Record = read.Record
+	l.keep(l.Record)
 }
 
 // Again is an open lease of the same record, as it was fetched, for its next attempt,

@@ -19,6 +19,7 @@ type Set struct {
 	mu       sync.Mutex
 	leases   byDeadline
 	expiring int   // taken out as expired, their room not freed
+	excused  int   // leases that the bound does not count
 	want     int   // the room that WaitRoom waits for; 0: nobody waits
 	hurry    bool  // any room will do
 	armed    int64 // when the timer goes off; 0: not armed
@@ -106,6 +107,7 @@ func (s *Set) LendTo(leases []*Lease, deadline time.Time, holder Holder) []*Leas
 		if at != 0 {
 			s.leases.move(l, at)
 		}
+		s.count(l)
 		if holder != nil {
 			s.hold(l, holder)
 		}
@@ -193,7 +195,7 @@ func (s *Set) LoseAll(match func(*Lease) bool) []*Lease {
 		}
 	}
 	lost = slices.DeleteFunc(lost, func(l *Lease) bool {
-		s.leases.remove(l)
+		s.remove(l)
 		if l.Settle(Lost) != nil {
 			return true
 		}
@@ -202,6 +204,31 @@ func (s *Set) LoseAll(match func(*Lease) bool) []*Lease {
 	})
 	s.freed()
 	return lost
+}
+
+// Excuse no longer counts an open lease for the bound, until it is lent or [Set.Count] is called.
+func (s *Set) Excuse(l *Lease) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.place != nowhere && !l.excused {
+		l.excused = true
+		s.excused++
+		s.freed()
+	}
+}
+
+// Count undoes Excuse.
+func (s *Set) Count(l *Lease) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count(l)
+}
+
+// Excused is how many leases are in the set and not counted.
+func (s *Set) Excused() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.excused
 }
 
 // ForgetHolder forgets the holder of a lease, which stays as it is.
@@ -243,11 +270,11 @@ func (s *Set) WaitUnheld(ctx context.Context, partitions []int32) error {
 	}
 }
 
-// Len is how many leases are in flight.
+// Len is how many leases are in flight, without the excused ones.
 func (s *Set) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.leases.n + s.expiring
+	return s.leases.n - s.excused + s.expiring
 }
 
 // Room is how many more may be taken; 0 at the bound.
@@ -354,12 +381,24 @@ func (s *Set) settle(l *Lease, as State, now int64) error {
 	if err := l.Settle(as); err != nil {
 		return err
 	}
-	s.leases.remove(l)
+	s.remove(l)
 	s.forgetHolder(l, false)
 	return nil
 }
 
-func (s *Set) free() int { return max(0, s.max-s.leases.n-s.expiring) }
+func (s *Set) remove(l *Lease) {
+	s.count(l)
+	s.leases.remove(l)
+}
+
+func (s *Set) count(l *Lease) {
+	if l.excused {
+		l.excused = false
+		s.excused--
+	}
+}
+
+func (s *Set) free() int { return max(0, s.max-s.leases.n+s.excused-s.expiring) }
 
 func (s *Set) enough() bool {
 	free := s.free()
@@ -416,7 +455,7 @@ func (s *Set) due(now int64) (expired []*Lease, next time.Duration) {
 		return nil, time.Hour
 	}
 	for l := s.leases.first(); l != nil && l.past(now); l = s.leases.first() {
-		s.leases.remove(l)
+		s.remove(l)
 		if l.Settle(Expired) == nil {
 			s.forgetHolder(l, true)
 			expired = append(expired, l)

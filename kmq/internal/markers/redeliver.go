@@ -14,6 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
+	"kafkabench.example/kafka-bench/kmq/internal/reread"
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 	"kafkabench.example/kafka-bench/kmq/internal/tracker"
 )
@@ -87,8 +88,8 @@ func (p *part) try(due []tracker.Due) (done []redelivery) {
 	ctx, cancel := context.WithTimeout(p.running, tryFor)
 	defer cancel()
 	for len(due) > 0 && ctx.Err() == nil {
-		found, rest, err := p.t.reader.read(ctx, p.partition, due)
-		if errors.Is(err, errBehind) && p.wasCut(rest[0].Offset) {
+		found, rest, err := p.read(ctx, due)
+		if errors.Is(err, reread.ErrBehind) && p.wasCut(rest[0].Offset) {
 			for _, d := range rest {
 				found = append(found, redelivery{Due: d, why: marker.Missing})
 			}
@@ -106,6 +107,24 @@ func (p *part) try(due []tracker.Due) (done []redelivery) {
 		due = rest
 	}
 	return done
+}
+
+// read reads some of the due records, which are in the order of their offsets, and returns the rest. One whose offset has
+// another record by now is missing.
+func (p *part) read(ctx context.Context, due []tracker.Due) (found []redelivery, rest []tracker.Due, err error) {
+	offsets := make([]int64, len(due))
+	for i, d := range due {
+		offsets[i] = d.Offset
+	}
+	records, err := p.t.reader.Read(ctx, p.partition, offsets)
+	for i, r := range records {
+		one := redelivery{Due: due[i], why: marker.Missing}
+		if r != nil && (due[i].Epoch < 0 || r.LeaderEpoch == due[i].Epoch) {
+			one.copied = r
+		}
+		found = append(found, one)
+	}
+	return found, due[len(records):], err
 }
 
 // wasCut reports whether the log was cut below a wanted offset.

@@ -15,6 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 	"kafkabench.example/kafka-bench/kmq/internal/member"
+	"kafkabench.example/kafka-bench/kmq/internal/reread"
 	"kafkabench.example/kafka-bench/kmq/internal/retention"
 )
 
@@ -42,7 +43,7 @@ type Tracker struct {
 	member *member.Member
 	set    *lease.Set  // empty
 	client *kgo.Client // reads and writes copies, writes ends and ticks
-	reader *reader
+	reader *reread.Reader
 	copier *engine.Copier
 	out    *outbox // ends of copied records
 	watch  *retention.Watch
@@ -81,7 +82,7 @@ func openTracker(ctx context.Context, cfg engine.Config, topics topics) (*Tracke
 	t := &Tracker{
 		cfg: cfg, topics: topics, scribe: newScribe(&cfg), began: time.Now(), parts: make(map[int32]*part),
 		turns: make(chan struct{}, redeliveringAtMost), givenUp: engine.NewGivenUp(cfg.Log), halt: make(chan struct{}),
-		client: client, reader: &reader{client: client, topic: cfg.Topic}, out: newOutbox(client, &cfg, 0),
+		client: client, reader: &reread.Reader{Client: client, Topic: cfg.Topic}, out: newOutbox(client, &cfg, 0),
 		set: lease.NewSet(cfg.MaxInFlight, nil),
 	}
 	t.copier, t.watch = engine.NewCopier(&t.cfg, client), newWatch(&t.cfg, client, t.needs)

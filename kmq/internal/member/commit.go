@@ -91,13 +91,13 @@ func (m *Member) commitOnce(ctx context.Context, to map[int32]Offset) error {
 		epochs[p] = kgo.EpochOffset{Epoch: -1, Offset: o.At}
 	}
 	ctx = kgo.PreCommitFnContext(ctx, func(req *kmsg.OffsetCommitRequest) error {
-		withMetadata(req, to)
+		m.addMetadata(req, to)
 		return nil
 	})
 	var failed error
-	m.client.CommitOffsetsSync(ctx, map[string]map[int32]kgo.EpochOffset{m.cfg.Topic: epochs},
+	m.client.CommitOffsetsSync(ctx, byTopic(m, epochs),
 		func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, err error) {
-			failed = m.committed(resp, err, to)
+			failed = m.committed(ctx, resp, err, to)
 		})
 	if failed == nil {
 		step.At(step.Committed)
@@ -105,28 +105,35 @@ func (m *Member) commitOnce(ctx context.Context, to map[int32]Offset) error {
 	return failed
 }
 
-func withMetadata(req *kmsg.OffsetCommitRequest, to map[int32]Offset) {
+func (m *Member) addMetadata(req *kmsg.OffsetCommitRequest, to map[int32]Offset) {
 	for i := range req.Topics {
-		for j := range req.Topics[i].Partitions {
-			p := &req.Topics[i].Partitions[j]
-			p.Metadata = new(to[p.Partition].Metadata)
+		t := &req.Topics[i]
+		for j := range t.Partitions {
+			p := &t.Partitions[j]
+			p.Metadata = new(to[m.number(t.Topic, p.Partition)].Metadata)
 		}
 	}
 }
 
 // committed notes what a commit came to; a partition that failed does not undo the others.
-func (m *Member) committed(resp *kmsg.OffsetCommitResponse, err error, to map[int32]Offset) error {
+func (m *Member) committed(ctx context.Context, resp *kmsg.OffsetCommitResponse, err error, to map[int32]Offset) error {
 	if err != nil {
 		return err
 	}
 	var failed error
 	for _, topic := range resp.Topics {
+		name, err := m.nameOf(ctx, topic.Topic, topic.TopicID)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
 		for _, p := range topic.Partitions {
 			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
-				failed = errors.Join(failed, fmt.Errorf("partition %d: %w", p.Partition, err))
+				failed = errors.Join(failed, fmt.Errorf("partition %d of topic %s: %w", p.Partition, name, err))
 				continue
 			}
-			m.offsets.commit(p.Partition, to[p.Partition])
+			number := m.number(name, p.Partition)
+			m.offsets.commit(number, to[number])
 		}
 	}
 	return failed

@@ -10,23 +10,28 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
 // onFetched notes what is committed: the client has no other place that tells the
 // metadata. onAssigned, which needs it, follows.
-func (m *Member) onFetched(_ context.Context, _ *kgo.Client, resp *kmsg.OffsetFetchResponse) error {
+func (m *Member) onFetched(ctx context.Context, _ *kgo.Client, resp *kmsg.OffsetFetchResponse) error {
 	m.turn.Lock()
 	defer m.turn.Unlock()
 	m.offsets.fetched = make(map[int32]Offset)
 	for _, group := range resp.Groups {
-		for _, topic := range group.Topics { // one: it may have its id for a name
+		for _, topic := range group.Topics {
+			name, err := m.nameOf(ctx, topic.Topic, topic.TopicID)
+			if err != nil {
+				return err
+			}
 			for _, p := range topic.Partitions {
 				committed := Offset{At: max(p.Offset, -1)}
 				if p.Offset >= 0 && p.Metadata != nil {
 					committed.Metadata = *p.Metadata
 				}
-				m.offsets.fetched[p.Partition] = committed
+				m.offsets.fetched[m.number(name, p.Partition)] = committed
 			}
 		}
 	}
@@ -37,7 +42,12 @@ func (m *Member) onFetched(_ context.Context, _ *kgo.Client, resp *kmsg.OffsetFe
 func (m *Member) onAssigned(ctx context.Context, at map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
 	m.turn.Lock()
 	defer m.turn.Unlock()
-	partitions := at[m.cfg.Topic]
+	partitions := make(map[int32]kgo.Offset)
+	for topic, of := range at {
+		for p, offset := range of {
+			partitions[m.number(topic, p)] = offset
+		}
+	}
 	var begins []int32 // read from the start of their log
 	for p := range partitions {
 		committed, ok := m.offsets.fetched[p]
@@ -59,9 +69,9 @@ func (m *Member) onAssigned(ctx context.Context, at map[string]map[int32]kgo.Off
 	}
 	m.begins(ctx, begins, partitions)
 	if len(partitions) > 0 {
-		m.cfg.Log.Info("kmq: partitions assigned", "partitions", sorted(partitions))
+		m.cfg.Log.Info("kmq: partitions assigned", logged(sorted(partitions))...)
 	}
-	return at, nil
+	return byTopic(m, partitions), nil
 }
 
 // startFor bounds how long is asked for where logs begin.
@@ -76,13 +86,17 @@ func (m *Member) begins(ctx context.Context, of []int32, at map[int32]kgo.Offset
 	}
 	ctx, cancel := context.WithTimeout(ctx, startFor)
 	defer cancel()
-	starts, err := kadm.NewClient(m.client).ListStartOffsets(ctx, m.cfg.Topic)
+	topics := []string{m.cfg.Topic}
+	if m.cfg.Retries {
+		topics = append(topics, m.cfg.RetryTopic)
+	}
+	starts, err := kadm.NewClient(m.client).ListStartOffsets(ctx, topics...)
 	if err != nil {
 		m.cfg.Log.Info("kmq: where the logs of partitions begin is left to the client", "error", err)
 		return
 	}
 	for _, p := range of {
-		if start, ok := starts.Lookup(m.cfg.Topic, p); ok && start.Err == nil {
+		if start, ok := starts.Lookup(m.topicOf(p), lease.NumberInTopic(p)); ok && start.Err == nil {
 			at[p] = kgo.NewOffset().At(start.Offset)
 		}
 	}
@@ -97,12 +111,12 @@ func (m *Member) onRevoked(ctx context.Context, _ *kgo.Client, revoked map[strin
 	if len(partitions) == 0 {
 		return
 	}
-	m.cfg.Log.Info("kmq: partitions revoked", "partitions", partitions)
+	m.cfg.Log.Info("kmq: partitions revoked", logged(partitions)...)
 	m.awaitHandlers(ctx, partitions)
 	m.turn.Lock()
 	defer m.turn.Unlock()
 	if err := m.letGo(ctx, partitions); err != nil {
-		m.cfg.Log.Warn("kmq: what was settled last of revoked partitions may be delivered again", "partitions", partitions, "error", err)
+		m.cfg.Log.Warn("kmq: what was settled last of revoked partitions may be delivered again", append(logged(partitions), "error", err)...)
 	}
 }
 
@@ -111,7 +125,7 @@ func (m *Member) onLost(_ context.Context, _ *kgo.Client, lost map[string][]int3
 	m.turn.Lock()
 	defer m.turn.Unlock()
 	if partitions := m.of(lost); len(partitions) > 0 {
-		m.cfg.Log.Warn("kmq: partitions lost: the group has put this member out", "partitions", partitions)
+		m.cfg.Log.Warn("kmq: partitions lost: the group has put this member out", logged(partitions)...)
 		m.forget(partitions)
 	}
 }
@@ -136,7 +150,7 @@ func (m *Member) awaitHandlers(ctx context.Context, partitions []int32) {
 	if err == nil {
 		return
 	}
-	m.cfg.Log.Warn("kmq: handlers of revoked partitions are interrupted", "partitions", partitions, "after", handlersFor)
+	m.cfg.Log.Warn("kmq: handlers of revoked partitions are interrupted", append(logged(partitions), "after", handlersFor)...)
 	m.interruptHandlers(ctx, partitions)
 }
 
@@ -146,14 +160,14 @@ func (m *Member) interruptHandlers(ctx context.Context, partitions []int32) {
 	waiting, cancel := context.WithTimeout(ctx, interruptedFor)
 	defer cancel()
 	if m.cfg.Set.WaitUnheld(waiting, partitions) != nil {
-		m.cfg.Log.Warn("kmq: handlers ignore that their contexts have ended; another member may handle their records at the same time", "partitions", partitions)
+		m.cfg.Log.Warn("kmq: handlers ignore that their contexts have ended; another member may handle their records at the same time", logged(partitions)...)
 	}
 }
 
 // of are the partitions of the topic that are owned.
 func (m *Member) of(taken map[string][]int32) []int32 {
 	owned := m.Owned()
-	return slices.DeleteFunc(slices.Clone(taken[m.cfg.Topic]), func(p int32) bool { return !slices.Contains(owned, p) })
+	return slices.DeleteFunc(m.numbers(taken), func(p int32) bool { return !slices.Contains(owned, p) })
 }
 
 // letGo flushes, commits and forgets partitions, in this order: what is committed last is

@@ -78,6 +78,8 @@ type Config struct {
 	// Topic and Group are what is consumed, and by which group: those of the embedded
 	// Config unless they are set.
 	Topic, Group string
+	// Retries: the member also reads the group's retry topic. Its partitions have numbers below zero: see [lease.Retry].
+	Retries bool
 	// Lend is how long leases are lent from when they are handed out; 0: the engine
 	// sets deadlines.
 	Lend time.Duration
@@ -108,6 +110,9 @@ type Member struct {
 
 	delivered, redelivered atomic.Int64
 
+	deleted      map[int32]int64 // of the retry topic: below this offset; DeleteRetries' own
+	mayNotDelete atomic.Bool
+
 	running context.Context // ends when the member does
 	halt    context.CancelFunc
 	work    sync.WaitGroup
@@ -130,11 +135,15 @@ func Open(_ context.Context, cfg Config) (*Member, error) {
 	}
 	m := &Member{
 		cfg: cfg, turn: engine.NewTurn(), ready: newReady(cfg.MaxInFlight), offsets: newOffsets(),
-		paused: make(map[int32]bool), revoking: make(map[int32]bool), ended: make(chan struct{}),
+		paused: make(map[int32]bool), revoking: make(map[int32]bool), ended: make(chan struct{}), deleted: make(map[int32]int64),
 	}
 	m.running, m.halt = context.WithCancel(context.Background())
 	opts := cfg.ClientOptions(cfg.ProducerOptions()...)
-	opts = append(opts, cfg.GroupOptions(cfg.Group, cfg.Topic)...)
+	topics := []string{cfg.Topic}
+	if cfg.Retries {
+		topics = append(topics, cfg.RetryTopic)
+	}
+	opts = append(opts, cfg.GroupOptions(cfg.Group, topics...)...)
 	opts = append(opts, cfg.Options...)
 	opts = append(opts,
 		kgo.OnOffsetsFetched(m.onFetched),
@@ -268,7 +277,7 @@ func (m *Member) Pause(partition int32) {
 	m.pausing.Lock()
 	defer m.pausing.Unlock()
 	m.paused[partition] = true
-	m.client.PauseFetchPartitions(map[string][]int32{m.cfg.Topic: {partition}})
+	m.client.PauseFetchPartitions(m.one(partition))
 }
 
 // Resume fetches a partition again.
@@ -277,7 +286,7 @@ func (m *Member) Resume(partition int32) {
 	defer m.pausing.Unlock()
 	if m.paused[partition] {
 		delete(m.paused, partition)
-		m.client.ResumeFetchPartitions(map[string][]int32{m.cfg.Topic: {partition}})
+		m.client.ResumeFetchPartitions(m.one(partition))
 	}
 }
 

@@ -56,12 +56,12 @@ func (m *Member) poll(fetches kgo.Fetches, trouble *engine.Complaint) error {
 		return m.begin(p)
 	}
 	var failed error
-	fetches.EachError(func(_ string, partition int32, err error) {
+	fetches.EachError(func(topic string, partition int32, err error) {
 		if m.running.Err() != nil || errors.Is(err, context.Canceled) {
 			return
 		}
 		if failed == nil || engine.Fatal(err) {
-			failed = fmt.Errorf("kmq: fetch partition %d of topic %s: %w", partition, m.cfg.Topic, err)
+			failed = fmt.Errorf("kmq: fetch partition %d of topic %s: %w", partition, topic, err)
 		}
 		if !engine.Fatal(err) { // else it ends the member, which says so
 			trouble.About("fetch", err)
@@ -84,8 +84,17 @@ func (m *Member) records(fetches kgo.Fetches) polled {
 		if n == 0 {
 			return
 		}
+		number := m.number(p.Topic, p.Partition)
+		if lease.IsRetry(number) {
+			for _, r := range p.Records {
+				r.Partition = number
+			}
+			if !m.checkRetries(p.Records) {
+				return
+			}
+		}
 		next := p.Records[n-1].Offset + 1
-		lost, owned := m.offsets.read(p.Partition, p.Records[0].Offset, next, p.LogStartOffset)
+		lost, owned := m.offsets.read(number, p.Records[0].Offset, next, p.LogStartOffset)
 		if lost.to > lost.from {
 			all.gaps = append(all.gaps, lost)
 		}
@@ -96,7 +105,7 @@ func (m *Member) records(fetches kgo.Fetches) polled {
 			if all.passed == nil {
 				all.passed = make(map[int32]int64)
 			}
-			all.passed[p.Partition] = next
+			all.passed[number] = next
 		}
 		all.records = append(all.records, slices.DeleteFunc(p.Records, func(r *kgo.Record) bool { return r.Attrs.IsControl() })...)
 	})
