@@ -10,12 +10,13 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
 	"kafkabench.example/kafka-bench/kmq/internal/retention"
 )
 
 // What is needed of both topics: what is lent, or what was not read.
 func TestNeeds(t *testing.T) {
-	cfg := &engine.Config{Topic: "queue", MarkersTopic: "markers"}
+	cfg := &engine.Config{Topic: "queue", RetryTopic: "retry", MarkersTopic: "markers"}
 	at := func(topic string, offset int64) kadm.OffsetResponses {
 		return kadm.OffsetResponses{topic: {3: {Offset: kadm.Offset{Topic: topic, Partition: 3, At: offset}}}}
 	}
@@ -45,6 +46,11 @@ func TestNeeds(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
+	of := need{partition: lease.Retry(3), record: 5, marker: -1}
+	want := []retention.Need{{Topic: "retry", Partition: 3, From: 4}}
+	if got := of.with(cfg, at("retry", 4), at("markers", 7)); !slices.Equal(got, want) {
+		t.Errorf("of the retry topic: %v, want %v", got, want)
+	}
 }
 
 // look is the alarm of now; the tracker itself looks every 30 s.
@@ -66,7 +72,7 @@ func TestRetentionAlarm(t *testing.T) {
 		ls := w.receive(q, 10)
 		w.ack(q, ls[:3]...)
 		w.flush(q)
-		w.until("the tracker knows the oldest", func() bool { r := q.tracker.needs(); return len(r) == 1 && r[0].record == 3 })
+		w.until("the tracker knows the oldest", func() bool { r := q.tracker.needs(); return len(r) == 2 && r[0].record == 3 })
 		if a := w.look(q); a != "" {
 			t.Errorf("alarm where all is covered: %s", a)
 		}
