@@ -40,18 +40,8 @@ func (l *lane) redeliver() {
 		done := l.try(due)
 		<-l.t.turns
 		l.end(done)
-		l.putOff(without(due, done))
+		l.putOff(due, done)
 	}
-}
-
-// without returns the records that are not done. Both are in the order of their offsets.
-func without(due []tracker.Due, done []redelivery) []tracker.Due {
-	return slices.DeleteFunc(due, func(d tracker.Due) bool {
-		for len(done) > 0 && done[0].Offset < d.Offset {
-			done = done[1:]
-		}
-		return len(done) > 0 && done[0].Offset == d.Offset
-	})
 }
 
 // due takes what is due; nothing: the partition is not busy any more.
@@ -66,12 +56,18 @@ func (l *lane) due() (due []tracker.Due) {
 	return due
 }
 
-// putOff puts off records, so that they hold up no others.
-func (l *lane) putOff(due []tracker.Due) {
+// putOff puts off the records that are not done, so that they hold up no others.
+func (l *lane) putOff(due []tracker.Due, done []redelivery) {
+	isDone := make(map[int64]bool, len(done))
+	for _, r := range done {
+		isDone[r.Offset] = true
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, d := range due {
-		l.state.Postpone(d.Offset, putOffFirst, putOffMost, l.t.now())
+		if !isDone[d.Offset] {
+			l.state.Postpone(d.Offset, putOffFirst, putOffMost, l.t.now())
+		}
 	}
 }
 

@@ -123,6 +123,27 @@ func TestWhatEndedMeanwhileIsNotCopied(t *testing.T) {
 	}
 }
 
+// A record stands only for its own leader epoch: another one at its offset is not it.
+func TestARecordOfAnotherEpochIsMissing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.produce(0, 3)
+		q := w.open()
+		epoch := w.read(w.cfg.Topic, 0)[0].LeaderEpoch
+		found, rest, err := newPart(q.tracker, 0, 0).lanes[0].read(w.ctx, []tracker.Due{
+			{Offset: 0, Epoch: epoch}, {Offset: 1, Epoch: epoch + 1}, {Offset: 2, Epoch: -1},
+		})
+		if err != nil || len(rest) > 0 || len(found) != 3 {
+			t.Fatalf("%d found, %d left, %v", len(found), len(rest), err)
+		}
+		for i, r := range found {
+			if isMissing := r.copied == nil; isMissing != (i == 1) || r.Offset != int64(i) {
+				t.Errorf("record %d: missing %t", i, isMissing)
+			}
+		}
+	})
+}
+
 // A record that nobody was handed this time is no dead letter, however often it was delivered before.
 func TestNothingUnseenIsADeadLetter(t *testing.T) {
 	l := newPart(&Tracker{
