@@ -14,7 +14,8 @@ const (
 	defaultVisibility  = 30 * time.Second
 	defaultMaxInFlight = 1000
 	defaultCommitEvery = time.Second
-	defaultInPlace     = 3
+	defaultInPlace     = time.Minute
+	defaultRetryBytes  = 16 << 20
 	defaultBackoffMin  = 100 * time.Millisecond
 	defaultBackoffMax  = time.Minute
 
@@ -22,7 +23,7 @@ const (
 
 	maxInFlight   = 1_000_000
 	maxDeliveries = 1_000_000
-	maxInPlace    = 1000
+	maxRetryBytes = 1 << 30
 	maxTopicName  = 249
 )
 
@@ -165,9 +166,28 @@ func (c *Config) byEngine(m *mistakes) {
 	}
 	switch {
 	case c.Engine == OffsetMap:
-		m.count("InPlace", &c.InPlace, defaultInPlace, 1, maxInPlace)
-	case c.InPlace != 0:
-		m.add("InPlace is set, which only engine offsetmap has: leave it out with engine %q", c.Engine)
+		m.between("InPlace", &c.InPlace, defaultInPlace, 1, MaxDelay)
+		m.count("RetryBytes", &c.RetryBytes, defaultRetryBytes, 1, maxRetryBytes)
+	case c.InPlace != 0 || c.RetryBytes != 0:
+		m.add("InPlace or RetryBytes is set, which only engine offsetmap has: leave it out with engine %q", c.Engine)
+	}
+	c.retryTopic(m)
+}
+
+// retryTopic leaves the name empty if there is none.
+func (c *Config) retryTopic(m *mistakes) {
+	has := c.Engine == Markers || c.Engine == OffsetMap && (c.Order == "" || c.Order == Unordered)
+	switch {
+	case !has && c.RetryTopic != "":
+		m.add("RetryTopic is set, which only an unordered queue of engine offsetmap and one of engine markers have: leave it out")
+	case !has:
+	case c.RetryTopic == "":
+		c.RetryTopic = c.ownTopic(m, "RetryTopic", engine.RetryTopic(c.Topic, c.Group))
+	default:
+		m.topic("RetryTopic", c.RetryTopic)
+		if c.RetryTopic == c.Topic || c.RetryTopic == c.DeadLetterTopic {
+			m.add("RetryTopic is %s, which is the queue's own topic or its dead-letter topic: name another", c.RetryTopic)
+		}
 	}
 }
 
@@ -236,7 +256,9 @@ func (c *Config) engine() engine.Config {
 		Visibility: c.Visibility, MaxDeliveries: max(c.MaxDeliveries, 0), DeadLetterTopic: c.DeadLetterTopic,
 		MaxInFlight: c.MaxInFlight, CommitEvery: c.CommitEvery,
 		MarkersTopic: c.MarkersTopic, ExternalTracker: c.Tracker == External,
-		InPlace: c.InPlace, AcksLeader: c.Acks == AcksLeader, SessionTimeout: c.SessionTimeout,
+		RetryTopic: c.RetryTopic, InPlace: c.InPlace, RetryBytes: c.RetryBytes,
+		Delay:      func(attempts int) time.Duration { return fullJitter(c.Backoff.after(attempts)) },
+		AcksLeader: c.Acks == AcksLeader, SessionTimeout: c.SessionTimeout,
 		Client: c.Client,
 		Log:    c.Logger.With("topic", c.Topic, "group", c.Group, "engine", string(c.Engine)),
 	}

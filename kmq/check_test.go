@@ -26,7 +26,7 @@ func TestDefaults(t *testing.T) {
 		if c.MaxInFlight != 1000 || c.CommitEvery != time.Second || c.Acks != AcksAll || c.Backoff != (Backoff{100 * time.Millisecond, time.Minute}) || c.Logger == nil {
 			t.Errorf("%s: %+v", e, c)
 		}
-		if (c.MarkersTopic == "orders-markers" && c.Tracker == InProcess) != (e == Markers) || (c.InPlace == 3) != (e == OffsetMap) {
+		if (c.MarkersTopic == "orders-markers" && c.Tracker == InProcess) != (e == Markers) || (c.InPlace == time.Minute) != (e == OffsetMap) {
 			t.Errorf("%s: %+v", e, c)
 		}
 		again, err := c.resolve()
@@ -65,8 +65,8 @@ func TestFaultsOfAConfiguration(t *testing.T) {
 		{"markers among the dead letters", Markers, func(c *Config) { c.MarkersTopic, c.DeadLetterTopic = "x", "x" }, []string{"MarkersTopic is x"}},
 		{"markers of another engine", OffsetMap, func(c *Config) { c.MarkersTopic, c.Tracker = "x", External }, []string{"MarkersTopic is set", "Tracker is set"}},
 		{"no such tracker", Markers, func(c *Config) { c.Tracker = "somewhere" }, []string{`Tracker is "somewhere"`, "in-process or external"}},
-		{"in place elsewhere", Markers, func(c *Config) { c.InPlace = 3 }, []string{"InPlace is set"}},
-		{"never in place", OffsetMap, func(c *Config) { c.InPlace = -1 }, []string{"InPlace is -1: it must be from 1 to 1000"}},
+		{"in place elsewhere", Markers, func(c *Config) { c.InPlace = 3 }, []string{"InPlace or RetryBytes is set"}},
+		{"never in place", OffsetMap, func(c *Config) { c.InPlace = -1 }, []string{"InPlace is -1ns: it must be from 1ns to 12h0m0s"}},
 		{"nothing in flight", Share, func(c *Config) { c.MaxInFlight = -1 }, []string{"MaxInFlight is -1: it must be from 1 to 1000000"}},
 		{"all in flight", Share, func(c *Config) { c.MaxInFlight = math.MaxInt }, []string{"MaxInFlight is"}},
 		{"rare commits", Plain, func(c *Config) { c.CommitEvery = time.Hour }, []string{"CommitEvery is 1h0m0s"}},

@@ -62,7 +62,7 @@ type Config struct {
 	Order Order
 	// MaxInFlight bounds the unsettled records of this process, delivered or ready for delivery.
 	// The default is 1,000; the range is 1 to 1,000,000. At the bound the queue takes no more
-	// records.
+	// records. With OffsetMap, up to 100,000 records that wait for another attempt do not count.
 	MaxInFlight int
 	// Backoff is the delay after a handler of [Queue.Run] failed.
 	Backoff Backoff
@@ -75,9 +75,17 @@ type Config struct {
 	MarkersTopic string
 	// Tracker says where the tracker runs; the default is InProcess.
 	Tracker TrackerMode
-	// InPlace is how many times OffsetMap delivers a record before it appends a copy to the
-	// partition. The default is 3; the range is 1 to 1,000.
-	InPlace int
+	// RetryTopic receives records of OffsetMap and Markers that are to be delivered again, unless Order is set: OffsetMap
+	// then delivers them again from their place. Only this group reads it. The default is TOPIC.GROUP.retry. Open creates it,
+	// with as many partitions as Topic and without a limit of retention, if it is missing.
+	RetryTopic string
+	// InPlace is the longest delay after which OffsetMap delivers a record again from its place. For longer ones, or if the
+	// map of the commit is nearly full or retention about to delete the record, it moves to RetryTopic. The default is
+	// 1 min; it is above 0 and at most [MaxDelay].
+	InPlace time.Duration
+	// RetryBytes bounds the memory for records of OffsetMap that wait for another attempt; further ones are read again when
+	// they are due. The default is 16 MiB; the range is 1 to 1 GiB.
+	RetryBytes int
 	// Acks is the durability that markers and copies need.
 	Acks Acks
 	// SessionTimeout is how long a member may be silent before the group removes it. Zero means the

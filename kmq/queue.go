@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"log/slog"
 	"sync"
 	"time"
@@ -20,6 +21,7 @@ import (
 // use.
 type Queue struct {
 	engine  engine.Engine
+	parker  engine.Parker // of an ordered queue; or nil
 	kind    Engine
 	lent    time.Duration
 	most    int // deliveries; 0: no limit
@@ -34,6 +36,10 @@ type Queue struct {
 	calls    *calls       // that settle or flush
 	taking   sync.RWMutex // take holds it for reading
 
+	seed     maphash.Seed // of the names of lines
+	blocking sync.Mutex
+	blocked  map[uint64]lease.ID // lines that the last run has left blocked, and their first records
+
 	closing  sync.Once
 	closeErr error
 }
@@ -46,17 +52,19 @@ type Queue struct {
 //   - Acked, Nacked, Rejected int64: settled by the application.
 //   - Expired int64: locks that expired.
 //   - Lost int64: in flight when another member took over their partition or their lock.
-//   - Tailed, DeadLettered int64: copied to the end of their partition, or to the dead-letter topic.
+//   - Tailed, DeadLettered int64: moved to the retry topic, or to the dead-letter topic.
 //   - Missing int64: no longer in the log when they were to be delivered.
 //   - Retried int64: failed attempts that a tracker repeats, or refused copies.
 //   - Unreadable int64: markers that a tracker could not read.
 //   - InFlight int: delivered, or ready to be delivered, and not settled now.
+//   - Waiting int: that wait for another attempt, or behind such a record in their line, and do not count for MaxInFlight.
 //   - CommitBehind int64: beyond the committed offsets now; always 0 with Share.
 //
 // And the current state:
 //
 //   - OldestUnacked time.Time: the timestamp of the oldest record in flight; zero: none.
 //   - Paused []int32: the partitions that are not fetched because a limit is reached.
+//   - Blocked []string: why OffsetMap does not fetch records that are there; empty: nothing.
 //   - RetentionAlarm string: the records that retention is about to delete before they are settled;
 //     empty: none. It is updated every 30 s; Share has none.
 //
@@ -99,7 +107,12 @@ func openEngine(ctx context.Context, cfg *Config) (engine.Engine, error) {
 
 func newQueue(e engine.Engine, cfg *Config) *Queue {
 	stopping, stop := context.WithCancel(context.Background())
+	var parker engine.Parker
+	if cfg.Order != Unordered {
+		parker, _ = e.(engine.Parker)
+	}
 	return &Queue{
+		parker: parker, seed: maphash.MakeSeed(),
 		engine: e, kind: cfg.Engine, lent: cfg.Visibility, most: max(cfg.MaxDeliveries, 0), order: cfg.Order,
 		backoff: cfg.Backoff, jitter: fullJitter, log: cfg.engine().Log,
 		stopping: stopping, stop: stop, calls: newCalls(),

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"slices"
 	"sync"
 	"time"
@@ -24,8 +23,9 @@ type Handler func(ctx context.Context, d Delivery) error
 // Order says which records may be processed at the same time.
 type Order string
 
-// Orders apply to first deliveries. A redelivered record may come after records that were produced
-// later. Share supports only Unordered.
+// With OffsetMap and Plain, a record of an ordered queue begins only when the one before it in its partition or key has
+// ended for good, whatever its handler returned. With Markers, orders apply to first deliveries. Share supports only
+// Unordered.
 const (
 	Unordered   Order = "none"      // any records; workers may outnumber partitions
 	ByPartition Order = "partition" // one of each partition, in offset order
@@ -128,7 +128,8 @@ type run struct {
 	q      *Queue
 	handle Handler
 	cfg    RunConfig
-	seed   maphash.Seed
+
+	lines *lines
 
 	all     []*worker
 	jobs    []job
@@ -146,8 +147,6 @@ type run struct {
 	rejecting sync.WaitGroup
 
 	mu        sync.Mutex
-	lines     map[uint64]*line // lines whose first record has a worker
-	stopped   bool             // no further handler begins
 	complaint *engine.Complaint
 	err       error
 	panic     *HandlerPanic
@@ -159,16 +158,11 @@ type job struct {
 	line  *line // behind this record; or nil
 }
 
-type line struct {
-	name    uint64
-	waiting []*lease.Lease
-}
-
 func newRun(ctx context.Context, q *Queue, handle Handler, cfg RunConfig) *run {
 	r := &run{
-		q: q, handle: handle, cfg: cfg, seed: maphash.MakeSeed(),
+		q: q, handle: handle, cfg: cfg, lines: newLines(q),
 		idle: make(chan struct{}, cfg.Workers), work: make(chan job, cfg.Workers),
-		lines: make(map[uint64]*line), complaint: engine.NewComplaint(q.log),
+		complaint: engine.NewComplaint(q.log),
 	}
 	of := context.WithValue(context.WithoutCancel(ctx), handlerOf{q}, true)
 	r.handling, r.halt = context.WithCancelCause(of)
@@ -239,7 +233,7 @@ func (r *run) begin(leases []*lease.Lease) (begun int, err error) {
 		r.jobs, r.ahead = jobs, ahead
 	}()
 	for _, l := range leases {
-		if ln, first := r.join(l); first {
+		if ln, first := r.lines.join(l); first {
 			jobs, ahead = append(jobs, job{lease: l, line: ln}), append(ahead, l)
 		}
 	}
@@ -257,64 +251,19 @@ func (r *run) begin(leases []*lease.Lease) (begun int, err error) {
 	return len(jobs), nil
 }
 
-// join runs before the handler, which may change the record's key and partition.
-func (r *run) join(l *lease.Lease) (ln *line, ahead bool) {
-	name, ordered := r.lineOf(l)
-	if !ordered {
-		return nil, true
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if ln = r.lines[name]; ln != nil {
-		ln.waiting = append(ln.waiting, l)
-		return ln, false
-	}
-	ln = &line{name: name}
-	r.lines[name] = ln
-	return ln, true
-}
-
-// lineOf returns the name of a record's line. Keys with the same hash share a line.
-func (r *run) lineOf(l *lease.Lease) (name uint64, ordered bool) {
-	switch {
-	case r.q.order == ByPartition:
-		return uint64(l.At.Partition), true
-	case r.q.order == ByKey && l.Record.Key != nil:
-		return maphash.Bytes(r.seed, l.Record.Key), true
-	}
-	return 0, false
-}
-
-// next returns the record behind one that has ended. Its line ends if there is none, or if the run is stopped.
+// next returns the record behind one that has ended.
 func (r *run) next(j job) (job, bool) {
 	if j.line == nil {
 		return job{}, false
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.handling.Err() != nil {
-		return job{}, false // stop gives the others back, in order
-	}
-	if len(j.line.waiting) == 0 || r.stopped {
-		delete(r.lines, j.line.name)
-		return job{}, false
-	}
-	j.lease, j.lent = j.line.waiting[0], false
-	j.line.waiting[0] = nil
-	j.line.waiting = j.line.waiting[1:]
-	return j, true
+	j.lease, j.lent = r.lines.next(j.line, j.lease, r.handling.Err() != nil), false
+	return j, j.lease != nil
 }
 
 // stop gives back the records that no handler began, in their order.
 func (r *run) stop() {
-	r.mu.Lock()
-	r.stopped = true
-	var waiting, lent []*lease.Lease
-	for _, ln := range r.lines {
-		waiting = append(waiting, ln.waiting...)
-		ln.waiting = nil
-	}
-	r.mu.Unlock()
+	waiting := r.lines.stop()
+	var lent []*lease.Lease
 	for more := true; more; {
 		select {
 		case j := <-r.work:
@@ -342,6 +291,7 @@ func (r *run) end(err error) error {
 	r.stop()
 	defer r.release()
 	left := r.awaitHandlers()
+	r.lines.leave(r.q)
 	r.halt(ErrClosed)
 	if left == 0 {
 		r.rejecting.Wait()

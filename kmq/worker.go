@@ -162,6 +162,7 @@ func (r *run) renewLocks() {
 		case <-r.settling.Done():
 			return
 		}
+		r.lines.resume()
 		var renewals sync.WaitGroup
 		for _, w := range r.all {
 			if l, until := w.lockToRenew(); l != nil {

@@ -72,10 +72,12 @@ type queueSpec struct {
 	TopicConfigs  map[string]string // override the test's own for the queue's topic
 }
 
+func (q queueSpec) retryTopic() string { return q.Topic + "." + q.Group + ".retry" }
+
 func (q queueSpec) config(log *slog.Logger) kmq.Config {
-	inPlace := 0
+	var inPlace time.Duration
 	if q.Engine == kmq.OffsetMap {
-		inPlace = 2
+		inPlace = 20 * time.Millisecond // so that some records wait, and some move to the retry topic
 	}
 	cfg := kmq.Config{
 		Brokers: q.Brokers, Topic: q.Topic, Group: q.Group, Engine: q.Engine,

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafkabench.example/kafka-bench/kmq"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
@@ -38,7 +40,10 @@ func (v *world) probe() {
 }
 
 func (v *world) readAll(ctx context.Context) error {
-	for _, f := range []*follower{v.queue, v.dead} {
+	for _, f := range []*follower{v.queue, v.retries, v.dead} {
+		if f == nil {
+			continue
+		}
 		if err := f.sync(ctx); err != nil {
 			return err
 		}
@@ -46,14 +51,28 @@ func (v *world) readAll(ctx context.Context) error {
 	return v.book.read()
 }
 
+// at returns a record of the topic, or of the retry topic for a partition below zero, as lease.Retry has it.
+func (v *world) at(partition int32, offset int64) *kgo.Record {
+	if lease.IsRetry(partition) {
+		return v.retries.at(lease.Retry(partition), offset)
+	}
+	return v.queue.at(partition, offset)
+}
+
+// copied reports whether the retry topic has a later copy of a record.
+func copied(r *kgo.Record, partition int32, copies map[kmq.ID]int64) bool {
+	last, any := copies[origin(r)]
+	return any && (!lease.IsRetry(partition) || last > r.Offset)
+}
+
 // owed says why a record must still be delivered; empty if it is processed, a dead letter, or copied further on.
 func (v *world) owed(partition int32, offset int64, dead map[int]int, copies map[kmq.ID]int64) string {
-	r := v.queue.at(partition, offset)
+	r := v.at(partition, offset)
 	if r == nil {
 		return ""
 	}
 	n := numberOf(r.Value)
-	if v.book.processed(n) || dead[n] > 0 || copies[origin(r)] > offset {
+	if v.book.processed(n) || dead[n] > 0 || copied(r, partition, copies) {
 		return ""
 	}
 	return fmt.Sprintf("record %d at %d/%d is neither processed nor copied:%s", n, partition, offset, v.book.story(n))
@@ -73,7 +92,10 @@ func originOf(r *kgo.Record) (id kmq.ID, copied bool) {
 
 func (v *world) copies() map[kmq.ID]int64 {
 	last := make(map[kmq.ID]int64)
-	for _, records := range v.queue.records {
+	if v.retries == nil {
+		return last
+	}
+	for _, records := range v.retries.records {
 		for _, r := range records {
 			if id, copied := originOf(r); copied {
 				last[id] = max(last[id], r.Offset)
@@ -85,7 +107,7 @@ func (v *world) copies() map[kmq.ID]int64 {
 
 // Records below a commit, or done by its metadata, must be settled.
 func (v *world) probeCommits(ctx context.Context) error {
-	committed, err := v.committed(ctx, v.spec.Group, v.spec.Topic)
+	committed, err := v.committedOfBoth(ctx)
 	if err != nil {
 		return err
 	}
@@ -107,8 +129,21 @@ func (v *world) probeCommits(ctx context.Context) error {
 	return nil
 }
 
-// Records below the start of a share partition are settled or copied further on, because the queue copies a record
-// before the broker archives it.
+// committedOfBoth returns the commits of the topic and of the retry topic.
+func (v *world) committedOfBoth(ctx context.Context) (map[int32]kadm.Offset, error) {
+	all, err := v.committed(ctx, v.spec.Group, v.spec.Topic)
+	if err != nil || v.retries == nil {
+		return all, err
+	}
+	retries, err := v.committed(ctx, v.spec.Group, v.spec.retryTopic())
+	for p, o := range retries {
+		all[lease.Retry(p)] = o
+	}
+	return all, err
+}
+
+// Records below the start of a share partition are settled, because the queue makes a dead letter of a record before the
+// broker archives it.
 func (v *world) probeShare(ctx context.Context) error {
 	req := kmsg.NewPtrDescribeShareGroupOffsetsRequest()
 	group := kmsg.NewDescribeShareGroupOffsetsRequestGroup()
@@ -143,7 +178,7 @@ func (v *world) probeMarkers(ctx context.Context) error {
 	if v.markers == nil {
 		v.markers, v.probes.ends = v.follow(v.spec.Topic+"-markers"), make(map[int32]int)
 	}
-	queue, err := v.committed(ctx, v.spec.Group, v.spec.Topic)
+	queue, err := v.committedOfBoth(ctx)
 	if err != nil {
 		return err
 	}
@@ -164,17 +199,30 @@ func (v *world) probeMarkers(ctx context.Context) error {
 			v.t.Errorf("markers of partition %d: %v", p, err)
 			continue
 		}
-		if missing := v.unstarted(p, queue[p].At, log); missing != nil {
-			v.t.Errorf("INVARIANT 1: partition %d is committed to %d, but record %d at %d has no start marker:%s",
-				p, queue[p].At, numberOf(missing.Value), missing.Offset, v.historyOf(p, missing.Offset, log))
+		for _, p := range []int32{p, lease.Retry(p)} {
+			log := of(p, log)
+			if missing := v.unstarted(p, queue[p].At, log); missing != nil {
+				v.t.Errorf("INVARIANT 1: partition %d is committed to %d, but record %d at %d has no start marker:%s",
+					p, queue[p].At, numberOf(missing.Value), missing.Offset, v.historyOf(p, missing.Offset, log))
+			}
+			if open := v.unended(p, tracker[lease.NumberInTopic(p)].At, log); open != "" {
+				v.t.Errorf("INVARIANT 2: markers of partition %d are committed to %d, but %s", p, tracker[lease.NumberInTopic(p)].At, open)
+			}
+			v.checkEnds(p, log, dead, copies)
+			v.checkEarly(p, log)
 		}
-		if open := v.unended(p, tracker[p].At, log); open != "" {
-			v.t.Errorf("INVARIANT 2: markers of partition %d are committed to %d, but %s", p, tracker[p].At, open)
-		}
-		v.checkEnds(p, log, dead, copies)
-		v.checkEarly(p, log)
 	}
 	return nil
+}
+
+// of returns the markers of a partition's records.
+func of(p int32, log []logged) (mine []logged) {
+	for _, m := range log {
+		if m.Partition == p || m.Type == marker.Tick {
+			mine = append(mine, m)
+		}
+	}
+	return mine
 }
 
 type logged struct {
@@ -190,7 +238,7 @@ func readMarkers(records []*kgo.Record) ([]logged, error) {
 		if err != nil {
 			return nil, fmt.Errorf("at %d: %w", r.Offset, err)
 		}
-		if m.Partition != r.Partition {
+		if lease.NumberInTopic(m.Partition) != r.Partition {
 			return nil, fmt.Errorf("at %d of partition %d: a marker of partition %d", r.Offset, r.Partition, m.Partition)
 		}
 		log = append(log, logged{m, r.Offset, r.Timestamp})
@@ -207,7 +255,11 @@ func (v *world) unstarted(p int32, below int64, log []logged) *kgo.Record {
 			}
 		}
 	}
-	for _, r := range v.queue.records[p] {
+	records := v.queue.records[p]
+	if lease.IsRetry(p) {
+		records = v.retries.records[lease.Retry(p)]
+	}
+	for _, r := range records {
 		if r.Offset < below && !started[r.Offset] {
 			return r
 		}
@@ -251,7 +303,7 @@ func (v *world) checkEnds(p int32, log []logged, dead map[int]int, copies map[km
 }
 
 func (v *world) justified(m logged, offset int64, dead map[int]int, copies map[kmq.ID]int64) bool {
-	r := v.queue.at(m.Partition, offset)
+	r := v.at(m.Partition, offset)
 	if r == nil {
 		return m.Reason == marker.Missing
 	}
@@ -259,7 +311,7 @@ func (v *world) justified(m logged, offset int64, dead map[int]int, copies map[k
 	case marker.Acked:
 		return v.book.processed(n)
 	case marker.Copied:
-		return copies[origin(r)] > offset
+		return copied(r, m.Partition, copies)
 	case marker.DeadLettered:
 		return dead[n] > 0
 	}
@@ -338,7 +390,7 @@ func (v *world) historyOf(p int32, offset int64, log []logged) string {
 			s += fmt.Sprintf("\n  %d at %v: %v of %d from %d, %v, holder %x, reason %d", m.at, m.time.Format("05.000"), m.Type, m.Count, m.Offset, m.Duration, m.Holder, m.Reason)
 		}
 	}
-	if r := v.queue.at(p, offset); r != nil {
+	if r := v.at(p, offset); r != nil {
 		s += v.book.story(numberOf(r.Value))
 	}
 	return s

@@ -119,7 +119,7 @@ func (v *world) markersOf(partition int32) []logged {
 	if err != nil {
 		v.t.Fatal(err)
 	}
-	return log
+	return of(partition, log)
 }
 
 func ends(log []logged, offset int64) []marker.Reason {

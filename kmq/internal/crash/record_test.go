@@ -71,5 +71,5 @@ func different(r *kgo.Record, partitions int32, born time.Time, n int, extra boo
 
 var queueHeaders = map[string]bool{
 	"kmq-origin": true, "kmq-deliveries": true, "kmq-reason": true, "kmq-topic": true, "kmq-group": true,
-	"kmq-timestamp": true, "kmq-error": true, "kmq-attempts": true,
+	"kmq-timestamp": true, "kmq-error": true, "kmq-attempts": true, "kmq-due": true,
 }

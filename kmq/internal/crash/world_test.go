@@ -31,6 +31,7 @@ type world struct {
 	client  *kgo.Client
 	admin   *kadm.Client
 	queue   *follower
+	retries *follower // of the retry topic, or nil
 	dead    *follower // or nil
 	markers *follower // or nil
 	probes  probeState
@@ -80,6 +81,9 @@ func newWorldOf(t testing.TB, c cluster.Cluster, replication int16, w way, parti
 	v.launch = v.puppet
 	kept := map[string]string{"retention.ms": "-1", "min.insync.replicas": fmt.Sprint(max(1, replication-1))}
 	clustertest.Topic(t, c, spec.DeadLetters, int(partitions), int(replication), kept)
+	if w.engine == kmq.OffsetMap || w.engine == kmq.Markers {
+		clustertest.Topic(t, c, spec.retryTopic(), int(partitions), int(replication), kept)
+	}
 	maps.Copy(kept, spec.TopicConfigs)
 	clustertest.Topic(t, c, spec.Topic, int(partitions), int(replication), kept)
 	var err error
@@ -88,6 +92,9 @@ func newWorldOf(t testing.TB, c cluster.Cluster, replication int16, w way, parti
 	}
 	t.Cleanup(func() { v.book.file.Close() })
 	v.queue = v.follow(spec.Topic)
+	if w.engine == kmq.OffsetMap || w.engine == kmq.Markers {
+		v.retries = v.follow(spec.retryTopic())
+	}
 	v.dead = v.follow(spec.DeadLetters)
 	return v
 }

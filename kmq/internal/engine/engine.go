@@ -65,6 +65,18 @@ type Unhander interface {
 	Unhand(ctx context.Context, l *lease.Lease) error
 }
 
+// A Parker is an Engine that delivers a failed record again from its place. So an ordered queue can keep those behind it in
+// their line from overtaking it.
+type Parker interface {
+	// Park says that taken records wait behind another one. They do not count against MaxInFlight meanwhile.
+	Park(leases []*lease.Lease)
+	// Unpark undoes Park before a record is lent. If it returns false, the record is no longer the caller's: it is read
+	// again, and a later Take has it.
+	Unpark(l *lease.Lease) (complete bool)
+	// IsOpen reports whether a record, by its place in the topic, is neither done nor another member's.
+	IsOpen(at lease.ID) bool
+}
+
 // Counts are the counters of an engine since it was opened.
 type Counts struct {
 	Delivered    int64 // every attempt
@@ -74,13 +86,15 @@ type Counts struct {
 	Expired      int64 // in this process
 	Lost         int64 // their partition was taken away
 	Redelivered  int64 // attempt above 1
-	Tailed       int64 // to the end of their partition, by this process
+	Tailed       int64 // moved to the retry topic, by this process
 	DeadLettered int64 // by this process
 	Missing      int64 // to be redelivered, but not in the log
 	Retried      int64 // failed attempts of this process's tracker, which it repeats
 	Unreadable   int64 // markers that this process's tracker could not read
 
 	InFlight      int       // delivered or ready, and not settled
+	Waiting       int       // for another attempt, or behind such a record; they do not count as in flight
+	Blocked       []string  // why records are not fetched although they are there; empty: nothing
 	OldestUnacked time.Time // of the records in flight; or zero
 	Paused        []int32   // not fetched: a limit is reached
 	CommitBehind  int64     // over all partitions

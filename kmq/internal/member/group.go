@@ -69,7 +69,7 @@ func (m *Member) onAssigned(ctx context.Context, at map[string]map[int32]kgo.Off
 	}
 	m.begins(ctx, begins, partitions)
 	if len(partitions) > 0 {
-		m.cfg.Log.Info("kmq: partitions assigned", "partitions", sorted(partitions))
+		m.cfg.Log.Info("kmq: partitions assigned", logged(sorted(partitions))...)
 	}
 	return byTopic(m, partitions), nil
 }
@@ -111,12 +111,12 @@ func (m *Member) onRevoked(ctx context.Context, _ *kgo.Client, revoked map[strin
 	if len(partitions) == 0 {
 		return
 	}
-	m.cfg.Log.Info("kmq: partitions revoked", "partitions", partitions)
+	m.cfg.Log.Info("kmq: partitions revoked", logged(partitions)...)
 	m.awaitHandlers(ctx, partitions)
 	m.turn.Lock()
 	defer m.turn.Unlock()
 	if err := m.letGo(ctx, partitions); err != nil {
-		m.cfg.Log.Warn("kmq: what was settled last of revoked partitions may be delivered again", "partitions", partitions, "error", err)
+		m.cfg.Log.Warn("kmq: what was settled last of revoked partitions may be delivered again", append(logged(partitions), "error", err)...)
 	}
 }
 
@@ -125,7 +125,7 @@ func (m *Member) onLost(_ context.Context, _ *kgo.Client, lost map[string][]int3
 	m.turn.Lock()
 	defer m.turn.Unlock()
 	if partitions := m.of(lost); len(partitions) > 0 {
-		m.cfg.Log.Warn("kmq: partitions lost: the group has put this member out", "partitions", partitions)
+		m.cfg.Log.Warn("kmq: partitions lost: the group has put this member out", logged(partitions)...)
 		m.forget(partitions)
 	}
 }
@@ -150,7 +150,7 @@ func (m *Member) awaitHandlers(ctx context.Context, partitions []int32) {
 	if err == nil {
 		return
 	}
-	m.cfg.Log.Warn("kmq: handlers of revoked partitions are interrupted", "partitions", partitions, "after", handlersFor)
+	m.cfg.Log.Warn("kmq: handlers of revoked partitions are interrupted", append(logged(partitions), "after", handlersFor)...)
 	m.interruptHandlers(ctx, partitions)
 }
 
@@ -160,7 +160,7 @@ func (m *Member) interruptHandlers(ctx context.Context, partitions []int32) {
 	waiting, cancel := context.WithTimeout(ctx, interruptedFor)
 	defer cancel()
 	if m.cfg.Set.WaitUnheld(waiting, partitions) != nil {
-		m.cfg.Log.Warn("kmq: handlers ignore that their contexts have ended; another member may handle their records at the same time", "partitions", partitions)
+		m.cfg.Log.Warn("kmq: handlers ignore that their contexts have ended; another member may handle their records at the same time", logged(partitions)...)
 	}
 }
 

@@ -110,6 +110,9 @@ type Member struct {
 
 	delivered, redelivered atomic.Int64
 
+	deleted      map[int32]int64 // of the retry topic: below this offset; DeleteRetries' own
+	mayNotDelete atomic.Bool
+
 	running context.Context // ends when the member does
 	halt    context.CancelFunc
 	work    sync.WaitGroup
@@ -132,7 +135,7 @@ func Open(_ context.Context, cfg Config) (*Member, error) {
 	}
 	m := &Member{
 		cfg: cfg, turn: engine.NewTurn(), ready: newReady(cfg.MaxInFlight), offsets: newOffsets(),
-		paused: make(map[int32]bool), revoking: make(map[int32]bool), ended: make(chan struct{}),
+		paused: make(map[int32]bool), revoking: make(map[int32]bool), ended: make(chan struct{}), deleted: make(map[int32]int64),
 	}
 	m.running, m.halt = context.WithCancel(context.Background())
 	opts := cfg.ClientOptions(cfg.ProducerOptions()...)

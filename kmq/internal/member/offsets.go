@@ -137,6 +137,17 @@ func (o *offsets) partitions() []int32 {
 	return sorted(o.owned)
 }
 
+// committed are the offsets that the group has committed of the partitions that are owned.
+func (o *offsets) committed() map[int32]int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := make(map[int32]int64, len(o.owned))
+	for p, at := range o.owned {
+		all[p] = at.committed.At
+	}
+	return all
+}
+
 // behind is how many offsets were polled and are not committed.
 func (o *offsets) behind() (n int64) {
 	o.mu.Lock()

@@ -60,6 +60,23 @@ func (m *Member) one(number int32) map[string][]int32 {
 	return map[string][]int32{m.topicOf(number): {lease.NumberInTopic(number)}}
 }
 
+// logged returns the attributes of a log line that name partitions, given in rising order.
+func logged(numbers []int32) []any {
+	first := slices.IndexFunc(numbers, func(n int32) bool { return !lease.IsRetry(n) })
+	if first < 0 {
+		first = len(numbers)
+	}
+	attrs := []any{"partitions", numbers[first:]}
+	if first > 0 {
+		retries := make([]int32, first)
+		for i, n := range numbers[:first] {
+			retries[first-1-i] = lease.NumberInTopic(n)
+		}
+		attrs = append(attrs, "retry_partitions", retries)
+	}
+	return attrs
+}
+
 // namesFor is how old the known names of topics may be.
 const namesFor = time.Minute
 

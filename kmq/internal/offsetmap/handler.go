@@ -72,7 +72,7 @@ func (e *Engine) begin(leases []*lease.Lease) {
 func (e *Engine) beginRun(p *partition, leases []*lease.Lease) []*lease.Lease {
 	r, last := p.newRun(len(leases)), leases[len(leases)-1].At.Offset
 	fit := len(p.held) == 0 && p.fit(last, len(leases), e.limit)
-	inFlight, ready := leases[:0], 0
+	inFlight, ready, delayed := leases[:0], 0, false
 	for i, l := range leases {
 		s := r.fetched(i, l)
 		taken, handOut := false, false
@@ -93,9 +93,17 @@ func (e *Engine) beginRun(p *partition, leases []*lease.Lease) []*lease.Lease {
 		if handOut {
 			ready++
 		}
+		delayed = delayed || s.phase == waiting
 	}
 	p.filled(r)
 	e.set.AddAll(inFlight, time.Time{})
+	if delayed {
+		for _, l := range inFlight {
+			if s := l.Private.(*slot); s.phase == waiting {
+				e.delay(s)
+			}
+		}
+	}
 	if ready < len(inFlight) {
 		return slices.DeleteFunc(inFlight, func(l *lease.Lease) bool { return l.Private.(*slot).phase != live })
 	}
@@ -111,11 +119,7 @@ func (e *Engine) cut(p *partition, offset int64) {
 	kept := slices.DeleteFunc(p.held, above)
 	e.held -= len(p.held) - len(kept)
 	p.held = kept
-	for _, l := range e.set.LoseAll(func(l *lease.Lease) bool { return l.Private.(*slot).run.of == p && above(l) }) {
-		if s := l.Private.(*slot); s.phase == live && s.times() > 0 {
-			e.counts.Lost++
-		}
-	}
+	e.loseAll(func(l *lease.Lease) bool { return l.Private.(*slot).run.of == p && above(l) })
 	p.cut(offset)
 	e.release(p)
 }
@@ -148,24 +152,43 @@ func (h handler) Passed(id int32, next int64) {
 func (e *Engine) hold(p *partition, l *lease.Lease) {
 	p.held = append(p.held, l)
 	e.held++
+	if len(p.held) == 1 {
+		e.relieve(p)
+	}
 	if !p.paused && e.held > e.cfg.MaxInFlight/4 {
 		p.paused = true
 		e.out.Pause(p.id)
 	}
 }
 
-// take reports whether the record is now in flight (taken), and whether to deliver it (handOut). It
-// does not deliver a record again after MaxDeliveries. But a copy of a record that had already been
-// delivered MaxDeliveries times or more is delivered once: another group, or a queue with other
-// settings, wrote it.
+// take reports whether the record is now in flight (taken), and whether to deliver it (handOut); if its phase is waiting,
+// it is to be delayed. It does not deliver a record again after MaxDeliveries. But a copy of a record that had already been
+// delivered MaxDeliveries times or more is delivered once: a queue with other settings wrote it.
 func (e *Engine) take(s *slot) (taken, handOut bool) {
 	taken, missing := s.run.of.take(s)
 	e.counts.Missing += int64(missing)
-	if taken && e.cfg.MaxDeliveries > 0 && s.lease.Attempt > max(e.cfg.MaxDeliveries, int(s.base)) {
-		e.again(s, s.lease, time.Time{})
+	if !taken {
+		return false, false
+	}
+	l := s.lease
+	if e.cfg.MaxDeliveries > 0 && l.Attempt > max(e.cfg.MaxDeliveries, int(s.base)) {
+		e.again(s, l, time.Time{})
 		return true, false
 	}
-	return taken, taken
+	if known := l.Attempt - int(s.base); known > 0 && e.cfg.RetryTopic != "" { // in an ordered queue, those behind it would overtake it
+		l.SetDue(time.Now().Add(e.cfg.Delay(l.Attempt - 1)))
+	}
+	due := l.Due()
+	switch {
+	case due.IsZero():
+	case time.Now().Before(due):
+		l.Attempt--
+		s.phase = waiting
+		return true, false
+	case lease.IsRetry(l.At.Partition):
+		e.counts.Lateness.Add(time.Since(due))
+	}
+	return true, true
 }
 
 // Committable returns the commits of partitions with their maps; nil means all partitions.
@@ -275,11 +298,18 @@ func (e *Engine) lose(partitions []int32, match func(*slot) bool) {
 	if len(away) == 0 {
 		return
 	}
-	for _, l := range e.set.LoseAll(func(l *lease.Lease) bool {
+	e.loseAll(func(l *lease.Lease) bool {
 		s := l.Private.(*slot)
 		return away[s.run.of] && match(s)
-	}) {
-		if s := l.Private.(*slot); s.phase == live && s.times() > 0 {
+	})
+}
+
+func (e *Engine) loseAll(match func(*lease.Lease) bool) {
+	for _, l := range e.set.LoseAll(match) {
+		s := l.Private.(*slot)
+		e.waitingBytes -= int(s.kept)
+		s.kept = 0
+		if s.phase == live && s.times() > 0 {
 			e.counts.Lost++
 		}
 	}

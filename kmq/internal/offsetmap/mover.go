@@ -21,6 +21,7 @@ type move struct {
 	dead     bool
 	reason   string
 	due      time.Time // end of the lock; zero: lateness is not measured
+	until    time.Time // from when on the copy in the retry topic may be delivered
 	rejected bool
 	told     chan error // for the result of a Reject: buffered, sent once
 	alone    bool
@@ -41,6 +42,10 @@ func (e *Engine) enqueue(s *slot, m move) {
 	m.of, m.lease = s, s.lease
 	s.phase, s.move = moving, &m
 	s.run.of.moving++
+	if s.dropped {
+		e.readAgain(toRead{slot: s, lease: s.lease})
+		return
+	}
 	e.moves = append(e.moves, &m)
 	e.wakeMover()
 }
@@ -119,9 +124,9 @@ func (e *Engine) moveLarge(ctx context.Context) {
 func (e *Engine) copyOf(m *move) *kgo.Record {
 	l, deliveries := m.lease, m.lease.Attempt-1
 	if m.dead {
-		return l.DeadLetter(deliveries, m.reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.deadPartitions)
+		return l.DeadLetter(deliveries, m.reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.topics.DeadLetterPartitions)
 	}
-	return lease.Copy(l.Original(), l.Origin, e.cfg.Topic, deliveries)
+	return l.RetryCopy(deliveries, m.until, e.cfg.Group, e.cfg.RetryTopic, e.topics.RetryPartitions)
 }
 
 func (e *Engine) moved(ctx context.Context, m *move, err error) {
@@ -187,19 +192,24 @@ func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 		// then copied again; a rejected record is delivered once more.
 		e.tell(m, err)
 		e.counts.Retried++
-		s.phase, s.lease.Attempt = waiting, s.lease.Attempt-1
-		_ = e.set.Extend(s.lease, time.Now().Add(aside(e.cfg.Visibility, s.aside)))
+		e.waitInPlace(s, time.Now().Add(aside(e.cfg.Visibility, s.aside)))
 		s.aside = min(s.aside+1, mostRefused)
 		return true
 	default:
-		// The copy is too large with its headers, or not permitted. The record is delivered from its
-		// offset; the deliveries until the next copy double.
+		// The copy is too large with its headers, or not permitted. The record stays in its place.
 		e.counts.Retried++
-		s.refused = min(s.refused+1, mostRefused)
-		s.phase, s.run.of.changed = live, true
-		e.out.Push(s.lease)
+		s.stuck = true
+		e.waitInPlace(s, m.until)
 		return true
 	}
+}
+
+// waitInPlace undoes what enqueue did.
+func (e *Engine) waitInPlace(s *slot, until time.Time) {
+	s.move = nil
+	s.lease.Attempt--
+	_ = e.set.Extend(s.lease, until) // fails if it was lost meanwhile
+	e.wait(s)
 }
 
 func (e *Engine) nowhere(m *move, err error) bool { return m.dead && e.missing.Refuses(err) }

@@ -7,12 +7,12 @@
 // takes a new record only if the map will fit after any later acknowledgements; otherwise it is
 // paused. The map is never cut.
 //
-// A record whose lock expires, or that is released, is delivered again from memory. After some
-// deliveries it is copied to the end of its partition, and its original is done. So no record holds
-// back the commit forever, and the copy's headers hold the number of deliveries. The metadata also
-// holds the deliveries of open records; after a crash they count if they were committed.
+// A record whose lock expires, or that is released, is delivered again from its place. If its delay is long, the map
+// nearly full, or retention about to delete the record, it moves to the group's retry topic, which the member reads too:
+// a copy with the number of deliveries is written there, and the original is done. So no record holds back the commit
+// forever. The metadata also holds the deliveries of open records; after a crash they count if they were committed.
 //
-// Files to know: offsetmap.go, partition.go, codec.go, mover.go.
+// Files to know: offsetmap.go, partition.go, codec.go, waiting.go, retry.go, mover.go.
 package offsetmap
 
 import (
@@ -32,6 +32,9 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
+// deleteEvery is the time between two deletions of settled records in the retry topic.
+const deleteEvery = time.Minute
+
 type outlet interface {
 	Push(leases ...*lease.Lease)
 	Append(leases ...*lease.Lease)
@@ -41,8 +44,8 @@ type outlet interface {
 
 // Engine implements [engine.Engine] with maps in its commits.
 type Engine struct {
-	cfg            engine.Config
-	deadPartitions int
+	cfg    engine.Config
+	topics engine.Topics
 
 	set      *lease.Set
 	member   *member.Member
@@ -59,10 +62,13 @@ type Engine struct {
 	pool       *pool
 	moves      []*move
 	large      []*move
+	toRead     []toRead
 	failed     bool
-	missing    engine.Missing
-	held       int
-	counts     engine.Counts
+	// waitingBytes is the size of the records that wait in memory and do not count.
+	waitingBytes int
+	missing      engine.Missing
+	held         int
+	counts       engine.Counts
 
 	begun []*lease.Lease // Begin's buffer: only one call of Begin runs at a time
 
@@ -70,10 +76,15 @@ type Engine struct {
 	coder  coder
 	tight  *engine.Complaint
 	wake   chan struct{}
+	life   context.Context // ends when the engine is closed
 	stop   context.CancelFunc
 
 	wakeLarge   chan struct{}
 	closeCopies func()
+
+	wakeReader chan struct{}
+	reread     func(ctx context.Context, partition int32, offsets []int64) ([]*kgo.Record, error)
+	rereader   rereader
 
 	running sync.WaitGroup
 	started chan struct{}
@@ -90,9 +101,9 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := newEngine(cfg, limit, topics.DeadLetterPartitions)
+	e := newEngine(cfg, limit, topics)
 	e.member, err = member.Open(ctx, member.Config{
-		Config: cfg, Handler: handler{e}, Set: e.set, Lend: cfg.Visibility,
+		Config: cfg, Handler: handler{e}, Set: e.set, Lend: cfg.Visibility, Retries: cfg.RetryTopic != "",
 		// A resumed partition waits for the running fetch.
 		Options: []kgo.Opt{kgo.FetchMaxWait(500 * time.Millisecond)},
 	})
@@ -104,17 +115,24 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	e.closeCopies = copies.Close
 	e.start(e.member, e.member.Client(), copies)
 	e.watch = retention.New(e.member.Client(), cfg.Log, e.needed, cfg.Topic)
+	if cfg.RetryTopic != "" {
+		e.running.Go(func() {
+			engine.Every(e.life, deleteEvery, cfg.Log, "delete settled retries", func(ctx context.Context) error { return e.member.DeleteRetries(ctx, nil) })
+		})
+	}
 	return e, nil
 }
 
-func newEngine(cfg engine.Config, limit, deadPartitions int) *Engine {
+func newEngine(cfg engine.Config, limit int, topics engine.Topics) *Engine {
 	e := &Engine{
-		cfg: cfg, limit: limit, deadPartitions: deadPartitions,
+		cfg: cfg, limit: limit, topics: topics, wakeReader: make(chan struct{}, 1),
 		partitions: map[int32]*partition{}, pool: newPool(cfg.MaxInFlight), closeCopies: func() {}, wake: make(chan struct{}, 1), wakeLarge: make(chan struct{}, 1), started: make(chan struct{}),
 		complaint: engine.NewComplaint(cfg.Log), tight: engine.NewComplaint(cfg.Log),
 		givenUp: engine.NewGivenUp(cfg.Log),
 	}
 	e.calm = sync.NewCond(&e.mu)
+	e.rereader = rereader{cfg: &e.cfg}
+	e.reread = e.rereader.read
 	e.set = lease.NewSet(cfg.MaxInFlight, e.expired)
 	return e
 }
@@ -122,9 +140,10 @@ func newEngine(cfg engine.Config, limit, deadPartitions int) *Engine {
 // Partitions may be assigned before start, but their records wait for it.
 func (e *Engine) start(out outlet, p producer, c copier) {
 	ctx, stop := context.WithCancel(context.Background())
-	e.out, e.producer, e.copier, e.stop = out, p, c, stop
+	e.out, e.producer, e.copier, e.life, e.stop = out, p, c, ctx, stop
 	e.running.Go(func() { e.moveRecords(ctx) })
 	e.running.Go(func() { e.moveLarge(ctx) })
+	e.running.Go(func() { e.readRecords(ctx) })
 	e.running.Go(func() { e.learnLimit(ctx) })
 	close(e.started)
 }
@@ -139,8 +158,13 @@ func (e *Engine) Lend(ctx context.Context, leases []*lease.Lease, to lease.Holde
 	return e.member.Lend(ctx, leases, to)
 }
 
-// Return is the member's: see engine.Engine.
-func (e *Engine) Return(leases []*lease.Lease) { e.member.Return(leases) }
+// Return gives back taken records: see engine.Engine.
+func (e *Engine) Return(leases []*lease.Lease) {
+	e.mu.Lock()
+	leases = slices.DeleteFunc(leases, func(l *lease.Lease) bool { return !e.unpark(l) })
+	e.mu.Unlock()
+	e.member.Return(leases)
+}
 
 // ForgetHolder implements [engine.Engine].
 func (e *Engine) ForgetHolder(l *lease.Lease) { e.member.ForgetHolder(l) }
@@ -173,8 +197,11 @@ func (e *Engine) release(p *partition) {
 	var ready []*lease.Lease
 	for ; n < len(p.held) && p.fits(p.held[n].At.Offset, e.limit); n++ {
 		l := p.held[n]
-		if _, handOut := e.take(l.Private.(*slot)); handOut {
+		s := l.Private.(*slot)
+		if _, handOut := e.take(s); handOut {
 			ready = append(ready, l)
+		} else if s.phase == waiting {
+			e.delay(s)
 		}
 	}
 	p.held = p.held[n:]
@@ -191,22 +218,33 @@ func (e *Engine) release(p *partition) {
 func (e *Engine) Nack(_ context.Context, l *lease.Lease, delay time.Duration) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s, next := l.Private.(*slot), l.Again()
-	if delay > 0 && !e.spent(l) {
-		// A delayed record keeps its place, with the end of the delay as its deadline and the number of
-		// the ended attempt.
-		next.Attempt = l.Attempt
-		if err := e.set.Swap(l, lease.Released, next, time.Now().Add(delay)); err != nil {
-			return err
-		}
-		s.lease, s.phase = next, waiting
-	} else {
-		if err := e.set.Swap(l, lease.Released, next, time.Time{}); err != nil {
-			return err
-		}
-		e.again(s, next, time.Time{})
+	s, next, until := l.Private.(*slot), l.Again(), time.Now().Add(delay)
+	moves := false
+	switch {
+	case delay == 0 || e.spent(l):
+		until = time.Time{}
+	case e.movesAfter(l, delay):
+		moves = true
+	default:
+		next.Attempt = l.Attempt // a waiting record has the number of the ended attempt
+	}
+	deadline := until
+	if moves {
+		deadline = time.Time{}
+	}
+	if err := e.set.Swap(l, lease.Released, next, deadline); err != nil {
+		return err
 	}
 	e.counts.Nacked++
+	s.lease = next
+	switch {
+	case moves:
+		e.enqueue(s, move{until: until})
+	case !until.IsZero():
+		e.wait(s)
+	default:
+		e.again(s, next, time.Time{})
+	}
 	return nil
 }
 
@@ -233,18 +271,15 @@ func (e *Engine) spent(l *lease.Lease) bool {
 // the end of the lock; zero: lateness is not measured.
 func (e *Engine) again(s *slot, next *lease.Lease, due time.Time) {
 	s.lease = next
-	switch deliveries := next.Attempt - 1; {
-	case e.cfg.MaxDeliveries > 0 && deliveries >= e.cfg.MaxDeliveries:
+	if deliveries := next.Attempt - 1; e.cfg.MaxDeliveries > 0 && deliveries >= e.cfg.MaxDeliveries {
 		e.enqueue(s, move{dead: true, due: due, reason: fmt.Sprintf("delivered %d times", deliveries)})
-	case next.Attempt-int(s.base) >= e.cfg.InPlace<<s.refused:
-		e.enqueue(s, move{due: due})
-	default:
-		s.phase, s.run.of.changed = live, true
-		if !due.IsZero() {
-			e.counts.Lateness.Add(time.Since(due))
-		}
-		e.out.Push(next)
+		return
 	}
+	s.phase, s.run.of.changed = live, true
+	if !due.IsZero() {
+		e.counts.Lateness.Add(time.Since(due))
+	}
+	e.out.Push(next)
 }
 
 func (e *Engine) expired(l *lease.Lease) {
@@ -264,9 +299,19 @@ func (e *Engine) expired(l *lease.Lease) {
 		e.overdue(s, l)
 		return
 	}
-	l.Failed("the lock expired", time.Now())
+	complete := true
+	if s.phase == waiting {
+		complete = e.unshelve(s)
+	} else {
+		l.Failed("the lock expired", time.Now())
+	}
 	next := l.Again()
 	e.set.Add(next, time.Time{})
+	if !complete {
+		s.lease, s.phase = next, reading
+		e.readAgain(toRead{slot: s, lease: next, due: l.Deadline()})
+		return
+	}
 	e.again(s, next, l.Deadline())
 }
 
@@ -340,6 +385,7 @@ func (e *Engine) halt() {
 	e.stop()
 	e.running.Wait()
 	e.closeCopies()
+	e.rereader.close()
 	e.set.Close()
 }
 
@@ -358,13 +404,30 @@ func (e *Engine) count(c engine.Counts) engine.Counts {
 	own.Delivered, own.Redelivered = c.Delivered, c.Redelivered
 	own.InFlight, own.OldestUnacked, own.CommitBehind = c.InFlight, c.OldestUnacked, c.CommitBehind
 	own.RetentionAlarm = c.RetentionAlarm
+	own.Waiting = e.set.Excused()
+	if own.Waiting >= mostWaiting {
+		own.Blocked = append(own.Blocked, fmt.Sprintf("%d records wait for another attempt: further ones count against MaxInFlight", own.Waiting))
+	}
 	for id, p := range e.partitions {
-		if len(p.held) > 0 {
+		if len(p.held) == 0 {
+			continue
+		}
+		own.Blocked = append(own.Blocked, fmt.Sprintf("partition %d of topic %s: the map of its commit is full: %d records are open from offset %d on (%s is %d)",
+			lease.NumberInTopic(id), e.topicOf(id), p.window.Open(), p.window.Committable(), limitKey, e.limit))
+		if !lease.IsRetry(id) {
 			own.Paused = append(own.Paused, id)
 		}
 	}
+	slices.Sort(own.Blocked)
 	slices.Sort(own.Paused)
 	return own
+}
+
+func (e *Engine) topicOf(id int32) string {
+	if lease.IsRetry(id) {
+		return e.cfg.RetryTopic
+	}
+	return e.cfg.Topic
 }
 
 func (e *Engine) needed(context.Context) ([]retention.Need, error) {
@@ -372,6 +435,9 @@ func (e *Engine) needed(context.Context) ([]retention.Need, error) {
 	defer e.mu.Unlock()
 	all := make([]retention.Need, 0, len(e.partitions))
 	for id, p := range e.partitions {
+		if lease.IsRetry(id) {
+			continue // it has no limit of retention, or one that the operator chose
+		}
 		n := retention.Need{Topic: e.cfg.Topic, Partition: id}
 		n.From = p.window.Committable()
 		if !p.begun {

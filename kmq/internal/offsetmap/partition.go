@@ -15,20 +15,22 @@ const (
 	void              // the log was cut: the offset has another record, or none
 	held              // fetched, but its metadata might not fit
 	live
-	waiting
+	waiting // for the deadline of its lease
+	reading // it is due, and is read again
 	moving
 )
 
 // slot is one fetched record; its lease changes with each delivery.
 type slot struct {
-	run   *run
-	lease *lease.Lease
-	move  *move
-	base  int32 // first attempt from this offset
-	phase phase
-	// refused and aside count the copies that the cluster refused permanently: refused those to the
-	// record's partition, aside those to the dead-letter topic.
-	refused, aside uint8
+	run     *run
+	lease   *lease.Lease
+	move    *move
+	base    int32 // first attempt from this offset
+	phase   phase
+	stuck   bool  // the cluster refused its copy to the retry topic for good
+	aside   uint8 // how often the cluster refused its dead letter for good
+	dropped bool  // only its place is kept: see shelve
+	kept    int32 // bytes in Engine.waitingBytes
 }
 
 // A run is small, so that a record that is never done keeps little memory.
@@ -126,6 +128,9 @@ func (p *partition) cut(offset int64) {
 	for _, r := range slices.Clone(p.runs) {
 		for i := range r.slots {
 			if s := &r.slots[i]; s.phase > void && s.lease.At.Offset >= offset {
+				if s.phase == moving && s.dropped {
+					p.moving-- // it is read first, and now never
+				}
 				s.phase, r.void = void, true
 				p.less(r)
 			}
@@ -161,7 +166,7 @@ func (p *partition) filled(r *run) { p.less(r) }
 func (r *run) fetched(i int, l *lease.Lease) *slot {
 	s := &r.slots[i]
 	s.lease, s.phase = l, held
-	s.refused, s.aside = 0, 0 // from an earlier record in this slot
+	s.stuck, s.aside, s.dropped, s.kept = false, 0, false, 0 // from an earlier record in this slot
 	if s.run == nil {
 		s.run = r
 	}

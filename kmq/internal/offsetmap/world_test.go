@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -43,14 +44,18 @@ type world struct {
 	allowLarge bool
 }
 
-const testTopic = "queue"
+const (
+	testTopic  = "queue"
+	retryTopic = "queue.group.retry"
+)
 
 var ctx = context.Background()
 
 func testConfig() engine.Config {
 	return engine.Config{
 		Topic: testTopic, Group: "group", DeadLetterTopic: "dead",
-		Visibility: 10 * time.Second, MaxInFlight: 100, CommitEvery: time.Second, InPlace: 3,
+		Visibility: 10 * time.Second, MaxInFlight: 100, CommitEvery: time.Second,
+		RetryTopic: retryTopic, InPlace: time.Minute, RetryBytes: 1 << 20, Delay: func(int) time.Duration { return 0 },
 		Log: slog.New(slog.DiscardHandler),
 	}
 }
@@ -80,7 +85,8 @@ func running(t *testing.T, cfg engine.Config, records int) *world {
 }
 
 func (w *world) open(cfg engine.Config, limit int) {
-	w.Engine = newEngine(cfg, limit, 1)
+	w.Engine = newEngine(cfg, limit, engine.Topics{DeadLetterPartitions: 1, RetryPartitions: 2})
+	w.reread = w.readLog
 	w.h = handler{w.Engine}
 	w.ready, w.paused, w.read = nil, map[int32]bool{}, map[int32]int64{}
 	w.out, w.producer, w.copier, w.stop = w, w, w, func() {}
@@ -92,6 +98,7 @@ func (w *world) run(t *testing.T) {
 	w.stop = stop
 	w.running.Go(func() { w.moveRecords(ctx) })
 	w.running.Go(func() { w.moveLarge(ctx) })
+	w.running.Go(func() { w.readRecords(ctx) })
 	t.Cleanup(w.halt)
 }
 
@@ -186,16 +193,35 @@ func (w *world) append(r *kgo.Record) {
 }
 
 func (w *world) put(r *kgo.Record) {
-	if r.Topic != testTopic {
+	c := *r
+	switch r.Topic {
+	case testTopic:
+	case retryTopic:
+		c.Partition = lease.Retry(r.Partition)
+	default:
 		w.dead = append(w.dead, r)
 		return
 	}
-	c := *r
 	c.Offset = 0
-	if log := w.logs[r.Partition]; len(log) > 0 {
+	if log := w.logs[c.Partition]; len(log) > 0 {
 		c.Offset = log[len(log)-1].Offset + 1 + w.gap
 	}
-	w.logs[r.Partition] = append(w.logs[r.Partition], &c)
+	w.logs[c.Partition] = append(w.logs[c.Partition], &c)
+}
+
+func (w *world) readLog(_ context.Context, partition int32, offsets []int64) (found []*kgo.Record, err error) {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	for _, offset := range offsets {
+		i := slices.IndexFunc(w.logs[partition], func(r *kgo.Record) bool { return r.Offset == offset })
+		if i < 0 {
+			found = append(found, nil)
+			continue
+		}
+		c := *w.logs[partition][i]
+		found = append(found, &c)
+	}
+	return found, nil
 }
 
 func (w *world) produce(partition int32, n int) {

@@ -144,6 +144,15 @@ func (b *bound) threatens(n Need) []threat {
 	return said
 }
 
+func (b *bound) endangers(partition int32, offset int64, timestamp time.Time) bool {
+	if b.retention > 0 && time.Since(timestamp) > b.retention/2 {
+		return true
+	}
+	start, end, ok := b.span(partition)
+	size := b.bytes[partition]
+	return ok && b.most > 0 && end > start && float64(size)*float64(end-offset)/float64(end-start) > 0.9*float64(b.most)
+}
+
 func (b *bound) outgrown(partition int32, low, start, end int64) []threat {
 	size := b.bytes[partition]
 	if b.most == 0 || size == 0 || end <= start {

@@ -47,6 +47,7 @@ type Watch struct {
 	silent  map[string]bool
 
 	mu    sync.Mutex
+	found map[string]*bound // by the last look
 	last  string
 	about string
 	kept  []string
@@ -87,6 +88,15 @@ func (w *Watch) Alarm() string {
 		all = append(all, w.last)
 	}
 	return strings.Join(all, "; ")
+}
+
+// Endangered reports whether retention may soon delete a record, by the last look: half of the time that the topic keeps
+// records has passed, or nine tenths of the bytes were written since.
+func (w *Watch) Endangered(topic string, partition int32, offset int64, timestamp time.Time) bool {
+	w.mu.Lock()
+	b := w.found[topic]
+	w.mu.Unlock()
+	return b != nil && b.endangers(partition, offset, timestamp)
 }
 
 const keptAtMost = 3
@@ -158,6 +168,9 @@ func (w *Watch) Look(ctx context.Context) error {
 	for _, b := range bounds {
 		w.sizes(ctx, adm, b, needs)
 	}
+	w.mu.Lock()
+	w.found = bounds
+	w.mu.Unlock()
 	var all []threat
 	for _, n := range needs {
 		if b := bounds[n.Topic]; b != nil {

@@ -1,0 +1,255 @@
+package kmq_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"pgregory.net/rapid"
+
+	"kafkabench.example/kafka-bench/internal/project/virtual"
+	"kafkabench.example/kafka-bench/kmq"
+)
+
+// retrying is a cluster with the topic orders, and what groups have received of it.
+type retrying struct {
+	*testing.T
+	cluster *virtual.Cluster
+	client  *kgo.Client
+	stop    context.CancelFunc
+	ctx     context.Context
+	groups  sync.WaitGroup
+}
+
+func newRetrying(t *testing.T, partitions int32) *retrying {
+	c := virtual.Start(t, virtual.Options{})
+	c.Topic(t, "orders", partitions)
+	ctx, stop := context.WithCancel(t.Context())
+	r := &retrying{T: t, cluster: c, client: c.NewClient(t), ctx: ctx, stop: stop}
+	t.Cleanup(r.end)
+	return r
+}
+
+func (r *retrying) end() {
+	r.stop()
+	r.groups.Wait()
+}
+
+func (r *retrying) produce(key string, n int) {
+	r.Helper()
+	value := strconv.Itoa(n)
+	if err := r.client.ProduceSync(r.ctx, &kgo.Record{Topic: "orders", Key: []byte(key), Value: []byte(value)}).FirstErr(); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// handle runs a group until the test ends.
+func (r *retrying) handle(cfg kmq.Config, handle kmq.Handler) *kmq.Queue {
+	r.Helper()
+	cfg.Brokers, cfg.Topic, cfg.Client, cfg.Logger = r.cluster.Bootstrap(), "orders", r.cluster.Client(), slog.New(slog.DiscardHandler)
+	q, err := kmq.Open(r.ctx, cfg)
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.groups.Go(func() {
+		if err := q.Run(r.ctx, handle, kmq.RunConfig{}); err != nil {
+			r.Error(err)
+		}
+		if err := q.Close(context.Background()); err != nil {
+			r.Error(err)
+		}
+	})
+	return q
+}
+
+// produced returns how many records a topic has ever got.
+func (r *retrying) produced(topic string) (n int64) {
+	r.Helper()
+	ends, err := kadm.NewClient(r.client).ListEndOffsets(context.Background(), topic)
+	if err != nil {
+		r.Fatal(err)
+	}
+	ends.Each(func(o kadm.ListedOffset) { n += o.Offset })
+	return n
+}
+
+func numberOf(d kmq.Delivery) int {
+	n, _ := strconv.Atoi(string(d.Record.Value))
+	return n
+}
+
+var errNoRoute = errors.New("no route to the bank")
+
+// N4: ten records a second, of which every fourth fails always. Before, records in backoff held MaxInFlight, and after
+// seven minutes good ones waited for 10 to 57 s.
+func TestWhatFailsDelaysNoOthers(t *testing.T) {
+	for _, order := range []kmq.Order{kmq.Unordered, kmq.ByKey} {
+		t.Run(string(order), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := newRetrying(t, 4)
+				var mu sync.Mutex
+				longest, good := time.Duration(0), 0
+				r.handle(kmq.Config{Group: "billing", Engine: kmq.OffsetMap, Order: order, MaxInFlight: 100}, func(_ context.Context, d kmq.Delivery) error {
+					if numberOf(d)%4 == 0 {
+						return errNoRoute
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					good++
+					longest = max(longest, time.Since(d.Record.Timestamp))
+					return nil
+				})
+				time.Sleep(5 * time.Second) // the group's first assignment
+				for n := range 7 * 60 * 10 {
+					r.produce(strconv.Itoa(n%400), n)
+					time.Sleep(100 * time.Millisecond)
+				}
+				time.Sleep(time.Second)
+				mu.Lock()
+				defer mu.Unlock()
+				if good != 7*60*10*3/4 || longest > time.Second {
+					t.Errorf("%d good records, the longest wait was %v", good, longest)
+				}
+			})
+		})
+	}
+}
+
+// N2: billing fails one order ten times, and shipping gets it once. Before, shipping got it ten times (markers) or four
+// times (offset map). Two groups that failed one record doubled the topic each minute.
+func TestGroupsAreIndependent(t *testing.T) {
+	for _, engine := range []kmq.Engine{kmq.OffsetMap, kmq.Markers} {
+		t.Run(string(engine), func(t *testing.T) {
+			rapid.Check(t, func(rt *rapid.T) {
+				fails := map[string][]int{} // how often each record fails
+				groups := []string{"billing", "shipping"}
+				for _, g := range groups {
+					fails[g] = rapid.SliceOfN(rapid.SampledFrom([]int{0, 0, 0, 1, 3, 10}), 8, 8).Draw(rt, g)
+				}
+				long := rapid.Bool().Draw(rt, "long delays")
+				synctest.Test(t, func(t *testing.T) { independent(t, engine, groups, fails, long) })
+				if t.Failed() {
+					rt.FailNow()
+				}
+			})
+		})
+	}
+}
+
+func independent(t *testing.T, engine kmq.Engine, groups []string, fails map[string][]int, long bool) {
+	r := newRetrying(t, 2)
+	var mu sync.Mutex
+	got := map[string]map[int]int{}
+	for _, g := range groups {
+		got[g] = map[int]int{}
+		cfg := kmq.Config{Group: g, Engine: engine}
+		if long {
+			cfg.Backoff = kmq.Backoff{Min: 5 * time.Minute, Max: 10 * time.Minute}
+		}
+		r.handle(cfg, func(_ context.Context, d kmq.Delivery) error {
+			mu.Lock()
+			defer mu.Unlock()
+			n := numberOf(d)
+			if got[g][n]++; got[g][n] <= fails[g][n] {
+				return errNoRoute
+			}
+			return nil
+		})
+	}
+	for n := range 8 {
+		r.produce(strconv.Itoa(n), n)
+	}
+	time.Sleep(3 * time.Hour)
+	for _, g := range groups {
+		dead := 0
+		for n, fail := range fails[g] {
+			if want := min(fail+1, 10); got[g][n] != want {
+				t.Errorf("%s got record %d %d times, want %d", g, n, got[g][n], want)
+			}
+			if fail >= 10 {
+				dead++
+			}
+		}
+		if n := r.produced("orders." + g + ".dead"); n != int64(dead) {
+			t.Errorf("%s has %d dead letters, want %d", g, n, dead)
+		}
+	}
+	if n := r.produced("orders"); n != 8 {
+		t.Errorf("the topic has %d records, 8 were produced", n)
+	}
+	r.end()
+}
+
+// A key with an open earlier record begins no later one, however often that fails, and holds up no other key.
+func TestAKeyKeepsItsOrderOverRetries(t *testing.T) {
+	for _, order := range []kmq.Order{kmq.ByKey, kmq.ByPartition} {
+		t.Run(string(order), func(t *testing.T) {
+			rapid.Check(t, func(rt *rapid.T) {
+				fails := rapid.SliceOfN(rapid.SampledFrom([]int{0, 0, 1, 2, 4, 9, 10}), 60, 60).Draw(rt, "fails")
+				bytes := rapid.SampledFrom([]int{1, 1000}).Draw(rt, "bytes in memory")
+				synctest.Test(t, func(t *testing.T) { ordered(t, order, fails, bytes) })
+				if t.Failed() {
+					rt.FailNow()
+				}
+			})
+		})
+	}
+}
+
+func ordered(t *testing.T, order kmq.Order, fails []int, bytes int) {
+	r := newRetrying(t, 2)
+	var mu sync.Mutex
+	var log strings.Builder
+	tries, ended := map[int]int{}, map[string]int{} // the number of a line's last ended record
+	last := map[string]int{}
+	cfg := kmq.Config{Group: "billing", Engine: kmq.OffsetMap, Order: order, MaxInFlight: 5, RetryBytes: bytes}
+	q := r.handle(cfg, func(_ context.Context, d kmq.Delivery) error {
+		n, line := numberOf(d), string(d.Record.Key)
+		if order == kmq.ByPartition {
+			line = fmt.Sprint(d.ID().Partition)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintf(&log, "%s:%d ", line, n)
+		if n < last[line] {
+			t.Errorf("%d of line %s came after %d: %s", n, line, last[line], log.String())
+		}
+		if n != last[line] && ended[line] != last[line] {
+			t.Errorf("%d of line %s began before %d had ended: %s", n, line, last[line], log.String())
+		}
+		last[line] = n
+		if tries[n]++; tries[n] <= fails[n-1] {
+			if tries[n] == 10 {
+				ended[line] = n // a dead letter
+			}
+			return errNoRoute
+		}
+		ended[line] = n
+		return nil
+	})
+	for n := range fails {
+		r.produce(strconv.Itoa(n%3), n+1)
+	}
+	time.Sleep(3 * time.Hour)
+	mu.Lock()
+	defer mu.Unlock()
+	for n, fail := range fails {
+		if want := min(fail+1, 10); tries[n+1] != want {
+			t.Errorf("record %d came %d times, want %d", n+1, tries[n+1], want)
+		}
+	}
+	if s := q.Stats(); s.InFlight != 0 || s.Waiting != 0 || s.CommitBehind != 0 {
+		t.Errorf("%d in flight, %d wait, %d behind", s.InFlight, s.Waiting, s.CommitBehind)
+	}
+	r.end()
+}
