@@ -119,7 +119,7 @@ func (c *Config) givingUp(m *mistakes) {
 // share the name with another topic and group.
 func (c *Config) ownTopic(m *mistakes, field, name string) string {
 	switch problem := topicProblem(name); {
-	case c.Topic == "" || c.Group == "": // said already
+	case topicProblem(c.Topic) != "" || c.Group == "": // said already
 	case problem != "":
 		m.add("%s is not set, and its default %s: set it", field, problem)
 	case strings.Contains(c.Group, "."):

@@ -38,13 +38,13 @@ type PartitionInspection struct {
 	Waiting int64
 	// OldestUnacked is the timestamp of the oldest unsettled record; zero: none.
 	OldestUnacked time.Time
-	// Redelivered counts the copies among the unsettled records; -1 if there are too many to read.
+	// Redelivered counts the unsettled records in the group's retry topic, which are also in flight or waiting.
 	Redelivered int64
 }
 
 // Inspect reports what a group has in flight, as the cluster records it. It joins no group and
 // writes nothing. It needs Brokers, Group, and Client if the cluster authenticates clients.
-// DeadLetterTopic is as for the queue. Topic may be empty if the group's commits
+// RetryTopic and DeadLetterTopic are as for the queue. Topic may be empty if the group's commits
 // name only one topic or, without commits, its members do. If Engine is nil, Inspect derives it
 // from the group's state; for this it reads at most the last 100,000 markers of each partition. If
 // Topic is empty or Engine is nil, Inspect refuses a group that has neither commits nor members.
@@ -70,7 +70,7 @@ func Inspect(ctx context.Context, cfg Config) (Inspection, error) {
 	}
 	kind := inspect.Unsaid
 	e := engine.Config{
-		Brokers: cfg.Brokers, Topic: cfg.Topic, Group: cfg.Group, DeadLetterTopic: cfg.DeadLetterTopic,
+		Brokers: cfg.Brokers, Topic: cfg.Topic, Group: cfg.Group, RetryTopic: cfg.RetryTopic, DeadLetterTopic: cfg.DeadLetterTopic,
 		Client: cfg.Client, Log: cfg.Logger,
 	}
 	if cfg.Engine != nil {
