@@ -51,7 +51,7 @@ func TestRefusedBeforeTheStart(t *testing.T) {
 
 func TestAddressesAreChecked(t *testing.T) {
 	for _, args := range []string{
-		"agent --session monday --index 0 --of 2", "collect --session monday", "kmq inspect billing --topic orders",
+		"agent --session monday --index 0 --of 2", "collect --session monday", "kmq inspect billing --topic orders", "kmq redrive billing",
 		"kmq tracker --group billing --topic orders", "peers quick",
 	} {
 		got := invoke(t, append(strings.Fields(args), "--brokers", "localhost")...)

@@ -14,15 +14,15 @@ import (
 func kmqCommand(in surroundings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "kmq",
-		Short: "Run the redelivery tracker of a queue, or look into one",
+		Short: "Look into a queue, redrive its dead letters, or run its tracker",
 		Long: `Work for queues of the Go package kmq, which acknowledges records one at a time:
-run the redelivery tracker of a group apart from its consumers, or see what a group
-has in flight. docs/KMQ.md says what a queue is.`,
+see what a group has in flight, have its dead letters delivered again, or run its
+redelivery tracker apart from its consumers. docs/KMQ.md says what a queue is.`,
 		Example: `  kafka-bench kmq inspect billing`,
 		Args:    ofItsCommands,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(kmqTracker(in), kmqInspect(in))
+	c.AddCommand(kmqTracker(in), kmqInspect(in), kmqRedrive(in))
 	return c
 }
 
@@ -33,6 +33,7 @@ type queueFlags struct {
 	access     string
 	topic      string
 	markers    string
+	retry      string
 	deadLetter string
 }
 
@@ -45,6 +46,7 @@ func addQueue(c *cobra.Command, flags *queueFlags) {
 		"a client properties file with the access to the cluster (TLS, SASL)")
 	f.StringVar(&flags.markers, "markers-topic", "",
 		"the topic of the markers (default: the queue's, with -markers behind it)")
+	f.StringVar(&flags.retry, "retry-topic", "", "the group's retry topic (default: TOPIC.GROUP.retry)")
 	f.StringVar(&flags.deadLetter, "dead-letter", "", "the dead-letter topic (default: TOPIC.GROUP.dead)")
 }
 
@@ -79,7 +81,7 @@ func (f queueFlags) config(ctx context.Context, c *cobra.Command, group string) 
 		return kmq.Config{}, err
 	}
 	return kmq.Config{
-		Brokers: brokers, Topic: f.topic, Group: group, DeadLetterTopic: f.deadLetter,
+		Brokers: brokers, Topic: f.topic, Group: group, RetryTopic: f.retry, DeadLetterTopic: f.deadLetter,
 		Client: a.Options(),
 	}, nil
 }

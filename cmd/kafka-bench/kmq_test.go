@@ -180,6 +180,34 @@ dead letters in orders.billing.dead: 0
 	})
 }
 
+func TestRedriveFromTheCommandLine(t *testing.T) {
+	virtually(t, func(t *testing.T, l lab) {
+		brokers := l.start(t).Bootstrap()
+		orders(t, l.client(brokers)...)
+		q := queueOf(t, kmq.Config{Client: l.client(brokers), Brokers: brokers, DeadLetterTopic: "orders-dead"})
+		for i, d := range receive(t, q, 8) {
+			settle := d.Ack
+			if i > 5 {
+				settle = func(ctx context.Context) error { return d.Reject(ctx, "no such order") }
+			}
+			if err := settle(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		args := []string{"kmq", "redrive", "billing", "--dead-letter", "orders-dead", "--brokers", strings.Join(brokers, ",")}
+		for _, want := range []string{"dead letters to be delivered again: 2\n", "dead letters to be delivered again: 0\n"} {
+			if got := l.invoke(t, args...); got.code != exitValid || got.stdout != want {
+				t.Errorf("exit code %d: %s\n%s\nwant %s", got.code, got.stderr, got.stdout, want)
+			}
+		}
+		for _, d := range receive(t, q, 2) {
+			if d.Attempt() != 1 {
+				t.Errorf("%v is attempt %d", d.ID(), d.Attempt())
+			}
+		}
+	})
+}
+
 func TestKmqRefused(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()
@@ -202,6 +230,8 @@ func TestKmqRefused(t *testing.T) {
 			{"inspect billing --cluster mine --brokers " + there, exitBadInput, "--cluster and --brokers name two clusters; leave one of them out"},
 			{"tracker --topic orders", exitBadInput, "a tracker needs the --group and the --topic of its queues"},
 			{"tracker --group billing", exitBadInput, "a tracker needs the --group and the --topic of its queues"},
+			{"redrive", exitBadInput, "redrive needs the name of one group"},
+			{"redrive billing --topic orders --brokers " + there, exitBadInput, "kmq: configuration: group billing has committed nothing and has no members"},
 			{"tracker --group billing --topic orders --metrics 0.0.0.0:0", exitBadInput, "--metrics 0.0.0.0:0: choose a loopback address, as 127.0.0.1:9400; the page has no authentication"},
 			{"tracker --group billing --topic orders --metrics 9400", exitBadInput, "--metrics 9400: address 9400: missing port in address; write it as 127.0.0.1:9400"},
 			{"tracker --group billing --topic orders --visibility 1 --brokers " + there, exitBadInput, `--visibility: duration "1": it has no unit; write 1s or 1ms`},

@@ -126,7 +126,7 @@ func untilEnd(ctx context.Context, tracker *kmq.Tracker) error {
 }
 
 var flagOf = map[string]string{
-	"MaxDeliveries": "--max-deliveries", "DeadLetterTopic": "--dead-letter", "Visibility": "--visibility",
+	"MaxDeliveries": "--max-deliveries", "DeadLetterTopic": "--dead-letter", "RetryTopic": "--retry-topic", "Visibility": "--visibility",
 	"SessionTimeout": "--session-timeout", "Markers.Topic": "--markers-topic",
 }
 

@@ -42,6 +42,35 @@ func (l *Lease) RetryCopy(deliveries int, due time.Time, group, to string, parti
 	return c
 }
 
+// Redriven returns the record to be produced for a retry topic with so many partitions, to deliver the record of a dead
+// letter from the first attempt again. It returns false if the dead letter is not of that topic and group.
+func Redriven(dead *kgo.Record, topic, group, to string, partitions int) (*kgo.Record, bool) {
+	origin, _, copied := provenance(dead.Headers)
+	r, of, by := *dead, "", ""
+	for _, h := range dead.Headers {
+		switch h.Key {
+		case HeaderTopic:
+			of = string(h.Value)
+		case HeaderGroup:
+			by = string(h.Value)
+		case HeaderTimestamp:
+			if at, err := time.Parse(time.RFC3339, string(h.Value)); err == nil {
+				r.Timestamp = at
+			}
+		}
+	}
+	if !copied || of != topic || by != group {
+		return nil, false
+	}
+	r.Partition = origin.Partition % int32(max(partitions, 1))
+	c := Copy(&r, origin, to, 0)
+	c.Headers = append(c.Headers,
+		kgo.RecordHeader{Key: HeaderTopic, Value: []byte(topic)},
+		kgo.RecordHeader{Key: HeaderGroup, Value: []byte(group)},
+	)
+	return c, true
+}
+
 // ErrForeign is a record of a retry topic that another topic's or group's queue has written.
 var ErrForeign = errors.New("kmq: the retry topic has a record of another queue")
 
