@@ -106,8 +106,9 @@ cross: ## compile for every platform
 	@for p in $(PLATFORMS); do echo "compile for $$p"; \
 	  GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/kafka-bench || exit 1; done
 
-lint: ## golangci-lint with the list in .golangci.yaml, and the files for Kubernetes against its schemas
+lint: ## golangci-lint with the list in .golangci.yaml, the files for Kubernetes against its schemas, the example modules
 	cd deploy/kubernetes/check && $(GO) test ./...
+	cd examples/tracing && $(GO) test ./...
 	$(GO) run $(LINT) run --build-tags $(TAGS_PROOF) ./...
 ifneq ($(COMPILER),)
 	$(GO) run -exec 'env $(WITH_C)' $(LINT) run --build-tags $(TAGS_PROOF),librdkafka $(PKGS_C)
