@@ -1,5 +1,5 @@
-// Command survey prints the sizes of shipped packages, types, functions and lines, and counts
-// discouraged phrases in their comments.
+// Command survey prints the sizes of shipped packages, types, functions and lines, counts discouraged phrases in
+// their comments, and counts what other modules can import.
 //
 //	go run ./internal/project/survey
 //
@@ -49,6 +49,7 @@ func run(root string, stdout io.Writer) error {
 	p.functions(packages)
 	p.files(packages)
 	p.comments(packages)
+	p.surface(packages)
 	p.totals(packages)
 	return p.Flush()
 }
@@ -138,6 +139,19 @@ func cells(t prose.Text) string {
 		text += fmt.Sprintf("\t%d", n)
 	}
 	return text
+}
+
+func (p *printer) surface(all []*pkg) {
+	var lines []string
+	names, aliases := 0, 0
+	for _, k := range all {
+		if k.importable() {
+			lines = append(lines, fmt.Sprintf("%d\t%d\t%s", len(k.exported), len(k.aliases), k.folder))
+			names, aliases = names+len(k.exported), aliases+len(k.aliases)
+		}
+	}
+	lines = append(lines, fmt.Sprintf("%d\t%d\tall %d", names, aliases, len(lines)))
+	p.table("Importable packages", "exported names\taliases of internal types\tpackage", lines)
 }
 
 func (p *printer) totals(all []*pkg) {

@@ -24,6 +24,15 @@ type pkg struct {
 	// methods are the names of each type's methods. A method with several build tags counts once.
 	methods  map[string]map[string]bool
 	comments prose.Text
+
+	command  bool
+	exported map[string]bool // functions, types, constants, variables and methods of exported types
+	aliases  map[string]bool // exported, of types of internal packages
+}
+
+// importable reports whether other modules can import the package.
+func (k *pkg) importable() bool {
+	return !k.command && !slices.Contains(strings.Split(k.folder, "/"), "internal")
 }
 
 func (k *pkg) lines() int {
@@ -42,7 +51,7 @@ func shipped(folder string) bool {
 	case folder == "kmq/internal/conformance", folder == "kmq/internal/crash", strings.HasPrefix(folder, "deploy/"):
 		return false
 	}
-	return !strings.HasSuffix(folder, "test")
+	return !strings.HasSuffix(folder, "test") || folder == "kmq/kmqtest" // which is for users
 }
 
 func read(root string) ([]*pkg, error) {
@@ -67,7 +76,10 @@ func read(root string) ([]*pkg, error) {
 			return err
 		}
 		if all[folder] == nil {
-			all[folder] = &pkg{folder: folder, methods: make(map[string]map[string]bool), comments: prose.Count("")}
+			all[folder] = &pkg{
+				folder: folder, methods: make(map[string]map[string]bool), comments: prose.Count(""),
+				exported: make(map[string]bool), aliases: make(map[string]bool),
+			}
 		}
 		return all[folder].add(name, source)
 	})
@@ -97,9 +109,16 @@ func (k *pkg) add(name string, source []byte) error {
 	for _, group := range file.Comments {
 		k.comments.Add(prose.Count(group.Text()))
 	}
+	k.command = file.Name.Name == "main"
 	for _, d := range file.Decls {
-		if f, isFunction := d.(*ast.FuncDecl); isFunction {
-			k.function(set, f)
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			k.function(set, d)
+			k.exportFunction(d)
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				k.export(file, spec)
+			}
 		}
 	}
 	return nil
@@ -117,6 +136,52 @@ func (k *pkg) function(set *token.FileSet, f *ast.FuncDecl) {
 	}
 	begin, end := set.Position(f.Pos()), set.Position(f.End())
 	k.functions = append(k.functions, item{end.Line - begin.Line + 1, name, begin.Filename})
+}
+
+func (k *pkg) exportFunction(f *ast.FuncDecl) {
+	name := f.Name.Name
+	if f.Recv != nil {
+		receiver := typeName(f.Recv.List[0].Type)
+		if !ast.IsExported(receiver) {
+			return
+		}
+		name = receiver + "." + name
+	}
+	if f.Name.IsExported() {
+		k.exported[name] = true
+	}
+}
+
+func (k *pkg) export(file *ast.File, spec ast.Spec) {
+	switch spec := spec.(type) {
+	case *ast.ValueSpec:
+		for _, name := range spec.Names {
+			if name.IsExported() {
+				k.exported[name.Name] = true
+			}
+		}
+	case *ast.TypeSpec:
+		if !spec.Name.IsExported() {
+			return
+		}
+		k.exported[spec.Name.Name] = true
+		of, imported := spec.Type.(*ast.SelectorExpr)
+		if spec.Assign.IsValid() && imported && importsInternal(file, typeName(of.X)) {
+			k.aliases[spec.Name.Name] = true
+		}
+	}
+}
+
+// importsInternal reports whether a file knows a package below a folder "internal" by that name.
+func importsInternal(file *ast.File, name string) bool {
+	return slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool {
+		path := strings.Trim(i.Path.Value, `"`)
+		known := path[strings.LastIndex(path, "/")+1:]
+		if i.Name != nil {
+			known = i.Name.Name
+		}
+		return known == name && slices.Contains(strings.Split(path, "/"), "internal")
+	})
 }
 
 // typeName is without pointer and type parameters.

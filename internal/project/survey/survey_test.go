@@ -10,6 +10,11 @@ import (
 const example = `// Package a is an example. Nobody tells.
 package a
 
+import (
+	"x/internal/inner"
+	"x/outer"
+)
+
 type t[K any] struct{}
 
 func (x *t[K]) one() {}
@@ -20,6 +25,18 @@ func (t[K]) two() {
 
 // A comment of one word more than the bound: a b c d e f g h i j k l m n o p q r.
 func three() {}
+
+type (
+	Exported struct{ Field int }
+	Alias    = inner.Type
+	Other    = outer.Type
+)
+
+func (*Exported) Method() {}
+
+func (t[K]) NotOfAnExportedType() {}
+
+const Constant, hidden = 1, 2
 
 var wide = "LONG"
 `
@@ -49,21 +66,24 @@ func TestSurveyOfAnExample(t *testing.T) {
 
 lines  files  >120 columns per 1,000  package
 451    1      0.0                     internal/big
-21     2      47.6                    a
+38     2      26.3                    a
 1      1      0.0                     internal/projection
 
 Types with the most methods
 
-methods  type  package
-2        t     a
+methods  type      package
+3        t         a
+1        Exported  a
 
 Longest functions
 
-lines  function  file
-3      t.two     a/a.go
-2      t.one     a/a_linux.go
-1      t.one     a/a.go
-1      three     a/a.go
+lines  function               file
+3      t.two                  a/a.go
+2      t.one                  a/a_linux.go
+1      t.one                  a/a.go
+1      three                  a/a.go
+1      Exported.Method        a/a.go
+1      t.NotOfAnExportedType  a/a.go
 
 Files of more than 450 lines
 
@@ -78,11 +98,17 @@ words  sentences  >25 words  tells  nobody  of which  anew  so many  alone  besi
 0      0          0          0      0       0         0     0        0      0       0      internal/projection
 34     3          1          1      1       0         0     0        0      0       0      all
 
+Importable packages
+
+exported names  aliases of internal types  package
+5               1                          a
+5               1                          all 1
+
 Totals
 
-473  shipped lines
+490  shipped lines
 3    packages
-2.1  lines of more than 120 columns, per 1,000
+2.0  lines of more than 120 columns, per 1,000
 0    types of more than 25 methods
 0    types of more than 60
 `
