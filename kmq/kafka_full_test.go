@@ -100,11 +100,11 @@ func TestKafkaGroupsAreIndependent(t *testing.T) {
 	const n = 20
 	var mu sync.Mutex
 	got := map[string]map[int]int{}
-	for group, fails := range map[string]kmq.Config{"billing": {Engine: kmq.OffsetMap, InPlace: 1}, "shipping": {Engine: kmq.Markers}} {
+	for group, cfg := range map[string]kmq.Config{"billing": {Engine: kmq.OffsetMap{InPlace: 1}}, "shipping": {Engine: kmq.Markers{}}} {
 		got[group] = map[int]int{}
-		fails.Group = group + o.topic
-		fails.Backoff = kmq.Backoff{Min: 10 * time.Millisecond, Max: 50 * time.Millisecond}
-		o.run(fails, func(_ context.Context, d kmq.Delivery) error {
+		cfg.Group = group + o.topic
+		cfg.Retry = kmq.Exponential(10*time.Millisecond, 50*time.Millisecond)
+		o.run(cfg, func(_ context.Context, d kmq.Delivery) error {
 			mu.Lock()
 			defer mu.Unlock()
 			i := numberOf(d)
@@ -173,7 +173,7 @@ func TestKafkaShutdownEnds(t *testing.T) {
 	o.must(err)
 	o.must(producer.SendMessages(o.messages(1)))
 	began, hang := make(chan struct{}), make(chan struct{})
-	_, stop := o.run(kmq.Config{Group: o.topic, Engine: kmq.OffsetMap}, func(context.Context, kmq.Delivery) error {
+	_, stop := o.run(kmq.Config{Group: o.topic, Engine: kmq.OffsetMap{}}, func(context.Context, kmq.Delivery) error {
 		close(began)
 		<-hang
 		return nil
@@ -193,7 +193,7 @@ func TestKafkaTransactionsLeaveNoLag(t *testing.T) {
 	})
 	var mu sync.Mutex
 	got := map[int]int{}
-	q, _ := o.run(kmq.Config{Group: o.topic, Engine: kmq.OffsetMap}, func(_ context.Context, d kmq.Delivery) error {
+	q, _ := o.run(kmq.Config{Group: o.topic, Engine: kmq.OffsetMap{}}, func(_ context.Context, d kmq.Delivery) error {
 		mu.Lock()
 		defer mu.Unlock()
 		got[numberOf(d)]++

@@ -99,7 +99,7 @@ func TestWhatFailsDelaysNoOthers(t *testing.T) {
 				r := newRetrying(t, 4)
 				var mu sync.Mutex
 				longest, good := time.Duration(0), 0
-				r.handle(kmq.Config{Group: "billing", Engine: kmq.OffsetMap, Order: order, MaxInFlight: 100}, func(_ context.Context, d kmq.Delivery) error {
+				r.handle(kmq.Config{Group: "billing", Engine: kmq.OffsetMap{}, Order: order, MaxInFlight: 100}, func(_ context.Context, d kmq.Delivery) error {
 					if numberOf(d)%4 == 0 {
 						return errNoRoute
 					}
@@ -128,8 +128,8 @@ func TestWhatFailsDelaysNoOthers(t *testing.T) {
 // N2: billing fails one order ten times, and shipping gets it once. Before, shipping got it ten times (markers) or four
 // times (offset map). Two groups that failed one record doubled the topic each minute.
 func TestGroupsAreIndependent(t *testing.T) {
-	for _, engine := range []kmq.Engine{kmq.OffsetMap, kmq.Markers} {
-		t.Run(string(engine), func(t *testing.T) {
+	for _, engine := range []kmq.Engine{kmq.OffsetMap{}, kmq.Markers{}} {
+		t.Run(engine.String(), func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
 				fails := map[string][]int{} // how often each record fails
 				groups := []string{"billing", "shipping"}
@@ -154,7 +154,7 @@ func independent(t *testing.T, engine kmq.Engine, groups []string, fails map[str
 		got[g] = map[int]int{}
 		cfg := kmq.Config{Group: g, Engine: engine}
 		if long {
-			cfg.Backoff = kmq.Backoff{Min: 5 * time.Minute, Max: 10 * time.Minute}
+			cfg.Retry = kmq.Exponential(5*time.Minute, 10*time.Minute)
 		}
 		r.handle(cfg, func(_ context.Context, d kmq.Delivery) error {
 			mu.Lock()
@@ -212,7 +212,7 @@ func ordered(t *testing.T, order kmq.Order, fails []int, bytes int) {
 	var log strings.Builder
 	tries, ended := map[int]int{}, map[string]int{} // the number of a line's last ended record
 	last := map[string]int{}
-	cfg := kmq.Config{Group: "billing", Engine: kmq.OffsetMap, Order: order, MaxInFlight: 5, RetryBytes: bytes}
+	cfg := kmq.Config{Group: "billing", Engine: kmq.OffsetMap{RetryBytes: bytes}, Order: order, MaxInFlight: 5}
 	q := r.handle(cfg, func(_ context.Context, d kmq.Delivery) error {
 		n, line := numberOf(d), string(d.Record.Key)
 		if order == kmq.ByPartition {
