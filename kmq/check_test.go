@@ -47,7 +47,7 @@ func TestFaultsOfAConfiguration(t *testing.T) {
 	}{
 		{"nothing", nil, func(c *Config) { *c = Config{} }, []string{"Brokers", "Topic is empty", "Group is empty"}},
 		{"an empty broker", Markers{}, func(c *Config) { c.Brokers = []string{"a:1", ""} }, []string{"Brokers"}},
-		{"an illegal topic", Markers{}, func(c *Config) { c.Topic = "a b" }, []string{`Topic is "a b"`}},
+		{"an illegal topic", Plain{}, func(c *Config) { c.Topic = "a b" }, []string{`Topic is "a b"`}},
 		{"a long topic", Plain{}, func(c *Config) { c.Topic = strings.Repeat("x", 250) }, []string{"Topic has 250 characters: Kafka allows 249"}},
 		{"a topic too long for markers", Markers{}, func(c *Config) { c.Topic = strings.Repeat("x", 245) }, []string{"Markers.Topic has 253"}},
 		{"no such topic name", Plain{}, func(c *Config) { c.Topic = ".." }, []string{`Topic is ".."`}},
