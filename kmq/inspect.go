@@ -38,7 +38,7 @@ type PartitionInspection struct {
 	Waiting int64
 	// OldestUnacked is the timestamp of the oldest unsettled record; zero: none.
 	OldestUnacked time.Time
-	// Redelivered counts the copies among the unsettled records; -1 if there are too many to read.
+	// Redelivered counts the unsettled records in the group's retry topic, which are also in flight or waiting.
 	Redelivered int64
 }
 

@@ -144,7 +144,7 @@ func TestInspect(t *testing.T) {
 		{
 			// Settled records make room for others.
 			engine: kmq.Markers{}, ack: []int64{1, 3}, then: counts{any, 10, 0, 8, 0, 0, 0},
-			nack: 0, afterNack: counts{any, 11, 0, 8, 0, 1, 0}, afterReject: counts{any, 11, 0, 7, 0, 1, 1},
+			nack: 0, afterNack: counts{any, 10, 0, 8, 0, 1, 0}, afterReject: counts{any, 10, 0, 7, 0, 1, 1},
 		},
 		{
 			engine: kmq.OffsetMap{}, ack: []int64{1, 3}, then: counts{0, 10, 2, 6, 0, 0, 0},

@@ -42,13 +42,14 @@ const unknown = -1
 // first is read.
 const readAtMost = 100_000
 
-// Partition is the state of one partition; -1 means unknown.
+// Partition is the state of one partition and, in a Result, of the partition of the retry topic with its number; -1 means
+// unknown.
 type Partition struct {
-	ID             int32
-	Committed, End int64
+	ID             int32 // see [lease.Retry]
+	Committed, End int64 // of the queue's topic
 	InFlight       int64
 	Waiting        int64
-	Redelivered    int64
+	Redelivered    int64 // unsettled records of the retry topic
 	OldestUnacked  time.Time
 
 	start  int64
@@ -77,7 +78,7 @@ func Group(ctx context.Context, cfg engine.Config, kind string) (Result, error) 
 	if kind, err = i.find(ctx, kind); err != nil {
 		return Result{}, err
 	}
-	if err := i.lay(ctx); err != nil {
+	if err := i.lay(ctx, kind); err != nil {
 		return Result{}, err
 	}
 	switch kind {
@@ -93,16 +94,14 @@ func Group(ctx context.Context, cfg engine.Config, kind string) (Result, error) 
 	if err != nil {
 		return Result{}, err
 	}
-	if err := i.readUnsettled(ctx, kind != Plain); err != nil {
+	if err := i.readUnsettled(ctx); err != nil {
 		return Result{}, err
 	}
 	r := Result{Topic: i.cfg.Topic, Engine: kind}
 	r.DeadLetterTopic = cmp.Or(i.cfg.DeadLetterTopic, engine.DeadLetterTopic(i.cfg.Topic, i.cfg.Group))
-	for _, p := range i.parts {
-		r.Partitions = append(r.Partitions, *p)
-	}
+	r.Partitions = i.combine()
 	r.DeadLetters, err = i.size(ctx, r.DeadLetterTopic)
-	if i.cfg.DeadLetterTopic == "" && (errors.Is(err, lease.ErrConfig) || errors.Is(err, kerr.InvalidTopicException)) { // no topic of the default name
+	if i.cfg.DeadLetterTopic == "" && isMissing(err) { // no topic of the default name
 		r.DeadLetters, err = unknown, nil
 	}
 	return r, err
@@ -115,7 +114,11 @@ type inspector struct {
 	committed kadm.OffsetResponses
 	shared    kadm.ShareOffsets
 	sharers   []string
-	parts     []*Partition
+	parts     []*Partition // those of the queue's topic, then those of the retry topic
+}
+
+func isMissing(err error) bool {
+	return errors.Is(err, lease.ErrConfig) || errors.Is(err, kerr.InvalidTopicException)
 }
 
 func (i *inspector) find(ctx context.Context, kind string) (string, error) {
@@ -262,6 +265,10 @@ func (i *inspector) chooseTopic(topics []string) error {
 	if i.cfg.Topic != "" {
 		return nil
 	}
+	topics = slices.DeleteFunc(slices.Clone(topics), func(topic string) bool {
+		return topic == i.cfg.RetryTopic ||
+			slices.ContainsFunc(topics, func(of string) bool { return topic == engine.RetryTopic(of, i.cfg.Group) })
+	})
 	switch len(topics) {
 	case 0:
 		return fmt.Errorf("%w: group %s has committed nothing and has no members: check its name, or name its topic", lease.ErrConfig, i.cfg.Group)
@@ -273,19 +280,47 @@ func (i *inspector) chooseTopic(topics []string) error {
 	}
 }
 
-func (i *inspector) lay(ctx context.Context) error {
-	topic := i.cfg.Topic
+func (i *inspector) retryTopic() string {
+	return cmp.Or(i.cfg.RetryTopic, engine.RetryTopic(i.cfg.Topic, i.cfg.Group))
+}
+
+func (i *inspector) topicOf(number int32) string {
+	if lease.IsRetry(number) {
+		return i.retryTopic()
+	}
+	return i.cfg.Topic
+}
+
+// lay finds the partitions. A queue may have no retry topic.
+func (i *inspector) lay(ctx context.Context, kind string) error {
+	parts, err := i.partitions(ctx, i.cfg.Topic)
+	if err != nil || kind == Plain || kind == Share {
+		i.parts = parts
+		return err
+	}
+	retries, err := i.partitions(ctx, i.retryTopic())
+	if err != nil && !isMissing(err) {
+		return err
+	}
+	for _, p := range retries {
+		p.ID = lease.Retry(p.ID)
+	}
+	i.parts = append(parts, retries...)
+	return nil
+}
+
+func (i *inspector) partitions(ctx context.Context, topic string) (parts []*Partition, err error) {
 	starts, err := listed(ctx, topic, i.adm.ListStartOffsets)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ends, err := listed(ctx, topic, i.adm.ListEndOffsets)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	stable, err := listed(ctx, topic, i.adm.ListCommittedOffsets)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for id, end := range ends {
 		p := &Partition{
@@ -300,10 +335,38 @@ func (i *inspector) lay(ctx context.Context) error {
 		}
 		p.unlent = max(p.Committed, p.start)
 		p.Waiting = max(p.End-p.unlent, 0)
-		i.parts = append(i.parts, p)
+		parts = append(parts, p)
 	}
-	slices.SortFunc(i.parts, func(a, b *Partition) int { return int(a.ID - b.ID) })
-	return nil
+	slices.SortFunc(parts, func(a, b *Partition) int { return int(a.ID - b.ID) })
+	return parts, nil
+}
+
+// combine adds what is unsettled of the retry topic to the partitions of the queue's topic.
+func (i *inspector) combine() []Partition {
+	n := slices.IndexFunc(i.parts, func(p *Partition) bool { return lease.IsRetry(p.ID) })
+	if n < 0 {
+		n = len(i.parts)
+	}
+	all := make([]Partition, n)
+	for at, p := range i.parts {
+		if at < n {
+			all[at] = *p
+			continue
+		}
+		to := &all[int(lease.NumberInTopic(p.ID))%n]
+		to.Redelivered += p.Waiting + max(p.InFlight, 0)
+		to.Waiting += p.Waiting
+		if to.InFlight == unknown || p.InFlight == unknown {
+			to.Waiting += max(to.InFlight, 0) + max(p.InFlight, 0)
+			to.InFlight = unknown
+		} else {
+			to.InFlight += p.InFlight
+		}
+		if at := p.OldestUnacked; !at.IsZero() && (to.OldestUnacked.IsZero() || at.Before(to.OldestUnacked)) {
+			to.OldestUnacked = at
+		}
+	}
+	return all
 }
 
 func listed(ctx context.Context, topic string, list func(context.Context, ...string) (kadm.ListedOffsets, error)) (map[int32]kadm.ListedOffset, error) {
@@ -323,13 +386,14 @@ func listed(ctx context.Context, topic string, list func(context.Context, ...str
 // offsetMap counts gaps in the acknowledged offsets as in flight.
 func (i *inspector) offsetMap() error {
 	for _, p := range i.parts {
-		o, ok := i.committed.Lookup(i.cfg.Topic, p.ID)
+		o, ok := i.committed.Lookup(i.topicOf(p.ID), lease.NumberInTopic(p.ID))
 		if !ok || p.Committed < 0 {
 			continue
 		}
 		done, err := offsetmap.Map(p.Committed, o.Metadata)
 		if err != nil {
-			return fmt.Errorf("kmq: partition %d: the metadata of offset %d: %w", p.ID, p.Committed, err)
+			return fmt.Errorf("kmq: topic %s, partition %d: the metadata of offset %d: %w",
+				i.topicOf(p.ID), lease.NumberInTopic(p.ID), p.Committed, err)
 		}
 		p.InFlight = 0
 		for _, d := range done {

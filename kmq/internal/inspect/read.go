@@ -62,9 +62,15 @@ func (i *inspector) markers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(spans) != len(i.parts) {
+	partitions := 0
+	for _, p := range i.parts {
+		if !lease.IsRetry(p.ID) {
+			partitions++
+		}
+	}
+	if len(spans) != partitions {
 		return fmt.Errorf("%w: topic %s has %d partitions, and %s has %d: it is not the topic of its markers",
-			lease.ErrConfig, topic, len(spans), i.cfg.Topic, len(i.parts))
+			lease.ErrConfig, topic, len(spans), i.cfg.Topic, partitions)
 	}
 	states := make(map[int32]*tracker.State)
 	for id, s := range spans {
@@ -72,25 +78,25 @@ func (i *inspector) markers(ctx context.Context) error {
 			s.From = min(o.At, s.To)
 			spans[id] = s
 		}
-		states[id] = tracker.New(s.From)
+		states[id], states[lease.Retry(id)] = tracker.New(s.From), tracker.New(s.From)
 	}
 	handed := make(map[int32]int64)
 	var unreadable error
 	ours := marker.Of(i.cfg.Group)
 	err = i.read(ctx, topic, spans, func(r *kgo.Record) {
 		m, err := marker.Parse(r.Key, r.Value)
-		others := m.Group != 0 && m.Group != ours
+		here, others := lease.NumberInTopic(m.Partition) == r.Partition, m.Group != 0 && m.Group != ours
 		switch {
-		case others && m.Partition == r.Partition && (err == nil || errors.Is(err, marker.ErrVersion)):
+		case others && here && (err == nil || errors.Is(err, marker.ErrVersion)):
 			return
-		case err != nil:
+		case err != nil || !here:
 			unreadable = fmt.Errorf("kmq: topic %s, partition %d, offset %d: %w", topic, r.Partition, r.Offset, err)
 			return
 		}
 		if m.Type == marker.Start {
-			handed[r.Partition] = max(handed[r.Partition], m.Offset+int64(m.Count))
+			handed[m.Partition] = max(handed[m.Partition], m.Offset+int64(m.Count))
 		}
-		states[r.Partition].Apply(r.Offset, r.Timestamp, tracker.Seen{}, m)
+		states[m.Partition].Apply(r.Offset, r.Timestamp, tracker.Seen{}, m)
 	})
 	if err == nil {
 		err = unreadable
@@ -100,6 +106,9 @@ func (i *inspector) markers(ctx context.Context) error {
 	}
 	for _, p := range i.parts {
 		s := states[p.ID]
+		if s == nil { // of a retry topic with more partitions
+			continue
+		}
 		p.InFlight, p.open = int64(s.Open()), s.Ranges()
 		p.unlent = max(p.unlent, handed[p.ID]) // starts are written before commits
 		p.Waiting = max(p.End-p.unlent, 0)
@@ -107,31 +116,38 @@ func (i *inspector) markers(ctx context.Context) error {
 	return nil
 }
 
-// readUnsettled finds the oldest timestamp and, if copies is set, counts copies.
-func (i *inspector) readUnsettled(ctx context.Context, copies bool) error {
-	spans := make(map[int32]window.Range)
-	byID := make(map[int32]*Partition)
+// readUnsettled finds the oldest timestamps.
+func (i *inspector) readUnsettled(ctx context.Context) error {
+	spans := make(map[string]map[int32]window.Range)
+	byNumber := make(map[int32]*Partition)
 	for _, p := range i.parts {
-		byID[p.ID] = p
+		byNumber[p.ID] = p
 		span := p.readable()
 		if span.Len() > readAtMost {
 			span.To = span.From + 1
-			p.Redelivered = unknown
 		}
-		spans[p.ID] = span
+		topic := i.topicOf(p.ID)
+		if spans[topic] == nil {
+			spans[topic] = make(map[int32]window.Range)
+		}
+		spans[topic][lease.NumberInTopic(p.ID)] = span
 	}
-	return i.read(ctx, i.cfg.Topic, spans, func(r *kgo.Record) {
-		p := byID[r.Partition]
-		if !p.unsettled(r.Offset) {
-			return
+	for topic, of := range spans {
+		err := i.read(ctx, topic, of, func(r *kgo.Record) {
+			number := r.Partition
+			if topic != i.cfg.Topic {
+				number = lease.Retry(number)
+			}
+			p := byNumber[number]
+			if p.unsettled(r.Offset) && (p.OldestUnacked.IsZero() || r.Timestamp.Before(p.OldestUnacked)) {
+				p.OldestUnacked = r.Timestamp
+			}
+		})
+		if err != nil {
+			return err
 		}
-		if p.OldestUnacked.IsZero() || r.Timestamp.Before(p.OldestUnacked) {
-			p.OldestUnacked = r.Timestamp
-		}
-		if copies && p.Redelivered != unknown && lease.FromRecord(r).Attempt > 1 {
-			p.Redelivered++
-		}
-	})
+	}
+	return nil
 }
 
 func (p *Partition) readable() window.Range {

@@ -51,7 +51,7 @@ func TestReadingEndsBeforeAnOpenTransaction(t *testing.T) {
 	}
 	write()
 	i := inspector{cfg: engine.Config{Brokers: cluster.ListenAddrs(), Topic: "orders"}, adm: kadm.NewClient(client)}
-	if err := i.lay(t.Context()); err != nil {
+	if err := i.lay(t.Context(), Markers); err != nil {
 		t.Fatal(err)
 	}
 	spans, err := i.spans(t.Context(), "orders")

@@ -29,7 +29,7 @@ func TestShareWithoutLag(t *testing.T) {
 		if test.lag != 0 {
 			continue
 		}
-		if err := i.readUnsettled(t.Context(), true); err != nil || !p.OldestUnacked.IsZero() {
+		if err := i.readUnsettled(t.Context()); err != nil || !p.OldestUnacked.IsZero() {
 			t.Errorf("%+v, %v", *p, err)
 		}
 	}

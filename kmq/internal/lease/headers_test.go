@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/twmb/franz-go/pkg/kgo"
-	"pgregory.net/rapid"
 )
 
 func TestIDBytes(t *testing.T) {
@@ -23,38 +22,6 @@ func TestIDBytes(t *testing.T) {
 			t.Errorf("% x is read as %v", bad, got)
 		}
 	}
-}
-
-// What a copy says is what the next owner reads, however often it is copied.
-func TestCopyOfCopies(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		headers := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) kgo.RecordHeader {
-			return kgo.RecordHeader{
-				Key:   rapid.SampledFrom([]string{"a", "b", HeaderOrigin, HeaderDeliveries}).Draw(t, "key"),
-				Value: rapid.SliceOfN(rapid.Byte(), 0, 3).Draw(t, "value"), // never 12 bytes
-			}
-		}), 0, 4).Draw(t, "headers")
-		headers = slices.DeleteFunc(headers, own) // digits, by chance
-		r := &kgo.Record{
-			Topic: "t", Partition: rapid.Int32Range(0, 5).Draw(t, "partition"), Offset: rapid.Int64Range(0, 1<<40).Draw(t, "offset"),
-			Key: []byte("k"), Value: []byte("v"), Headers: slices.Clone(headers), Timestamp: time.UnixMilli(7),
-		}
-		first := ID{Partition: r.Partition, Offset: r.Offset}
-		for attempt := 1; attempt <= 4; attempt++ {
-			l := FromRecord(r)
-			if l.Attempt != attempt || l.Origin != first || l.At.Offset != r.Offset {
-				t.Fatalf("attempt %d of %v at %v, want %d of %v", l.Attempt, l.Origin, l.At, attempt, first)
-			}
-			same := slices.EqualFunc(l.Record.Headers, headers, func(a, b kgo.RecordHeader) bool {
-				return a.Key == b.Key && slices.Equal(a.Value, b.Value)
-			})
-			if !same || string(r.Key) != "k" || string(r.Value) != "v" || !r.Timestamp.Equal(time.UnixMilli(7)) || r.Partition != first.Partition {
-				t.Fatalf("attempt %d: %+v", attempt, r)
-			}
-			r = Copy(l.Record, l.Origin, "t", l.Attempt)
-			r.Offset = first.Offset + int64(100*attempt)
-		}
-	})
 }
 
 func TestDeadLetter(t *testing.T) {
@@ -87,17 +54,6 @@ func TestDeadLetter(t *testing.T) {
 	}
 }
 
-// Copies of earlier versions have the origin in 12 bytes.
-func TestOriginOfAnEarlierVersion(t *testing.T) {
-	want := ID{Partition: 3, Offset: 17}
-	for _, origin := range [][]byte{AppendID(nil, want), []byte("3@17")} {
-		l := FromRecord(&kgo.Record{Offset: 50, Headers: []kgo.RecordHeader{{Key: HeaderOrigin, Value: origin}, {Key: HeaderDeliveries, Value: []byte("2")}}})
-		if l.Origin != want || l.Attempt != 3 || len(l.Record.Headers) != 0 {
-			t.Errorf("%q: attempt %d of %v, headers %v", origin, l.Attempt, l.Origin, l.Record.Headers)
-		}
-	}
-}
-
 // A dead letter has the newest error whole, and a line for each of the newest attempts.
 func TestHistoryOfADeadLetter(t *testing.T) {
 	at := time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)
@@ -119,7 +75,7 @@ func TestHistoryOfADeadLetter(t *testing.T) {
 }
 
 func TestForeignHeadersStay(t *testing.T) {
-	r := &kgo.Record{Offset: 5, Headers: []kgo.RecordHeader{
+	r := &kgo.Record{Partition: Retry(0), Offset: 5, Headers: []kgo.RecordHeader{
 		{Key: HeaderOrigin, Value: []byte("mine")}, {Key: HeaderDeliveries, Value: []byte("many")}, {Key: HeaderDeliveries, Value: []byte("-1")},
 	}}
 	l := FromRecord(r)

@@ -1,9 +1,10 @@
 // Package marker encodes the markers topic: what happened to which records of a partition of the
 // queue, one fact for each marker.
 //
-// A key is 12 bytes: partition int32 and offset int64, big endian. A value begins with a version
-// and a type. A marker is in the partition with the same number as its record's, and its time is
-// the broker's append time. So each partition of markers is a log of events under one clock.
+// A key is 12 bytes: partition int32 and offset int64, big endian. A partition p of the group's retry
+// topic is -1-p in a key. A value begins with a version and a type. A marker is in the partition with
+// the same number as its record's in either topic, and its time is the broker's append time. So each
+// partition of markers is a log of events under one clock.
 //
 // Files to know: marker.go.
 package marker
@@ -48,14 +49,14 @@ type Reason uint8
 // Reasons. Their numbers are on disk.
 const (
 	Acked        Reason = 0 // by the application
-	Copied       Reason = 1 // a copy for the next delivery is at the end of the partition
+	Copied       Reason = 1 // a copy for the next delivery is in the group's retry topic
 	DeadLettered Reason = 2 // a copy is in the dead-letter topic
 	Missing      Reason = 3 // no longer in the log
 )
 
 // Marker is one fact. Fields that its Type does not use are zero.
 type Marker struct {
-	Partition int32
+	Partition int32 // below 0: of the retry topic
 	Offset    int64
 	Type      Type
 
@@ -221,7 +222,7 @@ func (m *Marker) parse(r *reader, version byte) error {
 	if r.bad {
 		return fmt.Errorf("%w: invalid fields in a %v", ErrMalformed, m.Type)
 	}
-	if m.Partition < 0 || m.Offset < 0 || m.Count < 1 || m.Offset > maxOffset {
+	if m.Offset < 0 || m.Count < 1 || m.Offset > maxOffset {
 		return fmt.Errorf("%w: a %v of %d records at partition %d, offset %d",
 			ErrMalformed, m.Type, m.Count, m.Partition, m.Offset)
 	}

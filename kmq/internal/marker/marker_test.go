@@ -27,6 +27,7 @@ func TestBytes(t *testing.T) {
 		{marker.Marker{Partition: 7, Offset: 0x10002, Type: marker.Start, Count: 1, Holder: 5, Group: 0x01020304, Epoch: 7}, key, "\x12\x01\x01\x00\x05\x01\x02\x03\x04\x00\x00\x00\x07"},
 		{marker.Marker{Partition: 7, Offset: 0x10002, Type: marker.End, Count: 1, Group: 1, Epoch: -1}, key, "\x12\x02\x01\x00\x00\x00\x00\x01\xff\xff\xff\xff"},
 		{marker.Marker{Partition: 7, Offset: 0x10002, Type: marker.Release, Count: 2, Group: 1}, key, "\x12\x04\x02\x00\x00\x00\x00\x00\x00\x01"},
+		{marker.Marker{Partition: -8, Offset: 0x10002, Type: marker.End, Count: 1, Group: 1, Epoch: 7}, "\xff\xff\xff\xf8" + key[4:], "\x12\x02\x01\x00\x00\x00\x00\x01\x00\x00\x00\x07"},
 		{marker.Marker{Partition: 7, Offset: -1, Type: marker.Tick}, "\x00\x00\x00\x07\xff\xff\xff\xff\xff\xff\xff\xff", "\x10\x05"},
 	} {
 		_, k, v := marker.Append(nil, c.m)
@@ -75,7 +76,7 @@ func TestParseRefuses(t *testing.T) {
 		{"an unknown reason", key, "\x10\x02\x01\x04", marker.ErrMalformed},
 		{"an unknown flag", key, "\x10\x04\x01\x00\x00\x02", marker.ErrMalformed},
 		{"a negative offset", "\x00\x00\x00\x07\x80\x00\x00\x00\x00\x01\x00\x02", "\x10\x02\x01\x00", marker.ErrMalformed},
-		{"a negative partition", "\x80\x00\x00\x07\x00\x00\x00\x00\x00\x01\x00\x02", "\x10\x02\x01\x00", marker.ErrMalformed},
+		{"a tick of the retry topic", "\xff\xff\xff\xf8\xff\xff\xff\xff\xff\xff\xff\xff", "\x10\x05", marker.ErrMalformed},
 		{"an offset that overflows", "\x00\x00\x00\x07\x7f\xff\xff\xff\xff\xff\xff\xff", "\x10\x02\x01\x00", marker.ErrMalformed},
 		{"a group that is cut off", key, "\x11\x02\x01\x00\x00\x00\x01", marker.ErrMalformed},
 		{"no group where there must be one", key, "\x11\x02\x01\x00\x00\x00\x00\x00", marker.ErrMalformed},
@@ -99,12 +100,12 @@ func TestLaterMinorVersion(t *testing.T) {
 
 func drawn(t *rapid.T) marker.Marker {
 	m := marker.Marker{
-		Partition: rapid.Int32Min(0).Draw(t, "partition"),
+		Partition: rapid.Int32().Draw(t, "partition"),
 		Offset:    rapid.Int64Range(0, 1<<62).Draw(t, "offset"),
 		Type:      rapid.SampledFrom([]marker.Type{marker.Start, marker.End, marker.Extend, marker.Release, marker.Tick}).Draw(t, "type"),
 	}
 	if m.Type == marker.Tick {
-		m.Offset = -1
+		m.Partition, m.Offset = max(m.Partition, 0), -1
 		return m
 	}
 	m.Group = rapid.Uint32().Draw(t, "group")

@@ -3,8 +3,9 @@
 //
 // A start marker is durable, and the group's offsets are committed behind it, before a record is
 // handed out. An acknowledgement writes an end marker. A redelivery tracker (see [Tracker]) reads
-// the markers with a group of its own, and copies each record whose lock has expired without an end,
-// for another delivery. Kafka's log has it all: whoever crashes, and when, another one continues.
+// the markers with a group of its own, and copies each record whose lock has expired without an end
+// to the group's retry topic, for another delivery. Kafka's log has it all: whoever crashes, and when,
+// another one continues. So only first deliveries are in the order of the queue's topic.
 //
 // Files to know: markers.go, queue.go, starts.go, outbox.go, tracker.go, partition.go, redeliver.go.
 package markers
@@ -13,7 +14,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -26,18 +26,11 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/retention"
 )
 
-// topics are the shapes of the topics of a queue with markers.
-type topics struct {
-	engine.Topics
-	largest int32 // bytes of a batch of the queue's topic
-}
-
 // Configs of topics that matter here.
 const (
-	timestampType   = "message.timestamp.type"
-	logAppendTime   = "LogAppendTime"
-	cleanupPolicy   = "cleanup.policy"
-	maxMessageBytes = "max.message.bytes"
+	timestampType = "message.timestamp.type"
+	logAppendTime = "LogAppendTime"
+	cleanupPolicy = "cleanup.policy"
 )
 
 // newWithin is the longest time until a client sees a new partition.
@@ -47,24 +40,20 @@ const newWithin = 10 * time.Second
 // partitions, replicas and retention of the queue's, and with the broker's time on each marker. If
 // the queue's topic has grown, it adds partitions to the markers'. Errors are lease.ErrConfig or the
 // cluster's.
-func prepare(ctx context.Context, cfg *engine.Config) (topics, error) {
+func prepare(ctx context.Context, cfg *engine.Config) (engine.Topics, error) {
 	cfg.Client = append([]kgo.Opt{kgo.MetadataMaxAge(newWithin)}, cfg.Client...)
 	cl, err := kgo.NewClient(cfg.ClientOptions(kgo.MetadataMinAge(50 * time.Millisecond))...)
 	if err != nil {
-		return topics{}, fmt.Errorf("%w: %w", lease.ErrConfig, err)
+		return engine.Topics{}, fmt.Errorf("%w: %w", lease.ErrConfig, err)
 	}
 	defer cl.Close()
 	shape, err := engine.CheckTopics(ctx, cl, *cfg)
 	if err != nil {
-		return topics{}, err
+		return engine.Topics{}, err
 	}
-	t := topics{Topics: shape, largest: 1 << 20}
-	if v, err := engine.TopicConfig(ctx, cl, cfg.Topic, maxMessageBytes); err != nil {
-		return topics{}, err
-	} else if v != nil {
-		if n, err := strconv.ParseInt(*v, 10, 32); err == nil {
-			t.largest = int32(n)
-		}
+	if n := shape.RetryPartitions; n == 0 || n > shape.Partitions {
+		return engine.Topics{}, fmt.Errorf("%w: the retry topic %q has %d partitions and topic %s has %d: name another RetryTopic",
+			lease.ErrConfig, cfg.RetryTopic, n, cfg.Topic, shape.Partitions)
 	}
 	appended, deleted, unbounded := logAppendTime, "delete", "-1"
 	configs := map[string]*string{timestampType: &appended, cleanupPolicy: &deleted, retention.Bytes: &unbounded}
@@ -73,9 +62,9 @@ func prepare(ctx context.Context, cfg *engine.Config) (topics, error) {
 		err = grow(ctx, cl, cfg)
 	}
 	if err != nil {
-		return topics{}, err
+		return engine.Topics{}, err
 	}
-	return t, checkMarkersTopic(ctx, cl, cfg.MarkersTopic)
+	return shape, checkMarkersTopic(ctx, cl, cfg.MarkersTopic)
 }
 
 // checkMarkersTopic refuses a topic that does not keep the brokers' time, or the markers.
@@ -129,12 +118,10 @@ func grow(ctx context.Context, cl *kgo.Client, cfg *engine.Config) error {
 }
 
 // writerOptions are those of a client that writes markers and copies.
-func writerOptions(cfg *engine.Config, t topics) []kgo.Opt {
+func writerOptions(cfg *engine.Config) []kgo.Opt {
 	opts := append(cfg.ProducerOptions(),
 		kgo.MetadataMinAge(100*time.Millisecond), // after a failure, before it is tried again
-		kgo.ProducerBatchMaxBytes(t.largest),
 		kgo.ProducerBatchCompression(kgo.NoCompression()),
-		kgo.BrokerMaxWriteBytes(max(100<<20, t.largest)),
 		kgo.MaxBufferedRecords(1<<22), // the queue has its own bound
 	)
 	if cfg.AcksLeader { // a producer that is not idempotent would else change the order of markers
@@ -160,7 +147,7 @@ func (s scribe) record(m marker.Marker) *kgo.Record {
 		m.Group = s.group
 	}
 	_, key, value := marker.Append(make([]byte, 0, marker.Size), m)
-	return &kgo.Record{Topic: s.topic, Partition: m.Partition, Key: key, Value: value}
+	return &kgo.Record{Topic: s.topic, Partition: lease.NumberInTopic(m.Partition), Key: key, Value: value}
 }
 
 // owns reports whether a marker is of the group; a marker without a group may be.

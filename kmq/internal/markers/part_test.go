@@ -38,16 +38,16 @@ func TestReadsUpBeforeRedelivering(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		read(marker.Marker{Offset: -1, Type: marker.Tick})
 		acts()
-		if p.ticked < 0 || p.busy {
+		if p.ticked < 0 || p.lanes[0].busy {
 			t.Fatal("no tick, and redelivers")
 		}
 		for p.ticked = offset + 2; offset <= p.ticked; {
-			if acts(); p.busy {
+			if acts(); p.lanes[0].busy {
 				t.Fatal("redelivers before it has read the tick")
 			}
 			read(marker.Marker{Offset: 0, Type: marker.End, Count: 2, Reason: marker.Copied})
 		}
-		if acts(); p.busy || p.t.tailed.Load() > 0 {
+		if acts(); p.lanes[0].busy || p.t.tailed.Load() > 0 {
 			t.Error("redelivers what the tracker before has done")
 		}
 	})
@@ -64,16 +64,16 @@ func TestMemoryOfATrackerIsBounded(t *testing.T) {
 		defer tr.Close(w.ctx)
 		p := newPart(tr, 0, 0)
 		for i := range int64(openAtMost/8 + 1) {
-			p.state.Apply(i, time.UnixMilli(0), tracker.Seen{}, marker.Marker{Type: marker.Start, Offset: 8 * i, Count: 8})
+			p.lanes[i%2].state.Apply(i, time.UnixMilli(0), tracker.Seen{}, marker.Marker{Type: marker.Start, Offset: 8 * i, Count: 8})
 		}
 		if p.limit(); p.paused {
 			t.Error("paused, with nothing under way that would make room")
 		}
-		p.busy = true
+		p.lanes[0].busy = true
 		if p.limit(); len(tr.Counts().Paused) > 0 || len(tr.member.Client().PauseFetchPartitions(nil)[w.cfg.MarkersTopic]) != 1 {
 			t.Error("not paused")
 		}
-		p.busy = false
+		p.lanes[0].busy = false
 		if p.limit(); p.paused || len(tr.member.Client().PauseFetchPartitions(nil)[w.cfg.MarkersTopic]) != 0 {
 			t.Error("not resumed")
 		}

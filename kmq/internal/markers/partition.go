@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
 	"kafkabench.example/kafka-bench/kmq/internal/tracker"
 )
@@ -28,19 +29,13 @@ type part struct {
 	partition int32
 
 	mu     sync.Mutex
-	state  *tracker.State
-	live   int64 // from this offset on, markers are read when they are written
+	lanes  [2]*lane // both have read the same markers
+	live   int64    // from this offset on, markers are read when they are written
 	paused bool
-	busy   bool // redelivering
 
 	ticking  bool  // a tick is being written
 	ticked   int64 // offset of the last; -1: none
 	lastTick time.Duration
-
-	// Of the goroutine that redelivers.
-	trouble     *engine.Complaint
-	behind      int64 // the lowest wanted offset behind the end of the log; -1: none
-	behindSince time.Duration
 
 	finishing bool // begin nothing more
 	running   context.Context
@@ -48,13 +43,29 @@ type part struct {
 	work      sync.WaitGroup
 }
 
+// lane is a partition of records whose markers are in the part: of the queue's topic, or of the retry topic.
+type lane struct {
+	*part
+	number int32 // see [lease.Retry]
+
+	state   *tracker.State
+	busy    bool // redelivering
+	settled settled
+
+	// Of the goroutine that redelivers.
+	trouble     *engine.Complaint
+	behind      int64 // the lowest wanted offset behind the end of the log; -1: none
+	behindSince time.Duration
+}
+
 func newPart(t *Tracker, partition int32, committed int64) *part {
-	p := &part{
-		t: t, partition: partition, state: tracker.New(max(committed, 0)), live: math.MaxInt64, ticked: -1, behind: -1,
-		trouble: engine.NewComplaint(t.cfg.Log),
-	}
-	p.state.Late = t.countLate
+	p := &part{t: t, partition: partition, live: math.MaxInt64, ticked: -1}
 	p.running, p.cancel = context.WithCancel(context.Background())
+	for i, number := range []int32{partition, lease.Retry(partition)} {
+		l := &lane{part: p, number: number, state: tracker.New(max(committed, 0)), behind: -1, trouble: engine.NewComplaint(t.cfg.Log)}
+		l.state.Late = t.countLate
+		p.lanes[i] = l
+	}
 	return p
 }
 
@@ -75,26 +86,37 @@ func (p *part) take(records []*kgo.Record, now time.Duration) {
 	}
 }
 
-// apply applies a marker. Control records and the markers of other groups only say what time it is.
+// apply applies a marker. To a lane, control records, other groups' markers and the other lane's only say what time it is.
 //
 // A marker that cannot be read is, or may be, of the group. The tracker continues with the others, but
 // commits nothing from it on: a record may depend on it.
 func (p *part) apply(r *kgo.Record, at tracker.Seen) {
 	m, err := marker.Parse(r.Key, r.Value)
+	here := lease.NumberInTopic(m.Partition) == p.partition
 	readable := err == nil || errors.Is(err, marker.ErrVersion)
 	switch {
-	case r.Attrs.IsControl(), readable && m.Partition == p.partition && !p.t.scribe.owns(m):
+	case r.Attrs.IsControl(), readable && here && !p.t.scribe.owns(m):
 		m = marker.Marker{Type: marker.Tick}
-	case err == nil && m.Partition == p.partition:
+	case err == nil && here:
 	default:
 		p.t.unreadable.Add(1)
-		if p.state.Refuse(r.Offset, r.Timestamp, at) {
+		first := false
+		for _, l := range p.lanes {
+			first = l.state.Refuse(r.Offset, r.Timestamp, at)
+		}
+		if first {
 			p.t.cfg.Log.Error("kmq: a marker can't be read; no offset from it on is committed until a newer tracker reads it",
 				"topic", r.Topic, "partition", r.Partition, "offset", r.Offset, "error", err)
 		}
 		return
 	}
-	p.state.Apply(r.Offset, r.Timestamp, at, m)
+	for _, l := range p.lanes {
+		one := m
+		if m.Partition != l.number {
+			one = marker.Marker{Type: marker.Tick}
+		}
+		l.state.Apply(r.Offset, r.Timestamp, at, one)
+	}
 }
 
 // act redelivers what is due at now, once a tick was read that was written when it was due: its end may be
@@ -106,19 +128,29 @@ func (p *part) act(now time.Duration) {
 		return
 	}
 	p.limit()
-	next, moreTime, ok := p.state.Next()
-	due := ok && next <= now
+	tick := false
 	switch {
-	case p.ticking, p.busy:
-	case p.ticked >= p.state.Position(): // the last tick is not read
-		if now-p.lastTick >= tickLostAfter {
-			p.tick(now)
+	case p.ticking:
+		return
+	case p.live == math.MaxInt64:
+		tick = true
+	case p.ticked >= p.lanes[0].state.Position(): // the last tick is not read
+		tick = now-p.lastTick >= tickLostAfter
+	default:
+		for _, l := range p.lanes {
+			next, moreTime, ok := l.state.Next()
+			switch {
+			case l.busy || !ok || next > now:
+			case moreTime || p.lastTick < next:
+				tick = true
+			default:
+				l.busy = true
+				p.work.Go(l.redeliver)
+			}
 		}
-	case p.live == math.MaxInt64, due && (moreTime || p.lastTick < next):
+	}
+	if tick {
 		p.tick(now)
-	case due:
-		p.busy = true
-		p.work.Go(p.redeliver)
 	}
 }
 
@@ -138,7 +170,11 @@ func (p *part) tick(now time.Duration) {
 // limit stops the reading while too much is open and what is due is being redelivered, which makes
 // room.
 func (p *part) limit() {
-	full := p.state.Open() > openAtMost && p.busy
+	open, busy := 0, false
+	for _, l := range p.lanes {
+		open, busy = open+l.state.Open(), busy || l.busy
+	}
+	full := open > openAtMost && busy
 	switch {
 	case full == p.paused:
 		return
@@ -153,15 +189,10 @@ func (p *part) limit() {
 func (p *part) committable() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.state.Committable()
+	return p.lowest()
 }
 
-func (p *part) needs() need {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	n := need{partition: p.partition, record: -1, marker: -1}
-	if record, ok := p.state.Oldest(); ok {
-		n.record, n.marker = record, p.state.Committable()
-	}
-	return n
+// lowest is called with the lock.
+func (p *part) lowest() int64 {
+	return min(p.lanes[0].state.Committable(), p.lanes[1].state.Committable())
 }

@@ -25,7 +25,7 @@ import (
 // queue is the engine: a member of the group, what it writes, and a tracker unless others run it.
 type queue struct {
 	cfg    engine.Config
-	topics topics
+	topics engine.Topics
 	scribe scribe
 	holder uint32 // distinguishes this process's starts
 
@@ -68,7 +68,7 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 		windows: make(map[int32]*window.Window), extending: make(map[int32]engine.Turn),
 		trouble: engine.NewComplaint(cfg.Log), givenUp: engine.NewGivenUp(cfg.Log),
 	}
-	q.writer, err = kgo.NewClient(cfg.ClientOptions(writerOptions(&cfg, topics)...)...)
+	q.writer, err = kgo.NewClient(cfg.ClientOptions(writerOptions(&cfg)...)...)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
 	}
@@ -85,7 +85,7 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 
 func (q *queue) open(ctx context.Context) (err error) {
 	_, err = member.Open(ctx, member.Config{
-		Config: q.cfg, Handler: handler{q}, Set: q.set,
+		Config: q.cfg, Handler: handler{q}, Set: q.set, Retries: true,
 		Opened: func(m *member.Member) { q.member = m },
 	})
 	if err != nil {
@@ -175,36 +175,19 @@ func millis(d, least time.Duration) (time.Duration, error) {
 	return (d + time.Millisecond - 1).Truncate(time.Millisecond), nil
 }
 
-// Extend writes a keep-alive marker and returns when it is durable.
+// Extend writes a keep-alive marker and returns when it is durable, one call for each partition at a time, so that the last
+// extension here is the last in the log. Until it is known to be durable, a lock ends here at the earlier of the two
+// deadlines, and a deadline counts from before the write: so it is never later here than in the log.
 func (q *queue) Extend(ctx context.Context, l *lease.Lease, d time.Duration) error {
-	if err := q.extendAll(ctx, []*lease.Lease{l}, d); err != nil {
-		return err
-	}
-	return q.set.Check(l)
-}
-
-// extendAll writes a keep-alive marker for each run of offsets and returns when all are durable.
-func (q *queue) extendAll(ctx context.Context, leases []*lease.Lease, d time.Duration) error {
 	d, err := millis(d, time.Millisecond)
 	if err != nil {
 		return err
 	}
-	var failed error
-	for partition, of := range byPartition(leases) {
-		failed = cmp.Or(failed, q.extend(ctx, partition, of, d))
-	}
-	return failed
-}
-
-// extend extends locks of one partition, one call at a time, so that the last extension here is the
-// last in the log. Until it is known to be durable, a lock ends here at the earlier of the two
-// deadlines, and a deadline counts from before the write: so it is never later here than in the log.
-func (q *queue) extend(ctx context.Context, partition int32, leases []*lease.Lease, d time.Duration) error {
 	q.mu.Lock()
-	turn := q.extending[partition]
+	turn := q.extending[l.At.Partition]
 	if turn == nil {
 		turn = engine.NewTurn()
-		q.extending[partition] = turn
+		q.extending[l.At.Partition] = turn
 	}
 	q.mu.Unlock()
 	select {
@@ -213,40 +196,31 @@ func (q *queue) extend(ctx context.Context, partition int32, leases []*lease.Lea
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	until := time.Now().Add(d)
-	open := q.set.Lend(leases, time.Time{})
-	q.set.Lend(slices.DeleteFunc(slices.Clone(open), func(l *lease.Lease) bool { return !l.Deadline().After(until) }), until)
-	var markers []*kgo.Record
-	all := runs(open)
-	for _, of := range all {
-		markers = append(markers, q.scribe.record(marker.Marker{
-			Partition: partition, Offset: of[0].At.Offset, Count: int32(len(of)),
-			Type: marker.Extend, Duration: d, Holder: q.holder,
-		}))
+	until, earlier := time.Now().Add(d), l.Deadline()
+	if until.Before(earlier) {
+		earlier = until
 	}
-	var failed error
-	for i, err := range q.copier.Write(ctx, markers...) {
-		if err == nil {
-			q.set.Lend(all[i], until)
-		} else if failed == nil {
-			failed = fmt.Errorf("kmq: write to partition %d of topic %s: %w", partition, q.scribe.topic, err)
-		}
+	if err := q.set.Extend(l, earlier); err != nil {
+		return err
 	}
-	return cmp.Or(ctx.Err(), failed)
+	m := q.scribe.record(marker.Marker{
+		Partition: l.At.Partition, Offset: l.At.Offset, Count: 1, Type: marker.Extend, Duration: d, Holder: q.holder,
+	})
+	if err := q.copier.Write(ctx, m)[0]; err != nil {
+		return cmp.Or(ctx.Err(), fmt.Errorf("kmq: write to partition %d of topic %s: %w", m.Partition, m.Topic, err))
+	}
+	return q.set.Extend(l, until)
 }
 
 // Reject copies a record to the dead-letter topic and notes its end once the copy is durable. If ctx
 // ends before, or the cluster refuses the copy, the lease is settled all the same, and the record
 // will be delivered again after its deadline.
 func (q *queue) Reject(ctx context.Context, l *lease.Lease, reason string) error {
-	if q.cfg.DeadLetterTopic == "" {
-		return fmt.Errorf("%w: reject a record without a DeadLetterTopic; name one, or acknowledge the record", lease.ErrUnsupported)
-	}
 	if err := q.settle(l, lease.Rejected, fact{}); err != nil {
 		return err
 	}
 	step.At(step.BeforeCopy)
-	dead := lease.DeadLetter(l.Original(), l.Origin, l.Attempt, reason, q.cfg.Group, q.cfg.DeadLetterTopic, q.topics.DeadLetterPartitions)
+	dead := l.DeadLetter(l.Attempt, reason, q.cfg.Group, q.cfg.DeadLetterTopic, q.topics.DeadLetterPartitions)
 	if err := q.copier.Bury(ctx, dead); err != nil {
 		return fmt.Errorf("kmq: the record was not rejected and will be delivered again: %w", err)
 	}

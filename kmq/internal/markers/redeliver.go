@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -30,49 +29,45 @@ const (
 	cutFor = 10 * time.Second
 )
 
-// redeliver redelivers what is due of a partition.
-func (p *part) redeliver() {
-	for due := p.due(); len(due) > 0; due = p.due() {
+// redeliver redelivers what is due of a lane.
+func (l *lane) redeliver() {
+	for due := l.due(); len(due) > 0; due = l.due() {
 		select {
-		case p.t.turns <- struct{}{}:
-		case <-p.running.Done():
+		case l.t.turns <- struct{}{}:
+		case <-l.running.Done():
 			return
 		}
-		done := p.try(due)
-		<-p.t.turns
-		p.end(done)
-		p.putOff(without(due, done))
+		done := l.try(due)
+		<-l.t.turns
+		l.end(done)
+		l.putOff(due, done)
 	}
-}
-
-// without returns the records that are not done. Both are in the order of their offsets.
-func without(due []tracker.Due, done []redelivery) []tracker.Due {
-	return slices.DeleteFunc(due, func(d tracker.Due) bool {
-		for len(done) > 0 && done[0].Offset < d.Offset {
-			done = done[1:]
-		}
-		return len(done) > 0 && done[0].Offset == d.Offset
-	})
 }
 
 // due takes what is due; nothing: the partition is not busy any more.
-func (p *part) due() (due []tracker.Due) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.finishing && p.running.Err() == nil {
-		due = p.state.Due(redeliverAtMost)
+func (l *lane) due() (due []tracker.Due) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.finishing && l.running.Err() == nil {
+		due = l.state.Due(redeliverAtMost)
 	}
-	p.busy = len(due) > 0
+	l.busy = len(due) > 0
 	slices.SortFunc(due, func(a, b tracker.Due) int { return cmp.Compare(a.Offset, b.Offset) })
 	return due
 }
 
-// putOff puts off records, so that they hold up no others.
-func (p *part) putOff(due []tracker.Due) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// putOff puts off the records that are not done, so that they hold up no others.
+func (l *lane) putOff(due []tracker.Due, done []redelivery) {
+	isDone := make(map[int64]bool, len(done))
+	for _, r := range done {
+		isDone[r.Offset] = true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for _, d := range due {
-		p.state.Postpone(d.Offset, putOffFirst, putOffMost, p.t.now())
+		if !isDone[d.Offset] {
+			l.state.Postpone(d.Offset, putOffFirst, putOffMost, l.t.now())
+		}
 	}
 }
 
@@ -81,26 +76,27 @@ type redelivery struct {
 	tracker.Due
 	why    marker.Reason
 	copied *kgo.Record // nil: it is not in the log
+	origin lease.ID    // of a dead letter
 }
 
 // try reads records and writes their copies. It returns those whose end is to be written.
-func (p *part) try(due []tracker.Due) (done []redelivery) {
-	ctx, cancel := context.WithTimeout(p.running, tryFor)
+func (l *lane) try(due []tracker.Due) (done []redelivery) {
+	ctx, cancel := context.WithTimeout(l.running, tryFor)
 	defer cancel()
 	for len(due) > 0 && ctx.Err() == nil {
-		found, rest, err := p.read(ctx, due)
-		if errors.Is(err, reread.ErrBehind) && p.wasCut(rest[0].Offset) {
+		found, rest, err := l.read(ctx, due)
+		if errors.Is(err, reread.ErrBehind) && l.wasCut(rest[0].Offset) {
 			for _, d := range rest {
 				found = append(found, redelivery{Due: d, why: marker.Missing})
 			}
 			rest, err = nil, nil
 		}
-		copied, failed := p.copy(ctx, p.current(found))
+		copied, failed := l.copy(ctx, l.current(found))
 		done = append(done, copied...)
 		if err = cmp.Or(failed, err); err != nil {
-			p.t.retried.Add(1)
-			if p.running.Err() == nil {
-				p.trouble.About("deliver records again", err)
+			l.t.retried.Add(1)
+			if l.running.Err() == nil {
+				l.trouble.About("deliver records again", err)
 			}
 			break
 		}
@@ -111,12 +107,13 @@ func (p *part) try(due []tracker.Due) (done []redelivery) {
 
 // read reads some of the due records, which are in the order of their offsets, and returns the rest. One whose offset has
 // another record by now is missing.
-func (p *part) read(ctx context.Context, due []tracker.Due) (found []redelivery, rest []tracker.Due, err error) {
+func (l *lane) read(ctx context.Context, due []tracker.Due) (found []redelivery, rest []tracker.Due, err error) {
 	offsets := make([]int64, len(due))
 	for i, d := range due {
 		offsets[i] = d.Offset
 	}
-	records, err := p.t.reader.Read(ctx, p.partition, offsets)
+	reader := reread.Reader{Client: l.t.client, Topic: topicOf(&l.t.cfg, l.number)}
+	records, err := reader.Read(ctx, l.partition, offsets)
 	for i, r := range records {
 		one := redelivery{Due: due[i], why: marker.Missing}
 		if r != nil && (due[i].Epoch < 0 || r.LeaderEpoch == due[i].Epoch) {
@@ -128,60 +125,58 @@ func (p *part) read(ctx context.Context, due []tracker.Due) (found []redelivery,
 }
 
 // wasCut reports whether the log was cut below a wanted offset.
-func (p *part) wasCut(offset int64) bool {
-	now := p.t.now()
-	if p.behind < 0 || offset != p.behind {
-		p.behind, p.behindSince = offset, now
+func (l *lane) wasCut(offset int64) bool {
+	now := l.t.now()
+	if l.behind < 0 || offset != l.behind {
+		l.behind, l.behindSince = offset, now
 	}
-	if now-p.behindSince < cutFor {
+	if now-l.behindSince < cutFor {
 		return false
 	}
-	p.t.cfg.Log.Error("kmq: the log of a partition was cut: records that were lent are lost",
-		"topic", p.t.cfg.Topic, "partition", p.partition, "offset", offset)
+	l.t.cfg.Log.Error("kmq: the log of a partition was cut: records that were lent are lost",
+		"topic", topicOf(&l.t.cfg, l.number), "partition", l.partition, "offset", offset)
 	return true
 }
 
 // current adds the copies of what was read. It leaves out what is not to be redelivered any more: it
 // has ended meanwhile, or was locked again.
-func (p *part) current(found []redelivery) (all []redelivery) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (l *lane) current(found []redelivery) (all []redelivery) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for _, r := range found {
-		if !p.state.Taken(r.Offset) {
+		if !l.state.Taken(r.Offset) {
 			continue
 		}
 		if r.copied != nil {
-			r.copied, r.why = p.next(r.copied, r.Undelivered)
+			l.next(&r)
 		}
 		all = append(all, r)
 	}
 	return all
 }
 
-// next returns the record for the next delivery, or the dead letter. A record that this group was not
-// handed is none, however often others were.
-func (p *part) next(r *kgo.Record, undelivered bool) (*kgo.Record, marker.Reason) {
-	cfg := &p.t.cfg
-	l := lease.FromRecord(r)
-	if undelivered {
-		return p.t.retry(l, l.Attempt-1), marker.Copied
+// next makes of a record that was read its copy for the next delivery, in the retry topic, or its dead letter. A record that
+// nobody was handed is none, however often it was delivered before.
+func (l *lane) next(r *redelivery) {
+	cfg, topics := &l.t.cfg, &l.t.topics
+	r.copied.Partition = l.number
+	of := lease.FromRecord(r.copied)
+	deliveries := of.Attempt
+	if r.Undelivered {
+		deliveries--
+	} else if cfg.MaxDeliveries > 0 && deliveries >= cfg.MaxDeliveries {
+		reason := fmt.Sprintf("delivered %d times", deliveries)
+		r.copied = of.DeadLetter(deliveries, reason, cfg.Group, cfg.DeadLetterTopic, topics.DeadLetterPartitions)
+		r.why, r.origin = marker.DeadLettered, of.Origin
+		return
 	}
-	if cfg.MaxDeliveries > 0 && l.Attempt >= cfg.MaxDeliveries {
-		reason := "delivered " + strconv.Itoa(l.Attempt) + " times"
-		dead := lease.DeadLetter(l.Original(), l.Origin, l.Attempt, reason, cfg.Group, cfg.DeadLetterTopic, p.t.topics.DeadLetterPartitions)
-		return dead, marker.DeadLettered
-	}
-	return p.t.retry(l, l.Attempt), marker.Copied
-}
-
-// retry decides where a record goes for its next delivery: to the end of its partition.
-func (t *Tracker) retry(l *lease.Lease, deliveries int) *kgo.Record {
-	return lease.Copy(l.Original(), l.Origin, t.cfg.Topic, deliveries)
+	r.copied = of.RetryCopy(deliveries, time.Time{}, cfg.Group, cfg.RetryTopic, topics.RetryPartitions)
+	r.why = marker.Copied
 }
 
 // copy writes copies. It returns the records whose copies are durable, or that need none, and an error of
 // the others. A copy that is refused with others in its batch is written alone.
-func (p *part) copy(ctx context.Context, all []redelivery) (done []redelivery, failed error) {
+func (l *lane) copy(ctx context.Context, all []redelivery) (done []redelivery, failed error) {
 	var copies []*kgo.Record
 	for _, r := range all {
 		if r.copied != nil {
@@ -193,12 +188,12 @@ func (p *part) copy(ctx context.Context, all []redelivery) (done []redelivery, f
 	}
 	ctx, cancel := context.WithTimeout(ctx, copyFor)
 	defer cancel()
-	errs := p.t.copier.Write(ctx, copies...)
+	errs := l.t.copier.Write(ctx, copies...)
 	for _, r := range all {
 		var err error
 		if r.copied != nil {
 			if err, errs = errs[0], errs[1:]; engine.Refused(err) && len(copies) > 1 {
-				err = p.t.copier.Write(ctx, r.copied)[0]
+				err = l.t.copier.Write(ctx, r.copied)[0]
 			}
 		}
 		if err == nil {
@@ -215,17 +210,17 @@ func (p *part) copy(ctx context.Context, all []redelivery) (done []redelivery, f
 
 // end counts records whose copies are durable, and has their ends written. They stay open until their ends
 // are read.
-func (p *part) end(done []redelivery) {
+func (l *lane) end(done []redelivery) {
 	for _, r := range done {
 		switch r.why {
 		case marker.Copied:
-			p.t.tailed.Add(1)
+			l.t.tailed.Add(1)
 		case marker.DeadLettered:
-			p.t.deadLettered.Add(1)
-			p.t.givenUp.Record(lease.ID{Partition: p.partition, Offset: r.Offset}, lease.Reason(r.copied))
+			l.t.deadLettered.Add(1)
+			l.t.givenUp.Record(r.origin, lease.Reason(r.copied))
 		case marker.Missing:
-			p.t.missing.Add(1)
+			l.t.missing.Add(1)
 		}
-		p.t.out.put(fact{partition: p.partition, epoch: r.Epoch, kind: marker.End, reason: r.why}, r.Offset, true)
+		l.t.out.put(fact{partition: l.number, epoch: r.Epoch, kind: marker.End, reason: r.why}, r.Offset, true)
 	}
 }

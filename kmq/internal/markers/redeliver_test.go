@@ -2,6 +2,7 @@ package markers
 
 import (
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -95,24 +96,24 @@ func neverEarly(t *testing.T, w *world, n int) {
 
 // A record that ended, or was locked again, since it was due is not copied.
 func TestWhatEndedMeanwhileIsNotCopied(t *testing.T) {
-	p := newPart(&Tracker{cfg: engine.Config{Topic: "queue"}}, 0, 0)
+	l := newPart(&Tracker{cfg: engine.Config{Topic: "queue", RetryTopic: "retry"}}, 0, 0).lanes[0]
 	offset := int64(0)
 	apply := func(ms int64, m marker.Marker) {
-		p.state.Apply(offset, time.UnixMilli(ms), tracker.Seen{}, m)
+		l.state.Apply(offset, time.UnixMilli(ms), tracker.Seen{}, m)
 		offset++
 	}
 	apply(0, marker.Marker{Type: marker.Start, Offset: 0, Count: 5, Duration: time.Second})
 	apply(2000, marker.Marker{Type: marker.Tick, Offset: -1})
-	p.state.Due(10)
+	l.state.Due(10)
 	apply(2001, marker.Marker{Type: marker.End, Offset: 1, Count: 1})
 	apply(2002, marker.Marker{Type: marker.Start, Offset: 3, Count: 1, Duration: time.Second})
 	var found []redelivery
-	for _, d := range wanted(0, 1, 2, 3, 4) {
-		found = append(found, redelivery{Due: d, copied: &kgo.Record{Topic: "queue", Offset: d.Offset}})
+	for offset := range int64(5) {
+		found = append(found, redelivery{Due: tracker.Due{Offset: offset}, copied: &kgo.Record{Topic: "queue", Offset: offset}})
 	}
 	var ended []int64
-	for _, r := range p.current(found) {
-		if r.copied == nil || r.copied.Topic != "queue" || r.why != marker.Copied {
+	for _, r := range l.current(found) {
+		if r.copied == nil || r.copied.Topic != "retry" || r.why != marker.Copied {
 			t.Errorf("copy of %d: %+v", r.Offset, r.copied)
 		}
 		ended = append(ended, r.Offset)
@@ -122,20 +123,57 @@ func TestWhatEndedMeanwhileIsNotCopied(t *testing.T) {
 	}
 }
 
-// A record that this group was not handed is no dead letter, though others were handed it more often
-// than this one allows.
+// A record stands only for its own leader epoch: another one at its offset is not it.
+func TestARecordOfAnotherEpochIsMissing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		w.produce(0, 3)
+		q := w.open()
+		epoch := w.read(w.cfg.Topic, 0)[0].LeaderEpoch
+		found, rest, err := newPart(q.tracker, 0, 0).lanes[0].read(w.ctx, []tracker.Due{
+			{Offset: 0, Epoch: epoch}, {Offset: 1, Epoch: epoch + 1}, {Offset: 2, Epoch: -1},
+		})
+		if err != nil || len(rest) > 0 || len(found) != 3 {
+			t.Fatalf("%d found, %d left, %v", len(found), len(rest), err)
+		}
+		for i, r := range found {
+			if isMissing := r.copied == nil; isMissing != (i == 1) || r.Offset != int64(i) {
+				t.Errorf("record %d: missing %t", i, isMissing)
+			}
+		}
+	})
+}
+
+// A record that nobody was handed this time is no dead letter, however often it was delivered before.
 func TestNothingUnseenIsADeadLetter(t *testing.T) {
-	p := newPart(&Tracker{cfg: engine.Config{Topic: "t", DeadLetterTopic: "dead", MaxDeliveries: 3}, topics: topics{Topics: engine.Topics{DeadLetterPartitions: 1}}}, 0, 0)
+	l := newPart(&Tracker{
+		cfg:    engine.Config{Topic: "t", RetryTopic: "retry", DeadLetterTopic: "dead", MaxDeliveries: 3},
+		topics: engine.Topics{RetryPartitions: 1, DeadLetterPartitions: 1},
+	}, 0, 0).lanes[1]
 	for _, c := range []struct {
 		before      int
 		undelivered bool
 		to          string
-	}{{5, true, "t"}, {5, false, "dead"}, {2, true, "t"}, {2, false, "dead"}, {1, false, "t"}} {
-		r := lease.Copy(&kgo.Record{}, lease.ID{Offset: 1}, "t", c.before)
-		if to, _ := p.next(r, c.undelivered); to.Topic != c.to {
-			t.Errorf("delivered %d times before, and not now: %t: it goes to %s", c.before, c.undelivered, to.Topic)
+		deliveries  int
+	}{{5, true, "retry", 5}, {5, false, "dead", 6}, {2, true, "retry", 2}, {2, false, "dead", 3}, {1, false, "retry", 2}} {
+		r := redelivery{
+			Due:    tracker.Due{Undelivered: c.undelivered},
+			copied: lease.FromRecord(&kgo.Record{Topic: "t", Offset: 1}).RetryCopy(c.before, time.Time{}, "g", "retry", 1),
+		}
+		l.next(&r)
+		if n := header(r.copied, lease.HeaderDeliveries); r.copied.Topic != c.to || n != strconv.Itoa(c.deliveries) || header(r.copied, lease.HeaderOrigin) != "0@1" {
+			t.Errorf("delivered %d times before, and not now: %t: it goes to %s with %s deliveries", c.before, c.undelivered, r.copied.Topic, n)
 		}
 	}
+}
+
+func header(r *kgo.Record, key string) string {
+	for _, h := range r.Headers {
+		if h.Key == key {
+			return string(h.Value)
+		}
+	}
+	return ""
 }
 
 // Partitions that cannot be written hold up no others, even if they are more than are redelivered at a
@@ -158,7 +196,7 @@ func inTrouble(t *testing.T, bad int32, atOnce int) {
 	trouble, tried := make([]kfake.Fault, bad), make([]atomic.Bool, bad)
 	for p := range trouble {
 		trouble[p] = kfake.Fault{
-			Keys: []kmsg.Key{kmsg.Produce}, Topic: w.cfg.Topic, Partitions: []int32{int32(p)}, Err: kerr.NotEnoughReplicas, Count: -1,
+			Keys: []kmsg.Key{kmsg.Produce}, Topic: w.cfg.RetryTopic, Partitions: []int32{int32(p)}, Err: kerr.NotEnoughReplicas, Count: -1,
 			When: func(kmsg.Request) bool { tried[p].Store(true); return true },
 		}
 	}
@@ -175,14 +213,14 @@ func inTrouble(t *testing.T, bad int32, atOnce int) {
 
 	drop(bad, bad+good)
 	for _, l := range w.receive(q, good) {
-		if l.At.Partition < bad || l.Attempt != 2 {
+		if l.Origin.Partition < bad || l.Attempt != 2 {
 			t.Errorf("attempt %d at %v, which can't be written", l.Attempt, l.At)
 		}
 		w.ack(q, l)
 	}
 	mend.Remove()
 	for _, l := range w.receive(q, int(bad)) {
-		if l.At.Partition >= bad || l.Attempt != 2 {
+		if l.Origin.Partition >= bad || l.Attempt != 2 {
 			t.Errorf("attempt %d at %v, afterwards", l.Attempt, l.At)
 		}
 		w.ack(q, l)

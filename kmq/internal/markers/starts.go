@@ -201,7 +201,7 @@ func (q *queue) write(r *kgo.Record, run []*lease.Lease, done func()) {
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		w := run[0].Private.(*window.Window)
-		owned := q.windows[r.Partition] == w
+		owned := q.windows[run[0].At.Partition] == w
 		switch {
 		case err == nil:
 			for _, l := range run {

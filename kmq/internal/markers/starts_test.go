@@ -3,7 +3,6 @@ package markers
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -125,37 +124,6 @@ func TestReleaseByAnotherHolder(t *testing.T) {
 			t.Errorf("delivered again %v before the deadline of its holder", early)
 		}
 		w.ack(q, again)
-	})
-}
-
-// ExtendAll writes a marker for each run of offsets, and none for what has ended.
-func TestExtendAllWritesAMarkerForEachRun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		w.produce(0, 10)
-		q := w.open()
-		ls := w.receive(q, 10)
-		w.ack(q, ls[3])
-		slices.Reverse(ls)
-		until := time.Now().Add(time.Hour)
-		if err := q.extendAll(w.ctx, slices.Clone(ls), time.Hour); err != nil {
-			t.Fatal(err)
-		}
-		var runs [][2]int64
-		for _, m := range w.markers(0) {
-			if m.Type == marker.Extend {
-				runs = append(runs, [2]int64{m.Offset, int64(m.Count)})
-			}
-		}
-		slices.SortFunc(runs, func(a, b [2]int64) int { return int(a[0] - b[0]) })
-		if !slices.Equal(runs, [][2]int64{{0, 3}, {4, 6}}) {
-			t.Errorf("extended: %v", runs)
-		}
-		for _, l := range ls {
-			if q.set.Check(l) == nil && l.Deadline().Before(until) {
-				t.Errorf("%v is locked until %v", l.At, l.Deadline())
-			}
-		}
 	})
 }
 

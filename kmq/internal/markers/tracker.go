@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 	"kafkabench.example/kafka-bench/kmq/internal/member"
-	"kafkabench.example/kafka-bench/kmq/internal/reread"
 	"kafkabench.example/kafka-bench/kmq/internal/retention"
 )
 
@@ -30,20 +29,21 @@ const (
 	many = 512
 	// redeliveringAtMost is in how many partitions records are read and copied at a time.
 	redeliveringAtMost = 32
+	// deleteEvery is the time between two deletions of settled records of the retry topic.
+	deleteEvery = time.Minute
 )
 
 // Tracker redelivers the records of a group whose locks have expired. It is a member of a group of
 // its own; several share the partitions of the markers.
 type Tracker struct {
 	cfg    engine.Config
-	topics topics
+	topics engine.Topics
 	scribe scribe
 	began  time.Time
 
 	member *member.Member
 	set    *lease.Set  // empty
 	client *kgo.Client // reads and writes copies, writes ends and ticks
-	reader *reread.Reader
 	copier *engine.Copier
 	out    *outbox // ends of copied records
 	watch  *retention.Watch
@@ -57,7 +57,8 @@ type Tracker struct {
 	tailed, deadLettered, missing, unreadable, retried atomic.Int64
 	givenUp                                            *engine.GivenUp
 
-	halt     chan struct{}
+	running  context.Context
+	halt     context.CancelFunc
 	work     sync.WaitGroup
 	closing  sync.Once
 	closeErr error
@@ -73,18 +74,18 @@ func NewTracker(ctx context.Context, cfg engine.Config) (*Tracker, error) {
 	return openTracker(ctx, cfg, topics)
 }
 
-func openTracker(ctx context.Context, cfg engine.Config, topics topics) (*Tracker, error) {
+func openTracker(ctx context.Context, cfg engine.Config, topics engine.Topics) (*Tracker, error) {
 	// A client of its own: fetches of the member's client would wait behind those that wait for markers.
-	client, err := kgo.NewClient(cfg.ClientOptions(writerOptions(&cfg, topics)...)...)
+	client, err := kgo.NewClient(cfg.ClientOptions(writerOptions(&cfg)...)...)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
 	}
 	t := &Tracker{
 		cfg: cfg, topics: topics, scribe: newScribe(&cfg), began: time.Now(), parts: make(map[int32]*part),
-		turns: make(chan struct{}, redeliveringAtMost), givenUp: engine.NewGivenUp(cfg.Log), halt: make(chan struct{}),
-		client: client, reader: &reread.Reader{Client: client, Topic: cfg.Topic}, out: newOutbox(client, &cfg, 0),
-		set: lease.NewSet(cfg.MaxInFlight, nil),
+		turns: make(chan struct{}, redeliveringAtMost), givenUp: engine.NewGivenUp(cfg.Log),
+		client: client, out: newOutbox(client, &cfg, 0), set: lease.NewSet(cfg.MaxInFlight, nil),
 	}
+	t.running, t.halt = context.WithCancel(context.Background())
 	t.copier, t.watch = engine.NewCopier(&t.cfg, client), newWatch(&t.cfg, client, t.needs)
 	_, err = member.Open(ctx, member.Config{
 		Config: cfg, Handler: trackerHandler{t}, Set: t.set, Topic: cfg.MarkersTopic, Group: Group(cfg.Group),
@@ -96,10 +97,14 @@ func openTracker(ctx context.Context, cfg engine.Config, topics topics) (*Tracke
 		return nil, err
 	}
 	t.work.Go(t.run)
+	t.work.Go(func() {
+		engine.Every(t.running, deleteEvery, cfg.Log, "delete settled records of the retry topic", t.deleteSettled)
+	})
 	return t, nil
 }
 
 func (t *Tracker) free() {
+	t.halt()
 	t.watch.Close()
 	t.copier.Close()
 	t.out.close()
@@ -111,7 +116,7 @@ func (t *Tracker) free() {
 // any more when it returns.
 func (t *Tracker) Close(ctx context.Context) error {
 	t.closing.Do(func() {
-		close(t.halt)
+		t.halt()
 		t.work.Wait()
 		err := t.member.Close(ctx)
 		if errors.Is(err, kerr.UnknownMemberID) || errors.Is(err, kerr.IllegalGeneration) || errors.Is(err, kerr.FencedInstanceID) {
@@ -160,7 +165,7 @@ func (t *Tracker) run() {
 			for _, p := range t.all(nil) {
 				p.act(t.now())
 			}
-		case <-t.halt:
+		case <-t.running.Done():
 			return
 		}
 	}
@@ -178,10 +183,10 @@ func (t *Tracker) all(listed []int32) (parts []*part) {
 	return parts
 }
 
-// needs is what the retention of both topics must cover.
+// needs is what the retention of the topics must cover.
 func (t *Tracker) needs() (all []need) {
 	for _, p := range t.all(nil) {
-		all = append(all, p.needs())
+		all = append(all, p.needs()...)
 	}
 	return all
 }

@@ -59,6 +59,43 @@ func TestTrackersHandOver(t *testing.T) {
 	})
 }
 
+// A tracker that takes over redelivers the records of the retry topic, too: the commit stops at their starts.
+func TestTrackersHandOverTheRetryTopic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, visible(10*time.Second), func(c *engine.Config) { c.ExternalTracker = true })
+		open := func() *Tracker {
+			tr, err := NewTracker(w.ctx, w.cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return tr
+		}
+		tr := open()
+		w.produce(0, 2)
+		q := w.open()
+		ls := w.receive(q, 2)
+		w.ack(q, ls[1])
+		if err := q.Nack(w.ctx, ls[0], 0); err != nil {
+			t.Fatal(err)
+		}
+		again := w.receive(q, 1)[0]
+		w.produce(0, 1)
+		w.ack(q, w.receive(q, 1)...)
+		w.flush(q)
+		w.until("all but the open start is committed", func() bool { return w.committed(Group(w.cfg.Group), w.cfg.MarkersTopic, 0) > 3 })
+		if err := tr.Close(w.ctx); err != nil {
+			t.Fatal(err)
+		}
+		tr = open()
+		defer tr.Close(w.ctx)
+		third := w.receive(q, 1)[0]
+		if third.Origin != ls[0].Origin || third.Attempt != 3 || time.Now().Before(again.Deadline()) {
+			t.Errorf("attempt %d of %v", third.Attempt, third.Origin)
+		}
+		w.ack(q, third)
+	})
+}
+
 // covered is in how many partitions a tracker has read a start.
 func covered(t *Tracker) (n int) {
 	for _, r := range t.needs() {

@@ -4,29 +4,37 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
-	"kafkabench.example/kafka-bench/kmq/internal/marker"
-	"kafkabench.example/kafka-bench/kmq/internal/offsetmap"
 )
 
-// party is a group of its own on the topic of a world, and what it makes of all that it is
-// given.
-type party struct {
-	world
-	name  string
-	maps  bool // its engine is offsetmap
-	fails bool // it gives everything back; else it acknowledges everything
+// Two groups work on one topic. What each of them receives is what it makes of its own deliveries, whatever the other
+// does, and the topic has what was produced and nothing else.
 
-	q   engine.Engine
-	got map[came]int // by the one who receives
-}
+// ending is what a handler does with a delivery.
+type ending int
+
+const (
+	acks ending = iota
+	nacks
+	nacksWithDelay
+	isSilent // the lock expires
+	rejects
+	unhands // a shutdown interrupts the handler
+	endings
+)
+
+// plan is what a group makes of the attempts of each record, in order; it acknowledges those without a plan.
+type plan map[lease.ID][]ending
 
 // came is a record, and the attempt that it came as.
 type came struct {
@@ -34,230 +42,56 @@ type came struct {
 	attempt int
 }
 
-const (
-	mostDeliveries = 4  // MaxDeliveries of the tests of two groups
-	perPartition   = 10 // records that they produce
-)
-
-// Groups that fail whatever they are given copy each other's copies, but they count on over
-// all of them: that comes to an end, the same for every record.
-func TestTwoGroupsThatFailComeToAnEnd(t *testing.T) {
-	for _, two := range [][]*party{
-		{{name: "markers", fails: true}, {name: "more-markers", fails: true}},
-		{{name: "markers", fails: true}, {name: "offsetmap", maps: true, fails: true}},
-		{{name: "offsetmap", maps: true, fails: true}, {name: "more-offsetmap", maps: true, fails: true}},
-	} {
-		t.Run(two[0].name+" and "+two[1].name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { comeToAnEnd(t, newWorld(t, 2, failing), two) })
-		})
-	}
-}
-
-// A group that acknowledges everything has it done, with the copies of one that fails, and
-// takes none from that one.
-func TestAGroupThatFailsBesideOneThatAcknowledges(t *testing.T) {
-	oneFails(t, func(t *testing.T, f func(*testing.T, *world)) {
-		synctest.Test(t, func(t *testing.T) { f(t, newWorld(t, 2, failing)) })
-	})
-}
-
-func oneFails(t *testing.T, on func(*testing.T, func(*testing.T, *world))) {
-	for _, two := range [][]*party{
-		{{name: "markers", fails: true}, {name: "more-markers"}},
-		{{name: "offsetmap", maps: true, fails: true}, {name: "markers"}},
-	} {
-		t.Run(two[0].name+" beside "+two[1].name, func(t *testing.T) {
-			on(t, func(t *testing.T, w *world) { comeToAnEnd(t, w, two) })
-		})
-	}
-}
-
-// failing is the configuration of those tests: nothing but what a group gives back comes
-// again.
-func failing(c *engine.Config) {
-	c.Visibility, c.SessionTimeout = 5*time.Minute, 30*time.Second
-	c.MaxDeliveries, c.DeadLetterTopic = mostDeliveries, c.Topic+"-dead"
-}
-
-// comeToAnEnd has groups work on the records of two partitions until nothing is left, and
-// compares what there is then. Where f of them fail, a record is in the topic once as its
-// first attempt, and f times as often as each next one. All groups are given all of that,
-// and what comes as the last attempt is a dead letter of each group that fails.
-func comeToAnEnd(t *testing.T, w *world, groups []*party) {
-	for partition := range int32(2) {
-		w.produce(partition, perPartition)
-	}
-	f := 0
-	for _, p := range groups {
-		p.join(w)
-		if p.fails {
-			f++
-		}
-	}
-	places := 0 // of one record
-	for attempt := 1; attempt <= mostDeliveries; attempt++ {
-		places += times(f, attempt)
-	}
-	ctx, stop := context.WithCancel(w.ctx)
-	var work sync.WaitGroup
-	for _, p := range groups {
-		work.Go(func() { p.work(ctx) })
-	}
-	halt := func() { stop(); work.Wait() }
-	t.Cleanup(halt) // where the test ends before
-	atRest(w, groups, int64(perPartition*places))
-	halt()
-
-	letters := w.letters()
-	for _, p := range groups {
-		p.sawAll(f)
-		want := 0
-		if p.fails {
-			want = times(f, mostDeliveries)
-		}
-		for id := range w.ids() {
-			if got := letters[p.cfg.Group][id]; got != want {
-				t.Errorf("%s: record %v has %d dead letters, want %d", p.name, id, got, want)
+// expected returns how often each attempt of each record comes, and how often a record became a dead letter.
+func (p plan) expected() (deliveries map[came]int, dead map[lease.ID]int) {
+	deliveries, dead = map[came]int{}, map[lease.ID]int{}
+	for id := range producedIDs() {
+		attempt := 1
+		for i := 0; ; i++ {
+			deliveries[came{id, attempt}]++
+			does := p.ending(id, i)
+			if does == rejects || does != acks && does != unhands && attempt == mostDeliveries {
+				dead[id]++
+				break
 			}
-		}
-		dead := int64(want * len(w.ids()))
-		w.until(p.name+": the dead letters are counted", func() bool { return p.q.Counts().DeadLettered >= dead }) // after their ends
-		if c := p.q.Counts(); c.InFlight+int(c.Missing+c.Lost+c.Expired) > 0 || c.DeadLettered != dead {
-			t.Errorf("%s: %+v", p.name, c)
-		}
-	}
-	if len(letters) != f {
-		t.Errorf("dead letters of %d groups, and %d fail", len(letters), f)
-	}
-}
-
-// times is how often a record is in the topic as an attempt, where f groups fail.
-func times(f, attempt int) int {
-	n := 1
-	for range attempt - 1 {
-		n *= f
-	}
-	return n
-}
-
-// join opens the queue of a group.
-func (p *party) join(w *world) {
-	w.Helper()
-	p.world, p.got = *w, map[came]int{}
-	p.cfg.Group += "-" + p.name
-	if !p.maps {
-		p.q = p.open()
-		return
-	}
-	q, err := offsetmap.New(p.ctx, p.cfg)
-	if err != nil {
-		w.Fatalf("open: %v", err)
-	}
-	w.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		defer cancel()
-		_ = q.Close(ctx)
-	})
-	p.q = q
-}
-
-// work settles what comes until ctx ends.
-func (p *party) work(ctx context.Context) {
-	for {
-		ls, err := engine.Receive(ctx, p.q, 50)
-		if err != nil {
-			if !errors.Is(err, context.Canceled) {
-				p.Errorf("%s: receive: %v", p.name, err)
+			if does == acks {
+				break
 			}
-			return
-		}
-		for _, l := range ls {
-			p.got[came{l.Origin, l.Attempt}]++
-			if p.fails {
-				err = p.q.Nack(p.ctx, l, 0)
-			} else {
-				err = p.q.Ack(p.ctx, l)
-			}
-			if err != nil {
-				p.Errorf("%s: settle %v: %v", p.name, l.Origin, err)
+			if does != unhands {
+				attempt++
 			}
 		}
 	}
+	return deliveries, dead
 }
 
-// atRest waits until each group has done with all of the topic, so that none writes to it
-// any more, and fails at once where there is more than there may be.
-func atRest(w *world, groups []*party, most int64) {
-	w.Helper()
-	w.until("both groups have done with all of the topic", func() bool {
-		ends := w.ends()
-		for partition, end := range ends {
-			if end > most {
-				w.Fatalf("%d records in partition %d, of which there may be %d: they bounce", end, partition, most)
-			}
-		}
-		for partition, end := range ends {
-			for _, p := range groups {
-				if !p.doneWith(partition, end) {
-					return false
-				}
-			}
-		}
-		for partition, end := range w.ends() {
-			if end != ends[partition] {
-				return false // it was written while we looked
-			}
-			if end != most {
-				w.Errorf("%d records in partition %d at last, want %d", end, partition, most)
-			}
-		}
-		return true
-	})
+func (p plan) ending(id lease.ID, delivery int) ending {
+	if of := p[id]; delivery < len(of) {
+		return of[delivery]
+	}
+	return acks
 }
 
-// ends are the ends of the partitions of the queue's topic.
-func (w *world) ends() map[int32]int64 {
-	w.Helper()
-	listed, err := w.adm.ListEndOffsets(w.ctx, w.cfg.Topic)
-	if err == nil {
-		err = listed.Error()
-	}
-	if err != nil {
-		w.Fatal(err)
-	}
-	all := map[int32]int64{}
-	for partition, o := range listed[w.cfg.Topic] {
-		all[partition] = o.Offset
+// always is the plan of a group that makes the same of everything.
+func always(does ending) plan {
+	all := plan{}
+	for id := range producedIDs() {
+		for range mostDeliveries {
+			all[id] = append(all[id], does)
+		}
 	}
 	return all
 }
 
-// doneWith is whether the group has taken, and settled, all of a partition up to its end,
-// by markers of its own where it has such.
-func (p *party) doneWith(partition int32, end int64) bool {
-	p.Helper()
-	if p.committed(p.cfg.Group, p.cfg.Topic, partition) != end {
-		return false
+var plans = rapid.Custom(func(t *rapid.T) plan {
+	all := plan{}
+	for id := range producedIDs() {
+		all[id] = rapid.SliceOfN(rapid.Map(rapid.IntRange(0, int(endings)-1), func(n int) ending { return ending(n) }), 0, 6).Draw(t, id.String())
 	}
-	if p.maps {
-		return true // its commits are of what is settled
-	}
-	ended := map[int64]int{}
-	for _, m := range p.markers(partition) {
-		if m.Type != marker.End || m.Group != marker.Of(p.cfg.Group) {
-			continue
-		}
-		for offset := m.Offset; offset < m.Offset+int64(m.Count); offset++ {
-			if ended[offset]++; ended[offset] > 1 {
-				p.Fatalf("%s: partition %d, offset %d has ended twice", p.name, partition, offset)
-			}
-		}
-	}
-	return int64(len(ended)) == end
-}
+	return all
+})
 
-// ids are the places of the records that were produced.
-func (w *world) ids() map[lease.ID]bool {
+func producedIDs() map[lease.ID]bool {
 	all := map[lease.ID]bool{}
 	for partition := range int32(2) {
 		for offset := range int64(perPartition) {
@@ -267,66 +101,177 @@ func (w *world) ids() map[lease.ID]bool {
 	return all
 }
 
-// sawAll looks whether the group was given each record as each attempt, as often as f
-// groups that fail have written it, and nothing else.
-func (p *party) sawAll(f int) {
-	p.Helper()
-	for attempt := 1; attempt <= mostDeliveries; attempt++ {
-		for id := range p.ids() {
-			if got := p.got[came{id, attempt}]; got != times(f, attempt) {
-				p.Errorf("%s: record %v came %d times as attempt %d, want %d", p.name, id, got, attempt, times(f, attempt))
-			}
-		}
-	}
-	if want := mostDeliveries * len(p.ids()); len(p.got) != want {
-		p.Errorf("%s: %d records and attempts, want %d", p.name, len(p.got), want)
+const (
+	mostDeliveries = 4  // MaxDeliveries of the tests of two groups
+	perPartition   = 10 // records that they produce
+)
+
+func TestGroupsThatFailAtRandomAreIndependent(t *testing.T) {
+	for seed := range 8 {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				two := [2]plan{plans.Example(2 * seed), plans.Example(2*seed + 1)}
+				workBeside(t, newWorld(t, 2, failing), two)
+			})
+		})
 	}
 }
 
-// letters are the dead letters: how many each group has written of each record.
-func (w *world) letters() map[string]map[lease.ID]int {
-	w.Helper()
-	all := map[string]map[lease.ID]int{}
+func TestTwoGroupsThatFailAreIndependent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		workBeside(t, newWorld(t, 2, failing), [2]plan{always(nacks), always(nacks)})
+	})
+}
+
+func TestAGroupThatFailsBesideOneThatAcknowledges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		workBeside(t, newWorld(t, 2, failing), [2]plan{always(nacks), always(acks)})
+	})
+}
+
+func failing(c *engine.Config) {
+	c.Visibility, c.SessionTimeout, c.MaxDeliveries = 5*time.Second, 30*time.Second, mostDeliveries
+}
+
+// workBeside has two groups work until everything is settled, and compares what they received with their plans.
+func workBeside(t *testing.T, w *world, plans [2]plan) {
 	for partition := range int32(2) {
-		for _, r := range w.read(w.cfg.DeadLetterTopic, partition) {
+		w.produce(partition, perPartition)
+	}
+	var parties []*party
+	ctx, stop := context.WithCancel(w.ctx)
+	var work sync.WaitGroup
+	halt := func() { stop(); work.Wait() }
+	t.Cleanup(halt) // if the test ends before
+	for i, does := range plans {
+		p := joinGroup(w, fmt.Sprint("group-", i), does)
+		parties = append(parties, p)
+		work.Go(func() { p.work(ctx) })
+	}
+	for _, p := range parties {
+		p.compare()
+	}
+	halt()
+	for partition := range int32(2) {
+		if n := len(w.read(w.cfg.Topic, partition)); n != perPartition {
+			t.Errorf("%d records in partition %d, and %d were produced", n, partition, perPartition)
+		}
+	}
+}
+
+// party is a group of its own on the topic of a world.
+type party struct {
+	world
+	does plan
+	q    *queue
+
+	mu  sync.Mutex
+	got map[came]int
+	n   map[lease.ID]int // deliveries of a record
+}
+
+func joinGroup(w *world, name string, does plan) *party {
+	w.Helper()
+	p := &party{world: *w, does: does, got: map[came]int{}, n: map[lease.ID]int{}}
+	p.cfg.Group = name
+	p.cfg.RetryTopic, p.cfg.DeadLetterTopic = engine.RetryTopic(p.cfg.Topic, name), engine.DeadLetterTopic(p.cfg.Topic, name)
+	p.q = p.open()
+	return p
+}
+
+// work settles what comes until ctx ends.
+func (p *party) work(ctx context.Context) {
+	for {
+		ls, err := engine.Receive(ctx, p.q, 50)
+		if err != nil {
+			if !errors.Is(err, context.Canceled) {
+				p.Errorf("%s: receive: %v", p.cfg.Group, err)
+			}
+			return
+		}
+		for _, l := range ls {
+			if err := p.settle(l); err != nil {
+				p.Errorf("%s: settle %v: %v", p.cfg.Group, l.Origin, err)
+			}
+		}
+	}
+}
+
+func (p *party) settle(l *lease.Lease) error {
+	p.mu.Lock()
+	p.got[came{l.Origin, l.Attempt}]++
+	does := p.does.ending(l.Origin, p.n[l.Origin])
+	p.n[l.Origin]++
+	p.mu.Unlock()
+	if r := l.Record; r.Topic != p.cfg.Topic || r.Partition != l.Origin.Partition || r.Offset != l.Origin.Offset || len(r.Headers) != 1 {
+		p.Errorf("%s: %v comes as %+v", p.cfg.Group, l.Origin, r)
+	}
+	switch does {
+	case nacks:
+		return p.q.Nack(p.ctx, l, 0)
+	case nacksWithDelay:
+		return p.q.Nack(p.ctx, l, 3*time.Second)
+	case isSilent:
+		return nil
+	case rejects:
+		return p.q.Reject(p.ctx, l, "hopeless")
+	case unhands:
+		return p.q.Unhand(p.ctx, l)
+	default:
+		return p.q.Ack(p.ctx, l)
+	}
+}
+
+// compare waits until the group has received and given up what it must, and longer than anything may take to come again.
+func (p *party) compare() {
+	p.Helper()
+	deliveries, dead := p.does.expected()
+	received := func() map[came]int {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return maps.Clone(p.got)
+	}
+	p.until(p.cfg.Group+" is through", func() bool {
+		n := 0
+		for _, times := range received() {
+			n += times
+		}
+		want := 0
+		for _, times := range deliveries {
+			want += times
+		}
+		return n >= want && p.q.Counts().DeadLettered >= int64(len(dead))
+	})
+	time.Sleep(3 * p.cfg.Visibility)
+	if got := received(); !maps.Equal(got, deliveries) {
+		p.Errorf("%s: deliveries %v, want %v", p.cfg.Group, got, deliveries)
+	}
+	if got := p.deadLetters(); !maps.Equal(got, dead) {
+		p.Errorf("%s: dead letters %v, want %v", p.cfg.Group, got, dead)
+	}
+	if c := p.q.Counts(); c.InFlight+int(c.Missing+c.Lost) > 0 || c.DeadLettered != int64(len(dead)) {
+		p.Errorf("%s: %+v", p.cfg.Group, c)
+	}
+}
+
+// deadLetters returns how many dead letters there are of each record.
+func (p *party) deadLetters() map[lease.ID]int {
+	p.Helper()
+	all := map[lease.ID]int{}
+	for partition := range int32(2) {
+		for _, r := range p.read(p.cfg.DeadLetterTopic, partition) {
 			headers := map[string]string{}
 			for _, h := range r.Headers {
 				headers[h.Key] = string(h.Value)
 			}
 			id, ok := lease.ParseOrigin([]byte(headers[lease.HeaderOrigin]))
-			if n := headers[lease.HeaderDeliveries]; !ok || n != strconv.Itoa(mostDeliveries) || lease.Reason(r) != fmt.Sprintf("delivered %d times", mostDeliveries) {
-				w.Errorf("dead letter %d of partition %d: %q", r.Offset, partition, headers)
+			rejected := lease.Reason(r) == "hopeless"
+			spent := headers[lease.HeaderDeliveries] == strconv.Itoa(mostDeliveries) && lease.Reason(r) == fmt.Sprintf("delivered %d times", mostDeliveries)
+			if !ok || !rejected && !spent || headers[lease.HeaderGroup] != p.cfg.Group || headers[lease.HeaderTopic] != p.cfg.Topic {
+				p.Errorf("dead letter %d of partition %d: %q", r.Offset, partition, headers)
 			}
-			group := headers[lease.HeaderGroup]
-			if all[group] == nil {
-				all[group] = map[lease.ID]int{}
-			}
-			all[group][id]++
+			all[id]++
 		}
 	}
 	return all
-}
-
-// What a group was never handed it does not give up, though another was handed it more often
-// than this one allows.
-func TestALowerLimitGivesNothingUpUnseen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 2, failing)
-		w.produce(0, 5)
-		a, b := &party{name: "fails", fails: true}, &party{name: "acks", maps: true}
-		a.join(w)
-		w.cfg.MaxDeliveries = 2
-		b.join(w)
-		ctx, stop := context.WithCancel(w.ctx)
-		var work sync.WaitGroup
-		work.Go(func() { a.work(ctx) })
-		work.Go(func() { b.work(ctx) })
-		w.until("the failing group is through", func() bool { return a.q.Counts().DeadLettered == 5 })
-		w.until("the other has all", func() bool { return w.committed(b.cfg.Group, w.cfg.Topic, 0) == 20 })
-		stop()
-		work.Wait()
-		if c := b.q.Counts(); c.DeadLettered != 0 {
-			t.Errorf("it acknowledged all that it was handed, and gave up %d", c.DeadLettered)
-		}
-	})
 }

@@ -60,7 +60,8 @@ func onCluster(t testing.TB, c cluster.Cluster, partitions int32, with ...func(*
 	name := fmt.Sprintf("queue-%d", time.Now().UnixNano())
 	w := &world{TB: t, on: c, cfg: engine.Config{
 		Brokers: c.Bootstrap(), Client: cluster.AccessTo(c).Options(), Topic: name, Group: name + "-group", MarkersTopic: name + "-markers",
-		Visibility: 30 * time.Second, MaxInFlight: 1000, CommitEvery: 50 * time.Millisecond, InPlace: 1,
+		RetryTopic: name + "-retry", DeadLetterTopic: name + "-dead",
+		Visibility: 30 * time.Second, MaxInFlight: 1000, CommitEvery: 50 * time.Millisecond,
 		SessionTimeout: 6 * time.Second,
 		Log:            logTo(t.Output()),
 	}}

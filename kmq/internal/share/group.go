@@ -48,7 +48,7 @@ const leastSession = 3 * time.Second
 type groupFacts struct {
 	brokers              int
 	renews               bool // KIP-1222
-	moveAt               int
+	limit                int  // deliveries after which the broker archives a record
 	deadLetterPartitions int
 }
 
@@ -89,8 +89,8 @@ func tryPrepareGroup(ctx context.Context, client *kgo.Client, cfg engine.Config)
 	if f.brokers, err = leaders(ctx, client, cfg.Topic); err != nil {
 		return f, err
 	}
-	limit, lock, err := prepareSettings(ctx, client, cfg)
-	if err != nil {
+	var lock time.Duration
+	if f.limit, lock, err = prepareSettings(ctx, client, cfg); err != nil {
 		return f, err
 	}
 	if !f.renews && cfg.Visibility > lock {
@@ -98,8 +98,6 @@ func tryPrepareGroup(ctx context.Context, client *kgo.Client, cfg engine.Config)
 			"(Kafka 4.2 can): set a shorter Visibility, or %s of group %s",
 			lease.ErrConfig, cfg.Visibility, lock, lockOfGroup.name, cfg.Group)
 	}
-	// Half of the limit is reserved for deliveries that end with their process.
-	f.moveAt = limit/2 + 1
 	return f, nil
 }
 

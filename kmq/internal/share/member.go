@@ -223,7 +223,7 @@ func (m *member) begin(records []*kgo.Record) {
 	}
 	leases, holds, locks := lease.FromRecords(theirs), make([]hold, len(fresh)), make([]lent, len(fresh))
 	var ready []*lease.Lease
-	var instead []*copied
+	var instead []*doomed
 	first := fresh[0].AcquisitionDeadline()
 	for i, le := range leases {
 		until, count := fresh[i].AcquisitionDeadline(), int(fresh[i].DeliveryCount())
@@ -237,9 +237,9 @@ func (m *member) begin(records []*kgo.Record) {
 		h.record = fresh[i]
 		h.give(now, until.Sub(now))
 		le.Private = h
-		if c := e.instead(le, count, before); c != nil {
+		if d := e.instead(le, count, before); d != nil {
 			h.kept = true
-			instead = append(instead, c)
+			instead = append(instead, d)
 			continue
 		}
 		ready = append(ready, le)
@@ -261,7 +261,7 @@ func (m *member) begin(records []*kgo.Record) {
 		e.wait(ready, end.until)
 	}
 	if len(instead) > 0 {
-		e.run.Go(func() { e.move(instead) })
+		e.run.Go(func() { e.bury(instead) })
 	}
 }
 

@@ -67,24 +67,22 @@ func (e *Engine) Extend(ctx context.Context, l *lease.Lease, d time.Duration) er
 var errNoRenewal = fmt.Errorf("%w: these brokers cannot renew locks (Kafka 4.2 can); "+
 	"set a longer share.record.lock.duration.ms for the group", lease.ErrUnsupported)
 
-// Reject copies a record to the dead-letter topic, if there is one, and rejects it.
+// Reject copies a record to the dead-letter topic and rejects it.
 func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) error {
 	kept, err := e.withhold(l, lease.Rejected, time.Time{})
 	if err != nil {
 		return err
 	}
-	if e.group.deadLetterPartitions > 0 {
-		step.At(step.BeforeCopy)
-		dead := l.DeadLetter(l.Attempt, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.group.deadLetterPartitions)
-		if err := e.copier.Bury(ctx, dead); err != nil {
-			_ = e.set.Settle(kept, lease.Released)
-			e.member.settle(kept, kgo.AckRelease)
-			return fmt.Errorf("kmq: the record could not be written to %s and is released: %w", e.cfg.DeadLetterTopic, err)
-		}
-		step.At(step.Copied)
-		e.counts.deadLettered.Add(1)
-		e.givenUp.Record(l.Origin, reason)
+	step.At(step.BeforeCopy)
+	dead := l.DeadLetter(l.Attempt, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.group.deadLetterPartitions)
+	if err := e.copier.Bury(ctx, dead); err != nil {
+		_ = e.set.Settle(kept, lease.Released)
+		e.member.settle(kept, kgo.AckRelease)
+		return fmt.Errorf("kmq: the record could not be written to %s and is released: %w", e.cfg.DeadLetterTopic, err)
 	}
+	step.At(step.Copied)
+	e.counts.deadLettered.Add(1)
+	e.givenUp.Record(l.Origin, reason)
 	e.counts.rejected.Add(1)
 	if err := e.set.Settle(kept, lease.Rejected); err != nil {
 		return nil // lost meanwhile: the record is also delivered again
@@ -143,77 +141,75 @@ func (e *Engine) lose(leases []*lease.Lease) {
 	}
 }
 
-type copied struct {
-	l  *lease.Lease
-	to *kgo.Record
-	as kgo.AckStatus
-	// orElse follows if the copy is refused; nil: deliver the record
-	orElse *copied
+// doomed is a record that becomes a dead letter.
+type doomed struct {
+	l    *lease.Lease
+	dead *kgo.Record
+	last bool // the broker would archive the record after another delivery
 }
 
-// instead returns the copy of a record that was delivered MaxDeliveries times or comes near the
-// broker's limit; nil: deliver the record.
-func (e *Engine) instead(l *lease.Lease, count, before int) *copied {
+// instead returns the dead letter of a record that was delivered MaxDeliveries times, or as often as the broker allows but
+// once: this delivery is for the dead letter; nil: deliver the record.
+func (e *Engine) instead(l *lease.Lease, count, before int) *doomed {
+	last := count >= e.group.limit
+	if !last && (e.cfg.MaxDeliveries == 0 || l.Attempt <= e.cfg.MaxDeliveries || before == 0) {
+		return nil
+	}
 	done := l.Attempt - 1
-	var tail *copied
-	if count >= e.group.moveAt {
-		tail = &copied{l: l, to: lease.Copy(l.Record, l.Origin, e.cfg.Topic, done), as: kgo.AckAccept}
+	reason := fmt.Sprintf("delivered %d times", done)
+	if last && (e.cfg.MaxDeliveries == 0 || done < e.cfg.MaxDeliveries) {
+		reason += fmt.Sprintf(", and the brokers allow %d deliveries", e.group.limit)
 	}
-	switch {
-	case e.cfg.MaxDeliveries > 0 && l.Attempt > e.cfg.MaxDeliveries && before > 0:
-		reason := fmt.Sprintf("delivered %d times", done)
-		to := l.DeadLetter(done, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.group.deadLetterPartitions)
-		return &copied{l: l, to: to, as: kgo.AckReject, orElse: tail}
-	default:
-		return tail
-	}
+	return &doomed{l: l, dead: l.DeadLetter(done, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.group.deadLetterPartitions), last: last}
 }
 
-// move writes copies and settles originals whose copies are durable. It keeps the locks and retries until the queue
-// closes, because the broker archives a record that is released too often.
+// bury writes dead letters and settles the records whose dead letters are durable. It keeps the locks and retries until
+// the queue closes.
 //
-// A record whose copy is refused is delivered once more. Its copy is retried when that delivery ends without an
-// acknowledgement.
-func (e *Engine) move(all []*copied) {
+// A record whose dead letter is refused is delivered once more, unless the broker would archive it then.
+func (e *Engine) bury(all []*doomed) {
 	wait, complaint := engine.NewWait(), engine.NewComplaint(e.cfg.Log)
 	for len(all) > 0 {
 		step.At(step.BeforeCopy)
-		var left []*copied
+		var left []*doomed
 		for i, err := range e.write(all) {
-			c := all[i]
-			switch {
-			case engine.Refused(err) || c.as == kgo.AckReject && engine.NotThere(err):
-				complaint.About(fmt.Sprintf("copy of partition %d, offset %d to %s", c.l.At.Partition, c.l.At.Offset, c.to.Topic), err)
-				if c.orElse != nil {
-					left = append(left, c.orElse)
-				} else {
-					e.counts.retried.Add(1)
-					e.member.handOut(c.l)
-				}
-				continue
-			case err != nil:
-				complaint.About(fmt.Sprintf("copy of partition %d, offset %d to %s", c.l.At.Partition, c.l.At.Offset, c.to.Topic), err)
-				left = append(left, c)
-				continue
-			case c.as == kgo.AckReject:
+			d := all[i]
+			if err == nil {
 				e.counts.deadLettered.Add(1)
-				e.givenUp.Record(c.l.Origin, lease.Reason(c.to))
-			default:
-				e.counts.tailed.Add(1)
+				e.givenUp.Record(d.l.Origin, lease.Reason(d.dead))
+				e.member.settle(d.l, kgo.AckReject)
+				continue
 			}
-			e.member.settle(c.l, c.as)
+			complaint.About(fmt.Sprintf("copy of partition %d, offset %d to %s", d.l.At.Partition, d.l.At.Offset, d.dead.Topic), err)
+			if !d.last && (engine.Refused(err) || engine.NotThere(err)) {
+				e.counts.retried.Add(1)
+				e.member.handOut(d.l)
+			} else {
+				left = append(left, d)
+			}
 		}
 		step.At(step.CopyEnded)
 		if all = left; len(all) > 0 && wait.Sleep(e.ctx) != nil {
+			e.abandon(all)
 			return
 		}
 	}
 }
 
-func (e *Engine) write(all []*copied) []error {
+// abandon logs the records that the broker archives when the queue releases them.
+func (e *Engine) abandon(all []*doomed) {
+	for _, d := range all {
+		if d.last {
+			e.cfg.Log.Error("kmq: a record is lost: its dead letter could not be written, and the brokers deliver it no more",
+				"partition", d.l.At.Partition, "offset", d.l.At.Offset, "dead_letter_topic", d.dead.Topic)
+		}
+	}
+}
+
+func (e *Engine) write(all []*doomed) []error {
 	to := make([]*kgo.Record, len(all))
-	for i, c := range all {
-		to[i] = c.to
+	for i, d := range all {
+		to[i] = d.dead
 	}
 	errs := e.copier.Write(e.ctx, to...)
 	step.At(step.Copied)

@@ -3,8 +3,7 @@
 //
 // This package adds what the protocol leaves to the client. Records stay open across polls,
 // although franz-go accepts them at the next poll (veil.go, ADR 0030). And the broker silently
-// archives a record whose deliveries reach a limit. Before that, the queue copies it to the end of
-// its partition, which resets the count, or to the dead-letter topic.
+// archives a record whose deliveries reach a limit. Before that, the record becomes a dead letter.
 //
 // Files to know: share.go, group.go, member.go, locks.go, acks.go, settle.go, veil.go.
 package share
@@ -53,7 +52,7 @@ type Engine struct {
 }
 
 type counts struct {
-	delivered, acked, nacked, rejected, expired, lost, redelivered, tailed, deadLettered, retried atomic.Int64
+	delivered, acked, nacked, rejected, expired, lost, redelivered, deadLettered, retried atomic.Int64
 
 	mu       sync.Mutex
 	lateness engine.Histogram
@@ -72,6 +71,10 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	if e.group, err = prepareGroup(ctx, copies, cfg); err != nil {
 		copies.Close()
 		return nil, err
+	}
+	if most := e.group.limit - 1; cfg.MaxDeliveries == 0 || cfg.MaxDeliveries > most {
+		cfg.Log.Info("kmq: the brokers allow fewer deliveries than MaxDeliveries: a record becomes a dead letter after them",
+			"deliveries", most, "setting", "group.share.max.delivery.count.limit")
 	}
 	e.ctx, e.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	e.set = lease.NewSet(cfg.MaxInFlight, e.expired)
@@ -283,9 +286,8 @@ func (e *Engine) Counts() engine.Counts {
 	c := engine.Counts{
 		Delivered: e.counts.delivered.Load(), Acked: e.counts.acked.Load(), Nacked: e.counts.nacked.Load(),
 		Rejected: e.counts.rejected.Load(), Retried: e.counts.retried.Load(), Expired: e.counts.expired.Load(), Lost: e.counts.lost.Load(),
-		Redelivered: e.counts.redelivered.Load(), Tailed: e.counts.tailed.Load(),
-		DeadLettered: e.counts.deadLettered.Load(),
-		InFlight:     e.set.Len(), OldestUnacked: e.set.Oldest(),
+		Redelivered: e.counts.redelivered.Load(), DeadLettered: e.counts.deadLettered.Load(),
+		InFlight: e.set.Len(), OldestUnacked: e.set.Oldest(),
 	}
 	e.counts.mu.Lock()
 	c.Lateness = e.counts.lateness

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,8 +51,8 @@ func newWorldLending(t *testing.T, lock time.Duration, brokers int, partitions i
 
 func (w *world) config() engine.Config {
 	return engine.Config{
-		Brokers: w.cluster.Bootstrap(), Client: w.cluster.Client(), Topic: topic, Group: "group",
-		Visibility: 30 * time.Second, MaxInFlight: 100, CommitEvery: time.Second, InPlace: 3,
+		Brokers: w.cluster.Bootstrap(), Client: w.cluster.Client(), Topic: topic, Group: "group", DeadLetterTopic: dead,
+		Visibility: 30 * time.Second, MaxInFlight: 100, CommitEvery: time.Second,
 		Log: slog.New(slog.DiscardHandler),
 	}
 }
@@ -181,15 +182,14 @@ func TestWhatRunsOutIsDeliveredAgain(t *testing.T) {
 	})
 }
 
-// The broker archives a record after five deliveries, so the queue copies it before that.
-func TestNackForEver(t *testing.T) {
+// What a delivery shows of a record is the record, at each attempt.
+func TestNack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, 2)
 		w.produce(2, 2)
 		e := w.open(w.config())
-		const rounds = 23
 		attempts := make(map[lease.ID]int)
-		for range 2 * rounds {
+		for range 2 * brokersAllow {
 			l := w.receive(e, 1)[0]
 			attempts[l.Origin]++
 			if l.Attempt != attempts[l.Origin] {
@@ -204,19 +204,16 @@ func TestNackForEver(t *testing.T) {
 			if l.Record.Partition != l.Origin.Partition {
 				t.Fatalf("partition %d of a record from %d", l.Record.Partition, l.Origin.Partition)
 			}
-			if attempts[l.Origin] == rounds {
+			if attempts[l.Origin] == brokersAllow {
 				must(t, e.Ack(t.Context(), l))
 				continue
 			}
 			must(t, e.Nack(t.Context(), l, 0))
 		}
-		if len(attempts) != 2 {
-			t.Fatalf("%d records of 2", len(attempts))
-		}
-		if c := e.Counts(); c.Tailed == 0 || c.Nacked != 2*rounds-2 {
-			t.Errorf("counts: %+v", c)
-		}
 		w.nothing(e, 300*time.Millisecond)
+		if n := len(w.written(topic)); n != 2 || len(w.written(dead)) > 0 {
+			t.Errorf("%d records in the topic, and 2 were produced; dead letters: %d", n, len(w.written(dead)))
+		}
 	})
 }
 
@@ -244,16 +241,30 @@ func TestNackWithADelay(t *testing.T) {
 	})
 }
 
+// brokersAllow is how often a record is delivered: the broker archives it after five deliveries, and the last is for the
+// dead letter.
+const brokersAllow = 4
+
 func TestMaxDeliveries(t *testing.T) {
-	for _, most := range []int{1, 2, 4, 7} {
-		t.Run(fmt.Sprint(most), func(t *testing.T) {
+	for _, c := range []struct {
+		most, deliveries int
+		said             bool
+		reason           string
+	}{
+		{1, 1, false, "delivered 1 times"},
+		{2, 2, false, "delivered 2 times"},
+		{4, 4, false, "delivered 4 times"},
+		{7, brokersAllow, true, "delivered 4 times, and the brokers allow 5 deliveries"},
+		{0, brokersAllow, true, "delivered 4 times, and the brokers allow 5 deliveries"},
+	} {
+		t.Run(fmt.Sprint(c.most), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, 1, 1)
 				w.produce(1, 1)
-				cfg := w.config()
-				cfg.MaxDeliveries, cfg.DeadLetterTopic = most, dead
+				cfg, log := w.config(), new(virtual.Log)
+				cfg.MaxDeliveries, cfg.Log = c.most, slog.New(slog.NewTextHandler(log, nil))
 				e := w.open(cfg)
-				for i := range most {
+				for i := range c.deliveries {
 					l := w.receive(e, 1)[0]
 					if l.Attempt != i+1 {
 						t.Fatalf("attempt %d, want %d", l.Attempt, i+1)
@@ -262,19 +273,21 @@ func TestMaxDeliveries(t *testing.T) {
 				}
 				w.nothing(e, 500*time.Millisecond)
 				got := w.written(dead)
-				if len(got) != 1 {
-					t.Fatalf("%d dead letters, want 1", len(got))
+				if len(got) != 1 || len(w.written(topic)) != 1 {
+					t.Fatalf("%d dead letters, want 1; the topic has %d records", len(got), len(w.written(topic)))
 				}
 				headers := make(map[string]string)
 				for _, h := range got[0].Headers {
 					headers[h.Key] = string(h.Value)
 				}
-				if headers["h"] != "v" || headers[lease.HeaderDeliveries] != fmt.Sprint(most) ||
-					headers[lease.HeaderReason] != fmt.Sprintf("delivered %d times", most) {
+				if headers["h"] != "v" || headers[lease.HeaderDeliveries] != fmt.Sprint(c.deliveries) || headers[lease.HeaderReason] != c.reason {
 					t.Errorf("headers of the dead letter: %q", headers)
 				}
-				if c := e.Counts(); c.DeadLettered != 1 || c.Delivered != int64(most) || c.InFlight != 0 {
+				if c, n := e.Counts(), int64(c.deliveries); c.DeadLettered != 1 || c.Delivered != n || c.InFlight != 0 {
 					t.Errorf("counts: %+v", c)
+				}
+				if said := strings.Contains(log.String(), "the brokers allow fewer deliveries"); said != c.said {
+					t.Errorf("logged: %s", log)
 				}
 			})
 		})
@@ -282,33 +295,23 @@ func TestMaxDeliveries(t *testing.T) {
 }
 
 func TestReject(t *testing.T) {
-	for _, to := range []string{"", dead} {
-		t.Run("to "+to, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, 1, 1)
-				w.produce(1, 1)
-				cfg := w.config()
-				cfg.DeadLetterTopic = to
-				e := w.open(cfg)
-				l := w.receive(e, 1)[0]
-				must(t, e.Reject(t.Context(), l, "no such customer"))
-				if err := e.Reject(t.Context(), l, "again"); !errors.Is(err, lease.ErrSettled) {
-					t.Errorf("rejected twice: %v", err)
-				}
-				w.nothing(e, 300*time.Millisecond)
-				want := int64(0)
-				if to != "" {
-					want = 1
-				}
-				if got := w.written(dead); int64(len(got)) != want {
-					t.Errorf("%d dead letters, want %d", len(got), want)
-				}
-				if c := e.Counts(); c.Rejected != 1 || c.DeadLettered != want || c.InFlight != 0 {
-					t.Errorf("counts: %+v", c)
-				}
-			})
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, 1)
+		w.produce(1, 1)
+		e := w.open(w.config())
+		l := w.receive(e, 1)[0]
+		must(t, e.Reject(t.Context(), l, "no such customer"))
+		if err := e.Reject(t.Context(), l, "again"); !errors.Is(err, lease.ErrSettled) {
+			t.Errorf("rejected twice: %v", err)
+		}
+		w.nothing(e, 300*time.Millisecond)
+		if got := w.written(dead); len(got) != 1 {
+			t.Errorf("%d dead letters, want 1", len(got))
+		}
+		if c := e.Counts(); c.Rejected != 1 || c.DeadLettered != 1 || c.InFlight != 0 {
+			t.Errorf("counts: %+v", c)
+		}
+	})
 }
 
 func TestRefusedConfigurations(t *testing.T) {
@@ -322,38 +325,48 @@ func TestRefusedConfigurations(t *testing.T) {
 	})
 }
 
-func TestARefusedCopyIsHandedOut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1, 1)
-		must(t, w.cluster.Fake().DeleteTopic(dead))
-		const small = "60"
-		must(t, w.cluster.Fake().CreateTopic(dead, 2, map[string]string{"max.message.bytes": small}))
-		w.produce(1, 1)
-		cfg := w.config()
-		cfg.MaxDeliveries, cfg.DeadLetterTopic = 1, dead
-		e := w.open(cfg)
-		for i := range 12 { // the broker's limit is five
-			l := w.receive(e, 1)[0]
-			if l.Attempt != i+1 || l.Origin.Offset != 0 {
-				t.Fatalf("attempt %d of %v, want %d of the first record", l.Attempt, l.Origin, i+1)
-			}
-			must(t, e.Nack(t.Context(), l, 0))
-		}
-		last := w.receive(e, 1)[0]
-		w.produce(3, 1)
-		for range 3 {
-			must(t, e.Ack(t.Context(), w.receive(e, 1)[0]))
-		}
-		if c := e.Counts(); c.DeadLettered != 0 || c.Retried == 0 || c.Tailed == 0 || c.InFlight != 1 {
-			t.Errorf("counts: %+v", c)
-		}
-		w.cluster.Set(t, dead, "max.message.bytes", "1000")
-		must(t, e.Nack(t.Context(), last, 0))
-		w.nothing(e, 500*time.Millisecond)
-		if c := e.Counts(); c.DeadLettered != 1 || c.InFlight != 0 || len(w.written(dead)) != 1 {
-			t.Errorf("counts: %+v", c)
-		}
-	})
+// A record whose dead letter is refused is delivered again, but at the broker's limit it waits for its dead letter.
+func TestARefusedDeadLetter(t *testing.T) {
+	for _, repaired := range []bool{true, false} {
+		t.Run(fmt.Sprint("repaired ", repaired), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, 1, 1)
+				must(t, w.cluster.Fake().DeleteTopic(dead))
+				const small = "60"
+				must(t, w.cluster.Fake().CreateTopic(dead, 2, map[string]string{"max.message.bytes": small}))
+				w.produce(1, 1)
+				cfg, log := w.config(), new(virtual.Log)
+				cfg.MaxDeliveries, cfg.Log = 1, slog.New(slog.NewTextHandler(log, nil))
+				e := w.open(cfg)
+				for i := range brokersAllow {
+					l := w.receive(e, 1)[0]
+					if l.Attempt != i+1 || l.Origin.Offset != 0 {
+						t.Fatalf("attempt %d of %v, want %d of the first record", l.Attempt, l.Origin, i+1)
+					}
+					must(t, e.Nack(t.Context(), l, 0))
+				}
+				w.produce(3, 1)
+				for range 3 {
+					must(t, e.Ack(t.Context(), w.receive(e, 1)[0]))
+				}
+				w.nothing(e, 2*lock)
+				if c := e.Counts(); c.DeadLettered != 0 || c.Retried != brokersAllow-1 {
+					t.Errorf("counts: %+v", c)
+				}
+				if repaired {
+					w.cluster.Set(t, dead, "max.message.bytes", "1000")
+					w.nothing(e, 5*time.Second)
+					if c := e.Counts(); c.DeadLettered != 1 || c.InFlight != 0 || len(w.written(dead)) != 1 {
+						t.Errorf("counts: %+v", c)
+					}
+				}
+				must(t, e.Close(t.Context()))
+				if lost := strings.Contains(log.String(), "kmq: a record is lost"); lost == repaired {
+					t.Errorf("logged: %s", log)
+				}
+			})
+		})
+	}
 }
 
 func TestDivide(t *testing.T) {

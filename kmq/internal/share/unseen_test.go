@@ -11,7 +11,7 @@ import (
 
 // Deliveries that no application saw never count towards a dead letter.
 func TestUnseenBesideDeadEntries(t *testing.T) {
-	e := Engine{cfg: engine.Config{MaxDeliveries: 2}, group: groupFacts{moveAt: 5, deadLetterPartitions: 1}}
+	e := Engine{cfg: engine.Config{MaxDeliveries: 2}, group: groupFacts{limit: 5, deadLetterPartitions: 1}}
 	for offset := range int64(2 * mostUnseen) {
 		e.overlooked(lease.ID{Offset: offset})
 		if n := len(e.unseen.newer) + len(e.unseen.older); n > mostUnseen {
