@@ -60,6 +60,7 @@ var walls = map[string][]string{
 		"kmq/internal/plain", "kmq/internal/share",
 	},
 	"kmq/promkmq":            {"kmq"},
+	"kmq/kmqtest":            {"kmq", "kmq/internal/engine", "kmq/internal/lease"},
 	"kmq/internal/lease":     {},
 	"kmq/internal/step":      {},
 	"kmq/internal/window":    {},

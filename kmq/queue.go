@@ -85,6 +85,9 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) {
 }
 
 func openEngine(ctx context.Context, cfg *Config) (engine.Engine, error) {
+	if open := engine.OpenerOf(ctx); open != nil { // of kmqtest
+		return open(cfg.engine())
+	}
 	switch cfg.Engine {
 	case Markers:
 		return markers.New(ctx, cfg.engine())
