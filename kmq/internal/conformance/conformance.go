@@ -2,7 +2,7 @@
 // engine on an in-process broker and on Apache Kafka. A table lists what an engine cannot do, and
 // the suite checks that the engine refuses it.
 //
-// Files to know: deliver.go, handle.go, leave.go, settle.go, world.go.
+// Files to know: model.go, compare.go, deliver.go, handle.go, leave.go, settle.go, world.go.
 package conformance
 
 import (
@@ -81,6 +81,7 @@ func ofKafka(e kmq.Engine, l law) bool {
 func inBubble(_ kmq.Engine, l law) bool { return l.by != byCodec }
 
 var laws = []law{
+	{"every engine agrees with a model of one record", agreesWithModel, byEngine},
 	{"a topic that is not there is a fault of the configuration", missingTopic, byEngine},
 	{"every record is delivered as it was produced", asProduced, byEngine},
 	{"receiving never acknowledges", receivingNeverAcknowledges, byEngine},
