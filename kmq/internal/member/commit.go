@@ -117,6 +117,7 @@ func withMetadata(req *kmsg.OffsetCommitRequest, to map[int32]Offset) {
 // committed notes what a commit came to; a partition that failed does not undo the others.
 func (m *Member) committed(resp *kmsg.OffsetCommitResponse, err error, to map[int32]Offset) error {
 	if err != nil {
+		m.offsets.unanswered(to)
 		return err
 	}
 	var failed error
