@@ -360,3 +360,21 @@ func TestDeliveryWithoutQueue(t *testing.T) {
 		t.Errorf("it is %v, attempt %d, until %v", d.ID(), d.Attempt(), d.Deadline())
 	}
 }
+
+// No more than MaxInFlight records are delivered and not settled.
+func TestMaxInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := kmqtest.Open(t, kmqtest.Config{MaxInFlight: 3})
+		q.Produce(numbered(5)...)
+		ds, err := q.Receive(t.Context(), 5)
+		if err != nil || len(ds) != 3 || q.Stats().InFlight != 3 {
+			t.Fatalf("receive: %d records, %v", len(ds), err)
+		}
+		start := time.Now()
+		time.AfterFunc(time.Second, func() { _ = ds[0].Ack(t.Context()) })
+		ds, err = q.Receive(t.Context(), 5)
+		if err != nil || len(ds) != 1 || time.Since(start) != time.Second {
+			t.Errorf("receive: %d records after %v, %v", len(ds), time.Since(start), err)
+		}
+	})
+}

@@ -32,13 +32,14 @@ type able struct {
 	exact   bool // an acknowledgement beyond an open record is durable
 	whole   bool // a partition can use all of MaxInFlight
 	hands   bool // an ordered Run hands a partition over between two records
+	beyond  bool // a record may be lent before an earlier one; with Markers its end is then lost in Close
 }
 
 var abilities = map[kmq.Engine]able{
-	kmq.Plain:     {order: true, whole: true, hands: true},
+	kmq.Plain:     {order: true, whole: true, hands: true, beyond: true},
 	kmq.Markers:   {release: true, lend: true, limit: true, order: true, unhand: true, exact: true, whole: true},
-	kmq.OffsetMap: {release: true, lend: true, limit: true, order: true, unhand: true, exact: true, whole: true, hands: true},
-	kmq.Share:     {release: true, lend: true, limit: true, exact: true},
+	kmq.OffsetMap: {release: true, lend: true, limit: true, order: true, unhand: true, exact: true, whole: true, hands: true, beyond: true},
+	kmq.Share:     {release: true, lend: true, limit: true, exact: true, beyond: true},
 }
 
 // Run runs the suite for a subject.
