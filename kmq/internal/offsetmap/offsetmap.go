@@ -264,7 +264,9 @@ func (e *Engine) expired(l *lease.Lease) {
 		e.overdue(s, l)
 		return
 	}
-	l.Failed("the lock expired", time.Now())
+	if s.phase == live {
+		l.Failed("the lock expired", time.Now())
+	}
 	next := l.Again()
 	e.set.Add(next, time.Time{})
 	e.again(s, next, l.Deadline())
