@@ -119,7 +119,7 @@ func (c *Config) givingUp(m *mistakes) {
 // share the name with another topic and group.
 func (c *Config) ownTopic(m *mistakes, field, name string) string {
 	switch problem := topicProblem(name); {
-	case topicProblem(c.Topic) != "" || c.Group == "": // said already
+	case c.Topic == "" || c.Group == "": // said already
 	case problem != "":
 		m.add("%s is not set, and its default %s: set it", field, problem)
 	case strings.Contains(c.Group, "."):
@@ -128,19 +128,15 @@ func (c *Config) ownTopic(m *mistakes, field, name string) string {
 	return name
 }
 
-// checkRetryTopic leaves the name empty if the queue has none.
-func (c *Config) checkRetryTopic(m *mistakes, has bool) {
-	switch {
-	case !has && c.RetryTopic != "":
-		m.add("RetryTopic is set, which only Markers and an unordered queue of OffsetMap have: leave it out")
-	case !has:
-	case c.RetryTopic == "":
-		c.RetryTopic = c.ownTopic(m, "RetryTopic", engine.RetryTopic(c.Topic, c.Group))
-	default:
-		m.topic("RetryTopic", c.RetryTopic)
-		if c.RetryTopic == c.Topic || c.RetryTopic == c.DeadLetterTopic {
-			m.add("RetryTopic is %s, which is the queue's own topic or its dead-letter topic: name another", c.RetryTopic)
-		}
+// checkRetryTopic checks the name of the retry topic, and fills in its default.
+func (c *Config) checkRetryTopic(m *mistakes, field string, name *string) {
+	if *name == "" {
+		*name = c.ownTopic(m, field, engine.RetryTopic(c.Topic, c.Group))
+		return
+	}
+	m.topic(field, *name)
+	if *name == c.Topic || *name == c.DeadLetterTopic {
+		m.add("%s is %s, which is the queue's own topic or its dead-letter topic: name another", field, *name)
 	}
 }
 
@@ -178,7 +174,6 @@ func (c *Config) engine() engine.Config {
 		Brokers: c.Brokers, Topic: c.Topic, Group: c.Group,
 		Visibility: c.Visibility, MaxDeliveries: max(c.MaxDeliveries, 0), DeadLetterTopic: c.DeadLetterTopic,
 		MaxInFlight: c.MaxInFlight, CommitEvery: c.CommitEvery,
-		RetryTopic: c.RetryTopic,
 		Delay:      func(attempts int) time.Duration { return c.Retry.delayAfter(attempts, nil) },
 		AcksLeader: c.Acks == AcksLeader, SessionTimeout: c.SessionTimeout,
 		Client: c.Client,

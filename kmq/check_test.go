@@ -26,8 +26,8 @@ func TestDefaults(t *testing.T) {
 		if c.MaxInFlight != 1000 || c.CommitEvery != time.Second || c.Acks != AcksAll || c.Retry == nil || c.Logger == nil {
 			t.Errorf("%v: %+v", e, c)
 		}
-		inMap := OffsetMap{InPlace: time.Minute, RetryBytes: 16 << 20}
-		filled := map[Engine]Engine{nil: inMap, OffsetMap{}: inMap, Markers{}: Markers{Topic: "orders-markers"}, Plain{}: Plain{}, Share{}: Share{}}
+		byDefault := OffsetMap{InPlace: time.Minute, RetryTopic: "orders.billing.retry", RetryBytes: 16 << 20}
+		filled := map[Engine]Engine{nil: byDefault, OffsetMap{}: byDefault, Markers{}: Markers{Topic: "orders-markers", RetryTopic: "orders.billing.retry"}, Plain{}: Plain{}, Share{}: Share{}}
 		if c.Engine != filled[e] {
 			t.Errorf("%v: %+v", e, c.Engine)
 		}
@@ -47,7 +47,7 @@ func TestFaultsOfAConfiguration(t *testing.T) {
 	}{
 		{"nothing", nil, func(c *Config) { *c = Config{} }, []string{"Brokers", "Topic is empty", "Group is empty"}},
 		{"an empty broker", Markers{}, func(c *Config) { c.Brokers = []string{"a:1", ""} }, []string{"Brokers"}},
-		{"an illegal topic", Markers{}, func(c *Config) { c.Topic = "a b" }, []string{`Topic is "a b"`}},
+		{"an illegal topic", Plain{}, func(c *Config) { c.Topic = "a b" }, []string{`Topic is "a b"`}},
 		{"a long topic", Plain{}, func(c *Config) { c.Topic = strings.Repeat("x", 250) }, []string{"Topic has 250 characters: Kafka allows 249"}},
 		{"a topic too long for markers", Markers{}, func(c *Config) { c.Topic = strings.Repeat("x", 245) }, []string{"Markers.Topic has 253"}},
 		{"no such topic name", Plain{}, func(c *Config) { c.Topic = ".." }, []string{`Topic is ".."`}},
@@ -65,10 +65,9 @@ func TestFaultsOfAConfiguration(t *testing.T) {
 		{"markers into the queue", Markers{Topic: "orders"}, func(*Config) {}, []string{"Markers.Topic is orders"}},
 		{"markers among the dead letters", Markers{Topic: "x"}, func(c *Config) { c.DeadLetterTopic = "x" }, []string{"Markers.Topic is x"}},
 		{"never in place", OffsetMap{InPlace: -1}, func(*Config) {}, []string{"OffsetMap.InPlace is -1ns: it must be from 1ns to 12h0m0s"}},
+		{"a retry topic of an ordered queue", OffsetMap{RetryTopic: "x"}, func(c *Config) { c.Order = ByKey }, []string{"OffsetMap.RetryTopic is set"}},
 		{"no memory for retries", OffsetMap{RetryBytes: -1}, func(*Config) {}, []string{"OffsetMap.RetryBytes is -1"}},
-		{"retries into the queue", OffsetMap{}, func(c *Config) { c.RetryTopic = c.Topic }, []string{"RetryTopic is orders"}},
-		{"retries of plain", Plain{}, func(c *Config) { c.RetryTopic = "x" }, []string{"RetryTopic is set, which only Markers"}},
-		{"retries of an ordered queue", OffsetMap{}, func(c *Config) { c.RetryTopic, c.Order = "x", ByKey }, []string{"RetryTopic is set, which only Markers"}},
+		{"retries into the queue", OffsetMap{RetryTopic: "orders"}, func(*Config) {}, []string{"OffsetMap.RetryTopic is orders"}},
 		{"nothing in flight", Share{}, func(c *Config) { c.MaxInFlight = -1 }, []string{"MaxInFlight is -1: it must be from 1 to 1000000"}},
 		{"all in flight", Share{}, func(c *Config) { c.MaxInFlight = math.MaxInt }, []string{"MaxInFlight is"}},
 		{"rare commits", Plain{}, func(c *Config) { c.CommitEvery = time.Hour }, []string{"CommitEvery is 1h0m0s"}},

@@ -40,10 +40,6 @@ type Config struct {
 
 	// CommitEvery is the interval between commits. The default is 1 s; the range is 1 ms to 1 min.
 	CommitEvery time.Duration
-	// RetryTopic receives records of OffsetMap and Markers that are to be delivered again, unless Order is set: OffsetMap
-	// then delivers them again from their place. Only this group reads it. The default is TOPIC.GROUP.retry. Open creates it,
-	// with as many partitions as Topic and without a limit of retention, if it is missing.
-	RetryTopic string
 	// Acks is the durability that markers and copies need.
 	Acks Acks
 	// SessionTimeout is how long a member may be silent before the group removes it. Zero means the

@@ -40,9 +40,13 @@ func ParseEngine(name string) (Engine, error) {
 // OffsetMap is the default engine. It keeps acknowledged offsets beyond the committed one in the commit's metadata.
 type OffsetMap struct {
 	// InPlace is the longest delay after which a record is delivered again from its place. For longer ones, or if the map
-	// of the commit is nearly full or retention about to delete the record, it moves to Config.RetryTopic. The default is
-	// 1 min; it is above 0 and at most [MaxDelay].
+	// of the commit is nearly full or retention about to delete the record, it moves to RetryTopic. The default is 1 min; it
+	// is above 0 and at most [MaxDelay].
 	InPlace time.Duration
+	// RetryTopic receives records that are to be delivered again later, unless Config.Order is set: then all stay in their
+	// places. Only this group reads it. The default is TOPIC.GROUP.retry. Open creates it, with as many partitions as the
+	// queue's topic and without a limit of retention, if it is missing.
+	RetryTopic string
 	// RetryBytes bounds the memory for records that wait for another attempt; further ones are read again when they are
 	// due. The default is 16 MiB; the range is 1 to 1 GiB.
 	RetryBytes int
@@ -53,14 +57,19 @@ func (OffsetMap) String() string { return "offsetmap" }
 
 func (o OffsetMap) check(c *Config, m *mistakes) Engine {
 	c.checkVisibility(m)
-	c.checkRetryTopic(m, c.Order == Unordered)
 	m.between("OffsetMap.InPlace", &o.InPlace, defaultInPlace, 1, MaxDelay)
 	m.count("OffsetMap.RetryBytes", &o.RetryBytes, defaultRetryBytes, 1, maxRetryBytes)
+	switch {
+	case c.Order == "" || c.Order == Unordered:
+		c.checkRetryTopic(m, "OffsetMap.RetryTopic", &o.RetryTopic)
+	case o.RetryTopic != "":
+		m.add("OffsetMap.RetryTopic is set, and an ordered queue keeps all records in their places: leave it out")
+	}
 	return o
 }
 
 func (o OffsetMap) configure(e *engine.Config) {
-	e.InPlace, e.RetryBytes = o.InPlace, o.RetryBytes
+	e.InPlace, e.RetryTopic, e.RetryBytes = o.InPlace, o.RetryTopic, o.RetryBytes
 }
 
 func (OffsetMap) open(ctx context.Context, e engine.Config) (engine.Engine, error) {
@@ -68,12 +77,14 @@ func (OffsetMap) open(ctx context.Context, e engine.Config) (engine.Engine, erro
 }
 
 // Markers writes starts, extensions, releases and ends of deliveries to a second topic. A tracker copies a record whose
-// lock has expired to Config.RetryTopic.
+// lock has expired to the group's retry topic.
 type Markers struct {
 	// Topic is the topic of the markers; the default is the queue's + "-markers". It has as many partitions as the
 	// queue's and is created if it is missing. Groups that read one topic may share it: each skips the markers of the
 	// others.
 	Topic string
+	// RetryTopic receives the records that are to be delivered again, as with [OffsetMap], whatever the order.
+	RetryTopic string
 	// ExternalTracker is set if other processes run the trackers: see [OpenTracker]. Otherwise each queue runs a
 	// tracker for its part of the partitions.
 	ExternalTracker bool
@@ -84,7 +95,6 @@ func (Markers) String() string { return "markers" }
 
 func (k Markers) check(c *Config, m *mistakes) Engine {
 	c.checkVisibility(m)
-	c.checkRetryTopic(m, true)
 	if k.Topic == "" {
 		k.Topic = c.Topic + "-markers"
 	}
@@ -92,11 +102,12 @@ func (k Markers) check(c *Config, m *mistakes) Engine {
 	if k.Topic == c.Topic || k.Topic == c.DeadLetterTopic {
 		m.add("Markers.Topic is %s, which is the queue's own topic or its dead-letter topic: name another", k.Topic)
 	}
+	c.checkRetryTopic(m, "Markers.RetryTopic", &k.RetryTopic)
 	return k
 }
 
 func (k Markers) configure(e *engine.Config) {
-	e.MarkersTopic, e.ExternalTracker = k.Topic, k.ExternalTracker
+	e.MarkersTopic, e.RetryTopic, e.ExternalTracker = k.Topic, k.RetryTopic, k.ExternalTracker
 }
 
 func (Markers) open(ctx context.Context, e engine.Config) (engine.Engine, error) {
@@ -111,7 +122,6 @@ type Plain struct{}
 func (Plain) String() string { return "plain" }
 
 func (p Plain) check(c *Config, m *mistakes) Engine {
-	c.checkRetryTopic(m, false)
 	if c.Visibility != 0 {
 		m.add("Visibility is set, but Plain has no locks: leave it 0, or choose OffsetMap, Markers or Share")
 	}
@@ -132,7 +142,6 @@ type Share struct{}
 func (Share) String() string { return "share" }
 
 func (s Share) check(c *Config, m *mistakes) Engine {
-	c.checkRetryTopic(m, false)
 	if c.Visibility != 0 {
 		c.checkVisibility(m)
 	}

@@ -243,7 +243,7 @@ func ExampleOpenTracker() {
 	check(ds[0].Ack(ctx))
 	check(q.Close(ctx))
 	check(tracker.Close(ctx)) // ends the redelivery, whose end is written after the copy
-	fmt.Println("redelivered:", tracker.Stats().Tailed)
+	fmt.Println("redelivered:", tracker.Stats().Moved)
 	// Output:
 	// espresso, attempt 1
 	// espresso, attempt 2

@@ -44,7 +44,7 @@ type PartitionInspection struct {
 
 // Inspect reports what a group has in flight, as the cluster records it. It joins no group and
 // writes nothing. It needs Brokers, Group, and Client if the cluster authenticates clients.
-// RetryTopic and DeadLetterTopic are as for the queue. Topic may be empty if the group's commits
+// Engine, if it is set, and DeadLetterTopic are as for the queue. Topic may be empty if the group's commits
 // name only one topic or, without commits, its members do. If Engine is nil, Inspect derives it
 // from the group's state; for this it reads at most the last 100,000 markers of each partition. If
 // Topic is empty or Engine is nil, Inspect refuses a group that has neither commits nor members.
@@ -70,7 +70,7 @@ func Inspect(ctx context.Context, cfg Config) (Inspection, error) {
 	}
 	kind := inspect.Unsaid
 	e := engine.Config{
-		Brokers: cfg.Brokers, Topic: cfg.Topic, Group: cfg.Group, RetryTopic: cfg.RetryTopic, DeadLetterTopic: cfg.DeadLetterTopic,
+		Brokers: cfg.Brokers, Topic: cfg.Topic, Group: cfg.Group, DeadLetterTopic: cfg.DeadLetterTopic,
 		Client: cfg.Client, Log: cfg.Logger,
 	}
 	if cfg.Engine != nil {

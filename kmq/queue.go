@@ -48,7 +48,11 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := cfg.Engine.open(ctx, cfg.engine())
+	open := cfg.Engine.open
+	if of := engine.OpenerOf(ctx); of != nil { // kmqtest's
+		open = of
+	}
+	e, err := open(ctx, cfg.engine())
 	if err != nil {
 		return nil, err
 	}
@@ -64,9 +68,9 @@ func newQueue(e engine.Engine, cfg *Config) *Queue {
 		parker, _ = e.(engine.Parker)
 	}
 	return &Queue{
+		parker: parker, seed: maphash.MakeSeed(),
 		engine: e, lent: cfg.Visibility, most: max(cfg.MaxDeliveries, 0), order: cfg.Order,
 		retry: cfg.Retry, log: cfg.engine().Log,
-		parker: parker, seed: maphash.MakeSeed(),
 		stopping: stopping, stop: stop, calls: newCalls(),
 	}
 }

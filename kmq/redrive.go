@@ -14,7 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// Redrive copies the dead letters that cfg.DeadLetterTopic has now to cfg.RetryTopic, from where the group's queues
+// Redrive copies the dead letters that cfg.DeadLetterTopic has now to its retry topic, from where the group's queues
 // deliver them again, from attempt 1 on. It returns how many it has copied. The dead letters stay where they are; the
 // group "<Group>-redrive" commits how far they are copied, so that a second Redrive copies only later ones. If it fails,
 // the next one may copy some of the last 1,000 once more. Dead letters of other topics and groups are passed over.
@@ -25,10 +25,10 @@ func Redrive(ctx context.Context, cfg Config) (copied int64, err error) {
 	if cfg, err = cfg.resolve(); err != nil {
 		return 0, err
 	}
-	if cfg.RetryTopic == "" {
+	e := cfg.engine()
+	if e.RetryTopic == "" {
 		return 0, fmt.Errorf("%w: a queue of engine %s and order %s has no retry topic: produce its dead letters to topic %s again", ErrConfig, cfg.Engine, cfg.Order, cfg.Topic)
 	}
-	e := cfg.engine()
 	r := redriver{cfg: e, group: e.Group + "-redrive"}
 	client, err := kgo.NewClient(e.ClientOptions(append(e.ProducerOptions(), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.KeepControlRecords())...)...)
 	if err != nil {

@@ -16,14 +16,14 @@ type Stats struct {
 	Rejected     int64
 	Expired      int64 // locks that expired
 	Lost         int64 // in flight when another member took over their partition or their lock
-	Tailed       int64 // moved to the retry topic
-	DeadLettered int64 // moved to the dead-letter topic
+	Moved        int64 // to the retry topic
+	DeadLettered int64 // copied to the dead-letter topic
 	Missing      int64 // no longer in the log when they were to be delivered
 	Retried      int64 // failed attempts that a tracker repeats, or refused copies
 	Unreadable   int64 // markers that a tracker could not read
 
 	InFlight      int       // delivered, or ready to be delivered, and not settled
-	Waiting       int       // for another attempt, or behind such a record in their line; not counted in InFlight
+	Waiting       int       // for another attempt, or behind such a record in their line; not in flight
 	CommitBehind  int64     // beyond the committed offsets; always 0 with Share
 	OldestUnacked time.Time // the timestamp of the oldest record in flight; zero: none
 	Paused        []int32   // the partitions that are not fetched because a limit is reached
@@ -58,7 +58,7 @@ func (Histogram) Bounds() []time.Duration { return engine.Bounds[:] }
 func statsOf(c engine.Counts) Stats {
 	return Stats{
 		Delivered: c.Delivered, Redelivered: c.Redelivered, Acked: c.Acked, Nacked: c.Nacked, Rejected: c.Rejected,
-		Expired: c.Expired, Lost: c.Lost, Tailed: c.Tailed, DeadLettered: c.DeadLettered, Missing: c.Missing,
+		Expired: c.Expired, Lost: c.Lost, Moved: c.Tailed, DeadLettered: c.DeadLettered, Missing: c.Missing,
 		Retried: c.Retried, Unreadable: c.Unreadable,
 		InFlight: c.InFlight, Waiting: c.Waiting, Blocked: c.Blocked, CommitBehind: c.CommitBehind, OldestUnacked: c.OldestUnacked, Paused: c.Paused,
 		RetentionAlarm: c.RetentionAlarm, Lateness: Histogram(c.Lateness),

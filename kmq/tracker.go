@@ -39,7 +39,7 @@ func OpenTracker(ctx context.Context, cfg Config) (*Tracker, error) {
 	return &Tracker{tracker: t}, nil
 }
 
-// Stats returns the counters of this tracker since it was opened. It sets only Tailed,
+// Stats returns the counters of this tracker since it was opened. It sets only Moved,
 // DeadLettered, Missing, Retried, Unreadable, Lateness and RetentionAlarm; the other fields are
 // zero.
 func (t *Tracker) Stats() Stats { return statsOf(t.tracker.Counts()) }

@@ -26,6 +26,10 @@ redelivery tracker apart from its consumers. docs/KMQ.md says what a queue is.`,
 	return c
 }
 
+func addRetryTopic(c *cobra.Command, flags *queueFlags) {
+	c.Flags().StringVar(&flags.retry, "retry-topic", "", "the group's retry topic (default: TOPIC.GROUP.retry)")
+}
+
 type queueFlags struct {
 	in         surroundings
 	brokers    []string
@@ -46,7 +50,6 @@ func addQueue(c *cobra.Command, flags *queueFlags) {
 		"a client properties file with the access to the cluster (TLS, SASL)")
 	f.StringVar(&flags.markers, "markers-topic", "",
 		"the topic of the markers (default: the queue's, with -markers behind it)")
-	f.StringVar(&flags.retry, "retry-topic", "", "the group's retry topic (default: TOPIC.GROUP.retry)")
 	f.StringVar(&flags.deadLetter, "dead-letter", "", "the dead-letter topic (default: TOPIC.GROUP.dead)")
 }
 
@@ -81,7 +84,7 @@ func (f queueFlags) config(ctx context.Context, c *cobra.Command, group string) 
 		return kmq.Config{}, err
 	}
 	return kmq.Config{
-		Brokers: brokers, Topic: f.topic, Group: group, RetryTopic: f.retry, DeadLetterTopic: f.deadLetter,
+		Brokers: brokers, Topic: f.topic, Group: group, DeadLetterTopic: f.deadLetter,
 		Client: a.Options(),
 	}, nil
 }

@@ -32,7 +32,7 @@ If the group has only one topic, that is the default.`,
 			if err != nil {
 				return err
 			}
-			copied, err := redrive(ctx, cfg, flags.markers)
+			copied, err := redrive(ctx, cfg, flags)
 			if copied > 0 || err == nil {
 				fmt.Fprintf(c.OutOrStdout(), "dead letters to be delivered again: %d\n", copied)
 			}
@@ -43,12 +43,13 @@ If the group has only one topic, that is the default.`,
 		},
 	}
 	addQueue(c, &flags)
+	addRetryTopic(c, &flags)
 	c.Flags().StringVar(&flags.topic, "topic", "", "the queue's topic, if the group has several")
 	return c
 }
 
-func redrive(ctx context.Context, cfg kmq.Config, markersTopic string) (copied int64, err error) {
-	if cfg.Engine, err = engineToInspect("", markersTopic); err != nil {
+func redrive(ctx context.Context, cfg kmq.Config, flags queueFlags) (copied int64, err error) {
+	if cfg.Engine, err = engineToInspect("", flags.markers); err != nil {
 		return 0, err
 	}
 	look, cancel := context.WithTimeout(ctx, inspectTimeout)
@@ -57,6 +58,15 @@ func redrive(ctx context.Context, cfg kmq.Config, markersTopic string) (copied i
 	if err != nil {
 		return 0, err
 	}
-	cfg.Topic, cfg.Engine = found.Topic, found.Engine
+	cfg.Topic = found.Topic
+	switch e := found.Engine.(type) {
+	case kmq.Markers:
+		e.RetryTopic = flags.retry
+		cfg.Engine = e
+	case nil, kmq.OffsetMap: // a drained queue of offsetmap is not recognized
+		cfg.Engine = kmq.OffsetMap{RetryTopic: flags.retry}
+	default:
+		cfg.Engine = e // which is refused
+	}
 	return kmq.Redrive(ctx, cfg)
 }

@@ -62,7 +62,7 @@ queues decide how long a record is lent, and their markers say so.`,
 			if err != nil {
 				return err
 			}
-			cfg.Engine = kmq.Markers{Topic: flags.markers, ExternalTracker: true}
+			cfg.Engine = kmq.Markers{Topic: flags.markers, RetryTopic: flags.retry, ExternalTracker: true}
 			cfg.Visibility, cfg.MaxDeliveries, cfg.SessionTimeout = visibility, most, session
 			if most == 0 {
 				cfg.MaxDeliveries = kmq.Unlimited
@@ -72,6 +72,7 @@ queues decide how long a record is lent, and their markers say so.`,
 		},
 	}
 	addQueue(c, &flags)
+	addRetryTopic(c, &flags)
 	f := c.Flags()
 	f.StringVar(&group, "group", "", "the group of the queues (required)")
 	f.StringVar(&flags.topic, "topic", "", "the topic of the queues (required)")
@@ -98,7 +99,7 @@ func track(ctx context.Context, cfg kmq.Config, listener net.Listener, stdout io
 			err = errors.Join(err, closeErr)
 		}
 		s := tracker.Stats()
-		fmt.Fprintf(stdout, "redelivered %d, dead-lettered %d, missing %d\n", s.Tailed, s.DeadLettered, s.Missing)
+		fmt.Fprintf(stdout, "redelivered %d, dead-lettered %d, missing %d\n", s.Moved, s.DeadLettered, s.Missing)
 	}()
 	fmt.Fprintf(stdout, "tracker of group %s on topic %s; interrupt to end\n", cfg.Group, cfg.Topic)
 	if listener == nil {
@@ -126,7 +127,7 @@ func untilEnd(ctx context.Context, tracker *kmq.Tracker) error {
 }
 
 var flagOf = map[string]string{
-	"MaxDeliveries": "--max-deliveries", "DeadLetterTopic": "--dead-letter", "RetryTopic": "--retry-topic", "Visibility": "--visibility",
+	"MaxDeliveries": "--max-deliveries", "DeadLetterTopic": "--dead-letter", "Markers.RetryTopic": "--retry-topic", "Visibility": "--visibility",
 	"SessionTimeout": "--session-timeout", "Markers.Topic": "--markers-topic",
 }
 

@@ -20,7 +20,7 @@ func (c counters) Stats() kmq.Stats { return kmq.Stats(c) }
 
 func TestEveryNumberIsTold(t *testing.T) {
 	stats := kmq.Stats{
-		Delivered: 101, Acked: 102, Nacked: 103, Rejected: 104, Expired: 105, Lost: 106, Redelivered: 107, Tailed: 108,
+		Delivered: 101, Acked: 102, Nacked: 103, Rejected: 104, Expired: 105, Lost: 106, Redelivered: 107, Moved: 108,
 		DeadLettered: 109, Missing: 110, Retried: 113, Unreadable: 114, InFlight: 111, OldestUnacked: time.Unix(1000, 0), Paused: []int32{3, 5},
 		CommitBehind: 112, RetentionAlarm: "partition 3",
 	}

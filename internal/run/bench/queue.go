@@ -54,12 +54,14 @@ func (q *queue) leads() bool {
 const (
 	markersSuffix = "-markers"
 	deadSuffix    = "-dead"
+	retrySuffix   = "-retry"
 	trackerSuffix = "-tracker"
 )
 
 // Names of engines in scenarios.
 const (
 	markersEngine = "markers"
+	mapEngine     = "offsetmap"
 	shareEngine   = "share"
 )
 
@@ -132,8 +134,11 @@ func (q *queue) config() (kmq.Config, error) {
 	c := q.cfg.Scenario.Consume
 	set := c.Queue
 	engine, err := kmq.ParseEngine(set.Engine)
-	if set.Engine == markersEngine {
-		engine = kmq.Markers{Topic: q.markersTopic(), ExternalTracker: q.tracksApart()}
+	switch set.Engine {
+	case markersEngine:
+		engine = kmq.Markers{Topic: q.markersTopic(), RetryTopic: q.retryTopic(), ExternalTracker: q.tracksApart()}
+	case mapEngine:
+		engine = kmq.OffsetMap{RetryTopic: q.retryTopic()}
 	}
 	return kmq.Config{
 		Brokers: q.cfg.Cluster.Bootstrap(), Topic: q.topic.Name, Group: q.groupIDs[0], Engine: engine,
@@ -156,6 +161,14 @@ func (b *base) markersTopic() string {
 		return ""
 	}
 	return b.topic.Name + markersSuffix
+}
+
+// retryTopic returns "" if the queue has none.
+func (b *base) retryTopic() string {
+	if set := b.cfg.Scenario.Consume.Queue; set.Engine == markersEngine || set.Engine == mapEngine && kmq.Order(set.Order) == kmq.Unordered {
+		return b.topic.Name + retrySuffix
+	}
+	return ""
 }
 
 func (q *queue) clientOptions(name string, line *meter.Line) []kgo.Opt {

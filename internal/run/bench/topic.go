@@ -71,8 +71,11 @@ func (b *base) chosenTopics() (names []string) {
 	if queue.Engine == markersEngine {
 		names = append(names, name+markersSuffix)
 	}
-	if queue.Dead() {
+	if queue.Used() {
 		names = append(names, name+deadSuffix)
+	}
+	if retry := b.retryTopic(); retry != "" {
+		names = append(names, name+retrySuffix)
 	}
 	return names
 }

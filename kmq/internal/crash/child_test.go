@@ -72,6 +72,8 @@ type queueSpec struct {
 	TopicConfigs  map[string]string // override the test's own for the queue's topic
 }
 
+func (q queueSpec) retryTopic() string { return q.Topic + "." + q.Group + ".retry" }
+
 // The names of the engines.
 const (
 	plainEngine     = "plain"
@@ -80,8 +82,6 @@ const (
 	shareEngine     = "share"
 )
 
-func (q queueSpec) retryTopic() string { return q.Topic + "." + q.Group + ".retry" }
-
 func (q queueSpec) engine() kmq.Engine {
 	switch q.Engine {
 	case plainEngine:
@@ -89,7 +89,7 @@ func (q queueSpec) engine() kmq.Engine {
 	case markersEngine:
 		return kmq.Markers{ExternalTracker: q.External}
 	case offsetMapEngine:
-		return kmq.OffsetMap{InPlace: 20 * time.Millisecond} // so that some records wait, and some move to the retry topic
+		return kmq.OffsetMap{InPlace: 20 * time.Millisecond} // so that some records wait, and some move
 	default:
 		return kmq.Share{}
 	}

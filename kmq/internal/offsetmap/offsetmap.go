@@ -225,30 +225,23 @@ func (e *Engine) Nack(_ context.Context, l *lease.Lease, delay time.Duration) er
 	return err
 }
 
-// Unhand gives back a record whose delivery does not count.
+// Unhand gives back a record whose delivery does not count. Without a delay its next lease has no deadline, so commits do
+// not count the delivery either.
 func (e *Engine) Unhand(_ context.Context, l *lease.Lease, delay time.Duration) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.giveBack(l, l.Attempt, delay)
 }
 
-// giveBack releases a record for a delivery with that attempt number. Without a delay, its lease has no deadline, so
-// commits count only the attempts before.
+// giveBack settles a lease so that its record is delivered again, as an attempt with this number.
 func (e *Engine) giveBack(l *lease.Lease, attempt int, delay time.Duration) error {
 	s, next, until := l.Private.(*slot), l.Again(), time.Now().Add(delay)
+	waits := delay > 0 && (e.cfg.MaxDeliveries == 0 || attempt <= e.cfg.MaxDeliveries)
+	moves := waits && e.movesAfter(l, delay)
 	next.Attempt = attempt
-	moves := false
-	switch {
-	case delay == 0 || e.cfg.MaxDeliveries > 0 && attempt > e.cfg.MaxDeliveries:
-		until = time.Time{}
-	case e.movesAfter(l, delay):
-		moves = true
-	default:
-		next.Attempt-- // a waiting record has the number of the attempt before
-	}
-	deadline := until
-	if moves {
-		deadline = time.Time{}
+	deadline := time.Time{}
+	if waits && !moves {
+		next.Attempt, deadline = attempt-1, until // a waiting record has the number of the ended attempt
 	}
 	if err := e.set.Swap(l, lease.Released, next, deadline); err != nil {
 		return err
@@ -257,7 +250,7 @@ func (e *Engine) giveBack(l *lease.Lease, attempt int, delay time.Duration) erro
 	switch {
 	case moves:
 		e.enqueue(s, move{until: until})
-	case !until.IsZero():
+	case waits:
 		e.wait(s)
 	default:
 		e.again(s, next, time.Time{})
