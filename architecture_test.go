@@ -20,7 +20,7 @@ import (
 var floors = map[string][]string{
 	// Public: other programs import these two.
 	"backpressure": {"internal/lagcontrol"},
-	"kmq":          {},
+	"kmq":          {"backpressure"}, // for kmq.Lag
 
 	// The gate's core, for backpressure and for a run's own controllers.
 	"internal/lagcontrol": {},
@@ -58,6 +58,7 @@ var walls = map[string][]string{
 	"kmq": {
 		"kmq/internal/engine", "kmq/internal/inspect", "kmq/internal/lease", "kmq/internal/markers", "kmq/internal/offsetmap",
 		"kmq/internal/plain", "kmq/internal/share",
+		"backpressure", "backpressure/kgogate", // for kmq.Lag
 	},
 	"kmq/promkmq":            {"kmq"},
 	"kmq/internal/lease":     {},

@@ -16,8 +16,8 @@ const (
 	defaultCommitEvery = time.Second
 	defaultInPlace     = time.Minute
 	defaultRetryBytes  = 16 << 20
-	defaultBackoffMin  = 100 * time.Millisecond
-	defaultBackoffMax  = time.Minute
+	defaultRetryMin    = 100 * time.Millisecond
+	defaultRetryMax    = time.Minute
 
 	defaultDeliveries = 10
 
@@ -31,11 +31,12 @@ const (
 func (c Config) resolve() (Config, error) {
 	m := new(mistakes)
 	c.required(m)
-	c.lending(m)
 	c.givingUp(m)
-	c.byEngine(m)
-	c.backoff(m)
 	c.rest(m)
+	if c.Engine == nil {
+		c.Engine = OffsetMap{}
+	}
+	c.Engine = c.Engine.check(&c, m)
 	return c, m.err()
 }
 
@@ -76,17 +77,6 @@ func (c *Config) required(m *mistakes) {
 	if c.Group == "" {
 		m.add("Group is empty: queues with the same group share the records")
 	}
-	if !slices.Contains(Engines, c.Engine) {
-		m.add("Engine is %q: choose one of %s", c.Engine, engineNames())
-	}
-}
-
-func engineNames() string {
-	names := make([]string, len(Engines))
-	for i, e := range Engines {
-		names[i] = string(e)
-	}
-	return strings.Join(names, ", ")
 }
 
 func (m *mistakes) topic(field, name string) {
@@ -109,16 +99,6 @@ func topicProblem(name string) string {
 		return fmt.Sprintf("is %q: Kafka allows letters, digits, '.', '_' and '-'", name)
 	}
 	return ""
-}
-
-func (c *Config) lending(m *mistakes) {
-	switch {
-	case c.Engine == Plain && c.Visibility != 0:
-		m.add("Visibility is set, but engine plain has no locks: leave it 0, or choose markers, offsetmap or share")
-	case c.Engine == Plain, c.Engine == Share && c.Visibility == 0:
-	default:
-		m.between("Visibility", &c.Visibility, defaultVisibility, 100*time.Millisecond, time.Hour)
-	}
 }
 
 func (c *Config) givingUp(m *mistakes) {
@@ -148,75 +128,15 @@ func (c *Config) ownTopic(m *mistakes, field, name string) string {
 	return name
 }
 
-func (c *Config) byEngine(m *mistakes) {
-	if c.Engine == Markers {
-		c.markers(m)
-	} else {
-		for _, only := range []struct {
-			name string
-			set  bool
-		}{
-			{"MarkersTopic", c.MarkersTopic != ""},
-			{"Tracker", c.Tracker != ""},
-		} {
-			if only.set {
-				m.add("%s is set, which only engine markers has: leave it out with engine %q", only.name, c.Engine)
-			}
-		}
+// checkRetryTopic checks the name of the retry topic, and fills in its default.
+func (c *Config) checkRetryTopic(m *mistakes, field string, name *string) {
+	if *name == "" {
+		*name = c.ownTopic(m, field, engine.RetryTopic(c.Topic, c.Group))
+		return
 	}
-	switch {
-	case c.Engine == OffsetMap:
-		m.between("InPlace", &c.InPlace, defaultInPlace, 1, MaxDelay)
-		m.count("RetryBytes", &c.RetryBytes, defaultRetryBytes, 1, maxRetryBytes)
-	case c.InPlace != 0 || c.RetryBytes != 0:
-		m.add("InPlace or RetryBytes is set, which only engine offsetmap has: leave it out with engine %q", c.Engine)
-	}
-	c.retryTopic(m)
-}
-
-// retryTopic leaves the name empty if there is none.
-func (c *Config) retryTopic(m *mistakes) {
-	has := c.Engine == Markers || c.Engine == OffsetMap && (c.Order == "" || c.Order == Unordered)
-	switch {
-	case !has && c.RetryTopic != "":
-		m.add("RetryTopic is set, which only an unordered queue of engine offsetmap and one of engine markers have: leave it out")
-	case !has:
-	case c.RetryTopic == "":
-		c.RetryTopic = c.ownTopic(m, "RetryTopic", engine.RetryTopic(c.Topic, c.Group))
-	default:
-		m.topic("RetryTopic", c.RetryTopic)
-		if c.RetryTopic == c.Topic || c.RetryTopic == c.DeadLetterTopic {
-			m.add("RetryTopic is %s, which is the queue's own topic or its dead-letter topic: name another", c.RetryTopic)
-		}
-	}
-}
-
-func (c *Config) markers(m *mistakes) {
-	if c.MarkersTopic == "" {
-		c.MarkersTopic = c.Topic + "-markers"
-	}
-	m.topic("MarkersTopic", c.MarkersTopic)
-	if c.MarkersTopic == c.Topic || c.MarkersTopic == c.DeadLetterTopic {
-		m.add("MarkersTopic is %s, which is the queue's own topic or its dead-letter topic: name another", c.MarkersTopic)
-	}
-	switch c.Tracker {
-	case "":
-		c.Tracker = InProcess
-	case InProcess, External:
-	default:
-		m.add("Tracker is %q: choose %s or %s", c.Tracker, InProcess, External)
-	}
-}
-
-func (c *Config) backoff(m *mistakes) {
-	if c.Backoff == (Backoff{}) {
-		c.Backoff = Backoff{Min: defaultBackoffMin, Max: defaultBackoffMax}
-	}
-	if c.Backoff.Max == 0 {
-		c.Backoff.Max = max(c.Backoff.Min, defaultBackoffMax)
-	}
-	if c.Backoff.Min < 0 || c.Backoff.Max < c.Backoff.Min || c.Backoff.Max > time.Hour {
-		m.add("Backoff is from %v to %v: it must rise, from 0 or more to at most 1h0m0s", c.Backoff.Min, c.Backoff.Max)
+	m.topic(field, *name)
+	if *name == c.Topic || *name == c.DeadLetterTopic {
+		m.add("%s is %s, which is the queue's own topic or its dead-letter topic: name another", field, *name)
 	}
 }
 
@@ -236,13 +156,12 @@ func (c *Config) rest(m *mistakes) {
 	switch c.Order {
 	case "":
 		c.Order = Unordered
-	case Unordered:
-	case ByPartition, ByKey:
-		if c.Engine == Share {
-			m.add("Order is %s, and a share group gives the records of one partition to several members: choose offsetmap, plain or markers", c.Order)
-		}
+	case Unordered, ByPartition, ByKey:
 	default:
 		m.add("Order is %q: choose %s, %s or %s", c.Order, Unordered, ByPartition, ByKey)
+	}
+	if c.Retry == nil {
+		c.Retry = Exponential(defaultRetryMin, defaultRetryMax)
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -251,15 +170,15 @@ func (c *Config) rest(m *mistakes) {
 
 // c must be resolved.
 func (c *Config) engine() engine.Config {
-	return engine.Config{
+	e := engine.Config{
 		Brokers: c.Brokers, Topic: c.Topic, Group: c.Group,
 		Visibility: c.Visibility, MaxDeliveries: max(c.MaxDeliveries, 0), DeadLetterTopic: c.DeadLetterTopic,
 		MaxInFlight: c.MaxInFlight, CommitEvery: c.CommitEvery,
-		MarkersTopic: c.MarkersTopic, ExternalTracker: c.Tracker == External,
-		RetryTopic: c.RetryTopic, InPlace: c.InPlace, RetryBytes: c.RetryBytes,
-		Delay:      func(attempts int) time.Duration { return fullJitter(c.Backoff.after(attempts)) },
+		Delay:      func(attempts int) time.Duration { return min(max(c.Retry(attempts, nil), 0), MaxDelay) },
 		AcksLeader: c.Acks == AcksLeader, SessionTimeout: c.SessionTimeout,
 		Client: c.Client,
-		Log:    c.Logger.With("topic", c.Topic, "group", c.Group, "engine", string(c.Engine)),
+		Log:    c.Logger.With("topic", c.Topic, "group", c.Group, "engine", c.Engine.String()),
 	}
+	c.Engine.configure(&e)
+	return e
 }

@@ -13,25 +13,27 @@ func valid(e Engine) Config {
 }
 
 func TestDefaults(t *testing.T) {
-	for _, e := range Engines {
+	for _, e := range []Engine{nil, OffsetMap{}, Markers{}, Plain{}, Share{}} {
 		c, err := valid(e).resolve()
 		if err != nil {
-			t.Errorf("%s: %v", e, err)
+			t.Errorf("%v: %v", e, err)
 			continue
 		}
-		want := map[Engine]time.Duration{Plain: 0, Share: 0, Markers: 30 * time.Second, OffsetMap: 30 * time.Second}[e]
+		want := map[Engine]time.Duration{nil: 30 * time.Second, OffsetMap{}: 30 * time.Second, Markers{}: 30 * time.Second}[e]
 		if c.Visibility != want {
-			t.Errorf("%s: Visibility %v, want %v", e, c.Visibility, want)
+			t.Errorf("%v: Visibility %v, want %v", e, c.Visibility, want)
 		}
-		if c.MaxInFlight != 1000 || c.CommitEvery != time.Second || c.Acks != AcksAll || c.Backoff != (Backoff{100 * time.Millisecond, time.Minute}) || c.Logger == nil {
-			t.Errorf("%s: %+v", e, c)
+		if c.MaxInFlight != 1000 || c.CommitEvery != time.Second || c.Acks != AcksAll || c.Retry == nil || c.Logger == nil {
+			t.Errorf("%v: %+v", e, c)
 		}
-		if (c.MarkersTopic == "orders-markers" && c.Tracker == InProcess) != (e == Markers) || (c.InPlace == time.Minute) != (e == OffsetMap) {
-			t.Errorf("%s: %+v", e, c)
+		byDefault := OffsetMap{InPlace: time.Minute, RetryTopic: "orders.billing.retry", RetryBytes: 16 << 20}
+		filled := map[Engine]Engine{nil: byDefault, OffsetMap{}: byDefault, Markers{}: Markers{Topic: "orders-markers", RetryTopic: "orders.billing.retry"}, Plain{}: Plain{}, Share{}: Share{}}
+		if c.Engine != filled[e] {
+			t.Errorf("%v: %+v", e, c.Engine)
 		}
 		again, err := c.resolve()
 		if err != nil || again.engine().Visibility != c.Visibility {
-			t.Errorf("%s: what was resolved is not valid: %v", e, err)
+			t.Errorf("%v: what was resolved is not valid: %v", e, err)
 		}
 	}
 }
@@ -43,38 +45,33 @@ func TestFaultsOfAConfiguration(t *testing.T) {
 		change func(*Config)
 		want   []string // in the error
 	}{
-		{"nothing", "", func(c *Config) { *c = Config{} }, []string{"Brokers", "Topic is empty", "Group is empty", `Engine is ""`, "plain, markers, offsetmap, share"}},
-		{"an empty broker", Markers, func(c *Config) { c.Brokers = []string{"a:1", ""} }, []string{"Brokers"}},
-		{"an illegal topic", Markers, func(c *Config) { c.Topic = "a b" }, []string{`Topic is "a b"`}},
-		{"a long topic", Plain, func(c *Config) { c.Topic = strings.Repeat("x", 250) }, []string{"Topic has 250 characters: Kafka allows 249"}},
-		{"a topic too long for markers", Markers, func(c *Config) { c.Topic = strings.Repeat("x", 245) }, []string{"MarkersTopic has 253"}},
-		{"no such topic name", Plain, func(c *Config) { c.Topic = ".." }, []string{`Topic is ".."`}},
-		{"no such engine", "kafka", func(*Config) {}, []string{`Engine is "kafka"`}},
-		{"a short visibility", Markers, func(c *Config) { c.Visibility = time.Millisecond }, []string{"Visibility is 1ms", "from 100ms to 1h0m0s", "30s"}},
-		{"a long visibility", OffsetMap, func(c *Config) { c.Visibility = 2 * time.Hour }, []string{"Visibility is 2h0m0s"}},
-		{"plain with a visibility", Plain, func(c *Config) { c.Visibility = time.Second }, []string{"Visibility is set", "choose markers"}},
-		{"a negative limit", Share, func(c *Config) { c.MaxDeliveries = -2 }, []string{"MaxDeliveries is -2"}},
-		{"a group that is no topic's name", OffsetMap, func(c *Config) { c.Group = "my group" }, []string{`DeadLetterTopic is not set, and its default is "orders.my group.dead": Kafka allows letters`}},
-		{"a group with a dot", OffsetMap, func(c *Config) { c.Group = "a.b" }, []string{"DeadLetterTopic is not set, and its default, orders.a.b.dead, could be another topic and group's too"}},
-		{"a long group", OffsetMap, func(c *Config) { c.Group = strings.Repeat("g", 250) }, []string{"DeadLetterTopic is not set, and its default has 262 characters"}},
-		{"no such order", OffsetMap, func(c *Config) { c.Order = "random" }, []string{`Order is "random": choose none, partition or key`}},
-		{"an order of a share group", Share, func(c *Config) { c.Order = ByKey }, []string{"Order is key, and a share group"}},
-		{"dead letters into the queue", Plain, func(c *Config) { c.DeadLetterTopic = c.Topic }, []string{"DeadLetterTopic is the queue's own"}},
-		{"an illegal dead-letter topic", Plain, func(c *Config) { c.DeadLetterTopic = "a/b" }, []string{`DeadLetterTopic is "a/b"`}},
-		{"markers into the queue", Markers, func(c *Config) { c.MarkersTopic = c.Topic }, []string{"MarkersTopic is orders"}},
-		{"markers among the dead letters", Markers, func(c *Config) { c.MarkersTopic, c.DeadLetterTopic = "x", "x" }, []string{"MarkersTopic is x"}},
-		{"markers of another engine", OffsetMap, func(c *Config) { c.MarkersTopic, c.Tracker = "x", External }, []string{"MarkersTopic is set", "Tracker is set"}},
-		{"no such tracker", Markers, func(c *Config) { c.Tracker = "somewhere" }, []string{`Tracker is "somewhere"`, "in-process or external"}},
-		{"in place elsewhere", Markers, func(c *Config) { c.InPlace = 3 }, []string{"InPlace or RetryBytes is set"}},
-		{"never in place", OffsetMap, func(c *Config) { c.InPlace = -1 }, []string{"InPlace is -1ns: it must be from 1ns to 12h0m0s"}},
-		{"nothing in flight", Share, func(c *Config) { c.MaxInFlight = -1 }, []string{"MaxInFlight is -1: it must be from 1 to 1000000"}},
-		{"all in flight", Share, func(c *Config) { c.MaxInFlight = math.MaxInt }, []string{"MaxInFlight is"}},
-		{"rare commits", Plain, func(c *Config) { c.CommitEvery = time.Hour }, []string{"CommitEvery is 1h0m0s"}},
-		{"a short session", Plain, func(c *Config) { c.SessionTimeout = time.Millisecond }, []string{"SessionTimeout is 1ms"}},
-		{"no such acks", Plain, func(c *Config) { c.Acks = "1" }, []string{`Acks is "1"`, "all or leader"}},
-		{"a falling backoff", Plain, func(c *Config) { c.Backoff = Backoff{time.Minute, time.Second} }, []string{"Backoff is from 1m0s to 1s"}},
-		{"a negative backoff", Plain, func(c *Config) { c.Backoff = Backoff{-1, time.Second} }, []string{"Backoff is from -1ns"}},
-		{"a long backoff", Plain, func(c *Config) { c.Backoff = Backoff{0, 2 * time.Hour} }, []string{"Backoff is from 0s to 2h0m0s"}},
+		{"nothing", nil, func(c *Config) { *c = Config{} }, []string{"Brokers", "Topic is empty", "Group is empty"}},
+		{"an empty broker", Markers{}, func(c *Config) { c.Brokers = []string{"a:1", ""} }, []string{"Brokers"}},
+		{"an illegal topic", Plain{}, func(c *Config) { c.Topic = "a b" }, []string{`Topic is "a b"`}},
+		{"a long topic", Plain{}, func(c *Config) { c.Topic = strings.Repeat("x", 250) }, []string{"Topic has 250 characters: Kafka allows 249"}},
+		{"a topic too long for markers", Markers{}, func(c *Config) { c.Topic = strings.Repeat("x", 245) }, []string{"Markers.Topic has 253"}},
+		{"no such topic name", Plain{}, func(c *Config) { c.Topic = ".." }, []string{`Topic is ".."`}},
+		{"a short visibility", Markers{}, func(c *Config) { c.Visibility = time.Millisecond }, []string{"Visibility is 1ms", "from 100ms to 1h0m0s", "30s"}},
+		{"a long visibility", OffsetMap{}, func(c *Config) { c.Visibility = 2 * time.Hour }, []string{"Visibility is 2h0m0s"}},
+		{"plain with a visibility", Plain{}, func(c *Config) { c.Visibility = time.Second }, []string{"Visibility is set", "choose OffsetMap"}},
+		{"a negative limit", Share{}, func(c *Config) { c.MaxDeliveries = -2 }, []string{"MaxDeliveries is -2"}},
+		{"a group that is no topic's name", OffsetMap{}, func(c *Config) { c.Group = "my group" }, []string{`DeadLetterTopic is not set, and its default is "orders.my group.dead": Kafka allows letters`}},
+		{"a group with a dot", OffsetMap{}, func(c *Config) { c.Group = "a.b" }, []string{"DeadLetterTopic is not set, and its default, orders.a.b.dead, could be another topic and group's too"}},
+		{"a long group", OffsetMap{}, func(c *Config) { c.Group = strings.Repeat("g", 250) }, []string{"DeadLetterTopic is not set, and its default has 262 characters"}},
+		{"no such order", OffsetMap{}, func(c *Config) { c.Order = "random" }, []string{`Order is "random": choose none, partition or key`}},
+		{"an order of a share group", Share{}, func(c *Config) { c.Order = ByKey }, []string{"Order is key, and a share group"}},
+		{"dead letters into the queue", Plain{}, func(c *Config) { c.DeadLetterTopic = c.Topic }, []string{"DeadLetterTopic is the queue's own"}},
+		{"an illegal dead-letter topic", Plain{}, func(c *Config) { c.DeadLetterTopic = "a/b" }, []string{`DeadLetterTopic is "a/b"`}},
+		{"markers into the queue", Markers{Topic: "orders"}, func(*Config) {}, []string{"Markers.Topic is orders"}},
+		{"markers among the dead letters", Markers{Topic: "x"}, func(c *Config) { c.DeadLetterTopic = "x" }, []string{"Markers.Topic is x"}},
+		{"never in place", OffsetMap{InPlace: -1}, func(*Config) {}, []string{"OffsetMap.InPlace is -1ns: it must be from 1ns to 12h0m0s"}},
+		{"a retry topic of an ordered queue", OffsetMap{RetryTopic: "x"}, func(c *Config) { c.Order = ByKey }, []string{"OffsetMap.RetryTopic is set"}},
+		{"retries into the queue", OffsetMap{RetryTopic: "orders"}, func(*Config) {}, []string{"OffsetMap.RetryTopic is orders"}},
+		{"nothing in flight", Share{}, func(c *Config) { c.MaxInFlight = -1 }, []string{"MaxInFlight is -1: it must be from 1 to 1000000"}},
+		{"all in flight", Share{}, func(c *Config) { c.MaxInFlight = math.MaxInt }, []string{"MaxInFlight is"}},
+		{"rare commits", Plain{}, func(c *Config) { c.CommitEvery = time.Hour }, []string{"CommitEvery is 1h0m0s"}},
+		{"a short session", Plain{}, func(c *Config) { c.SessionTimeout = time.Millisecond }, []string{"SessionTimeout is 1ms"}},
+		{"no such acks", Plain{}, func(c *Config) { c.Acks = "1" }, []string{`Acks is "1"`, "all or leader"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := valid(c.engine)
@@ -98,17 +95,25 @@ func TestFaultsOfAConfiguration(t *testing.T) {
 	}
 }
 
-func TestBackoff(t *testing.T) {
-	b := Backoff{Min: 100 * time.Millisecond, Max: time.Second}
-	for attempts, want := range map[int]time.Duration{1: 100, 2: 200, 3: 400, 4: 800, 5: 1000, 6: 1000, 1 << 30: 1000} {
-		if got := b.after(attempts); got != want*time.Millisecond {
-			t.Errorf("after %d attempts %v, want %v ms", attempts, got, want)
+func TestExponential(t *testing.T) {
+	const ms = time.Millisecond
+	for attempt, want := range map[int]time.Duration{-1: 100, 1: 100, 2: 200, 3: 400, 4: 800, 5: 1000, 6: 1000, 1 << 30: 1000} {
+		if got := exponentialBound(100*ms, 1000*ms, attempt); got != want*ms {
+			t.Errorf("after %d attempts below %v, want %v ms", attempt, got, want)
 		}
 	}
-	if got := (Backoff{}).after(1 << 30); got != 0 {
-		t.Errorf("no backoff is %v", got)
-	}
-	if got := (Backoff{Min: time.Minute, Max: time.Minute}).after(1 << 30); got != time.Minute {
-		t.Errorf("a constant one is %v", got)
+	for _, c := range []struct{ min, max, least, most time.Duration }{
+		{100 * ms, 1000 * ms, 0, 400 * ms},
+		{time.Minute, time.Second, 0, time.Minute}, // max is at least min
+		{0, time.Minute, 0, 0},
+		{-1, -1, 0, 0},
+		{1 << 62, 1<<63 - 1, 0, MaxDelay},
+	} {
+		q := &Queue{retry: Exponential(c.min, c.max)}
+		for range 100 {
+			if got := q.delayAfter(3, nil); got < c.least || got > c.most {
+				t.Errorf("from %v to %v: %v", c.min, c.max, got)
+			}
+		}
 	}
 }

@@ -12,13 +12,14 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// ID is a position in the queue's topic, with these fields:
-//
-//   - Partition int32: from 0.
-//   - Offset int64: in that partition, from 0.
-//
-// It is comparable and can be a map key.
-type ID = lease.ID
+// ID is a position in the queue's topic.
+type ID struct {
+	Partition int32 // from 0
+	Offset    int64 // in that partition, from 0
+}
+
+// String returns partition and offset, as in 3@17.
+func (id ID) String() string { return lease.ID(id).String() }
 
 // MaxDelay is the longest time of Nack and Extend.
 const MaxDelay = 12 * time.Hour
@@ -39,7 +40,7 @@ type Delivery struct {
 }
 
 // ID returns the position of the original record, which is the same for all attempts.
-func (d Delivery) ID() ID { return d.lease.Origin }
+func (d Delivery) ID() ID { return ID(d.lease.Origin) }
 
 // Attempt is 1 for the first delivery.
 func (d Delivery) Attempt() int { return d.lease.Attempt }
@@ -74,18 +75,18 @@ func (d Delivery) Nack(ctx context.Context, delay time.Duration) error {
 	return d.queue.engine.Nack(ctx, d.lease, delay)
 }
 
-// unhand releases a record that no handler began or completed. The delivery counts as an attempt
-// only if the engine cannot avoid that.
-func (d Delivery) unhand(ctx context.Context) error {
+// unhand releases a record that no handler began or completed for another delivery after a delay. The delivery counts as
+// an attempt only if the engine cannot avoid that.
+func (d Delivery) unhand(ctx context.Context, delay time.Duration) error {
 	e, can := d.queue.engine.(engine.Unhander)
 	switch {
 	case !can:
-		return d.Nack(ctx, 0)
+		return d.Nack(ctx, delay)
 	case !d.queue.calls.enter():
 		return d.refused()
 	}
 	defer d.queue.calls.leave()
-	return e.Unhand(ctx, d.lease)
+	return e.Unhand(ctx, d.lease, delay)
 }
 
 func (d Delivery) ended() bool {

@@ -7,5 +7,6 @@
 //
 // The records of a transaction are delivered after it is committed, and never if it is aborted.
 //
-// Files to know: config.go, queue.go, run.go, worker.go, delivery.go, process.go.
+// Files to know: config.go, engines.go, queue.go, handler.go, run.go, worker.go, process.go, batch.go,
+// delivery.go.
 package kmq

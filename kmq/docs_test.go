@@ -4,12 +4,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
-
-	"kafkabench.example/kafka-bench/kmq"
 )
 
 // docs/KMQ.md names only existing tests and events, and names every event.
@@ -56,25 +53,6 @@ func TestTheDocumentNamesWhatThereIs(t *testing.T) {
 		start, _, _ := strings.Cut(logged[1], ";")
 		if !strings.Contains(string(text), "`"+start) {
 			t.Errorf("the event %q is not in docs/KMQ.md", logged[1])
-		}
-	}
-}
-
-// go doc does not show the fields of an alias, so the alias's comment must name them.
-func TestAliasesListTheirFields(t *testing.T) {
-	for file, alias := range map[string]any{"queue.go": kmq.Stats{}, "delivery.go": kmq.ID{}} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		comment := regexp.MustCompile(`(?m)((?:^//.*\n)+)^type \w+ = `).FindString(string(text))
-		if comment == "" {
-			t.Fatalf("%s has no alias with a comment", file)
-		}
-		for field := range reflect.TypeOf(alias).Fields() {
-			if !regexp.MustCompile(`\b` + field.Name + `\b`).MatchString(comment) {
-				t.Errorf("the comment in %s does not name %s", file, field.Name)
-			}
 		}
 	}
 }

@@ -1,11 +1,6 @@
 package kmq
 
-import (
-	"errors"
-	"fmt"
-
-	"kafkabench.example/kafka-bench/kmq/internal/lease"
-)
+import "kafkabench.example/kafka-bench/kmq/internal/lease"
 
 // The errors of a queue, for use with errors.Is.
 var (
@@ -28,21 +23,3 @@ var (
 	// existing topics.
 	ErrConfig = lease.ErrConfig
 )
-
-// Reject is an error with which a handler of [Queue.Run] gives a record up without another attempt.
-// It may be wrapped, and may be a pointer.
-type Reject struct{ Reason string }
-
-// Error returns the reason.
-func (r Reject) Error() string { return fmt.Sprintf("rejected: %s", r.Reason) }
-
-func rejection(err error) (Reject, bool) {
-	if r, ok := errors.AsType[Reject](err); ok {
-		return r, true
-	}
-	r, ok := errors.AsType[*Reject](err)
-	if !ok || r == nil {
-		return Reject{}, ok
-	}
-	return *r, true
-}

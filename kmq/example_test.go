@@ -20,7 +20,7 @@ func Example() {
 
 	q, err := kmq.Open(ctx, kmq.Config{
 		Brokers: brokers, Topic: "orders", Group: "kitchen",
-		Engine: kmq.OffsetMap, // docs/KMQ.md helps to choose an engine
+		Engine: kmq.OffsetMap{}, // docs/KMQ.md helps to choose an engine
 	})
 	check(err)
 	for range 2 {
@@ -37,7 +37,7 @@ func Example() {
 	// tea, attempt 1
 }
 
-// Run calls a handler: nil acknowledges the record, an error retries it after the backoff, and
+// Run calls a handler: nil acknowledges the record, an error retries it later, and
 // Reject gives it up. Workers may outnumber partitions.
 func ExampleQueue_Run() {
 	brokers, stop := clusterWith("espresso", "unicorn milk", "tea")
@@ -46,9 +46,9 @@ func ExampleQueue_Run() {
 	defer cancel()
 
 	q, err := kmq.Open(ctx, kmq.Config{
-		Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.OffsetMap,
+		Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.OffsetMap{},
 		DeadLetterTopic: "orders-dead",
-		Backoff:         kmq.Backoff{Min: 10 * time.Millisecond, Max: time.Second},
+		Retry:           kmq.Exponential(10*time.Millisecond, time.Second),
 	})
 	check(err)
 	done := 0
@@ -83,7 +83,7 @@ func ExampleRunConfig() {
 	defer stop()
 	ctx := context.Background()
 
-	q, err := kmq.Open(ctx, kmq.Config{Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.OffsetMap})
+	q, err := kmq.Open(ctx, kmq.Config{Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.OffsetMap{}})
 	check(err)
 	term, terminate := context.WithCancel(ctx) // signal.NotifyContext(ctx, syscall.SIGTERM)
 	err = q.Run(term, func(ctx context.Context, d kmq.Delivery) error {
@@ -106,7 +106,7 @@ func ExampleConfig_order() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 
-	q, err := kmq.Open(ctx, kmq.Config{Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.OffsetMap, Order: kmq.ByPartition}) // or kmq.ByKey
+	q, err := kmq.Open(ctx, kmq.Config{Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.OffsetMap{}, Order: kmq.ByPartition}) // or kmq.ByKey
 	check(err)
 	err = q.Run(ctx, func(_ context.Context, d kmq.Delivery) error {
 		fmt.Println(string(d.Record.Value))
@@ -131,7 +131,7 @@ func ExampleDelivery_Nack() {
 	defer stop()
 	ctx := context.Background()
 
-	q, err := kmq.Open(ctx, kmq.Config{Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.Markers})
+	q, err := kmq.Open(ctx, kmq.Config{Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.Markers{}})
 	check(err)
 	defer q.Close(ctx)
 	for attempt := 1; attempt <= 3; attempt++ {
@@ -158,7 +158,7 @@ func ExampleDelivery_Extend() {
 	ctx := context.Background()
 
 	q, err := kmq.Open(ctx, kmq.Config{
-		Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.OffsetMap, Visibility: 30 * time.Second,
+		Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.OffsetMap{}, Visibility: 30 * time.Second,
 	})
 	check(err)
 	defer q.Close(ctx)
@@ -181,7 +181,7 @@ func ExampleDelivery_Reject() {
 	ctx := context.Background()
 
 	q, err := kmq.Open(ctx, kmq.Config{
-		Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.OffsetMap,
+		Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.OffsetMap{},
 		MaxDeliveries: 2, DeadLetterTopic: "orders-dead", // created if it is missing
 	})
 	check(err)
@@ -227,8 +227,7 @@ func ExampleOpenTracker() {
 	defer stop()
 	ctx := context.Background()
 	cfg := kmq.Config{
-		Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.Markers,
-		Tracker: kmq.External, Visibility: 200 * time.Millisecond,
+		Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.Markers{ExternalTracker: true}, Visibility: 200 * time.Millisecond,
 	}
 
 	tracker, err := kmq.OpenTracker(ctx, cfg)
@@ -244,7 +243,7 @@ func ExampleOpenTracker() {
 	check(ds[0].Ack(ctx))
 	check(q.Close(ctx))
 	check(tracker.Close(ctx)) // ends the redelivery, whose end is written after the copy
-	fmt.Println("redelivered:", tracker.Stats().Tailed)
+	fmt.Println("redelivered:", tracker.Stats().Moved)
 	// Output:
 	// espresso, attempt 1
 	// espresso, attempt 2
@@ -265,7 +264,7 @@ func ExampleOpen_migration() {
 	check(kadm.NewClient(client).CommitAllOffsets(ctx, "kitchen",
 		kadm.Offsets{"orders": {0: {Topic: "orders", Partition: 0, At: 1, LeaderEpoch: -1}}}))
 
-	q, err := kmq.Open(ctx, kmq.Config{Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.OffsetMap})
+	q, err := kmq.Open(ctx, kmq.Config{Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.OffsetMap{}})
 	check(err)
 	for range 2 {
 		ds, err := q.Receive(ctx, 1)
@@ -285,7 +284,7 @@ func ExampleInspect() {
 	defer stop()
 	ctx := context.Background()
 
-	q, err := kmq.Open(ctx, kmq.Config{Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.OffsetMap})
+	q, err := kmq.Open(ctx, kmq.Config{Brokers: brokers, Topic: "orders", Group: "kitchen", Engine: kmq.OffsetMap{}})
 	check(err)
 	var all []kmq.Delivery
 	for len(all) < 3 {

@@ -18,10 +18,10 @@ func TestATopicThatGrows(t *testing.T) {
 		name string
 		cfg  kmq.Config
 	}{
-		{"plain", kmq.Config{Engine: kmq.Plain}},
-		{"offsetmap", kmq.Config{Engine: kmq.OffsetMap, InPlace: 1}},
-		{"markers", kmq.Config{Engine: kmq.Markers}},
-		{"share", kmq.Config{Engine: kmq.Share}},
+		{"plain", kmq.Config{Engine: kmq.Plain{}}},
+		{"offsetmap", kmq.Config{Engine: kmq.OffsetMap{InPlace: 1}}},
+		{"markers", kmq.Config{Engine: kmq.Markers{}}},
+		{"share", kmq.Config{Engine: kmq.Share{}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -96,7 +96,7 @@ func (g growing) produce(client *kgo.Client, partition int32) {
 func (g growing) settle(q *kmq.Queue, cfg kmq.Config, partition int32) {
 	g.Helper()
 	d := g.receive(q)
-	if cfg.Engine != kmq.Plain {
+	if cfg.Engine != (kmq.Plain{}) {
 		if err := d.Nack(g.Context(), 0); err != nil {
 			g.Fatal(err)
 		}

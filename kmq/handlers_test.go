@@ -25,7 +25,7 @@ func TestShutdownAlwaysEnds(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := newMemory(numbered(1)...)
-				q := m.queue(t, Markers)
+				q := m.queue(t, Markers{})
 				ctx, cancel := context.WithCancel(t.Context())
 				time.AfterFunc(time.Second, cancel)
 				start, hang := time.Now(), make(chan struct{})
@@ -65,17 +65,17 @@ func TestContextsEnd(t *testing.T) {
 		want error
 		log  string
 	}{
-		{"after Timeout", Markers, func(*Queue, *memory) {}, 2 * time.Minute, ErrExpired, "expire 0, ack 0"},
-		{"after Timeout, without locks", Plain, func(*Queue, *memory) {}, 2 * time.Minute, ErrExpired, "ack 0"},
-		{"with the partition", OffsetMap, func(_ *Queue, m *memory) { m.lose() }, time.Second, ErrLost, "lose 0"},
-		{"with the partition, without locks", Plain, func(_ *Queue, m *memory) { m.lose() }, time.Second, ErrLost, "lose 0"},
-		{"as a revocation ends", Plain, func(_ *Queue, m *memory) { m.set.Interrupt([]int32{0}) }, time.Second, ErrLost, "ack 0"},
-		{"with the queue", OffsetMap, func(q *Queue, m *memory) { _ = q.Close(context.Background()); m.lose() }, time.Second, ErrClosed, "lose 0"},
+		{"after Timeout", Markers{}, func(*Queue, *memory) {}, 2 * time.Minute, ErrExpired, "expire 0, ack 0"},
+		{"after Timeout, without locks", Plain{}, func(*Queue, *memory) {}, 2 * time.Minute, ErrExpired, "ack 0"},
+		{"with the partition", OffsetMap{}, func(_ *Queue, m *memory) { m.lose() }, time.Second, ErrLost, "lose 0"},
+		{"with the partition, without locks", Plain{}, func(_ *Queue, m *memory) { m.lose() }, time.Second, ErrLost, "lose 0"},
+		{"as a revocation ends", Plain{}, func(_ *Queue, m *memory) { m.set.Interrupt([]int32{0}) }, time.Second, ErrLost, "ack 0"},
+		{"with the queue", OffsetMap{}, func(q *Queue, m *memory) { _ = q.Close(context.Background()); m.lose() }, time.Second, ErrClosed, "lose 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := newMemory(numbered(1)...)
-				m.unsupported = c.kind == Plain
+				m.unsupported = c.kind == Plain{}
 				q := m.queue(t, c.kind)
 				time.AfterFunc(time.Second, func() { c.end(q, m) })
 				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -104,7 +104,7 @@ func TestWaitingRecordsAreNotLocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const records = 5000
 		m := newMemory(numbered(records)...)
-		q := m.queue(t, OffsetMap)
+		q := m.queue(t, OffsetMap{})
 		q.order = ByPartition
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -137,7 +137,7 @@ func TestWaitingRecordsAreNotLocked(t *testing.T) {
 func TestLocksOfRunningHandlers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(2)...)
-		q := m.queue(t, Markers) // locks of 30 s
+		q := m.queue(t, Markers{}) // locks of 30 s
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()
 		err := q.Run(ctx, func(ctx context.Context, d Delivery) error {
@@ -161,7 +161,7 @@ func TestLocksOfRunningHandlers(t *testing.T) {
 func TestCloseInAHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(1)...)
-		q := m.queue(t, Markers)
+		q := m.queue(t, Markers{})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		err := q.Run(ctx, func(ctx context.Context, _ Delivery) error {
@@ -179,7 +179,7 @@ func TestCloseInAHandler(t *testing.T) {
 func TestTimeoutBelowTheLock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(1)...)
-		q := m.queue(t, Markers) // locks of 30 s
+		q := m.queue(t, Markers{}) // locks of 30 s
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		start, calls := time.Now(), 0
@@ -205,7 +205,7 @@ func TestAttemptsWhereNothingCanBeReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(2)...)
 		m.unsupported = true
-		q := m.queue(t, Plain)
+		q := m.queue(t, Plain{})
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		calls := 0
@@ -234,7 +234,7 @@ func TestAttemptsWhereNothingCanBeReleased(t *testing.T) {
 func TestInterruptedByARevocation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(1)...)
-		q := m.queue(t, OffsetMap)
+		q := m.queue(t, OffsetMap{})
 		time.AfterFunc(time.Second, func() { m.set.Interrupt([]int32{0}) })
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()

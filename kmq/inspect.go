@@ -3,18 +3,18 @@ package kmq
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"time"
 
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/inspect"
 )
 
 // Inspection is the state of a group's queue, as the cluster records it.
 type Inspection struct {
 	Group, Topic string
-	// Engine is empty if it cannot be found out. OffsetMap leaves the same state as Plain while
-	// nothing beyond its commits is acknowledged. So does Markers until its first tracker has run,
-	// unless Config.MarkersTopic is set.
+	// Engine is the one that was named, or the one that was found out; nil: neither. OffsetMap leaves the same state as
+	// Plain while nothing beyond its commits is acknowledged. So does Markers in another topic than the default until
+	// its first tracker has run.
 	Engine          Engine
 	Partitions      []PartitionInspection
 	DeadLetterTopic string // the one that was named, or the default
@@ -44,10 +44,10 @@ type PartitionInspection struct {
 
 // Inspect reports what a group has in flight, as the cluster records it. It joins no group and
 // writes nothing. It needs Brokers, Group, and Client if the cluster authenticates clients.
-// MarkersTopic and DeadLetterTopic are as for the queue. Topic may be empty if the group's commits
-// name only one topic or, without commits, its members do. If Engine is empty, Inspect derives it
+// DeadLetterTopic is as for the queue. Topic may be empty if the group's commits
+// name only one topic or, without commits, its members do. If Engine is nil, Inspect derives it
 // from the group's state; for this it reads at most the last 100,000 markers of each partition. If
-// Topic or Engine is empty, Inspect refuses a group that has neither commits nor members.
+// Topic is empty or Engine is nil, Inspect refuses a group that has neither commits nor members.
 //
 // It reads the unsettled records, at most 100,000 of each partition, and the markers that a new
 // tracker would read. The error is the cluster's or [ErrConfig], which includes a missing Topic or
@@ -62,20 +62,29 @@ func Inspect(ctx context.Context, cfg Config) (Inspection, error) {
 			f.add("%s is empty", needed.name)
 		}
 	}
-	if cfg.Engine != "" && !slices.Contains(Engines, cfg.Engine) {
-		f.add("Engine is %q: choose one of %s", cfg.Engine, engineNames())
-	}
 	if err := f.err(); err != nil {
 		return Inspection{}, err
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	found, err := inspect.Group(ctx, cfg.engine(), string(cfg.Engine))
+	kind := inspect.Unsaid
+	e := engine.Config{
+		Brokers: cfg.Brokers, Topic: cfg.Topic, Group: cfg.Group, DeadLetterTopic: cfg.DeadLetterTopic,
+		Client: cfg.Client, Log: cfg.Logger,
+	}
+	if cfg.Engine != nil {
+		kind = cfg.Engine.String()
+		cfg.Engine.configure(&e)
+	}
+	found, err := inspect.Group(ctx, e, kind)
 	if err != nil {
 		return Inspection{}, err
 	}
-	all := Inspection{Group: cfg.Group, Topic: found.Topic, Engine: Engine(found.Engine), DeadLetterTopic: found.DeadLetterTopic, DeadLetters: found.DeadLetters}
+	if cfg.Engine == nil {
+		cfg.Engine, _ = ParseEngine(found.Engine) // nil if it is Unsaid
+	}
+	all := Inspection{Group: cfg.Group, Topic: found.Topic, Engine: cfg.Engine, DeadLetterTopic: found.DeadLetterTopic, DeadLetters: found.DeadLetters}
 	for _, p := range found.Partitions {
 		all.Partitions = append(all.Partitions, PartitionInspection{
 			Partition: p.ID, Committed: p.Committed, End: p.End, InFlight: p.InFlight, Waiting: p.Waiting,

@@ -42,6 +42,8 @@ func newInspected(t *testing.T) *inspected {
 	return i
 }
 
+var allEngines = []kmq.Engine{kmq.OffsetMap{}, kmq.Markers{}, kmq.Plain{}, kmq.Share{}}
+
 func (i *inspected) config(e kmq.Engine) kmq.Config {
 	return kmq.Config{
 		Brokers: i.on.Bootstrap(), Client: i.on.Client(), Topic: "orders", Group: "billing", Engine: e,
@@ -136,20 +138,20 @@ func TestInspect(t *testing.T) {
 		afterReject counts
 	}{
 		{
-			engine: kmq.Plain, ack: []int64{0, 1}, then: counts{2, 10, -1, 8, 2, 0, 0},
+			engine: kmq.Plain{}, ack: []int64{0, 1}, then: counts{2, 10, -1, 8, 2, 0, 0},
 			nack: -1, afterReject: counts{3, 10, -1, 7, 3, 0, 1},
 		},
 		{
 			// Settled records make room for others.
-			engine: kmq.Markers, ack: []int64{1, 3}, then: counts{any, 10, 0, 8, 0, 0, 0},
+			engine: kmq.Markers{}, ack: []int64{1, 3}, then: counts{any, 10, 0, 8, 0, 0, 0},
 			nack: 0, afterNack: counts{any, 10, 0, 8, 0, 1, 0}, afterReject: counts{any, 10, 0, 7, 0, 1, 1},
 		},
 		{
-			engine: kmq.OffsetMap, ack: []int64{1, 3}, then: counts{0, 10, 2, 6, 0, 0, 0},
+			engine: kmq.OffsetMap{}, ack: []int64{1, 3}, then: counts{0, 10, 2, 6, 0, 0, 0},
 			nack: -1, afterReject: counts{0, 10, 1, 6, 0, 0, 1},
 		},
 	} {
-		t.Run(string(test.engine), func(t *testing.T) {
+		t.Run(test.engine.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				i := newInspected(t)
 				cfg := i.config(test.engine)
@@ -162,7 +164,7 @@ func TestInspect(t *testing.T) {
 				check := func(c counts) {
 					t.Helper()
 					look := cfg
-					look.Engine, look.Topic = "", ""
+					look.Engine, look.Topic = nil, ""
 					i.eventually(look, kmq.PartitionInspection{
 						Committed: c.committed, End: c.end, InFlight: c.inFlight, Waiting: c.waiting,
 						OldestUnacked: i.since.Add(time.Duration(c.oldest) * time.Second), Redelivered: c.redelivered,
@@ -184,28 +186,29 @@ func TestInspect(t *testing.T) {
 // Without the markers' topic, the number in flight is unknown, not zero.
 func TestInspectBeforeATracker(t *testing.T) {
 	for _, test := range []struct {
-		topic, named string
-		engine       kmq.Engine
-		inFlight     int64
+		topic    string
+		named    kmq.Engine
+		engine   kmq.Engine
+		inFlight int64
 	}{
-		{"", "", kmq.Markers, 10},
-		{"loans", "loans", kmq.Markers, 10},
-		{"loans", "", "", -1},
+		{"", nil, kmq.Markers{}, 10},
+		{"loans", kmq.Markers{Topic: "loans"}, kmq.Markers{Topic: "loans"}, 10},
+		{"loans", nil, nil, -1},
 	} {
-		t.Run(test.topic+" as "+test.named, func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s as %v", test.topic, test.named), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				i := newInspected(t)
-				cfg := i.config(kmq.Markers)
-				cfg.Tracker, cfg.MarkersTopic, cfg.MaxInFlight = kmq.External, test.topic, 20
+				cfg := i.config(kmq.Markers{Topic: test.topic, ExternalTracker: true})
+				cfg.MaxInFlight = 20
 				i.receive(i.open(cfg), 10)
-				cfg.Engine, cfg.Topic, cfg.MarkersTopic = "", "", test.named
+				cfg.Engine, cfg.Topic = test.named, ""
 				i.until(cfg, func(got kmq.Inspection) bool {
 					p := got.Partitions[0]
 					if p.Committed != 10 {
 						return false
 					}
 					if got.Engine != test.engine || p.InFlight != test.inFlight || p.Waiting != 0 {
-						t.Fatalf("%+v, want engine %q and %d in flight", got, test.engine, test.inFlight)
+						t.Fatalf("%+v, want engine %v and %d in flight", got, test.engine, test.inFlight)
 					}
 					return true
 				})
@@ -217,14 +220,14 @@ func TestInspectBeforeATracker(t *testing.T) {
 func TestInspectBesideTheMarkersOfAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInspected(t)
-		other := i.config(kmq.Markers)
+		other := i.config(kmq.Markers{})
 		other.Group = "shipping"
 		i.receive(i.open(other), 1)
-		cfg := i.config(kmq.Plain)
+		cfg := i.config(kmq.Plain{})
 		i.do(i.receive(i.open(cfg), 1)[0].Ack(t.Context()))
-		cfg.Engine = ""
+		cfg.Engine = nil
 		i.until(cfg, func(got kmq.Inspection) bool {
-			if got.Engine != "" {
+			if got.Engine != nil {
 				t.Fatalf("%+v", got)
 			}
 			return got.Partitions[0].Committed == 1
@@ -233,8 +236,8 @@ func TestInspectBesideTheMarkersOfAnother(t *testing.T) {
 }
 
 func TestInspectAnUnusedPartition(t *testing.T) {
-	for _, engine := range kmq.Engines {
-		t.Run(string(engine), func(t *testing.T) {
+	for _, engine := range allEngines {
+		t.Run(engine.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				i := newInspected(t)
 				client := i.on.NewClient(i, kgo.RecordPartitioner(kgo.ManualPartitioner()))
@@ -257,8 +260,8 @@ func TestInspectAnUnusedPartition(t *testing.T) {
 }
 
 func TestInspectTakesTheTopicOfTheMembers(t *testing.T) {
-	for _, engine := range []kmq.Engine{kmq.Plain, kmq.Markers} {
-		t.Run(string(engine), func(t *testing.T) {
+	for _, engine := range []kmq.Engine{kmq.Plain{}, kmq.Markers{}} {
+		t.Run(engine.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				i := newInspected(t)
 				cfg := i.config(engine)
@@ -267,7 +270,7 @@ func TestInspectTakesTheTopicOfTheMembers(t *testing.T) {
 				})
 				defer refused.Remove()
 				i.receive(i.open(cfg), 1)
-				cfg.Topic, cfg.Engine = "", ""
+				cfg.Topic, cfg.Engine = "", nil
 				i.until(cfg, func(got kmq.Inspection) bool {
 					if p := got.Partitions[0]; got.Topic != "orders" || p.Committed != -1 {
 						t.Fatalf("%+v", got)
@@ -283,7 +286,7 @@ func TestInspectTakesTheTopicOfTheMembers(t *testing.T) {
 func TestInspectBeforeTheCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInspected(t)
-		cfg := i.config(kmq.Markers)
+		cfg := i.config(kmq.Markers{})
 		refused := i.cluster.Fault(kfake.Fault{
 			Keys: []kmsg.Key{kmsg.OffsetCommit}, Topic: cfg.Topic, Err: kerr.CoordinatorLoadInProgress, Count: -1,
 		})
@@ -309,7 +312,7 @@ func TestInspectBeforeTheCommit(t *testing.T) {
 func TestInspectReadsWhatIsCommitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInspected(t)
-		cfg := i.config(kmq.Markers)
+		cfg := i.config(kmq.Markers{})
 		cfg.DeadLetterTopic = ""
 		client := i.on.NewClient(i, kgo.TransactionalID("somebody"))
 		i.on.Topic(t, "orders-markers", 1)
@@ -355,7 +358,7 @@ func TestInspectBesideALaterFormat(t *testing.T) {
 			refuse bool
 		}{{[]byte{1, 2, 3, 4}, false}, {[]byte{0, 0, 0, 0}, true}} {
 			i := newInspected(t)
-			cfg := i.config(kmq.Markers)
+			cfg := i.config(kmq.Markers{})
 			q := i.open(cfg)
 			i.receive(q, 1)
 			client := i.on.NewClient(i)
@@ -372,8 +375,8 @@ func TestInspectBesideALaterFormat(t *testing.T) {
 
 // Drained, Plain and OffsetMap leave the same state, so Inspect cannot find out the engine.
 func TestInspectWhatIsDrained(t *testing.T) {
-	for engine, told := range map[kmq.Engine]kmq.Engine{kmq.Plain: "", kmq.OffsetMap: "", kmq.Markers: kmq.Markers, kmq.Share: kmq.Share} {
-		t.Run(string(engine), func(t *testing.T) {
+	for engine, told := range map[kmq.Engine]kmq.Engine{kmq.Plain{}: nil, kmq.OffsetMap{}: nil, kmq.Markers{}: kmq.Markers{}, kmq.Share{}: kmq.Share{}} {
+		t.Run(engine.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				i := newInspected(t)
 				cfg := i.config(engine)
@@ -388,13 +391,13 @@ func TestInspectWhatIsDrained(t *testing.T) {
 				cfg.Topic = ""
 				want := kmq.PartitionInspection{Committed: 10, End: 10}
 				i.eventually(cfg, want, 0)
-				cfg.Engine = ""
-				if told == "" {
+				cfg.Engine = nil
+				if told == nil {
 					want.InFlight = -1
 				}
 				i.eventually(cfg, want, 0)
 				if got, err := kmq.Inspect(t.Context(), cfg); err != nil || got.Engine != told {
-					t.Errorf("engine %q, %v; want %q", got.Engine, err, told)
+					t.Errorf("engine %v, %v; want %v", got.Engine, err, told)
 				}
 			})
 		})
@@ -404,16 +407,16 @@ func TestInspectWhatIsDrained(t *testing.T) {
 func TestInspectAShareGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInspected(t)
-		cfg := i.config(kmq.Share)
+		cfg := i.config(kmq.Share{})
 		cfg.MaxInFlight = 1
 		q := i.open(cfg)
 		i.do(i.receive(q, 1)[0].Ack(t.Context()))
 		i.receive(q, 1)
 		i.do(q.Flush(t.Context()))
-		cfg.Engine, cfg.Topic = "", ""
+		cfg.Engine, cfg.Topic = nil, ""
 		got, err := kmq.Inspect(t.Context(), cfg)
 		i.do(err)
-		if got.Engine != kmq.Share || got.Topic != "orders" || len(got.Partitions) != 1 || got.Partitions[0].Committed != 1 ||
+		if got.Engine != (kmq.Share{}) || got.Topic != "orders" || len(got.Partitions) != 1 || got.Partitions[0].Committed != 1 ||
 			got.Partitions[0].Waiting < 8 || got.Partitions[0].InFlight != -1 || !got.Partitions[0].OldestUnacked.Equal(i.since.Add(time.Second)) {
 			t.Errorf("%+v", got)
 		}
@@ -426,18 +429,17 @@ func TestInspectRefuses(t *testing.T) {
 		want   string
 	}{
 		"nothing":          {func(c *kmq.Config) { *c = kmq.Config{} }, "Brokers is empty; Group is empty"},
-		"an engine":        {func(c *kmq.Config) { c.Engine = "queue" }, `Engine is "queue": choose one of plain, markers, offsetmap, share`},
-		"a group":          {func(c *kmq.Config) { c.Topic, c.Group, c.Engine = "", "biling", "" }, "group biling has committed nothing"},
-		"a topic":          {func(c *kmq.Config) { c.Topic, c.Engine = "order", kmq.Plain }, "topic order does not exist"},
-		"a group's typo":   {func(c *kmq.Config) { c.Group, c.Engine = "biling", "" }, "group biling has committed nothing and has no members"},
-		"dead letters":     {func(c *kmq.Config) { c.Engine, c.DeadLetterTopic = kmq.Plain, "nope" }, "topic nope does not exist"},
-		"a share group":    {func(c *kmq.Config) { c.Engine, c.Group = kmq.Share, "biling" }, "there is no share group biling"},
-		"a markers' topic": {func(c *kmq.Config) { c.Engine, c.MarkersTopic = kmq.Markers, "nowhere" }, "topic nowhere has 0 partitions"},
+		"a group":          {func(c *kmq.Config) { c.Topic, c.Group = "", "biling" }, "group biling has committed nothing"},
+		"a topic":          {func(c *kmq.Config) { c.Topic, c.Engine = "order", kmq.Plain{} }, "topic order does not exist"},
+		"a group's typo":   {func(c *kmq.Config) { c.Group = "biling" }, "group biling has committed nothing and has no members"},
+		"dead letters":     {func(c *kmq.Config) { c.Engine, c.DeadLetterTopic = kmq.Plain{}, "nope" }, "topic nope does not exist"},
+		"a share group":    {func(c *kmq.Config) { c.Engine, c.Group = kmq.Share{}, "biling" }, "there is no share group biling"},
+		"a markers' topic": {func(c *kmq.Config) { c.Engine = kmq.Markers{Topic: "nowhere"} }, "topic nowhere has 0 partitions"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				i := newInspected(t)
-				cfg := i.config("")
+				cfg := i.config(nil)
 				test.change(&cfg)
 				_, err := kmq.Inspect(t.Context(), cfg)
 				if !errors.Is(err, kmq.ErrConfig) || !strings.Contains(err.Error(), test.want) {

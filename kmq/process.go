@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -32,11 +31,12 @@ func (w *worker) process(a *attempt) {
 	}
 }
 
-// failed settles a failed attempt. It returns true if the worker itself must try again.
+// failed settles an attempt that has ended with an error. It returns true if the worker itself must try again.
 func (w *worker) failed(a *attempt) (again bool) {
 	r, d, err := w.run, a.Delivery, a.err
 	a.err = nil
 	if reject, ok := rejection(err); ok {
+		r.q.handlers.rejections.Add(1)
 		r.reject(d, reject.Reason)
 		return false
 	}
@@ -45,37 +45,62 @@ func (w *worker) failed(a *attempt) (again bool) {
 		r.giveBack(d)
 		return false
 	}
+	if after, ok := errors.AsType[After](err); ok && !panicked {
+		return w.postponed(a, min(max(time.Duration(after), 0), MaxDelay))
+	}
 	attempts := d.Attempt()
-	delay := r.q.jitter(r.q.backoff.after(attempts))
+	delay := r.q.delayAfter(attempts, err)
 	if panicked {
+		r.q.handlers.panics.Add(1)
 		r.q.log.Error("kmq: a handler panicked", "partition", d.lease.At.Partition, "offset", d.lease.At.Offset, "attempt", attempts, "error", err)
 	} else {
+		r.q.handlers.failed(w.ctx.Err() != nil) // an interruption was seen above
 		r.q.log.Debug("kmq: a handler failed", "partition", d.lease.At.Partition, "offset", d.lease.At.Offset, "attempt", attempts, "delay", delay, "error", err)
 	}
 	d.lease.Failed(err.Error(), time.Now())
 	switch {
-	case r.nack(d, delay):
+	case r.releaseAfter(d, delay, d.Nack):
 		return false
 	case r.q.most > 0 && attempts >= r.q.most:
 		r.reject(d, fmt.Sprintf("delivered %d times", attempts))
 		return false
-	case !pause(r.taking, delay) || r.handling.Err() != nil:
-		r.giveBack(d)
+	}
+	if again = w.waited(a, delay); again {
+		a.lease.Attempt++ // no other goroutine looks at it
+	}
+	return again
+}
+
+// postponed releases a record whose handler asked for it again. The result is as that of failed.
+func (w *worker) postponed(a *attempt, delay time.Duration) (again bool) {
+	return !w.run.releaseAfter(a.Delivery, delay, a.unhand) && w.waited(a, delay)
+}
+
+// waited prepares the next attempt of a record that the engine cannot release. If the run ends first, it gives the record
+// back and returns false.
+func (w *worker) waited(a *attempt, delay time.Duration) bool {
+	if r := w.run; !pause(r.taking, delay) || r.handling.Err() != nil {
+		r.giveBack(a.Delivery)
 		return false
 	}
-	a.Record = d.lease.Original()
-	a.lease.Attempt++ // no other goroutine looks at it
+	a.Record = a.lease.Original()
 	return true
 }
 
 // call returns a panic as an error. With Crash it also ends the run, and end repeats the panic.
 func (w *worker) call(a *attempt) (err error) {
 	r, returned := w.run, false
+	start := time.Now()
 	defer func() {
+		r.q.handlers.took(time.Since(start))
 		if returned {
 			return
 		}
-		p := &HandlerPanic{Value: recover(), Stack: debug.Stack()}
+		value := recover()
+		p, ofBatch := value.(*HandlerPanic)
+		if !ofBatch {
+			p = &HandlerPanic{Value: value, Stack: debug.Stack()}
+		}
 		err, a.err = p, p // after runtime.Goexit, nobody gets err
 		if r.cfg.OnPanic != Crash {
 			return
@@ -95,7 +120,7 @@ func (w *worker) call(a *attempt) (err error) {
 // giveBack releases a record. The delivery counts as an attempt only if the engine cannot avoid
 // that. A record that the engine cannot release goes back as if it had never been lent.
 func (r *run) giveBack(d Delivery) {
-	if !r.released(d, d.unhand) {
+	if !r.released(d, func(ctx context.Context) error { return d.unhand(ctx, 0) }) {
 		d.lease.Record = d.lease.Original()
 		r.q.engine.Return([]*lease.Lease{d.lease})
 	}
@@ -119,7 +144,7 @@ func (r *run) reject(d Delivery, reason string) {
 }
 
 func (r *run) rejectLater(d Delivery, reason string) {
-	for try := 1; pause(r.taking, r.q.backoff.after(try)) && !d.ended() && !r.q.calls.isClosed(); try++ {
+	for try := 1; pause(r.taking, r.q.delayAfter(try, nil)) && !d.ended() && !r.q.calls.isClosed(); try++ {
 		err := d.Reject(r.taking, reason)
 		if !uncopied(err) {
 			return
@@ -141,23 +166,21 @@ func (r *run) complain(what string, err error) {
 	r.complaint.About(what, err)
 }
 
-func (r *run) nack(d Delivery, delay time.Duration) (can bool) {
-	return r.released(d, func(ctx context.Context) error { return r.nackOnceThereIsRoom(ctx, d, delay) })
-}
-
 const retryDelayed = 50 * time.Millisecond
 
-// nackOnceThereIsRoom retries Nack while it returns ErrDelayed. The engine ends the wait when the
-// lock expires. If the run ends, the record is released without a delay.
-func (r *run) nackOnceThereIsRoom(ctx context.Context, d Delivery, delay time.Duration) error {
-	for {
-		if err := d.Nack(ctx, delay); !errors.Is(err, ErrDelayed) {
-			return err
+// releaseAfter calls how, and again while it returns ErrDelayed. The engine ends the wait when the lock expires. If the run
+// ends, the record is released without a delay.
+func (r *run) releaseAfter(d Delivery, delay time.Duration, how func(context.Context, time.Duration) error) (can bool) {
+	return r.released(d, func(ctx context.Context) error {
+		for {
+			if err := how(ctx, delay); !errors.Is(err, ErrDelayed) {
+				return err
+			}
+			if !pause(r.taking, retryDelayed) {
+				return how(ctx, 0)
+			}
 		}
-		if !pause(r.taking, retryDelayed) {
-			return d.Nack(ctx, 0)
-		}
-	}
+	})
 }
 
 func (r *run) released(d Delivery, how func(context.Context) error) (can bool) {
@@ -193,23 +216,6 @@ func (r *run) fail(err error) {
 	}
 	r.mu.Unlock()
 	r.halt(err)
-}
-
-// fullJitter returns a random delay below d, so that what failed together is not tried again together.
-func fullJitter(d time.Duration) time.Duration {
-	if d <= 0 {
-		return 0
-	}
-	return rand.N(d)
-}
-
-// after returns the longest delay after so many attempts.
-func (b Backoff) after(attempts int) time.Duration {
-	d := b.Min
-	for i := 1; i < attempts && d < b.Max && d > 0; i++ {
-		d *= 2
-	}
-	return min(d, b.Max)
 }
 
 func pause(ctx context.Context, d time.Duration) bool {

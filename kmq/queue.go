@@ -11,24 +11,20 @@ import (
 
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
-	"kafkabench.example/kafka-bench/kmq/internal/markers"
-	"kafkabench.example/kafka-bench/kmq/internal/offsetmap"
-	"kafkabench.example/kafka-bench/kmq/internal/plain"
-	"kafkabench.example/kafka-bench/kmq/internal/share"
 )
 
 // Queue delivers a topic's records to one member of a group. Its methods are safe for concurrent
 // use.
 type Queue struct {
-	engine  engine.Engine
-	parker  engine.Parker // of an ordered queue; or nil
-	kind    Engine
-	lent    time.Duration
-	most    int // deliveries; 0: no limit
-	order   Order
-	backoff Backoff
-	jitter  func(time.Duration) time.Duration
-	log     *slog.Logger
+	engine engine.Engine
+	parker engine.Parker // of an ordered queue; or nil
+	lent   time.Duration
+	most   int // deliveries; 0: no limit
+	order  Order
+	retry  Retry
+	log    *slog.Logger
+
+	handlers calledHandlers
 
 	// stopping is done when nothing more may be delivered.
 	stopping context.Context
@@ -44,37 +40,6 @@ type Queue struct {
 	closeErr error
 }
 
-// Stats are the counters of a queue or a tracker since it was opened. These fields count records in
-// this process:
-//
-//   - Delivered int64: deliveries, every attempt; Redelivered int64: deliveries with an attempt
-//     above 1.
-//   - Acked, Nacked, Rejected int64: settled by the application.
-//   - Expired int64: locks that expired.
-//   - Lost int64: in flight when another member took over their partition or their lock.
-//   - Tailed, DeadLettered int64: moved to the retry topic, or to the dead-letter topic.
-//   - Missing int64: no longer in the log when they were to be delivered.
-//   - Retried int64: failed attempts that a tracker repeats, or refused copies.
-//   - Unreadable int64: markers that a tracker could not read.
-//   - InFlight int: delivered, or ready to be delivered, and not settled now.
-//   - Waiting int: that wait for another attempt, or behind such a record in their line, and do not count for MaxInFlight.
-//   - CommitBehind int64: beyond the committed offsets now; always 0 with Share.
-//
-// And the current state:
-//
-//   - OldestUnacked time.Time: the timestamp of the oldest record in flight; zero: none.
-//   - Paused []int32: the partitions that are not fetched because a limit is reached.
-//   - Blocked []string: why OffsetMap does not fetch records that are there; empty: nothing.
-//   - RetentionAlarm string: the records that retention is about to delete before they are settled;
-//     empty: none. It is updated every 30 s; Share has none.
-//
-// And Lateness, the time from the deadline of a record until this process redelivered it:
-//
-//   - Lateness.Bounds() []time.Duration: the upper bounds of the buckets, from 1 ms to 30 s.
-//   - Lateness.Counts [15]int64: the redeliveries in each bucket; the last is above all bounds.
-//   - Lateness.Sum time.Duration: the sum over all redeliveries.
-type Stats = engine.Counts
-
 // Open joins the group and begins to fetch. It returns before partitions are assigned, after it has
 // checked the existing topics. The error is [ErrConfig] or the cluster's. A group without commits
 // begins with the oldest record of the topic. ctx bounds only Open itself.
@@ -83,26 +48,13 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := openEngine(ctx, &cfg)
+	e, err := cfg.Engine.open(ctx, cfg.engine())
 	if err != nil {
 		return nil, err
 	}
 	q := newQueue(e, &cfg)
 	q.log.Info("kmq: queue opened")
 	return q, nil
-}
-
-func openEngine(ctx context.Context, cfg *Config) (engine.Engine, error) {
-	switch cfg.Engine {
-	case Markers:
-		return markers.New(ctx, cfg.engine())
-	case OffsetMap:
-		return offsetmap.New(ctx, cfg.engine())
-	case Share:
-		return share.New(ctx, cfg.engine())
-	default:
-		return plain.New(ctx, cfg.engine())
-	}
 }
 
 func newQueue(e engine.Engine, cfg *Config) *Queue {
@@ -113,8 +65,8 @@ func newQueue(e engine.Engine, cfg *Config) *Queue {
 	}
 	return &Queue{
 		parker: parker, seed: maphash.MakeSeed(),
-		engine: e, kind: cfg.Engine, lent: cfg.Visibility, most: max(cfg.MaxDeliveries, 0), order: cfg.Order,
-		backoff: cfg.Backoff, jitter: fullJitter, log: cfg.engine().Log,
+		engine: e, lent: cfg.Visibility, most: max(cfg.MaxDeliveries, 0), order: cfg.Order,
+		retry: cfg.Retry, log: cfg.engine().Log,
 		stopping: stopping, stop: stop, calls: newCalls(),
 	}
 }
@@ -225,4 +177,8 @@ func (q *Queue) stopTaking() {
 }
 
 // Stats returns the counters of this queue since it was opened.
-func (q *Queue) Stats() Stats { return q.engine.Counts() }
+func (q *Queue) Stats() Stats {
+	s := statsOf(q.engine.Counts())
+	q.handlers.tell(&s)
+	return s
+}

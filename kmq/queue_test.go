@@ -218,9 +218,14 @@ func (m *memory) Close(context.Context) error {
 
 func (m *memory) Counts() engine.Counts { return engine.Counts{} }
 
+// steady is Exponential without jitter.
+func steady(min, max time.Duration) Retry {
+	return func(attempt int, _ error) time.Duration { return exponentialBound(min, max, attempt) }
+}
+
 func (m *memory) queue(t *testing.T, kind Engine) *Queue {
 	cfg := valid(kind)
-	cfg.Backoff = Backoff{Min: time.Second, Max: 4 * time.Second}
+	cfg.Retry = steady(time.Second, 4*time.Second)
 	cfg.MaxDeliveries, cfg.Logger = Unlimited, slog.New(slog.DiscardHandler)
 	cfg, err := cfg.resolve()
 	if err != nil {
@@ -229,7 +234,6 @@ func (m *memory) queue(t *testing.T, kind Engine) *Queue {
 	q := newQueue(m, &cfg)
 	m.lent = q.lent
 	t.Cleanup(m.set.Close)
-	q.jitter = func(d time.Duration) time.Duration { return d }
 	return q
 }
 
@@ -242,7 +246,7 @@ func (m *memory) said() string {
 func TestReceive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(5)...)
-		q := m.queue(t, Markers)
+		q := m.queue(t, Markers{})
 		if _, err := q.Receive(t.Context(), 0); !errors.Is(err, ErrConfig) {
 			t.Errorf("none: %v", err)
 		}
@@ -274,7 +278,7 @@ func TestReceive(t *testing.T) {
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(3)...)
-		q := m.queue(t, Markers)
+		q := m.queue(t, Markers{})
 		ds, _ := q.Receive(t.Context(), 3)
 		_ = ds[0].Ack(t.Context())
 		waiting := make(chan error, 1)
@@ -310,7 +314,7 @@ func TestCallsThatAreUnderWayAreWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(1)...)
 		m.rejecting = make(chan struct{})
-		q := m.queue(t, Markers)
+		q := m.queue(t, Markers{})
 		ds, _ := q.Receive(t.Context(), 1)
 		rejected := make(chan error, 1)
 		go func() { rejected <- ds[0].Reject(t.Context(), "no") }()
@@ -335,7 +339,7 @@ func TestCloseIsBoundedByItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(1)...)
 		m.rejecting = make(chan struct{})
-		q := m.queue(t, Markers)
+		q := m.queue(t, Markers{})
 		ds, _ := q.Receive(t.Context(), 1)
 		go ds[0].Reject(t.Context(), "no")
 		synctest.Wait()
@@ -367,7 +371,7 @@ func TestRunEnds(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := newMemory(numbered(3)...)
-				q := m.queue(t, Markers)
+				q := m.queue(t, Markers{})
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				time.AfterFunc(time.Second, func() { c.end(cancel, q, m) })
@@ -394,7 +398,7 @@ func TestRunEnds(t *testing.T) {
 func TestRunSettles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(6)...)
-		q := m.queue(t, Markers)
+		q := m.queue(t, Markers{})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		err := q.Run(ctx, func(ctx context.Context, d Delivery) error {
@@ -428,7 +432,7 @@ func TestRunTriesAgainWhereNothingCanBeReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(2)...)
 		m.unsupported = true
-		q := m.queue(t, Plain)
+		q := m.queue(t, Plain{})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		start := time.Now()
@@ -454,8 +458,8 @@ func TestRunWaitsForRoomAmongTheDelays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(4)...)
 		m.mostDelayed = 1
-		q := m.queue(t, Markers)
-		q.backoff = Backoff{Min: 1010 * time.Millisecond, Max: time.Minute}
+		q := m.queue(t, Markers{})
+		q.retry = steady(1010*time.Millisecond, time.Minute)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		start := time.Now()
@@ -493,8 +497,8 @@ func TestTheWaitForRoomEndsWithTheLockOrTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(3)...)
 		m.mostDelayed = 1
-		q := m.queue(t, Markers)
-		q.backoff = Backoff{Min: time.Hour, Max: time.Hour}
+		q := m.queue(t, Markers{})
+		q.retry = steady(time.Hour, time.Hour)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()
@@ -522,7 +526,7 @@ func TestTheWaitForRoomEndsWithTheLockOrTheRun(t *testing.T) {
 func TestRunCrashes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(3)...)
-		q := m.queue(t, Markers)
+		q := m.queue(t, Markers{})
 		running := make(chan struct{})
 		defer func() {
 			p, ok := recover().(*HandlerPanic)
@@ -559,7 +563,7 @@ func TestPanicsAreFailedAttempts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := newMemory(numbered(3)...)
-				q := m.queue(t, Markers)
+				q := m.queue(t, Markers{})
 				q.order = ByPartition // the records are one line
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 				defer cancel()
@@ -595,7 +599,7 @@ func TestRunGivesUpWhereNothingCanBeReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(1)...)
 		m.unsupported = true
-		q := m.queue(t, Plain)
+		q := m.queue(t, Plain{})
 		q.most = 3
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -614,7 +618,7 @@ func TestRunEndsWhereARejectionCanNotBeKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(1)...)
 		m.failReject = fmt.Errorf("%w: set DeadLetterTopic", ErrUnsupported)
-		err := m.queue(t, Markers).Run(t.Context(), func(context.Context, Delivery) error { return Reject{"no"} }, RunConfig{Workers: 2})
+		err := m.queue(t, Markers{}).Run(t.Context(), func(context.Context, Delivery) error { return Reject{"no"} }, RunConfig{Workers: 2})
 		if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "offset 0 of partition 0") {
 			t.Errorf("run: %v", err)
 		}
@@ -622,7 +626,7 @@ func TestRunEndsWhereARejectionCanNotBeKept(t *testing.T) {
 }
 
 func TestRunIsAskedForWhatThereIs(t *testing.T) {
-	q := newMemory().queue(t, Markers)
+	q := newMemory().queue(t, Markers{})
 	none := func(context.Context, Delivery) error { return nil }
 	for what, err := range map[string]error{
 		"too few workers":  q.Run(t.Context(), none, RunConfig{Workers: -1}),
@@ -645,7 +649,7 @@ func TestALineHoldsUpItsOwnRecordsOnly(t *testing.T) {
 			}
 		}
 		m := newMemory(records...)
-		q := m.queue(t, Markers)
+		q := m.queue(t, Markers{})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		start := time.Now()
@@ -673,7 +677,7 @@ func TestALineHoldsUpItsOwnRecordsOnly(t *testing.T) {
 func BenchmarkReceiveAck(b *testing.B) {
 	const batch = 10
 	m := newMemory()
-	cfg, _ := valid(Markers).resolve()
+	cfg, _ := valid(Markers{}).resolve()
 	q := newQueue(&bench{memory: m}, &cfg)
 	b.ReportAllocs()
 	for done := 0; done < b.N; done += batch {
@@ -712,7 +716,7 @@ func (e *bench) Ack(_ context.Context, l *lease.Lease) error { return l.Settle(l
 func BenchmarkRun(b *testing.B) {
 	for _, order := range []Order{Unordered, ByPartition, ByKey} {
 		b.Run(string(order), func(b *testing.B) {
-			cfg, _ := valid(Markers).resolve()
+			cfg, _ := valid(Markers{}).resolve()
 			e := &bench{memory: newMemory()}
 			q := newQueue(e, &cfg)
 			ctx, cancel := context.WithCancel(b.Context())

@@ -13,65 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// Handler processes one record. Nil acknowledges it, [Reject] gives it up, and any other error
-// releases it for another attempt after the [Backoff]. A handler may settle or extend the delivery
-// itself; after it has settled the delivery, the handler's result is ignored.
-//
-// A panic is a failed attempt, as [RunConfig.OnPanic] says.
-type Handler func(ctx context.Context, d Delivery) error
-
-// Order says which records may be processed at the same time.
-type Order string
-
-// With OffsetMap and Plain, a record of an ordered queue begins only when the one before it in its partition or key has
-// ended for good, whatever its handler returned. With Markers, orders apply to first deliveries. Share supports only
-// Unordered.
-const (
-	Unordered   Order = "none"      // any records; workers may outnumber partitions
-	ByPartition Order = "partition" // one of each partition, in offset order
-	ByKey       Order = "key"       // one of each key, in offset order; records without a key in any order
-)
-
-// RunConfig says how [Queue.Run] calls the handler. In each field, zero means the default.
-type RunConfig struct {
-	// Workers is the largest number of running handlers. The default is 16; the range is 1 to [MaxWorkers].
-	Workers int
-	// Timeout is how long a handler may work on a record. Run renews the lock for so long; then the handler's context
-	// ends with the cause [ErrExpired], and the attempt has failed. The default is 5 min; the range is 1 ms to 12 h. A
-	// handler may extend its lock beyond Timeout itself.
-	Timeout time.Duration
-	// Shutdown is how long running handlers may go on after the context of Run has ended. The default is 20 s; the
-	// range is 1 ns to 12 h.
-	Shutdown time.Duration
-	// OnPanic says what a panic of a handler does. The default is FailAttempt.
-	OnPanic OnPanic
-}
-
-// OnPanic says what a panic of a handler does.
-type OnPanic string
-
-// The values of OnPanic. A handler that calls runtime.Goexit, as testing.T.FailNow does, counts as one that panics.
-const (
-	FailAttempt OnPanic = "fail"  // the attempt has failed; the panic is logged, and its stack is kept for the dead letter
-	Crash       OnPanic = "crash" // Run releases the record, ends, and panics with a [HandlerPanic]
-)
-
-const defaultWorkers = 16
-
-// MaxWorkers is the largest number of workers for [Queue.Run].
-const MaxWorkers = 100_000
-
-// HandlerPanic is the value with which [Queue.Run] panics after a handler panicked, with [Crash].
-type HandlerPanic struct {
-	Value any    // nil if the handler called runtime.Goexit
-	Stack []byte // of the handler
-}
-
-// Error returns the panic value and the stack.
-func (p *HandlerPanic) Error() string {
-	return fmt.Sprintf("kmq: a handler panicked: %v\n%s", p.Value, p.Stack)
-}
-
 // abandonAfter is how long Run waits for handlers whose contexts have ended.
 const abandonAfter = 5 * time.Second
 
@@ -94,31 +35,14 @@ const abandonAfter = 5 * time.Second
 // After [ErrDelayed] a worker keeps the failed record and tries to release it every 50 ms. It stops
 // when the lock expires or the Run ends.
 //
-// Plain cannot release a record: the worker itself retries a failed record after the [Backoff].
+// Plain cannot release a record: the worker itself retries a failed record after [Config.Retry].
 func (q *Queue) Run(ctx context.Context, handle Handler, cfg RunConfig) error {
-	if err := cfg.resolve(handle); err != nil {
+	handle, err := cfg.resolve(handle)
+	if err != nil {
 		return err
 	}
 	r := newRun(ctx, q, handle, cfg)
 	return r.end(r.dispatch())
-}
-
-func (c *RunConfig) resolve(handle Handler) error {
-	m := new(mistakes)
-	if handle == nil {
-		m.add("Run has no handler")
-	}
-	m.count("Workers", &c.Workers, defaultWorkers, 1, MaxWorkers)
-	m.between("Timeout", &c.Timeout, 5*time.Minute, time.Millisecond, MaxDelay)
-	m.between("Shutdown", &c.Shutdown, 20*time.Second, 1, MaxDelay)
-	switch c.OnPanic {
-	case "":
-		c.OnPanic = FailAttempt
-	case FailAttempt, Crash:
-	default:
-		m.add("OnPanic is %q: choose %s or %s", c.OnPanic, FailAttempt, Crash)
-	}
-	return m.err()
 }
 
 // handlerOf is the key of a value that marks the context of a queue's handlers.

@@ -17,7 +17,7 @@ func TestALineOutlivesWhatAHandlerMakesOfItsRecord(t *testing.T) {
 				for i, r := range records {
 					r.Partition, r.Key = int32(i%2), []byte{byte(i % 2)}
 				}
-				q := newMemory(records...).queue(t, Markers)
+				q := newMemory(records...).queue(t, Markers{})
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				start, done := time.Now(), make(chan string, len(records))

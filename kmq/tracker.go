@@ -13,7 +13,7 @@ import (
 type Tracker struct{ tracker *markers.Tracker }
 
 // OpenTracker starts a tracker with the Config of the group's queues, whose Engine must be
-// [Markers]; it ignores Config.Tracker. All trackers of a group, also those in queues, divide the
+// [Markers]; it ignores Markers.ExternalTracker. All trackers of a group, also those in queues, divide the
 // partitions of the markers. A tracker uses its own MaxDeliveries and DeadLetterTopic,
 // since it does not know the queues' values. The queues set how long a record is locked. OpenTracker returns after it has checked the topics; ctx bounds only OpenTracker itself.
 // The error is [ErrConfig] or the cluster's. [Tracker.Wait] and one log line report what the
@@ -23,12 +23,12 @@ func OpenTracker(ctx context.Context, cfg Config) (*Tracker, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Engine != Markers {
-		return nil, fmt.Errorf("%w: engine %q has no tracker: only %q has", ErrConfig, cfg.Engine, Markers)
+	if _, ok := cfg.Engine.(Markers); !ok {
+		return nil, fmt.Errorf("%w: engine %s has no tracker: only markers has", ErrConfig, cfg.Engine)
 	}
 	e := cfg.engine()
 	e.Log.Info("kmq: opening a tracker", "max_deliveries", cfg.MaxDeliveries, "dead_letter_topic", cfg.DeadLetterTopic,
-		"markers_topic", cfg.MarkersTopic)
+		"markers_topic", e.MarkersTopic)
 	t, err := markers.NewTracker(ctx, e)
 	if err != nil {
 		return nil, err
@@ -39,10 +39,10 @@ func OpenTracker(ctx context.Context, cfg Config) (*Tracker, error) {
 	return &Tracker{tracker: t}, nil
 }
 
-// Stats returns the counters of this tracker since it was opened. It sets only Tailed,
+// Stats returns the counters of this tracker since it was opened. It sets only Moved,
 // DeadLettered, Missing, Retried, Unreadable, Lateness and RetentionAlarm; the other fields are
 // zero.
-func (t *Tracker) Stats() Stats { return t.tracker.Counts() }
+func (t *Tracker) Stats() Stats { return statsOf(t.tracker.Counts()) }
 
 // Wait returns the error that ended the tracker, ctx's error if ctx ends first, or [ErrClosed]
 // after Close. A tracker waits for brokers that it cannot reach, and for permissions. Only a

@@ -17,8 +17,8 @@ func TestTrackerOfAnUnknownGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInspected(t)
 		for _, known := range []bool{false, true} {
-			cfg := i.config(kmq.Markers)
-			cfg.MaxDeliveries, cfg.Tracker = 7, kmq.External
+			cfg := i.config(kmq.Markers{ExternalTracker: true})
+			cfg.MaxDeliveries = 7
 			if known {
 				q := i.open(cfg)
 				i.do(i.receive(q, 1)[0].Ack(t.Context()))
@@ -42,7 +42,7 @@ func TestTrackerOfAnUnknownGroup(t *testing.T) {
 func TestClosedWithoutAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInspected(t)
-		cfg := i.config(kmq.Plain)
+		cfg := i.config(kmq.Plain{})
 		var log bytes.Buffer
 		cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
 		i.do(i.open(cfg).Close(t.Context()))
@@ -55,8 +55,7 @@ func TestClosedWithoutAnError(t *testing.T) {
 func TestTrackerWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInspected(t)
-		cfg := i.config(kmq.Markers)
-		cfg.Tracker = kmq.External
+		cfg := i.config(kmq.Markers{ExternalTracker: true})
 		good, err := kmq.OpenTracker(t.Context(), cfg)
 		i.do(err)
 		var told bytes.Buffer

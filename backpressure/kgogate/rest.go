@@ -22,6 +22,8 @@ import (
 const (
 	// standsStill is how long a partition must stand still before the source looks what its rest is.
 	standsStill = 5 * time.Second
+	// recordStays is after how long a record that was found is looked for again: compaction may have removed it.
+	recordStays = time.Minute
 	// restBytes is how much of a partition one look reads, and restsAtOnce how many partitions.
 	restBytes   = 1 << 20
 	restsAtOnce = 16
@@ -34,6 +36,7 @@ type rest struct {
 	committedAt, at time.Time // when the commit moved last, and either of the two
 	empty           int64     // no record is below it
 	lookedAt        time.Time // for the start of the log
+	readAt          time.Time // for a record
 	unreadable      bool      // it may not be read
 	record          bool      // a record is at empty
 }
@@ -55,9 +58,13 @@ func (s *lagSource) countRecords(ctx context.Context, partitions []backpressure.
 		}
 		if now.Sub(r.committedAt) >= standsStill && now.Sub(r.lookedAt) >= standsStill {
 			started = append(started, p.Topic)
-			if now.Sub(r.at) >= standsStill && r.empty < p.End && !r.record && len(looks) < restsAtOnce {
-				looks = append(looks, i)
-			}
+		}
+		again := standsStill
+		if r.record {
+			again = recordStays
+		}
+		if now.Sub(r.at) >= standsStill && r.empty < p.End && now.Sub(r.readAt) >= again {
+			looks = append(looks, i)
 		}
 	}
 	if len(started) > 0 {
@@ -65,16 +72,20 @@ func (s *lagSource) countRecords(ctx context.Context, partitions []backpressure.
 			return false, err
 		}
 	}
-	for _, i := range looks {
+	slices.SortStableFunc(looks, func(a, b int) int { return s.rest(partitions[a]).readAt.Compare(s.rest(partitions[b]).readAt) })
+	for _, i := range looks[:min(len(looks), restsAtOnce)] { // the others at the next reading
+		s.rest(partitions[i]).readAt = now
 		s.findRecord(ctx, partitions[i])
 	}
 	for i, p := range partitions {
-		r := s.rests[partition{p.Topic, p.ID}]
+		r := s.rest(p)
 		partitions[i].Committed = max(p.Committed, min(r.empty, p.End))
 		unreadable = unreadable || r.unreadable && partitions[i].Committed < p.End && now.Sub(r.at) >= standsStill
 	}
 	return unreadable, nil
 }
+
+func (s *lagSource) rest(p backpressure.Partition) *rest { return s.rests[partition{p.Topic, p.ID}] }
 
 func (s *lagSource) restOf(p backpressure.Partition, now time.Time) *rest {
 	id := partition{p.Topic, p.ID}
@@ -101,7 +112,7 @@ func (s *lagSource) skipDeleted(ctx context.Context, topics []string, partitions
 	}
 	now := time.Now()
 	for _, p := range partitions {
-		r := s.rests[partition{p.Topic, p.ID}]
+		r := s.rest(p)
 		if start, ok := starts.Lookup(p.Topic, p.ID); ok && p.Committed < p.End {
 			r.record = r.record && start.Offset <= r.empty
 			r.empty, r.lookedAt = max(r.empty, start.Offset), now
@@ -113,7 +124,7 @@ func (s *lagSource) skipDeleted(ctx context.Context, topics []string, partitions
 // findRecord reads on from where no record is known, committed records only, until it finds one or the stable end. An
 // error is no fault of the reading: the rest counts as lag until the next look.
 func (s *lagSource) findRecord(ctx context.Context, p backpressure.Partition) {
-	r := s.rests[partition{p.Topic, p.ID}]
+	r := s.rest(p)
 	topics, err := s.client.ListTopics(ctx, p.Topic)
 	if err != nil {
 		return
@@ -135,7 +146,7 @@ func (s *lagSource) findRecord(ctx context.Context, p backpressure.Partition) {
 		case next <= r.empty: // an open transaction follows
 			return
 		}
-		r.empty = next
+		r.empty, r.record = next, false
 		read += bytes
 	}
 }

@@ -150,3 +150,45 @@ func TestShareGroupIsRefused(t *testing.T) {
 		}
 	})
 }
+
+// More partitions than one reading looks at: the others follow at the next readings, without another wait.
+func TestManyRestsAreResolvedOneReadingAfterAnother(t *testing.T) {
+	inVirtualTime(t, []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}, func(p *plant) {
+		topics := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}
+		for _, topic := range topics {
+			for id := range int32(2) {
+				p.transaction(topic, id, 1, kgo.TryCommit)
+				p.commit(topic, id, 1)
+			}
+		}
+		s := p.source(Config{Topics: topics})
+		p.lags(s, 20, 4)
+		if r := p.read(s); r.Lag != 0 {
+			t.Errorf("the lag is %d at the next reading", r.Lag)
+		}
+	})
+}
+
+// A record that the group has not read is lag. When compaction removes it, that is noticed.
+func TestARecordIsLookedForAgain(t *testing.T) {
+	inVirtualTime(t, []string{"t"}, func(p *plant) {
+		p.produce("t", 0, 1)
+		p.commit("t", 0, 0)
+		p.transaction("t", 0, 1, kgo.TryAbort)
+		s := p.source(Config{Topics: []string{"t"}})
+		p.lags(s, 3, 3)
+		looks := p.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Err: kerr.NotLeaderForPartition, Count: -1})
+		defer looks.Remove()
+		for range 10 {
+			time.Sleep(recordStays / 20)
+			p.read(s)
+		}
+		if n := looks.Hits(); n != 0 {
+			t.Errorf("%d looks within half of the time", n)
+		}
+		time.Sleep(recordStays)
+		if p.read(s); looks.Hits() == 0 {
+			t.Error("it was not looked for again")
+		}
+	})
+}

@@ -79,7 +79,7 @@ func (f queueFlags) config(ctx context.Context, c *cobra.Command, group string) 
 		return kmq.Config{}, err
 	}
 	return kmq.Config{
-		Brokers: brokers, Topic: f.topic, Group: group, MarkersTopic: f.markers, DeadLetterTopic: f.deadLetter,
+		Brokers: brokers, Topic: f.topic, Group: group, DeadLetterTopic: f.deadLetter,
 		Client: a.Options(),
 	}, nil
 }

@@ -59,7 +59,7 @@ func TestTracker(t *testing.T) {
 	}
 
 	q := queueOf(t, kmq.Config{
-		Brokers: brokers, Engine: kmq.Markers, Tracker: kmq.External, Visibility: time.Second,
+		Brokers: brokers, Engine: kmq.Markers{ExternalTracker: true}, Visibility: time.Second,
 		MaxDeliveries: 2, DeadLetterTopic: "orders-dead",
 	})
 	for _, d := range receive(t, q, 8) {

@@ -85,7 +85,7 @@ func TestInspectQueue(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()
 		orders(t, l.client(brokers)...)
-		settleMost(t, queueOf(t, kmq.Config{Client: l.client(brokers), Brokers: brokers, Engine: kmq.OffsetMap, DeadLetterTopic: "orders-dead"}))
+		settleMost(t, queueOf(t, kmq.Config{Client: l.client(brokers), Brokers: brokers, Engine: kmq.OffsetMap{}, DeadLetterTopic: "orders-dead"}))
 		args := []string{"kmq", "inspect", "billing", "--brokers", strings.Join(brokers, ","), "--dead-letter", "orders-dead"}
 		const want = `group billing on topic orders, engine offsetmap
 
@@ -106,7 +106,7 @@ dead letters in orders-dead: 1
 		if err := json.Unmarshal([]byte(l.invoke(t, append(args, "--json")...).stdout), &said); err != nil {
 			t.Fatal(err)
 		}
-		if said.Group != "billing" || said.Engine == nil || *said.Engine != kmq.OffsetMap || *said.InFlight != 1 || *said.DeadLetters != 1 || len(said.Partitions) != 2 ||
+		if said.Group != "billing" || said.Engine == nil || *said.Engine != "offsetmap" || *said.InFlight != 1 || *said.DeadLetters != 1 || len(said.Partitions) != 2 ||
 			*said.Partitions[0].Committed != 1 || said.Partitions[1].OldestAt != nil || *said.OldestAge < 3600 {
 			t.Errorf("%+v", said)
 		}
@@ -147,7 +147,7 @@ func TestInspectADrainedQueue(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()
 		orders(t, l.client(brokers)...)
-		q := queueOf(t, kmq.Config{Client: l.client(brokers), Brokers: brokers, Engine: kmq.OffsetMap})
+		q := queueOf(t, kmq.Config{Client: l.client(brokers), Brokers: brokers, Engine: kmq.OffsetMap{}})
 		for _, d := range receive(t, q, 8) {
 			if err := d.Ack(t.Context()); err != nil {
 				t.Fatal(err)
@@ -197,7 +197,7 @@ func TestKmqRefused(t *testing.T) {
 			{"inspect billing --topic orders --brokers " + there, exitBadInput, "kmq: configuration: group billing has committed nothing and has no members: check its name, or name its engine"},
 			{"inspect billing --topic order --engine plain --brokers " + there, exitBadInput, "kmq: configuration: topic order does not exist"},
 			{"inspect billing --topic orders --engine plain --dead-letter nope --brokers " + there, exitBadInput, "kmq: configuration: topic nope does not exist"},
-			{"inspect billing --engine queue --brokers " + there, exitBadInput, `kmq: configuration: Engine is "queue": choose one of plain, markers, offsetmap, share`},
+			{"inspect billing --engine queue --brokers " + there, exitBadInput, `kmq: configuration: there is no engine "queue": choose one of offsetmap, markers, plain, share`},
 			{"inspect billing --command-config client.properties", exitBadInput, "--command-config is for an existing cluster; name its addresses with --brokers, or leave it out"},
 			{"inspect billing --cluster mine --brokers " + there, exitBadInput, "--cluster and --brokers name two clusters; leave one of them out"},
 			{"tracker --topic orders", exitBadInput, "a tracker needs the --group and the --topic of its queues"},
@@ -208,6 +208,7 @@ func TestKmqRefused(t *testing.T) {
 			{"tracker --group billing --topic order --brokers " + there, exitBadInput, "kmq: configuration: topic order does not exist"},
 			{"tracker --group billing --topic orders --max-deliveries -3 --brokers " + there, exitBadInput, "--max-deliveries is -3: give 0, which is never, or more"},
 			{"tracker --group billing --topic orders --visibility 1ms --markers-topic orders --brokers " + there, exitBadInput, "kmq: configuration: --visibility is 1ms: it must be from 100ms to 1h0m0s (0 is the default, 30s); --markers-topic is orders, which is the queue's own topic or its dead-letter topic: name another"},
+			{"inspect billing --engine plain --markers-topic loans --brokers " + there, exitBadInput, "--markers-topic is only for the engine markers, and --engine is plain; leave one of them out"},
 			{"tracker --group billing --topic orders --session-timeout 1s --brokers " + there, exitBadInput, "kmq: configuration: the brokers refuse --session-timeout: choose one from their group.min.session.timeout.ms"},
 			{"tracker --group billing --topic orders --session-timeout 1s --metrics 127.0.0.1:0 --brokers " + there, exitBadInput, "kmq: configuration: the brokers refuse --session-timeout: choose one from their group.min.session.timeout.ms"},
 		} {

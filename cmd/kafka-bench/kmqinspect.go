@@ -49,7 +49,9 @@ only in its consumers' memory is shown as –, and so is a sum that includes it.
 			if err != nil {
 				return err
 			}
-			cfg.Engine = kmq.Engine(engine)
+			if cfg.Engine, err = engineToInspect(engine, flags.markers); err != nil {
+				return err
+			}
 			found, err := kmq.Inspect(ctx, cfg)
 			switch {
 			case errors.Is(err, context.Canceled):
@@ -72,11 +74,24 @@ only in its consumers' memory is shown as –, and so is a sum that includes it.
 	return c
 }
 
+// engineToInspect returns nil if neither flag names an engine.
+func engineToInspect(engine, markersTopic string) (kmq.Engine, error) {
+	switch {
+	case engine == "" && markersTopic == "":
+		return nil, nil
+	case markersTopic == "":
+		return kmq.ParseEngine(engine)
+	case engine == "" || engine == kmq.Markers{}.String():
+		return kmq.Markers{Topic: markersTopic}, nil
+	}
+	return nil, fmt.Errorf("--markers-topic is only for the engine markers, and --engine is %s; leave one of them out", engine)
+}
+
 // Unknown values of anInspection are null.
 type anInspection struct {
 	Group       string                 `json:"group"`
 	Topic       string                 `json:"topic"`
-	Engine      *kmq.Engine            `json:"engine"`
+	Engine      *string                `json:"engine"`
 	InFlight    *int64                 `json:"in_flight_records"`
 	Waiting     *int64                 `json:"waiting_records"`
 	Redelivered *int64                 `json:"redelivered_records"`
@@ -106,8 +121,8 @@ func inspectionOf(i kmq.Inspection, now time.Time) anInspection {
 		OldestAge:   of.OldestAge,
 		DeadLetters: told(i.DeadLetters), Partitions: []anInspectedPartition{},
 	}
-	if i.Engine != "" {
-		out.Engine = &i.Engine
+	if i.Engine != nil {
+		out.Engine = new(i.Engine.String())
 	}
 	for _, p := range i.Partitions {
 		out.Partitions = append(out.Partitions, partitionOf(p, now))
@@ -157,9 +172,9 @@ func total(i kmq.Inspection) kmq.PartitionInspection {
 }
 
 func printInspection(w io.Writer, i kmq.Inspection, now time.Time) error {
-	engine := string(i.Engine)
-	if engine == "" {
-		engine = "not known; name it with --engine"
+	engine := "not known; name it with --engine"
+	if i.Engine != nil {
+		engine = i.Engine.String()
 	}
 	fmt.Fprintf(w, "group %s on topic %s, engine %s\n\n", i.Group, i.Topic, engine)
 	table := layout.Table{Gap: 2,

@@ -32,7 +32,7 @@ func kmqTracker(in surroundings) *cobra.Command {
 		Use:   "tracker",
 		Short: "Redeliver the records of a group whose locks have run out, until interrupted",
 		Long: `Run the redelivery tracker of a group of queues of the engine markers apart from its
-consumers, which then have Tracker: kmq.External. It redelivers records that were not
+consumers, which then have kmq.Markers{ExternalTracker: true}. It redelivers records that were not
 settled in time, and gives up those that were delivered too often. Several trackers of a
 group share the partitions. An interrupt (or SIGTERM) ends it in order, with status 0.
 
@@ -62,7 +62,7 @@ queues decide how long a record is lent, and their markers say so.`,
 			if err != nil {
 				return err
 			}
-			cfg.Engine, cfg.Tracker = kmq.Markers, kmq.External
+			cfg.Engine = kmq.Markers{Topic: flags.markers, ExternalTracker: true}
 			cfg.Visibility, cfg.MaxDeliveries, cfg.SessionTimeout = visibility, most, session
 			if most == 0 {
 				cfg.MaxDeliveries = kmq.Unlimited
@@ -98,7 +98,7 @@ func track(ctx context.Context, cfg kmq.Config, listener net.Listener, stdout io
 			err = errors.Join(err, closeErr)
 		}
 		s := tracker.Stats()
-		fmt.Fprintf(stdout, "redelivered %d, dead-lettered %d, missing %d\n", s.Tailed, s.DeadLettered, s.Missing)
+		fmt.Fprintf(stdout, "redelivered %d, dead-lettered %d, missing %d\n", s.Moved, s.DeadLettered, s.Missing)
 	}()
 	fmt.Fprintf(stdout, "tracker of group %s on topic %s; interrupt to end\n", cfg.Group, cfg.Topic)
 	if listener == nil {
@@ -127,10 +127,10 @@ func untilEnd(ctx context.Context, tracker *kmq.Tracker) error {
 
 var flagOf = map[string]string{
 	"MaxDeliveries": "--max-deliveries", "DeadLetterTopic": "--dead-letter", "Visibility": "--visibility",
-	"SessionTimeout": "--session-timeout", "MarkersTopic": "--markers-topic",
+	"SessionTimeout": "--session-timeout", "Markers.Topic": "--markers-topic",
 }
 
-var aField = regexp.MustCompile(`\b[A-Z]\w+\b`)
+var aField = regexp.MustCompile(`\b[A-Z]\w+(\.[A-Z]\w+)*\b`)
 
 // flagged is an error whose text names flags instead of fields.
 type flagged struct{ error }

@@ -36,8 +36,8 @@ type Queue struct {
 	Unsettled int64  `json:"unsettled,omitempty"`
 
 	// Of the whole run, by the queue's own count. Expired: locks that expired in consumers. Tailed:
-	// records that were copied to the tail of their partition. Missing: records to redeliver that
-	// were no longer in the log.
+	// records that were copied for another delivery: to the group's retry topic, or before to the tail of
+	// their partition. Missing: records to redeliver that were no longer in the log.
 	Expired int64 `json:"expired"`
 	Tailed  int64 `json:"tailed"`
 	Missing int64 `json:"missing"`

@@ -33,8 +33,11 @@ func New(source Source, labels prometheus.Labels) prometheus.Collector {
 	}
 	c := &collector{
 		source: source, now: time.Now,
-		lateness: prometheus.NewDesc(prefix+"redelivery_lateness_seconds",
-			"Time from the end of a record's lock until this process had it delivered again.", nil, labels),
+		failures: prometheus.NewDesc(prefix+"handler_failures_total",
+			"Failed attempts of the handlers of Run: error, panic, timeout or rejection.", []string{"kind"}, labels),
+	}
+	for _, h := range histograms() {
+		c.histograms = append(c.histograms, histogram{h, prometheus.NewDesc(prefix+h.name, h.help, nil, labels)})
 	}
 	for _, r := range table() {
 		c.metrics = append(c.metrics, metric{row: r, desc: prometheus.NewDesc(prefix+r.name, r.help, nil, labels)})
@@ -63,10 +66,16 @@ func (i invalid) Collect(metrics chan<- prometheus.Metric) {
 const prefix = "kafka_kmq_"
 
 type collector struct {
-	source   Source
-	now      func() time.Time
-	metrics  []metric
-	lateness *prometheus.Desc
+	source     Source
+	now        func() time.Time
+	metrics    []metric
+	histograms []histogram
+	failures   *prometheus.Desc
+}
+
+type histogram struct {
+	times
+	desc *prometheus.Desc
 }
 
 type metric struct {
@@ -79,7 +88,10 @@ func (c *collector) Describe(descs chan<- *prometheus.Desc) {
 	for _, m := range c.metrics {
 		descs <- m.desc
 	}
-	descs <- c.lateness
+	for _, h := range c.histograms {
+		descs <- h.desc
+	}
+	descs <- c.failures
 }
 
 // Collect implements [prometheus.Collector].
@@ -88,15 +100,25 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	for _, m := range c.metrics {
 		metrics <- prometheus.MustNewConstMetric(m.desc, m.kind, m.value(s, now))
 	}
-	// A queue's buckets are not cumulative.
+	for _, h := range c.histograms {
+		metrics <- h.collect(h.value(s))
+	}
+	f := s.Failures
+	for kind, n := range map[string]int64{"error": f.Errors, "panic": f.Panics, "timeout": f.Timeouts, "rejection": f.Rejections} {
+		metrics <- prometheus.MustNewConstMetric(c.failures, prometheus.CounterValue, float64(n), kind)
+	}
+}
+
+// collect adds the buckets up, which a queue does not.
+func (h histogram) collect(from kmq.Histogram) prometheus.Metric {
 	buckets := make(map[float64]uint64)
 	var count uint64
-	bounds := s.Lateness.Bounds()
-	for i, n := range s.Lateness.Counts {
+	bounds := from.Bounds()
+	for i, n := range from.Counts {
 		count += uint64(n)
 		if i < len(bounds) {
 			buckets[bounds[i].Seconds()] = count
 		}
 	}
-	metrics <- prometheus.MustNewConstHistogram(c.lateness, count, s.Lateness.Sum.Seconds(), buckets)
+	return prometheus.MustNewConstHistogram(h.desc, count, from.Sum.Seconds(), buckets)
 }

@@ -20,12 +20,13 @@ func (c counters) Stats() kmq.Stats { return kmq.Stats(c) }
 
 func TestEveryNumberIsTold(t *testing.T) {
 	stats := kmq.Stats{
-		Delivered: 101, Acked: 102, Nacked: 103, Rejected: 104, Expired: 105, Lost: 106, Redelivered: 107, Tailed: 108,
+		Delivered: 101, Acked: 102, Nacked: 103, Rejected: 104, Expired: 105, Lost: 106, Redelivered: 107, Moved: 108,
 		DeadLettered: 109, Missing: 110, Retried: 113, Unreadable: 114, InFlight: 111, OldestUnacked: time.Unix(1000, 0), Paused: []int32{3, 5},
 		CommitBehind: 112, RetentionAlarm: "partition 3",
 	}
-	stats.Lateness.Add(1500 * time.Microsecond)
-	stats.Lateness.Add(time.Minute)
+	stats.Lateness.Counts[1], stats.Lateness.Counts[14], stats.Lateness.Sum = 1, 1, time.Minute+1500*time.Microsecond
+	stats.Handlers.Counts[13], stats.Handlers.Sum = 7, 3*time.Minute
+	stats.Failures = kmq.Failures{Errors: 1, Panics: 2, Timeouts: 3, Rejections: 4}
 	c := New(counters(stats), prometheus.Labels{"group": "billing"})
 	c.(*collector).now = func() time.Time { return time.Unix(1090, 0) }
 
@@ -45,6 +46,31 @@ kafka_kmq_delivered_records_total{group="billing"} 101
 # HELP kafka_kmq_expired_records_total Records whose lock ran out in this process.
 # TYPE kafka_kmq_expired_records_total counter
 kafka_kmq_expired_records_total{group="billing"} 105
+# HELP kafka_kmq_handler_failures_total Failed attempts of the handlers of Run: error, panic, timeout or rejection.
+# TYPE kafka_kmq_handler_failures_total counter
+kafka_kmq_handler_failures_total{group="billing",kind="error"} 1
+kafka_kmq_handler_failures_total{group="billing",kind="panic"} 2
+kafka_kmq_handler_failures_total{group="billing",kind="rejection"} 4
+kafka_kmq_handler_failures_total{group="billing",kind="timeout"} 3
+# HELP kafka_kmq_handler_seconds Time of each call of the handlers of Run.
+# TYPE kafka_kmq_handler_seconds histogram
+kafka_kmq_handler_seconds_bucket{group="billing",le="0.001"} 0
+kafka_kmq_handler_seconds_bucket{group="billing",le="0.002"} 0
+kafka_kmq_handler_seconds_bucket{group="billing",le="0.005"} 0
+kafka_kmq_handler_seconds_bucket{group="billing",le="0.01"} 0
+kafka_kmq_handler_seconds_bucket{group="billing",le="0.02"} 0
+kafka_kmq_handler_seconds_bucket{group="billing",le="0.05"} 0
+kafka_kmq_handler_seconds_bucket{group="billing",le="0.1"} 0
+kafka_kmq_handler_seconds_bucket{group="billing",le="0.2"} 0
+kafka_kmq_handler_seconds_bucket{group="billing",le="0.5"} 0
+kafka_kmq_handler_seconds_bucket{group="billing",le="1"} 0
+kafka_kmq_handler_seconds_bucket{group="billing",le="2"} 0
+kafka_kmq_handler_seconds_bucket{group="billing",le="5"} 0
+kafka_kmq_handler_seconds_bucket{group="billing",le="10"} 0
+kafka_kmq_handler_seconds_bucket{group="billing",le="30"} 7
+kafka_kmq_handler_seconds_bucket{group="billing",le="+Inf"} 7
+kafka_kmq_handler_seconds_sum{group="billing"} 180
+kafka_kmq_handler_seconds_count{group="billing"} 7
 # HELP kafka_kmq_in_flight_records Records that were handed out, or are ready to be, and are not settled.
 # TYPE kafka_kmq_in_flight_records gauge
 kafka_kmq_in_flight_records{group="billing"} 111
@@ -162,9 +188,16 @@ func TestTheDocumentHasEveryMetric(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	names := []string{"handler_failures_total"}
 	for _, r := range table() {
-		if !strings.Contains(string(text), "`"+r.name+"`") {
-			t.Errorf("docs/KMQ.md does not have %s", r.name)
+		names = append(names, r.name)
+	}
+	for _, h := range histograms() {
+		names = append(names, h.name)
+	}
+	for _, name := range names {
+		if !strings.Contains(string(text), "`"+name+"`") {
+			t.Errorf("docs/KMQ.md does not have %s", name)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func ExampleNew() {
 	cluster := kfake.MustCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "orders")) // in memory
 	defer cluster.Close()
 	q, err := kmq.Open(context.Background(), kmq.Config{
-		Brokers: cluster.ListenAddrs(), Topic: "orders", Group: "billing", Engine: kmq.OffsetMap,
+		Brokers: cluster.ListenAddrs(), Topic: "orders", Group: "billing", Engine: kmq.OffsetMap{},
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -30,8 +30,8 @@ func table() []row {
 			func(s kmq.Stats) int64 { return s.Expired }),
 		counter("lost_records_total", "Records in flight whose partition, or whose lock, went to another member, which delivers them.",
 			func(s kmq.Stats) int64 { return s.Lost }),
-		counter("tailed_records_total", "Records that this process copied to the tail of their partition.",
-			func(s kmq.Stats) int64 { return s.Tailed }),
+		counter("moved_records_total", "Records that this process moved to the retry topic.",
+			func(s kmq.Stats) int64 { return s.Moved }),
 		counter("dead_lettered_records_total", "Records that this process copied to the dead-letter topic.",
 			func(s kmq.Stats) int64 { return s.DeadLettered }),
 		counter("missing_records_total", "Records that were to be delivered again and were not in the log any more.",
@@ -43,6 +43,10 @@ func table() []row {
 
 		gauge("in_flight_records", "Records that were handed out, or are ready to be, and are not settled.",
 			func(s kmq.Stats) int64 { return int64(s.InFlight) }),
+		gauge("waiting_records", "Records that wait for another attempt, or behind such a record.",
+			func(s kmq.Stats) int64 { return int64(s.Waiting) }),
+		gauge("blocked", "Reasons why records are not fetched although they are there.",
+			func(s kmq.Stats) int64 { return int64(len(s.Blocked)) }),
 		{"oldest_unacked_seconds", "Age of the oldest record in flight, by its timestamp; 0 if there is none.", prometheus.GaugeValue, age},
 		gauge("paused_partitions", "Partitions that are not fetched because a limit is reached.",
 			func(s kmq.Stats) int64 { return int64(len(s.Paused)) }),
@@ -55,6 +59,20 @@ func table() []row {
 				}
 				return 0
 			}),
+	}
+}
+
+type times struct {
+	name, help string
+	value      func(kmq.Stats) kmq.Histogram
+}
+
+func histograms() []times {
+	return []times{
+		{"redelivery_lateness_seconds", "Time from the end of a record's lock until this process had it delivered again.",
+			func(s kmq.Stats) kmq.Histogram { return s.Lateness }},
+		{"handler_seconds", "Time of each call of the handlers of Run.",
+			func(s kmq.Stats) kmq.Histogram { return s.Handlers }},
 	}
 }
 

@@ -52,7 +52,7 @@ func (n Name) Mark() string {
 // A group of several ends with its number; so does a round of peers. The queue's topics and groups have the words.
 var form = regexp.MustCompile(`^` + Prefix +
 	`([a-zA-Z0-9._-]{1,150})-(\d{8}T\d{6}Z)-(\d{8}T\d{6}Z)-([a-z0-9]{6,8})` +
-	`(` + keptSuffix + `)?(-\d{1,4})?(-markers|-dead|-tracker)?$`)
+	`(` + keptSuffix + `)?(-\d{1,4})?(-markers|-dead|-retry|-tracker)?$`)
 
 // Parse reads a name, with or without the suffixes that tell a run's topics and groups apart. It returns false if the
 // name has not exactly the form.

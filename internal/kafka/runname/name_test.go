@@ -30,7 +30,7 @@ func TestParseReadsEveryName(t *testing.T) {
 			rapid.StringMatching(`[a-zA-Z0-9][a-zA-Z0-9._-]{0,149}`).Draw(t, "of"), rapid.StringMatching(`[a-z0-9]{6,8}`).Draw(t, "id"),
 			time.Unix(rapid.Int64Range(0, 1<<35).Draw(t, "start"), 0), time.Duration(rapid.Int64Range(0, 1<<55).Draw(t, "lasts")))
 		n.Kept = rapid.Bool().Draw(t, "kept")
-		suffix := rapid.SampledFrom([]string{"", "-1", "-128", "-markers", "-dead", "-tracker", "-2-tracker"}).Draw(t, "suffix")
+		suffix := rapid.SampledFrom([]string{"", "-1", "-128", "-markers", "-dead", "-retry", "-tracker", "-2-tracker"}).Draw(t, "suffix")
 		name := n.String() + suffix
 		if got, ok := runname.Parse(name); !ok || !reflect.DeepEqual(got, n) {
 			t.Errorf("%s is read as %+v, %v; want %+v", name, got, ok, n)

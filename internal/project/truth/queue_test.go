@@ -173,7 +173,8 @@ func wantDrops(t *testing.T, c cluster.Cluster, d dropping, n int64, overrides .
 	wantCount(t, "records", r.Run.Load.Acked, n)
 	wantTimesOfQueue(t, r, s)
 	if d.engine == "markers" {
-		wantCount(t, "copies in the topic", recordsIn(t, c, r.Run.Run.Topic)-n, q.Tailed)
+		wantCount(t, "records in the topic", recordsIn(t, c, r.Run.Run.Topic), n)
+		wantCount(t, "copies in the retry topic", recordsIn(t, c, r.Run.Run.Topic+"-retry"), q.Tailed)
 	}
 	return r
 }

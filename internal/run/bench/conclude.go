@@ -75,9 +75,7 @@ func Remove(ctx context.Context, cfg Config, plan Plan) (err error) {
 	r.topic = find(plan.Topic, plan.Existing)
 	if r.hasQueue() {
 		r.queue = newQueue(&r.base)
-		if cfg.Scenario.Consume.Queue.Dead() {
-			r.queue.dead = find(plan.Topic+deadSuffix, false)
-		}
+		r.queue.dead = find(plan.Topic+deadSuffix, false)
 	}
 	r.removeTopic()
 	return errors.Join(r.leftBehind...)

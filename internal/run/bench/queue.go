@@ -54,7 +54,15 @@ func (q *queue) leads() bool {
 const (
 	markersSuffix = "-markers"
 	deadSuffix    = "-dead"
+	retrySuffix   = "-retry"
 	trackerSuffix = "-tracker"
+)
+
+// Names of engines in scenarios.
+const (
+	markersEngine = "markers"
+	mapEngine     = "offsetmap"
+	shareEngine   = "share"
 )
 
 // CheckQueue returns why consumers cannot use the queue of s, beyond the scenario's own validation;
@@ -69,7 +77,7 @@ func CheckQueue(s scenario.Scenario) error {
 func (b *base) hasQueue() bool { return b.cfg.Scenario.Consume.Queue.Used() }
 
 func (b *base) commitsNothing() bool {
-	return b.manual() || b.cfg.Scenario.Consume.Queue.Engine == string(kmq.Share)
+	return b.manual() || b.cfg.Scenario.Consume.Queue.Engine == shareEngine
 }
 
 func (r *run) checkQueue(context.Context) error { return CheckQueue(r.cfg.Scenario) }
@@ -80,8 +88,10 @@ func (q *queue) open(ctx context.Context) (l remote.Load, err error) {
 	if err := q.openDeadLetters(ctx); err != nil {
 		return l, err
 	}
-	q.of = q.config()
-	if q.of.Tracker == kmq.External && q.leads() {
+	if q.of, err = q.config(); err != nil {
+		return l, err
+	}
+	if q.tracksApart() && q.leads() {
 		if err := q.openTracker(ctx); err != nil {
 			return l, err
 		}
@@ -117,16 +127,25 @@ func (q *queue) readDeadLetters() (err error) {
 	return err
 }
 
-func (q *queue) config() kmq.Config {
+// tracksApart reports whether one tracker runs for all members, and none in a member.
+func (q *queue) tracksApart() bool { return q.cfg.Scenario.Consume.Queue.Tracker == "external" }
+
+func (q *queue) config() (kmq.Config, error) {
 	c := q.cfg.Scenario.Consume
 	set := c.Queue
-	return kmq.Config{
-		Brokers: q.cfg.Cluster.Bootstrap(), Topic: q.topic.Name, Group: q.groupIDs[0], Engine: kmq.Engine(set.Engine),
-		Visibility: time.Duration(set.Visibility), MaxDeliveries: mostDeliveries(set), DeadLetterTopic: q.dead.Name, Order: kmq.Order(set.Order),
-		MaxInFlight: set.InFlight, CommitEvery: time.Duration(c.Commit.Interval), MarkersTopic: q.markersTopic(),
-		Tracker: kmq.TrackerMode(set.Tracker), Acks: kmq.Acks(set.Acks),
-		SessionTimeout: time.Duration(c.SessionTimeout), Logger: q.tell.logger(),
+	engine, err := kmq.ParseEngine(set.Engine)
+	switch set.Engine {
+	case markersEngine:
+		engine = kmq.Markers{Topic: q.markersTopic(), RetryTopic: q.retryTopic(), ExternalTracker: q.tracksApart()}
+	case mapEngine:
+		engine = kmq.OffsetMap{RetryTopic: q.retryTopic()}
 	}
+	return kmq.Config{
+		Brokers: q.cfg.Cluster.Bootstrap(), Topic: q.topic.Name, Group: q.groupIDs[0], Engine: engine,
+		Visibility: time.Duration(set.Visibility), MaxDeliveries: mostDeliveries(set), DeadLetterTopic: q.dead.Name, Order: kmq.Order(set.Order),
+		MaxInFlight: set.InFlight, CommitEvery: time.Duration(c.Commit.Interval),
+		Acks: kmq.Acks(set.Acks), SessionTimeout: time.Duration(c.SessionTimeout), Logger: q.tell.logger(),
+	}, err
 }
 
 // mostDeliveries is what the library calls a number of deliveries; 0 is no limit in a scenario.
@@ -138,10 +157,18 @@ func mostDeliveries(q scenario.Queue) int {
 }
 
 func (b *base) markersTopic() string {
-	if b.cfg.Scenario.Consume.Queue.Engine != string(kmq.Markers) {
+	if b.cfg.Scenario.Consume.Queue.Engine != markersEngine {
 		return ""
 	}
 	return b.topic.Name + markersSuffix
+}
+
+// retryTopic returns "" if the queue has none.
+func (b *base) retryTopic() string {
+	if set := b.cfg.Scenario.Consume.Queue; set.Engine == markersEngine || set.Engine == mapEngine && kmq.Order(set.Order) == kmq.Unordered {
+		return b.topic.Name + retrySuffix
+	}
+	return ""
 }
 
 func (q *queue) clientOptions(name string, line *meter.Line) []kgo.Opt {
@@ -213,10 +240,10 @@ func (q *queue) groupConfig() queued.Config {
 
 // locksOf returns what ends an engine's locks before their time.
 func locksOf(engine string) queued.Locks {
-	switch kmq.Engine(engine) {
-	case kmq.Markers:
+	switch engine {
+	case markersEngine:
 		return queued.LocksStay
-	case kmq.Share:
+	case shareEngine:
 		return queued.LocksOfMember
 	default:
 		return queued.LocksOfOwner
@@ -247,7 +274,7 @@ func (q *queue) awaitOwned(ctx context.Context) error {
 		q.groupKind()); err != nil {
 		return err
 	}
-	if q.of.Engine != kmq.Markers {
+	if q.cfg.Scenario.Consume.Queue.Engine != markersEngine {
 		return nil
 	}
 	return q.awaitGroup(ctx, q.groupIDs[0]+trackerSuffix, q.markersTopic(), 1, cluster.ClassicGroup)

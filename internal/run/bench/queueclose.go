@@ -32,7 +32,10 @@ func (q *queue) closeReader() {
 // remove returns why topics or the group remain.
 func (q *queue) remove(ctx context.Context) (left []error) {
 	topics := []cluster.Topic{q.dead}
-	if name := q.markersTopic(); name != "" {
+	for _, name := range []string{q.markersTopic(), q.retryTopic()} {
+		if name == "" {
+			continue
+		}
 		made, err := q.admin.UseExisting(ctx, name)
 		made.Existing = false // the engine made it for this run
 		if err == nil {
@@ -40,6 +43,8 @@ func (q *queue) remove(ctx context.Context) (left []error) {
 		} else if !errors.Is(err, cluster.ErrInput) { // or it was never made
 			left = append(left, fmt.Errorf("the queue's topic %s was not deleted: %w", name, err))
 		}
+	}
+	if q.markersTopic() != "" {
 		if err := q.deleteGroup(ctx, q.groupIDs[0]+trackerSuffix); err != nil && q.cfg.Scenario.Consume.Group != "" {
 			left = append(left, fmt.Errorf("the group of the tracker was not deleted: %w", err))
 		}

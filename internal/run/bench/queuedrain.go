@@ -70,7 +70,7 @@ func (q *queue) readDead(ctx context.Context) bool {
 func (q *queue) quietFor() time.Duration {
 	set := q.cfg.Scenario.Consume.Queue
 	lent := time.Duration(set.Visibility)
-	if lent == 0 && q.of.Engine == kmq.Share {
+	if lent == 0 && set.Engine == shareEngine {
 		lent = lockOfBrokers
 	}
 	return max(lent, time.Duration(set.Backoff.Max)) + quietMore

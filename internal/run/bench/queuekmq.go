@@ -31,7 +31,7 @@ func (q *kmqQueue) Run(ctx context.Context, handlers int, handle func(queued.Lot
 
 func (q *kmqQueue) Counts() snapshot.QueueCounts {
 	s := q.queue.Stats()
-	return snapshot.QueueCounts{Expired: s.Expired, Tailed: s.Tailed, Missing: s.Missing, InFlight: int64(s.InFlight),
+	return snapshot.QueueCounts{Expired: s.Expired, Tailed: s.Moved, Missing: s.Missing, InFlight: int64(s.InFlight),
 		RetentionAlarm: s.RetentionAlarm}
 }
 

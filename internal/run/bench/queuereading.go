@@ -9,6 +9,6 @@ func (q *queue) trackerCounts() func() snapshot.QueueCounts {
 	}
 	return func() snapshot.QueueCounts {
 		s := q.tracker.Stats()
-		return snapshot.QueueCounts{Tailed: s.Tailed, Missing: s.Missing}
+		return snapshot.QueueCounts{Tailed: s.Moved, Missing: s.Missing}
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/runname"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/run/observe"
-	"kafkabench.example/kafka-bench/kmq"
 )
 
 func (r *run) openTopic(ctx context.Context) (err error) {
@@ -69,11 +68,14 @@ func (b *base) chosenTopics() (names []string) {
 		return nil
 	}
 	names = []string{name}
-	if queue.Engine == string(kmq.Markers) {
+	if queue.Engine == markersEngine {
 		names = append(names, name+markersSuffix)
 	}
-	if queue.Dead() {
+	if queue.Used() {
 		names = append(names, name+deadSuffix)
+	}
+	if retry := b.retryTopic(); retry != "" {
+		names = append(names, name+retrySuffix)
 	}
 	return names
 }
@@ -83,7 +85,7 @@ func (b *base) chosenGroups() []string {
 	switch {
 	case c.Group == "" || c.Consumers == 0:
 		return nil
-	case c.Queue.Engine == string(kmq.Markers):
+	case c.Queue.Engine == markersEngine:
 		return append(slices.Clone(b.groupIDs), b.groupIDs[0]+trackerSuffix)
 	}
 	return b.groupIDs

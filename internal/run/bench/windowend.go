@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/observe"
-	"kafkabench.example/kafka-bench/kmq"
 )
 
 // readWindowEnd runs during the drain. Values that brokers do not return are nil.
@@ -54,7 +53,7 @@ func (r *run) readWindowEnd() *result.WindowEnd {
 func (b *base) groupKind() cluster.GroupKind {
 	c := b.cfg.Scenario.Consume
 	switch {
-	case c.Queue.Engine == string(kmq.Share):
+	case c.Queue.Engine == shareEngine:
 		return cluster.ShareGroup
 	case c.Protocol == "consumer" && !b.hasQueue():
 		return cluster.ConsumerGroup

@@ -202,7 +202,7 @@ func inQueue(q *result.Queue) string {
 		parts = append(parts, unit.Things(q.Expired, "lock")+" ran out")
 	}
 	if q.Tailed > 0 {
-		parts = append(parts, unit.Things(q.Tailed, "record")+" copied to the tail")
+		parts = append(parts, unit.Things(q.Tailed, "record")+" copied for another delivery")
 	}
 	if len(parts) > 1 {
 		parts = append(parts, "all of the whole run")

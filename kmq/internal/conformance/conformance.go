@@ -35,17 +35,17 @@ type able struct {
 }
 
 var abilities = map[kmq.Engine]able{
-	kmq.Plain:     {order: true, whole: true, hands: true},
-	kmq.Markers:   {release: true, lend: true, limit: true, order: true, unhand: true, exact: true, whole: true},
-	kmq.OffsetMap: {release: true, lend: true, limit: true, order: true, unhand: true, exact: true, whole: true, hands: true},
-	kmq.Share:     {release: true, lend: true, limit: true, exact: true},
+	kmq.Plain{}:     {order: true, whole: true, hands: true},
+	kmq.Markers{}:   {release: true, lend: true, limit: true, order: true, unhand: true, exact: true, whole: true},
+	kmq.OffsetMap{}: {release: true, lend: true, limit: true, order: true, unhand: true, exact: true, whole: true, hands: true},
+	kmq.Share{}:     {release: true, lend: true, limit: true, exact: true},
 }
 
 // Run runs the suite for a subject.
 func Run(t *testing.T, s Subject) {
 	can, known := abilities[s.Engine]
 	if !known {
-		t.Fatalf("the suite does not know what engine %q can do", s.Engine)
+		t.Fatalf("the suite does not know what engine %v can do", s.Engine)
 	}
 	for _, law := range laws {
 		if s.Tries != nil && !s.Tries(s.Engine, law) {
@@ -75,7 +75,7 @@ const (
 )
 
 func ofKafka(e kmq.Engine, l law) bool {
-	return l.by == byBroker || l.by == byCodec || l.by == byLock && e == kmq.Share
+	return l.by == byBroker || l.by == byCodec || l.by == byLock && e == (kmq.Share{})
 }
 
 func inBubble(_ kmq.Engine, l law) bool { return l.by != byCodec }
@@ -109,6 +109,7 @@ var laws = []law{
 	{"what waits in line for longer than its lock is delivered once", waitsInLine, byEngine},
 	{"what Run interrupts or never began is not counted", interrupted, byEngine},
 	{"a handler's error has the record tried again", handlerFails, byEngine},
+	{"what a handler asks for again is not counted", handlerAsksAgain, byEngine},
 	{"a handler's rejection gives the record up", handlerRejects, byEngine},
 	{"what is made of a record is not what comes again", spoilt, byEngine},
 	{"what a handler makes of a record is not what it is tried with again", spoiltByHandlers, byEngine},

@@ -18,8 +18,8 @@ func TestFake(t *testing.T) {
 }
 
 func onAll(t *testing.T, s Subject) {
-	for _, e := range kmq.Engines {
-		t.Run(string(e), func(t *testing.T) {
+	for _, e := range []kmq.Engine{kmq.OffsetMap{}, kmq.Markers{}, kmq.Plain{}, kmq.Share{}} {
+		t.Run(e.String(), func(t *testing.T) {
 			s := s
 			s.Engine = e
 			Run(t, s)

@@ -194,7 +194,7 @@ var errNotNow = errors.New("not now")
 func handlerFails(w *world) {
 	const records = 12
 	w.produce(records)
-	q := w.open(func(c *kmq.Config) { c.Backoff = kmq.Backoff{Min: 20 * time.Millisecond, Max: 40 * time.Millisecond} })
+	q := w.open(func(c *kmq.Config) { c.Retry = kmq.Exponential(20*time.Millisecond, 40*time.Millisecond) })
 	var mu sync.Mutex
 	tries := make(map[kmq.ID]int)
 	err := w.run(q, 4, records, func(_ context.Context, d kmq.Delivery) error {
@@ -219,6 +219,35 @@ func handlerFails(w *world) {
 	if s := q.Stats(); s.Acked != records || s.InFlight != 0 {
 		w.Errorf("when all is done: %+v", s)
 	}
+	w.nothing(q)
+}
+
+// handlerAsksAgain: the attempt does not count, except with an engine that leaves the count to the broker.
+func handlerAsksAgain(w *world) {
+	w.produce(1)
+	q := w.open(w.withDead)
+	var asked time.Time
+	calls, attempts := 0, 0
+	err := w.run(q, 1, 1, func(_ context.Context, d kmq.Delivery) error {
+		calls, attempts = calls+1, d.Attempt()
+		if calls < 4 {
+			asked = time.Now()
+			return fmt.Errorf("look here: %w", kmq.After(100*time.Millisecond))
+		}
+		if after := time.Since(asked); after < 100*time.Millisecond {
+			w.Errorf("the record came after %v", after)
+		}
+		return nil
+	})
+	w.is("run", err, nil)
+	want := 1
+	if !w.can.unhand && w.can.release {
+		want = 4
+	}
+	if calls != 4 || attempts != want {
+		w.Errorf("attempt %d of %d calls, want %d of 4", attempts, calls, want)
+	}
+	w.deadLetters(0)
 	w.nothing(q)
 }
 

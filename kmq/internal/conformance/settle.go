@@ -250,7 +250,7 @@ func givenUp(w *world) {
 func (w *world) givenUpByRun(deliveries int) {
 	w.produce(1)
 	q := w.open(w.withDead, func(c *kmq.Config) {
-		c.MaxDeliveries, c.Backoff = deliveries, kmq.Backoff{Min: time.Millisecond, Max: time.Millisecond}
+		c.MaxDeliveries, c.Retry = deliveries, kmq.Exponential(time.Millisecond, time.Millisecond)
 	})
 	ctx, cancel := context.WithCancel(w.ctx)
 	defer cancel()

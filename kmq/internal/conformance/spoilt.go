@@ -84,7 +84,7 @@ func spoiltByHandlers(w *world) {
 			continue
 		}
 		was := w.produceForSpoil()
-		q := w.open(w.withDead, inOrder(order), func(c *kmq.Config) { c.Backoff = kmq.Backoff{Min: time.Millisecond, Max: time.Millisecond} })
+		q := w.open(w.withDead, inOrder(order), func(c *kmq.Config) { c.Retry = kmq.Exponential(time.Millisecond, time.Millisecond) })
 		ctx, cancel := context.WithTimeout(w.ctx, patience)
 		var mu sync.Mutex
 		tries := 0

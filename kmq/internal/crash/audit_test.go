@@ -179,7 +179,7 @@ func (v *world) checkHanded(dead map[int]int) {
 		return
 	}
 	most := v.spec.MaxDeliveries
-	if v.spec.Engine == kmq.Share {
+	if v.spec.Engine == shareEngine {
 		most = min(most, brokersDeliveries)
 	}
 	var early []int

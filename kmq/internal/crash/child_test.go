@@ -59,14 +59,14 @@ type queueSpec struct {
 	Brokers       []string
 	dial          access.Dial // not encoded; nil: the system's
 	Topic, Group  string
-	Engine        kmq.Engine
+	Engine        string
 	Partitions    int32
 	Born          time.Time
 	Visibility    time.Duration
 	MaxDeliveries int
 	DeadLetters   string
 	MaxInFlight   int
-	Tracker       kmq.TrackerMode
+	External      bool // trackers of other processes
 	Session       time.Duration
 	Heartbeat     time.Duration
 	TopicConfigs  map[string]string // override the test's own for the queue's topic
@@ -74,16 +74,33 @@ type queueSpec struct {
 
 func (q queueSpec) retryTopic() string { return q.Topic + "." + q.Group + ".retry" }
 
-func (q queueSpec) config(log *slog.Logger) kmq.Config {
-	var inPlace time.Duration
-	if q.Engine == kmq.OffsetMap {
-		inPlace = 20 * time.Millisecond // so that some records wait, and some move to the retry topic
+// The names of the engines.
+const (
+	plainEngine     = "plain"
+	markersEngine   = "markers"
+	offsetMapEngine = "offsetmap"
+	shareEngine     = "share"
+)
+
+func (q queueSpec) engine() kmq.Engine {
+	switch q.Engine {
+	case plainEngine:
+		return kmq.Plain{}
+	case markersEngine:
+		return kmq.Markers{ExternalTracker: q.External}
+	case offsetMapEngine:
+		return kmq.OffsetMap{InPlace: 20 * time.Millisecond} // so that some records wait, and some move
+	default:
+		return kmq.Share{}
 	}
+}
+
+func (q queueSpec) config(log *slog.Logger) kmq.Config {
 	cfg := kmq.Config{
-		Brokers: q.Brokers, Topic: q.Topic, Group: q.Group, Engine: q.Engine,
+		Brokers: q.Brokers, Topic: q.Topic, Group: q.Group, Engine: q.engine(),
 		Visibility: q.Visibility, MaxDeliveries: q.MaxDeliveries, DeadLetterTopic: q.DeadLetters,
 		MaxInFlight: q.MaxInFlight, CommitEvery: 50 * time.Millisecond,
-		Tracker: q.Tracker, SessionTimeout: q.Session, InPlace: inPlace,
+		SessionTimeout: q.Session,
 		Client: []kgo.Opt{
 			kgo.HeartbeatInterval(q.Heartbeat), kgo.RebalanceTimeout(10 * time.Second), kgo.MetadataMinAge(50 * time.Millisecond),
 			kgo.FetchMaxWait(250 * time.Millisecond),
@@ -253,7 +270,7 @@ func (c *child) closed(err error) error {
 		}
 	}
 	// Records of refused acknowledgements may be redelivered.
-	if c.spec.Queue.Engine == kmq.Share && errors.Is(err, kmq.ErrLost) {
+	if c.spec.Queue.Engine == shareEngine && errors.Is(err, kmq.ErrLost) {
 		c.journal.write(lineError, "close: acknowledgements were refused")
 		return nil
 	}
@@ -331,7 +348,7 @@ func (s childSpec) planned(n, attempt int) action {
 	if s.Careful {
 		return ack
 	}
-	if s.Queue.Engine == kmq.Plain {
+	if s.Queue.Engine == plainEngine {
 		switch {
 		case share < 4 && s.Queue.DeadLetters != "":
 			return reject
@@ -418,7 +435,7 @@ var refusals = []error{kmq.ErrExpired, kmq.ErrLost, kmq.ErrUnsupported}
 func (c *child) reject(ctx context.Context, d kmq.Delivery) error {
 	for {
 		err := d.Reject(ctx, "refused")
-		if c.spec.Queue.Engine != kmq.Plain || !c.mayEnd(err) || ctx.Err() != nil {
+		if c.spec.Queue.Engine != plainEngine || !c.mayEnd(err) || ctx.Err() != nil {
 			return err
 		}
 		c.journal.write(lineError, "reject: ", err)

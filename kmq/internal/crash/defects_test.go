@@ -23,7 +23,7 @@ import (
 
 // Each test protects against a defect of an earlier queue on Kafka.
 
-var markersWay = way{name: "markers", engine: kmq.Markers}
+var markersWay = way{name: "markers", engine: markersEngine}
 
 func TestDefectTrackerCommitsToAnotherGroup(t *testing.T) {
 	t.Parallel()
@@ -192,7 +192,7 @@ func TestDefectRereadRecordIsAnother(t *testing.T) {
 // A redelivery keeps headers, timestamp, and the difference between no key and an empty key.
 func TestDefectRedeliveryLosesHeadersAndTime(t *testing.T) {
 	t.Parallel()
-	for _, w := range []way{markersWay, {name: "offsetmap", engine: kmq.OffsetMap}, {name: "share", engine: kmq.Share}} {
+	for _, w := range []way{markersWay, {name: "offsetmap", engine: offsetMapEngine}, {name: "share", engine: shareEngine}} {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -214,8 +214,8 @@ func TestDefectRedeliveryLosesHeadersAndTime(t *testing.T) {
 				v.put(records...)
 				q := v.open(func(c *kmq.Config) {
 					c.MaxDeliveries, c.MaxInFlight = 6, 20
-					if c.Engine == kmq.OffsetMap {
-						c.InPlace = 1
+					if w.engine == offsetMapEngine {
+						c.Engine = kmq.OffsetMap{InPlace: 1}
 					}
 				})
 				for attempt := 1; attempt <= 4; attempt++ {
@@ -255,14 +255,14 @@ func full(r *kgo.Record) string {
 
 func TestDefectUnboundedMemory(t *testing.T) {
 	t.Parallel()
-	for _, w := range []way{{name: "plain", engine: kmq.Plain}, markersWay, {name: "offsetmap", engine: kmq.OffsetMap}, {name: "share", engine: kmq.Share}} {
+	for _, w := range []way{{name: "plain", engine: plainEngine}, markersWay, {name: "offsetmap", engine: offsetMapEngine}, {name: "share", engine: shareEngine}} {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				const bound = 80
 				v, _ := single(t, w, func(s *queueSpec) {
 					s.MaxInFlight = bound
-					if s.Engine == kmq.Markers || s.Engine == kmq.OffsetMap {
+					if s.Engine == markersEngine || s.Engine == offsetMapEngine {
 						s.Visibility = time.Minute
 					}
 				})
@@ -280,7 +280,7 @@ func TestDefectUnboundedMemory(t *testing.T) {
 					}
 					time.Sleep(10 * time.Millisecond)
 				}
-				if w.engine == kmq.Share {
+				if w.engine == shareEngine {
 					return
 				}
 				held = append(held, take(t, q, bound-len(held))...)
@@ -385,7 +385,7 @@ func rangeOf(n int) []int {
 // A record whose lock expired before its delivery does not count as delivered.
 func TestDefectGivenUpUnseen(t *testing.T) {
 	t.Parallel()
-	for _, w := range []way{markersWay, {name: "offsetmap", engine: kmq.OffsetMap}, {name: "share", engine: kmq.Share}} {
+	for _, w := range []way{markersWay, {name: "offsetmap", engine: offsetMapEngine}, {name: "share", engine: shareEngine}} {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {

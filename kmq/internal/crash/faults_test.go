@@ -20,7 +20,6 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/project/virtual"
-	"kafkabench.example/kafka-bench/kmq"
 )
 
 type fault struct {
@@ -28,9 +27,9 @@ type fault struct {
 	begin func(f *faulty) (end func())
 	// quiet: the test's producer stops before the fault, because the fault would end it.
 	quiet bool
-	idle  []kmq.Engine
+	idle  []string
 	// only is the affected engine; empty: all.
-	only kmq.Engine
+	only string
 	// ends is a permanent error that may end queues of markers, which are then opened again; with
 	// everyWrite it must end them.
 	ends       error
@@ -192,7 +191,7 @@ func every(d time.Duration, do func(f *faulty)) func(f *faulty) func() {
 	}
 }
 
-var noGroup = []kmq.Engine{kmq.Share}
+var noGroup = []string{shareEngine}
 
 var faults = []fault{
 	{usual: true, name: "writes are applied and answered with a timeout", begin: answers(some(30, kerr.RequestTimedOut, kmsg.Produce))},
@@ -268,12 +267,12 @@ var faults = []fault{
 			coordinators()
 		}
 	}},
-	{name: "share sessions are refused", only: kmq.Share, begin: answers(
+	{name: "share sessions are refused", only: shareEngine, begin: answers(
 		some(10, kerr.ShareSessionNotFound, kmsg.ShareFetch), some(10, kerr.InvalidShareSessionEpoch, kmsg.ShareFetch, kmsg.ShareAcknowledge),
 		some(10, kerr.NotLeaderForPartition, kmsg.ShareFetch, kmsg.ShareAcknowledge))},
-	{usual: true, name: "acknowledgements are refused", only: kmq.Share, begin: answers(
+	{usual: true, name: "acknowledgements are refused", only: shareEngine, begin: answers(
 		some(20, kerr.RequestTimedOut, kmsg.ShareAcknowledge), some(20, kerr.InvalidRecordState, kmsg.ShareAcknowledge), some(10, kerr.FencedStateEpoch, kmsg.ShareAcknowledge))},
-	{name: "share members are put out", only: kmq.Share, begin: answers(
+	{name: "share members are put out", only: shareEngine, begin: answers(
 		some(10, kerr.UnknownMemberID, kmsg.ShareGroupHeartbeat), some(10, kerr.FencedMemberEpoch, kmsg.ShareGroupHeartbeat))},
 }
 
@@ -287,7 +286,7 @@ const (
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, w := range ways {
-		if !strings.Contains(w.name, *onlyWay) || w.engine == kmq.Share && quick {
+		if !strings.Contains(w.name, *onlyWay) || w.engine == shareEngine && quick {
 			continue
 		}
 		t.Run(w.name, func(t *testing.T) {
@@ -338,7 +337,7 @@ func (f *faulty) all() {
 		}
 		end := one.begin(f)
 		hits, some := f.last(faultLasts)
-		if one.everyWrite && v.spec.Engine == kmq.Markers {
+		if one.everyWrite && v.spec.Engine == markersEngine {
 			// A queue ends when its next start marker is refused. It writes no start markers during a
 			// rebalance, so this may take a while.
 			v.await(func() bool { return v.book.lines[lineEnded] > ended }, recoverWithin)
@@ -369,9 +368,9 @@ func (f *faulty) all() {
 func (v *world) ended(by fault, times int) {
 	v.t.Helper()
 	switch {
-	case times > 0 && v.spec.Engine != kmq.Markers:
+	case times > 0 && v.spec.Engine != markersEngine:
 		v.t.Errorf("%s: workers received its error %d times, and only copies were refused", by.name, times)
-	case times == 0 && v.spec.Engine == kmq.Markers && by.everyWrite:
+	case times == 0 && v.spec.Engine == markersEngine && by.everyWrite:
 		v.t.Errorf("%s: no queue ended by it", by.name)
 	}
 }

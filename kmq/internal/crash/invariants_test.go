@@ -111,12 +111,12 @@ func TestInvariant3NoEndBeforeTheCopy(t *testing.T) {
 
 func TestInvariant4CommitsAreContiguous(t *testing.T) {
 	t.Parallel()
-	for _, w := range []way{{name: "plain", engine: kmq.Plain}, {name: "offsetmap", engine: kmq.OffsetMap}} {
+	for _, w := range []way{{name: "plain", engine: plainEngine}, {name: "offsetmap", engine: offsetMapEngine}} {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				v, _ := single(t, w, func(s *queueSpec) {
-					if s.Engine == kmq.OffsetMap {
+					if s.Engine == offsetMapEngine {
 						s.Visibility = time.Minute
 					}
 				})
@@ -140,7 +140,7 @@ func TestInvariant4CommitsAreContiguous(t *testing.T) {
 				if at[0].At != 3 {
 					t.Errorf("committed %d; 0, 1 and 2 are acknowledged, 3 is not", at[0].At)
 				}
-				if w.engine == kmq.OffsetMap {
+				if w.engine == offsetMapEngine {
 					done, err := readMap(at[0].At, at[0].Metadata)
 					if want := []int64{4, 8, 9, 15, 29}; err != nil || !slices.Equal(done, want) {
 						t.Errorf("the map has %v, want %v (%v)", done, want, err)
@@ -155,7 +155,7 @@ func TestInvariant4CommitsAreContiguous(t *testing.T) {
 func TestInvariant5RevocationCommitsWhatIsAcknowledged(t *testing.T) {
 	t.Parallel()
 	for _, w := range ways {
-		if w.engine == kmq.Share || w.external {
+		if w.engine == shareEngine || w.external {
 			continue // Share has no ownership; external is the same queue
 		}
 		t.Run(w.name, func(t *testing.T) {
@@ -275,12 +275,12 @@ func TestInvariant8NeverEarlyThoughTheLogsClockIsSet(t *testing.T) {
 // Retention covers the oldest unsettled record, or there is an alarm.
 func TestInvariant9RetentionAlarm(t *testing.T) {
 	t.Parallel()
-	for _, w := range []way{{name: "plain", engine: kmq.Plain}, markersWay, {name: "offsetmap", engine: kmq.OffsetMap}} {
+	for _, w := range []way{{name: "plain", engine: plainEngine}, markersWay, {name: "offsetmap", engine: offsetMapEngine}} {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				v, _ := single(t, w, func(s *queueSpec) {
-					if s.Engine != kmq.Plain {
+					if s.Engine != plainEngine {
 						s.Visibility = time.Minute
 					}
 					s.TopicConfigs = map[string]string{"retention.ms": "3660000"}

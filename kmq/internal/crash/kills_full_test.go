@@ -17,7 +17,7 @@ func TestInvariant1AtLeastOnceOnKafka(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Shared(t)
 	for _, w := range ways {
-		if !strings.Contains(w.name, *onlyWay) || *kills == 0 && w.name != string(w.engine) {
+		if !strings.Contains(w.name, *onlyWay) || *kills == 0 && w.name != w.engine {
 			continue
 		}
 		t.Run(w.name, func(t *testing.T) {

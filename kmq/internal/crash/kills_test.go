@@ -11,7 +11,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 
-	"kafkabench.example/kafka-bench/kmq"
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
@@ -19,15 +18,15 @@ var ways = []struct {
 	way
 	steps []step.Step
 }{
-	{way{name: "plain", engine: kmq.Plain}, []step.Step{
+	{way{name: "plain", engine: plainEngine}, []step.Step{
 		step.Polled, step.Handed, step.Acked, step.Committed, step.BeforeCopy, step.Copied, step.Revoking, step.Flushed,
 	}},
-	{way{name: "markers", engine: kmq.Markers}, step.All},
-	{way{name: "markers external", engine: kmq.Markers, external: true}, step.All},
-	{way{name: "offsetmap", engine: kmq.OffsetMap}, []step.Step{
+	{way{name: "markers", engine: markersEngine}, step.All},
+	{way{name: "markers external", engine: markersEngine, external: true}, step.All},
+	{way{name: "offsetmap", engine: offsetMapEngine}, []step.Step{
 		step.Polled, step.Handed, step.Acked, step.Committed, step.BeforeCopy, step.Copied, step.CopyEnded, step.Revoking, step.Flushed,
 	}},
-	{way{name: "share", engine: kmq.Share}, []step.Step{
+	{way{name: "share", engine: shareEngine}, []step.Step{
 		step.Polled, step.Handed, step.Acked, step.Ended, step.BeforeCopy, step.Copied, step.CopyEnded,
 	}},
 }
@@ -38,7 +37,7 @@ const killsAStep = 3
 // The ways run one after another, since the hook of the steps is global.
 func TestInvariant1AtLeastOnce(t *testing.T) {
 	for _, w := range ways {
-		if !strings.Contains(w.name, *onlyWay) || quick && w.name != string(w.engine) {
+		if !strings.Contains(w.name, *onlyWay) || quick && w.name != w.engine {
 			continue
 		}
 		t.Run(w.name, func(t *testing.T) {
@@ -220,7 +219,7 @@ func (c *crew) finish() {
 	c.keep(&c.steady, roleQueue, true)
 	c.keep(&second, roleQueue, true)
 	v.settle(2 * time.Minute)
-	if c.way.engine == kmq.Share {
+	if c.way.engine == shareEngine {
 		v.accepted(2 * time.Minute)
 	} else {
 		v.calm(v.spec.Visibility + time.Second)

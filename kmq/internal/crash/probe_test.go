@@ -27,11 +27,11 @@ func (v *world) probe() {
 	defer cancel()
 	var err error
 	switch v.spec.Engine {
-	case kmq.Plain, kmq.OffsetMap:
+	case plainEngine, offsetMapEngine:
 		err = v.probeCommits(ctx)
-	case kmq.Markers:
+	case markersEngine:
 		err = v.probeMarkers(ctx)
-	case kmq.Share:
+	case shareEngine:
 		err = v.probeShare(ctx)
 	}
 	if err != nil {
@@ -122,7 +122,7 @@ func (v *world) probeCommits(ctx context.Context) error {
 				return nil
 			}
 		}
-		if v.spec.Engine == kmq.OffsetMap {
+		if v.spec.Engine == offsetMapEngine {
 			v.probeMap(p, o.At, o.Metadata, dead, copies)
 		}
 	}

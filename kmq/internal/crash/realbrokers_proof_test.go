@@ -13,7 +13,6 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
-	"kafkabench.example/kafka-bench/kmq"
 )
 
 // tuned makes Kafka remove members, end locks and declare brokers dead as fast as the fake cluster.
@@ -68,7 +67,7 @@ func TestRealBrokers(t *testing.T) {
 		s.close(t)
 		s.world.probe()
 		s.world.audit()
-		if s.crew.way.engine == kmq.Markers {
+		if s.crew.way.engine == markersEngine {
 			s.world.markersLieBeside()
 		}
 		t.Logf("%s: %s", s.crew.way.name, s.world.summary())

@@ -4,15 +4,13 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"kafkabench.example/kafka-bench/kmq"
 )
 
 // A broker's clock goes an hour forward before another tracker takes over.
 func TestInvariant8NeverEarlyAcrossATakeover(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		external := way{name: "markers external", engine: kmq.Markers, external: true}
+		external := way{name: "markers external", engine: markersEngine, external: true}
 		v, f := single(t, external, func(s *queueSpec) { s.Visibility = 8 * time.Second; s.MaxDeliveries = 0 })
 		v.createMarkers(f)
 		q := v.open(nil)

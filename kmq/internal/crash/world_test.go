@@ -19,7 +19,6 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
-	"kafkabench.example/kafka-bench/kmq"
 )
 
 type world struct {
@@ -44,7 +43,7 @@ type world struct {
 
 type way struct {
 	name     string
-	engine   kmq.Engine
+	engine   string
 	external bool
 }
 
@@ -63,15 +62,13 @@ func newWorldOf(t testing.TB, c cluster.Cluster, replication int16, w way, parti
 		Born: time.Now().Add(-time.Hour).Truncate(time.Second), DeadLetters: name + "-dead",
 		MaxInFlight: 60, Session: time.Second, Heartbeat: 100 * time.Millisecond,
 	}
-	if w.engine != kmq.Plain {
+	if w.engine != plainEngine {
 		spec.Visibility, spec.MaxDeliveries = 1500*time.Millisecond, 4
 	}
-	if w.engine == kmq.Share {
+	if w.engine == shareEngine {
 		spec.MaxDeliveries = 8
 	}
-	if w.external {
-		spec.Tracker = kmq.External
-	}
+	spec.External = w.external
 	if change != nil {
 		change(&spec)
 	}
@@ -81,7 +78,7 @@ func newWorldOf(t testing.TB, c cluster.Cluster, replication int16, w way, parti
 	v.launch = v.puppet
 	kept := map[string]string{"retention.ms": "-1", "min.insync.replicas": fmt.Sprint(max(1, replication-1))}
 	clustertest.Topic(t, c, spec.DeadLetters, int(partitions), int(replication), kept)
-	if w.engine == kmq.OffsetMap || w.engine == kmq.Markers {
+	if w.engine == offsetMapEngine || w.engine == markersEngine {
 		clustertest.Topic(t, c, spec.retryTopic(), int(partitions), int(replication), kept)
 	}
 	maps.Copy(kept, spec.TopicConfigs)
@@ -92,7 +89,7 @@ func newWorldOf(t testing.TB, c cluster.Cluster, replication int16, w way, parti
 	}
 	t.Cleanup(func() { v.book.file.Close() })
 	v.queue = v.follow(spec.Topic)
-	if w.engine == kmq.OffsetMap || w.engine == kmq.Markers {
+	if w.engine == offsetMapEngine || w.engine == markersEngine {
 		v.retries = v.follow(spec.retryTopic())
 	}
 	v.dead = v.follow(spec.DeadLetters)

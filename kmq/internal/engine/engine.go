@@ -59,10 +59,10 @@ func Receive(ctx context.Context, from Lender, max int) ([]*lease.Lease, error) 
 	}
 }
 
-// Unhander is an Engine that can take back a delivery that no handler began, without counting it.
+// Unhander is an Engine that can take back a delivery without counting it.
 type Unhander interface {
-	// Unhand gives a record back for immediate delivery with the same attempt number.
-	Unhand(ctx context.Context, l *lease.Lease) error
+	// Unhand is Nack, but the next delivery has the same attempt number.
+	Unhand(ctx context.Context, l *lease.Lease, delay time.Duration) error
 }
 
 // A Parker is an Engine that delivers a failed record again from its place. So an ordered queue can keep those behind it in
@@ -117,15 +117,17 @@ var Bounds = [...]time.Duration{
 	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second,
 }
 
-// Bounds returns the upper bounds of Counts; the last count has none.
-func (Histogram) Bounds() []time.Duration { return Bounds[:] }
-
-// Add counts one duration.
-func (h *Histogram) Add(d time.Duration) {
+// Bucket returns the index of the count of a duration.
+func Bucket(d time.Duration) int {
 	i := 0
 	for i < len(Bounds) && d > Bounds[i] {
 		i++
 	}
-	h.Counts[i]++
+	return i
+}
+
+// Add counts one duration.
+func (h *Histogram) Add(d time.Duration) {
+	h.Counts[Bucket(d)]++
 	h.Sum += d
 }

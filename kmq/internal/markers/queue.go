@@ -129,28 +129,31 @@ const delayedAtMost = 1 << 16
 // Delays are rounded up to whole milliseconds, and at most marker.MaxDuration. With delayedAtMost
 // delayed records the error is lease.ErrDelayed, and the record stays locked.
 func (q *queue) Nack(_ context.Context, l *lease.Lease, delay time.Duration) error {
-	delay, err := millis(delay, 0)
-	if err != nil {
-		return err
-	}
-	if delay > 0 {
-		if q.delayed.Add(1) > delayedAtMost {
-			q.delayed.Add(-1)
-			return fmt.Errorf("%w: %d; give the record back without a delay, or wait: it stays locked until its deadline",
-				lease.ErrDelayed, delayedAtMost)
-		}
-		time.AfterFunc(delay, func() { q.delayed.Add(-1) })
-	}
-	if err := q.settle(l, lease.Released, fact{kind: marker.Release, delay: delay}); err != nil {
+	if err := q.release(l, fact{kind: marker.Release, delay: delay}); err != nil {
 		return err
 	}
 	q.nacked.Add(1)
 	return nil
 }
 
-// Unhand notes a release marker that says that the record was not delivered.
-func (q *queue) Unhand(_ context.Context, l *lease.Lease) error {
-	return q.settle(l, lease.Released, fact{kind: marker.Release, undelivered: true})
+// Unhand notes a release marker that says that the record was not delivered; otherwise it is as Nack.
+func (q *queue) Unhand(_ context.Context, l *lease.Lease, delay time.Duration) error {
+	return q.release(l, fact{kind: marker.Release, delay: delay, undelivered: true})
+}
+
+func (q *queue) release(l *lease.Lease, f fact) (err error) {
+	if f.delay, err = millis(f.delay, 0); err != nil {
+		return err
+	}
+	if f.delay > 0 {
+		if q.delayed.Add(1) > delayedAtMost {
+			q.delayed.Add(-1)
+			return fmt.Errorf("%w: %d; give the record back without a delay, or wait: it stays locked until its deadline",
+				lease.ErrDelayed, delayedAtMost)
+		}
+		time.AfterFunc(f.delay, func() { q.delayed.Add(-1) })
+	}
+	return q.settle(l, lease.Released, f)
 }
 
 func (q *queue) settle(l *lease.Lease, as lease.State, f fact) error {

@@ -248,12 +248,20 @@ func (e *Engine) Nack(_ context.Context, l *lease.Lease, delay time.Duration) er
 	return nil
 }
 
-// Unhand gives back a record that no handler began. Its lease then has no deadline, so commits do
-// not count the delivery.
-func (e *Engine) Unhand(_ context.Context, l *lease.Lease) error {
+// Unhand gives back a record whose delivery does not count. Its lease then has no deadline, so commits do
+// not count the delivery; during a delay it has the number of the attempt before.
+func (e *Engine) Unhand(_ context.Context, l *lease.Lease, delay time.Duration) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s, next := l.Private.(*slot), l.Again()
+	if delay > 0 {
+		next.Attempt = l.Attempt - 1
+		if err := e.set.Swap(l, lease.Released, next, time.Now().Add(delay)); err != nil {
+			return err
+		}
+		s.lease, s.phase = next, waiting
+		return nil
+	}
 	next.Attempt = l.Attempt
 	if err := e.set.Swap(l, lease.Released, next, time.Time{}); err != nil {
 		return err
