@@ -187,10 +187,22 @@ func independent(t *testing.T, engine kmq.Engine, groups []string, fails map[str
 	for n := range 8 {
 		r.produce(strconv.Itoa(n), n)
 	}
-	time.Sleep(20 * time.Minute)
-	if long {
-		time.Sleep(2 * time.Hour)
+	all := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, g := range groups {
+			for n, fail := range fails[g] {
+				if got[g][n] < min(fail+1, 10) {
+					return false
+				}
+			}
+		}
+		return true
 	}
+	for minutes := 0; !all() && minutes < 180; minutes++ {
+		time.Sleep(time.Minute)
+	}
+	time.Sleep(2 * time.Minute) // nothing more comes
 	for _, g := range groups {
 		dead := 0
 		for n, fail := range fails[g] {

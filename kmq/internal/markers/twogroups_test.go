@@ -216,7 +216,7 @@ func (p *party) settle(l *lease.Lease) error {
 	case rejects:
 		return p.q.Reject(p.ctx, l, "hopeless")
 	case unhands:
-		return p.q.Unhand(p.ctx, l)
+		return p.q.Unhand(p.ctx, l, 0)
 	default:
 		return p.q.Ack(p.ctx, l)
 	}
