@@ -79,8 +79,8 @@ var walls = map[string][]string{
 		"kmq/internal/window",
 	},
 	"kmq/internal/markers": {
-		"kmq/internal/engine", "kmq/internal/lease", "kmq/internal/marker", "kmq/internal/member", "kmq/internal/retention",
-		"kmq/internal/step", "kmq/internal/tracker", "kmq/internal/window",
+		"kmq/internal/engine", "kmq/internal/lease", "kmq/internal/marker", "kmq/internal/member", "kmq/internal/reread",
+		"kmq/internal/retention", "kmq/internal/step", "kmq/internal/tracker", "kmq/internal/window",
 	},
 	"kmq/internal/share": {"kmq/internal/engine", "kmq/internal/lease", "kmq/internal/step"},
 	"kmq/internal/inspect": {

@@ -21,7 +21,7 @@ func (c counters) Stats() kmq.Stats { return kmq.Stats(c) }
 func TestEveryNumberIsTold(t *testing.T) {
 	stats := kmq.Stats{
 		Delivered: 101, Acked: 102, Nacked: 103, Rejected: 104, Expired: 105, Lost: 106, Redelivered: 107, Moved: 108,
-		DeadLettered: 109, Missing: 110, Retried: 113, Unreadable: 114, InFlight: 111, OldestUnacked: time.Unix(1000, 0), Paused: []int32{3, 5},
+		DeadLettered: 109, Missing: 110, Retried: 113, Unreadable: 114, InFlight: 111, Waiting: 115, Blocked: []string{"too many"}, OldestUnacked: time.Unix(1000, 0), Paused: []int32{3, 5},
 		CommitBehind: 112, RetentionAlarm: "partition 3",
 	}
 	stats.Lateness.Counts[1], stats.Lateness.Counts[14], stats.Lateness.Sum = 1, 1, time.Minute+1500*time.Microsecond
@@ -34,6 +34,9 @@ func TestEveryNumberIsTold(t *testing.T) {
 # HELP kafka_kmq_acked_records_total Records that were acknowledged.
 # TYPE kafka_kmq_acked_records_total counter
 kafka_kmq_acked_records_total{group="billing"} 102
+# HELP kafka_kmq_blocked Reasons why records are not fetched although they are there.
+# TYPE kafka_kmq_blocked gauge
+kafka_kmq_blocked{group="billing"} 1
 # HELP kafka_kmq_commit_behind_records Records beyond the committed offsets of this member's partitions, as far as it has read.
 # TYPE kafka_kmq_commit_behind_records gauge
 kafka_kmq_commit_behind_records{group="billing"} 112
@@ -80,6 +83,9 @@ kafka_kmq_lost_records_total{group="billing"} 106
 # HELP kafka_kmq_missing_records_total Records that were to be delivered again and were not in the log any more.
 # TYPE kafka_kmq_missing_records_total counter
 kafka_kmq_missing_records_total{group="billing"} 110
+# HELP kafka_kmq_moved_records_total Records that this process moved to the retry topic.
+# TYPE kafka_kmq_moved_records_total counter
+kafka_kmq_moved_records_total{group="billing"} 108
 # HELP kafka_kmq_nacked_records_total Records that were released for another attempt.
 # TYPE kafka_kmq_nacked_records_total counter
 kafka_kmq_nacked_records_total{group="billing"} 103
@@ -120,12 +126,12 @@ kafka_kmq_retention_alarm{group="billing"} 1
 # HELP kafka_kmq_retried_total Failed attempts of the tracker in this process, and refused copies, which it repeats.
 # TYPE kafka_kmq_retried_total counter
 kafka_kmq_retried_total{group="billing"} 113
-# HELP kafka_kmq_tailed_records_total Records that this process copied to the tail of their partition.
-# TYPE kafka_kmq_tailed_records_total counter
-kafka_kmq_tailed_records_total{group="billing"} 108
 # HELP kafka_kmq_unreadable_markers_total Markers that the tracker in this process could not read.
 # TYPE kafka_kmq_unreadable_markers_total counter
 kafka_kmq_unreadable_markers_total{group="billing"} 114
+# HELP kafka_kmq_waiting_records Records that wait for another attempt, or behind such a record.
+# TYPE kafka_kmq_waiting_records gauge
+kafka_kmq_waiting_records{group="billing"} 115
 `
 	if err := testutil.CollectAndCompare(c, strings.NewReader(want)); err != nil {
 		t.Error(err)

@@ -8,6 +8,8 @@ package conformance
 import (
 	"testing"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/kmq"
 )
@@ -17,6 +19,8 @@ type Subject struct {
 	Engine kmq.Engine
 	// On runs a law, which is one test of the suite, on a cluster. It returns when the law has ended.
 	On func(t *testing.T, law func(t *testing.T, c cluster.Cluster))
+	// Client holds further options of the clients, such as the group protocol.
+	Client []kgo.Opt
 	// Tries reports whether to run a law; nil: all are run.
 	Tries func(kmq.Engine, law) bool
 }

@@ -9,5 +9,7 @@ import (
 )
 
 func TestAllOnKafka(t *testing.T) {
-	onKafka(t, func(e kmq.Engine, l law) bool { return !ofKafka(e, l) })
+	onKafka(t, nil, func(e kmq.Engine, l law) bool { return !ofKafka(e, l) })
 }
+
+func TestAllOnKafkaServerSide(t *testing.T) { onKafka(t, serverSide(), nil) }

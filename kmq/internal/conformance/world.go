@@ -75,7 +75,7 @@ func (w *world) create(topic string, partitions int) {
 func (w *world) config(with ...func(*kmq.Config)) kmq.Config {
 	cfg := kmq.Config{
 		Brokers: w.seeds, Topic: w.topic, Group: w.group, Engine: w.Engine,
-		CommitEvery: 50 * time.Millisecond, SessionTimeout: session, Client: w.access.Options(),
+		CommitEvery: 50 * time.Millisecond, SessionTimeout: session, Client: append(w.access.Options(), w.Subject.Client...),
 		Logger: slog.New(uniqueKeys{t: w.T}),
 	}
 	if w.can.lend {

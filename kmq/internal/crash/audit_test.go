@@ -196,8 +196,9 @@ func (v *world) checkHanded(dead map[int]int) {
 	}
 }
 
-// brokersDeliveries is Kafka's default of group.share.delivery.count.limit.
-const brokersDeliveries = 5
+// brokersDeliveries is how often a handler gets a record: Kafka's default of group.share.delivery.count.limit is 5, and the
+// last delivery is for the dead letter.
+const brokersDeliveries = 4
 
 func (v *world) checkCopy(r *kgo.Record, partition int32, origins map[kmq.ID]int, what string) {
 	v.t.Helper()

@@ -323,19 +323,3 @@ func awaitShape(ctx context.Context, cl *kgo.Client, topic string, within time.D
 		}
 	}
 }
-
-// DeleteBelow deletes the records of a topic's partitions below offsets.
-func DeleteBelow(ctx context.Context, cl *kgo.Client, topic string, offsets map[int32]int64) error {
-	var below kadm.Offsets
-	for partition, at := range offsets {
-		below.AddOffset(topic, partition, at, -1)
-	}
-	deleted, err := kadm.NewClient(cl).DeleteRecords(ctx, below)
-	if err == nil {
-		err = deleted.Error()
-	}
-	if err != nil {
-		return fmt.Errorf("kmq: delete settled records of topic %s: %w", topic, err)
-	}
-	return nil
-}

@@ -120,10 +120,10 @@ func (t *Tracker) deleteSettled(ctx context.Context) error {
 			}
 		}
 	}
-	if len(below) == 0 || t.unreadable.Load() > 0 {
+	if t.unreadable.Load() > 0 {
 		return nil
 	}
-	return engine.DeleteBelow(ctx, t.client, t.cfg.RetryTopic, below)
+	return t.deletions.DeleteBelow(ctx, below)
 }
 
 // settle returns the offset below which all records are settled, by what an earlier call was told; 0: none is known.

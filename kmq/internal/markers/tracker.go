@@ -48,6 +48,8 @@ type Tracker struct {
 	out    *outbox // ends of copied records
 	watch  *retention.Watch
 
+	deletions *engine.Deletions
+
 	mu    sync.Mutex
 	parts map[int32]*part
 	late  engine.Histogram
@@ -87,6 +89,7 @@ func openTracker(ctx context.Context, cfg engine.Config, topics engine.Topics) (
 	}
 	t.running, t.halt = context.WithCancel(context.Background())
 	t.copier, t.watch = engine.NewCopier(&t.cfg, client), newWatch(&t.cfg, client, t.needs)
+	t.deletions = engine.NewDeletions(client, cfg.RetryTopic)
 	_, err = member.Open(ctx, member.Config{
 		Config: cfg, Handler: trackerHandler{t}, Set: t.set, Topic: cfg.MarkersTopic, Group: Group(cfg.Group),
 		Options: []kgo.Opt{kgo.KeepControlRecords()}, // they take offsets

@@ -110,8 +110,7 @@ type Member struct {
 
 	delivered, redelivered atomic.Int64
 
-	deleted      map[int32]int64 // of the retry topic: below this offset; DeleteRetries' own
-	mayNotDelete atomic.Bool
+	deletions *engine.Deletions // DeleteRetries' own
 
 	running context.Context // ends when the member does
 	halt    context.CancelFunc
@@ -135,7 +134,7 @@ func Open(_ context.Context, cfg Config) (*Member, error) {
 	}
 	m := &Member{
 		cfg: cfg, turn: engine.NewTurn(), ready: newReady(cfg.MaxInFlight), offsets: newOffsets(),
-		paused: make(map[int32]bool), revoking: make(map[int32]bool), ended: make(chan struct{}), deleted: make(map[int32]int64),
+		paused: make(map[int32]bool), revoking: make(map[int32]bool), ended: make(chan struct{}),
 	}
 	m.running, m.halt = context.WithCancel(context.Background())
 	opts := cfg.ClientOptions(cfg.ProducerOptions()...)
@@ -157,7 +156,7 @@ func Open(_ context.Context, cfg Config) (*Member, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
 	}
-	m.client = client
+	m.client, m.deletions = client, engine.NewDeletions(client, cfg.RetryTopic)
 	if cfg.Opened != nil {
 		cfg.Opened(m)
 	}

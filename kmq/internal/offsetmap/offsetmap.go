@@ -117,7 +117,7 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	e.watch = retention.New(e.member.Client(), cfg.Log, e.needed, cfg.Topic)
 	if cfg.RetryTopic != "" {
 		e.running.Go(func() {
-			engine.Every(e.life, deleteEvery, cfg.Log, "delete settled retries", func(ctx context.Context) error { return e.member.DeleteRetries(ctx, nil) })
+			engine.Every(e.life, deleteEvery, cfg.Log, "delete settled retries", e.member.DeleteRetries)
 		})
 	}
 	return e, nil
