@@ -12,14 +12,6 @@ import (
 	"time"
 )
 
-func offsets(batch []Delivery) (all []int64) {
-	for _, d := range batch {
-		all = append(all, d.ID().Offset)
-	}
-	slices.Sort(all)
-	return all
-}
-
 // A batch begins when it is full, or when its first record has waited long enough.
 func TestBatchesBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
