@@ -61,6 +61,7 @@ var walls = map[string][]string{
 		"backpressure", "backpressure/kgogate", // for kmq.Lag
 	},
 	"kmq/promkmq":            {"kmq"},
+	"kmq/kmqtest":            {"kmq", "kmq/internal/engine", "kmq/internal/lease"},
 	"kmq/internal/lease":     {},
 	"kmq/internal/step":      {},
 	"kmq/internal/window":    {},

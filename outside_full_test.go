@@ -49,11 +49,60 @@ const outsideOutput = `kgogate refuses a client without acknowledgements: true
 kmq refuses an empty config: true
 `
 
+// outsideTest is a test of a handler as another team writes it.
+const outsideTest = `package main
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"MODULE/kmq"
+	"MODULE/kmq/kmqtest"
+)
+
+func charge(_ context.Context, d kmq.Delivery) error {
+	switch {
+	case string(d.Record.Value) == "no customer":
+		return kmq.Reject{Reason: "no such customer"}
+	case d.Attempt() < 3:
+		return errors.New("the bank does not answer")
+	}
+	return nil
+}
+
+func TestCharge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := kmqtest.Open(t, kmqtest.Config{Backoff: kmq.Backoff{Min: time.Hour, Max: time.Hour}})
+		q.Produce(&kgo.Record{Value: []byte("order")}, &kgo.Record{Value: []byte("no customer")})
+		start := time.Now()
+		if err := q.RunUntilIdle(charge, kmq.RunConfig{}); err != nil {
+			t.Fatal(err)
+		}
+		if acked := q.Acked(); len(acked) != 1 || string(acked[0].Value) != "order" || time.Since(start) < time.Second {
+			t.Errorf("%d records are acknowledged after %v", len(acked), time.Since(start))
+		}
+		if dead := q.DeadLetters(); len(dead) != 1 || string(dead[0].Value) != "no customer" {
+			t.Errorf("there are %d dead letters", len(dead))
+		}
+	})
+	d := kmqtest.Delivery(&kgo.Record{Value: []byte("no customer")})
+	if _, rejected := errors.AsType[kmq.Reject](charge(t.Context(), d)); !rejected {
+		t.Error("an order without a customer is not rejected")
+	}
+}
+`
+
 func TestOutsideModule(t *testing.T) {
 	module := command(t, ".", nil, "go", "list", "-m")
 	proxy, program := t.TempDir(), t.TempDir()
 	publish(t, filepath.Join(proxy, module, "@v"), module)
 	write(t, filepath.Join(program, "main.go"), strings.ReplaceAll(outsideProgram, "MODULE", module))
+	write(t, filepath.Join(program, "main_test.go"), strings.ReplaceAll(outsideTest, "MODULE", module))
 	write(t, filepath.Join(program, "go.mod"), "module example.com/outside\n\ngo 1.26.0\n\nrequire "+module+" "+outsideVersion+"\n")
 
 	downloads := filepath.Join(command(t, ".", nil, "go", "env", "GOMODCACHE"), "cache", "download")
@@ -63,6 +112,9 @@ func TestOutsideModule(t *testing.T) {
 	}
 	if got := command(t, program, env, "go", "run", "."); got+"\n" != outsideOutput {
 		t.Errorf("the program printed\n%s\nwant\n%s", got, outsideOutput)
+	}
+	if got := command(t, program, env, "go", "test", "."); !strings.HasPrefix(got, "ok") {
+		t.Errorf("the test printed\n%s", got)
 	}
 }
 

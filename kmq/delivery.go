@@ -25,7 +25,8 @@ func (id ID) String() string { return lease.ID(id).String() }
 const MaxDelay = 12 * time.Hour
 
 // Delivery is one delivered record. It may be copied. Ack, Nack or Reject settles it once, on any
-// goroutine; later calls return [ErrSettled].
+// goroutine; later calls return [ErrSettled]. Tests of handlers make one with kmqtest.Delivery; the
+// methods of a Delivery that has only a Record return an error, or zero.
 type Delivery struct {
 	// Record is the record as it was produced, with its key, headers and timestamp. Its partition
 	// and offset are those of the delivered copy.
@@ -40,22 +41,51 @@ type Delivery struct {
 }
 
 // ID returns the position of the original record, which is the same for all attempts.
-func (d Delivery) ID() ID { return ID(d.lease.Origin) }
+func (d Delivery) ID() ID {
+	if d.lease == nil {
+		return ID{}
+	}
+	return ID(d.lease.Origin)
+}
 
 // Attempt is 1 for the first delivery.
-func (d Delivery) Attempt() int { return d.lease.Attempt }
+func (d Delivery) Attempt() int {
+	if d.lease == nil {
+		return 0
+	}
+	return d.lease.Attempt
+}
 
 // Deadline is the time at which the lock expires; zero means never. It uses this process's
 // monotonic clock. The broker or the tracker may let the lock expire later, but never earlier.
-func (d Delivery) Deadline() time.Time { return d.lease.Deadline() }
+func (d Delivery) Deadline() time.Time {
+	if d.lease == nil {
+		return time.Time{}
+	}
+	return d.lease.Deadline()
+}
+
+// errNoQueue is the error of a Delivery that a program made itself.
+var errNoQueue = errors.New("kmq: the delivery is not from a queue: tests make one with kmqtest.Delivery")
+
+// enter begins a call that settles or extends, which ends with d.queue.calls.leave. The error says why it may not begin.
+func (d Delivery) enter() error {
+	switch {
+	case d.queue == nil:
+		return errNoQueue
+	case !d.queue.calls.enter():
+		return d.refused()
+	}
+	return nil
+}
 
 // Ack marks the record as processed. It does not wait until the mark is durable: [Queue.Flush]
 // does. After a crash before that, the record is delivered again. The error is [ErrSettled],
 // [ErrExpired], [ErrLost], [ErrClosed] or ctx's. After any of these except ErrSettled, the record
 // will be delivered again.
 func (d Delivery) Ack(ctx context.Context) error {
-	if !d.queue.calls.enter() {
-		return d.refused()
+	if err := d.enter(); err != nil {
+		return err
 	}
 	defer d.queue.calls.leave()
 	return d.queue.engine.Ack(ctx, d.lease)
@@ -65,11 +95,11 @@ func (d Delivery) Ack(ctx context.Context) error {
 // delivery counts in the next Attempt. The errors are those of Ack, [ErrUnsupported] if the engine
 // cannot release a record, and [ErrDelayed], after which the delivery is still open.
 func (d Delivery) Nack(ctx context.Context, delay time.Duration) error {
-	switch {
-	case delay < 0 || delay > MaxDelay:
+	if delay < 0 || delay > MaxDelay {
 		return fmt.Errorf("%w: Nack has a delay of %v: it must be from 0 to %v", ErrConfig, delay, MaxDelay)
-	case !d.queue.calls.enter():
-		return d.refused()
+	}
+	if err := d.enter(); err != nil {
+		return err
 	}
 	defer d.queue.calls.leave()
 	return d.queue.engine.Nack(ctx, d.lease, delay)
@@ -97,11 +127,11 @@ func (d Delivery) ended() bool {
 // Extend sets the lock to expire dur from now. dur is above 0 and at most [MaxDelay]. The errors
 // are those of Nack.
 func (d Delivery) Extend(ctx context.Context, dur time.Duration) error {
-	switch {
-	case dur <= 0 || dur > MaxDelay:
+	if dur <= 0 || dur > MaxDelay {
 		return fmt.Errorf("%w: Extend is asked for %v: it must be above 0 and at most %v", ErrConfig, dur, MaxDelay)
-	case !d.queue.calls.enter():
-		return d.refused()
+	}
+	if err := d.enter(); err != nil {
+		return err
 	}
 	defer d.queue.calls.leave()
 	return d.queue.engine.Extend(ctx, d.lease, dur)
@@ -111,8 +141,8 @@ func (d Delivery) Extend(ctx context.Context, dur time.Duration) error {
 // first 1,024 bytes of reason in a header. The errors are those of Nack, or the cluster's permanent refusal of the dead letter, such as a missing permission. After a refusal the
 // delivery is settled and the record will be delivered again; with Plain, the delivery stays open.
 func (d Delivery) Reject(ctx context.Context, reason string) error {
-	if !d.queue.calls.enter() {
-		return d.refused()
+	if err := d.enter(); err != nil {
+		return err
 	}
 	defer d.queue.calls.leave()
 	return d.queue.engine.Reject(ctx, d.lease, reason)

@@ -48,7 +48,11 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := cfg.Engine.open(ctx, cfg.engine())
+	open := cfg.Engine.open
+	if of := engine.OpenerOf(ctx); of != nil { // kmqtest's
+		open = of
+	}
+	e, err := open(ctx, cfg.engine())
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,7 @@
 // engine on an in-process broker and on Apache Kafka. A table lists what an engine cannot do, and
 // the suite checks that the engine refuses it.
 //
-// Files to know: deliver.go, handle.go, leave.go, settle.go, world.go.
+// Files to know: model.go, compare.go, deliver.go, handle.go, leave.go, settle.go, world.go.
 package conformance
 
 import (
@@ -32,13 +32,14 @@ type able struct {
 	exact   bool // an acknowledgement beyond an open record is durable
 	whole   bool // a partition can use all of MaxInFlight
 	hands   bool // an ordered Run hands a partition over between two records
+	beyond  bool // a record may be lent before an earlier one; with Markers its end is then lost in Close
 }
 
 var abilities = map[kmq.Engine]able{
-	kmq.Plain{}:     {order: true, whole: true, hands: true},
+	kmq.Plain{}:     {order: true, whole: true, hands: true, beyond: true},
 	kmq.Markers{}:   {release: true, lend: true, limit: true, order: true, unhand: true, exact: true, whole: true},
-	kmq.OffsetMap{}: {release: true, lend: true, limit: true, order: true, unhand: true, exact: true, whole: true, hands: true},
-	kmq.Share{}:     {release: true, lend: true, limit: true, exact: true},
+	kmq.OffsetMap{}: {release: true, lend: true, limit: true, order: true, unhand: true, exact: true, whole: true, hands: true, beyond: true},
+	kmq.Share{}:     {release: true, lend: true, limit: true, exact: true, beyond: true},
 }
 
 // Run runs the suite for a subject.
@@ -81,6 +82,7 @@ func ofKafka(e kmq.Engine, l law) bool {
 func inBubble(_ kmq.Engine, l law) bool { return l.by != byCodec }
 
 var laws = []law{
+	{"every engine agrees with a model of one record", agreesWithModel, byEngine},
 	{"a topic that is not there is a fault of the configuration", missingTopic, byEngine},
 	{"every record is delivered as it was produced", asProduced, byEngine},
 	{"receiving never acknowledges", receivingNeverAcknowledges, byEngine},

@@ -129,6 +129,9 @@ const delayedAtMost = 1 << 16
 // Delays are rounded up to whole milliseconds, and at most marker.MaxDuration. With delayedAtMost
 // delayed records the error is lease.ErrDelayed, and the record stays locked.
 func (q *queue) Nack(_ context.Context, l *lease.Lease, delay time.Duration) error {
+	if q.cfg.MaxDeliveries > 0 && l.Attempt >= q.cfg.MaxDeliveries {
+		delay = 0 // it becomes a dead letter
+	}
 	if err := q.release(l, fact{kind: marker.Release, delay: delay}); err != nil {
 		return err
 	}

@@ -118,6 +118,7 @@ func (m *Member) addMetadata(req *kmsg.OffsetCommitRequest, to map[int32]Offset)
 // committed notes what a commit came to; a partition that failed does not undo the others.
 func (m *Member) committed(ctx context.Context, resp *kmsg.OffsetCommitResponse, err error, to map[int32]Offset) error {
 	if err != nil {
+		m.offsets.unanswered(to)
 		return err
 	}
 	var failed error

@@ -213,3 +213,25 @@ func (p *place) outcome(what string, c <-chan error) error {
 		return nil
 	}
 }
+
+// The cluster may have a commit that it did not answer, for example because Close ended the wait. So a commit that equals
+// the one before it is made all the same; else the cluster would keep a delivery that was taken back since.
+func TestACommitBehindAnUnansweredOne(t *testing.T) {
+	t.Parallel()
+	m := &Member{offsets: newOffsets()}
+	before, between := Offset{At: 5, Metadata: "before"}, Offset{At: 5, Metadata: "between"}
+	m.offsets.assign(0, before, 5)
+	if left := m.offsets.changed(map[int32]Offset{0: before}); len(left) > 0 {
+		t.Errorf("nothing has changed, and %v are to be committed", left)
+	}
+	if err := m.committed(t.Context(), nil, context.Canceled, map[int32]Offset{0: between}); !errors.Is(err, context.Canceled) {
+		t.Errorf("the commit: %v", err)
+	}
+	if left := m.offsets.changed(map[int32]Offset{0: before}); left[0] != before {
+		t.Errorf("%v are to be committed, want %v", left, before)
+	}
+	m.offsets.commit(0, before)
+	if left := m.offsets.changed(map[int32]Offset{0: before}); len(left) > 0 {
+		t.Errorf("it is committed, and %v are to be committed", left)
+	}
+}

@@ -20,6 +20,7 @@ type offsets struct {
 // position is where one stands.
 type position struct {
 	committed Offset
+	unknown   bool  // a later commit had no answer: the cluster may have that instead
 	next      int64 // the offset after the last record that was polled
 	begun     bool  // next is one, or a commit: what is missing from there on was deleted
 }
@@ -76,9 +77,9 @@ func (o *offsets) changed(committable map[int32]Offset) map[int32]Offset {
 		free := to.Free
 		to.Free = false
 		switch {
-		case p == nil || to.At < 0 || to == p.committed:
+		case p == nil || to.At < 0 || to == p.committed && !p.unknown:
 		case free && to.At == p.committed.At:
-		case to == Offset{} && p.committed.At < 0: // nothing of it was read
+		case to == Offset{} && p.committed.At < 0 && !p.unknown: // nothing of it was read
 		default:
 			out[partition] = to
 		}
@@ -127,7 +128,19 @@ func (o *offsets) commit(partition int32, to Offset) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if p := o.owned[partition]; p != nil {
-		p.committed = to
+		p.committed, p.unknown = to, false
+	}
+}
+
+// unanswered notes that the cluster may have committed these or not, so that even what was committed before is
+// committed again.
+func (o *offsets) unanswered(commits map[int32]Offset) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for partition := range commits {
+		if p := o.owned[partition]; p != nil {
+			p.unknown = true
+		}
 	}
 }
 

@@ -218,61 +218,44 @@ func (e *Engine) release(p *partition) {
 func (e *Engine) Nack(_ context.Context, l *lease.Lease, delay time.Duration) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s, next, until := l.Private.(*slot), l.Again(), time.Now().Add(delay)
-	moves := false
-	switch {
-	case delay == 0 || e.spent(l):
-		until = time.Time{}
-	case e.movesAfter(l, delay):
-		moves = true
-	default:
-		next.Attempt = l.Attempt // a waiting record has the number of the ended attempt
+	err := e.giveBack(l, l.Attempt+1, delay)
+	if err == nil {
+		e.counts.Nacked++
 	}
-	deadline := until
-	if moves {
-		deadline = time.Time{}
+	return err
+}
+
+// Unhand gives back a record whose delivery does not count. Without a delay its next lease has no deadline, so commits do
+// not count the delivery either.
+func (e *Engine) Unhand(_ context.Context, l *lease.Lease, delay time.Duration) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.giveBack(l, l.Attempt, delay)
+}
+
+// giveBack settles a lease so that its record is delivered again, as an attempt with this number.
+func (e *Engine) giveBack(l *lease.Lease, attempt int, delay time.Duration) error {
+	s, next, until := l.Private.(*slot), l.Again(), time.Now().Add(delay)
+	waits := delay > 0 && (e.cfg.MaxDeliveries == 0 || attempt <= e.cfg.MaxDeliveries)
+	moves := waits && e.movesAfter(l, delay)
+	next.Attempt = attempt
+	deadline := time.Time{}
+	if waits && !moves {
+		next.Attempt, deadline = attempt-1, until // a waiting record has the number of the ended attempt
 	}
 	if err := e.set.Swap(l, lease.Released, next, deadline); err != nil {
 		return err
 	}
-	e.counts.Nacked++
 	s.lease = next
 	switch {
 	case moves:
 		e.enqueue(s, move{until: until})
-	case !until.IsZero():
+	case waits:
 		e.wait(s)
 	default:
 		e.again(s, next, time.Time{})
 	}
 	return nil
-}
-
-// Unhand gives back a record whose delivery does not count. Its lease then has no deadline, so commits do
-// not count the delivery; during a delay it has the number of the attempt before.
-func (e *Engine) Unhand(_ context.Context, l *lease.Lease, delay time.Duration) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	s, next := l.Private.(*slot), l.Again()
-	if delay > 0 {
-		next.Attempt = l.Attempt - 1
-		if err := e.set.Swap(l, lease.Released, next, time.Now().Add(delay)); err != nil {
-			return err
-		}
-		s.lease, s.phase = next, waiting
-		return nil
-	}
-	next.Attempt = l.Attempt
-	if err := e.set.Swap(l, lease.Released, next, time.Time{}); err != nil {
-		return err
-	}
-	s.lease, s.phase, s.run.of.changed = next, live, true
-	e.out.Push(next)
-	return nil
-}
-
-func (e *Engine) spent(l *lease.Lease) bool {
-	return e.cfg.MaxDeliveries > 0 && l.Attempt >= e.cfg.MaxDeliveries
 }
 
 // In again, next is the lease of the next attempt, which is in the set without a deadline. due is

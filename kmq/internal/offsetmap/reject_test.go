@@ -3,6 +3,7 @@ package offsetmap
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -143,4 +144,28 @@ func TestRevokedBesideReject(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The end of a delay is no expired lock in the history of a dead letter.
+func TestADelayIsNoFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := testConfig()
+		cfg.MaxDeliveries = 2
+		w := running(t, cfg, 1)
+		for range cfg.MaxDeliveries {
+			l := w.receive(1)[0]
+			l.Failed("not now", time.Now())
+			must(t, w.Nack(ctx, l, time.Second))
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+		}
+		dead := w.deadLetters()
+		if len(dead) != 1 {
+			t.Fatalf("there are %d dead letters", len(dead))
+		}
+		attempts := strings.Split(header(dead[0], lease.HeaderAttempts), "\n")
+		if len(attempts) != cfg.MaxDeliveries || strings.Contains(strings.Join(attempts, ""), "expired") {
+			t.Errorf("the failed attempts are %q", attempts)
+		}
+	})
 }
