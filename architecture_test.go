@@ -69,14 +69,15 @@ var walls = map[string][]string{
 	"kmq/internal/tracker":   {"kmq/internal/marker", "kmq/internal/window"},
 	"kmq/internal/engine":    {"kmq/internal/lease"},
 	"kmq/internal/retention": {"kmq/internal/engine"},
+	"kmq/internal/reread":    {},
 	"kmq/internal/member":    {"kmq/internal/engine", "kmq/internal/lease", "kmq/internal/step", "kmq/internal/window"},
 	"kmq/internal/plain": {
 		"kmq/internal/engine", "kmq/internal/lease", "kmq/internal/member", "kmq/internal/retention", "kmq/internal/step",
 		"kmq/internal/window",
 	},
 	"kmq/internal/offsetmap": {
-		"kmq/internal/engine", "kmq/internal/lease", "kmq/internal/member", "kmq/internal/retention", "kmq/internal/step",
-		"kmq/internal/window",
+		"kmq/internal/engine", "kmq/internal/lease", "kmq/internal/member", "kmq/internal/reread", "kmq/internal/retention",
+		"kmq/internal/step", "kmq/internal/window",
 	},
 	"kmq/internal/markers": {
 		"kmq/internal/engine", "kmq/internal/lease", "kmq/internal/marker", "kmq/internal/member", "kmq/internal/reread",

@@ -305,7 +305,7 @@ func (i *inspector) lay(ctx context.Context, kind string) error {
 	for _, p := range retries {
 		p.ID = lease.Retry(p.ID)
 	}
-	i.parts = append(parts, retries...)
+	i.parts = slices.Concat(parts, retries)
 	return nil
 }
 

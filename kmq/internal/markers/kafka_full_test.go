@@ -23,7 +23,7 @@ func TestKafka(t *testing.T) {
 		neverEarly(t, onCluster(t, k, 4, visible(time.Second)), 400)
 	})
 	t.Run("one group fails", func(t *testing.T) {
-		oneFails(t, func(t *testing.T, f func(*testing.T, *world)) { f(t, onCluster(t, k, 2, failing)) })
+		workBeside(t, onCluster(t, k, 2, failing), [2]plan{always(nacks), always(acks)})
 	})
 	t.Run("large when compressed", func(t *testing.T) { largeIsCopied(t, onCluster(t, k, 1, visible(2*time.Second))) })
 	t.Run("append time", func(t *testing.T) { appendTime(t, onCluster(t, k, 1)) })
@@ -69,7 +69,7 @@ func largeIsCopied(t *testing.T, w *world) {
 	if large != 1 {
 		t.Errorf("the large record came %d times", large)
 	}
-	for _, r := range w.read(w.cfg.Topic, 0)[4:] {
+	for _, r := range w.read(w.cfg.RetryTopic, 0) {
 		if len(r.Value) > 1000 && r.Attrs.CompressionType() == 0 {
 			t.Error("copied without compression")
 		}

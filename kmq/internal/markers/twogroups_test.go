@@ -173,7 +173,7 @@ type party struct {
 func joinGroup(w *world, name string, does plan) *party {
 	w.Helper()
 	p := &party{world: *w, does: does, got: map[came]int{}, n: map[lease.ID]int{}}
-	p.cfg.Group = name
+	p.cfg.Group += "-" + name
 	p.cfg.RetryTopic, p.cfg.DeadLetterTopic = engine.RetryTopic(p.cfg.Topic, name), engine.DeadLetterTopic(p.cfg.Topic, name)
 	p.q = p.open()
 	return p
