@@ -18,7 +18,7 @@ import (
 func (m *Member) onFetched(_ context.Context, _ *kgo.Client, resp *kmsg.OffsetFetchResponse) error {
 	m.turn.Lock()
 	defer m.turn.Unlock()
-	m.offsets.fetched = make(map[int32]Offset)
+	m.offsets.fetched, m.offsets.leaders = make(map[int32]Offset), make(map[int32]int32)
 	for _, group := range resp.Groups {
 		for _, topic := range group.Topics { // one: it may have its id for a name
 			for _, p := range topic.Partitions {
@@ -26,7 +26,7 @@ func (m *Member) onFetched(_ context.Context, _ *kgo.Client, resp *kmsg.OffsetFe
 				if p.Offset >= 0 && p.Metadata != nil {
 					committed.Metadata = *p.Metadata
 				}
-				m.offsets.fetched[p.Partition] = committed
+				m.offsets.fetched[p.Partition], m.offsets.leaders[p.Partition] = committed, p.LeaderEpoch
 			}
 		}
 	}
@@ -58,6 +58,7 @@ func (m *Member) onAssigned(ctx context.Context, at map[string]map[int32]kgo.Off
 		begins = append(begins, p)
 	}
 	m.begins(ctx, begins, partitions)
+	m.checkAssigned(ctx, partitions)
 	if len(partitions) > 0 {
 		m.cfg.Log.Info("kmq: partitions assigned", "partitions", sorted(partitions))
 	}

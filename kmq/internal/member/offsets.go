@@ -3,8 +3,11 @@ package member
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"sync"
+
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 // offsets are where the partitions of a member stand.
@@ -12,6 +15,7 @@ type offsets struct {
 	committing chan struct{}    // has room for one commit at a time
 	most       int              // bytes of metadata in one request; in turn, as commits are
 	fetched    map[int32]Offset // what the group had committed when it last assigned; in turn
+	leaders    map[int32]int32  // the leader epochs of fetched; in turn
 
 	mu    sync.Mutex
 	owned map[int32]*position
@@ -22,6 +26,9 @@ type position struct {
 	committed Offset
 	next      int64 // the offset after the last record that was polled
 	begun     bool  // next is one, or a commit: what is missing from there on was deleted
+
+	epochs Epochs // of what was read, and of what the commit says
+	known  int64  // the end of what the commit says
 }
 
 func newOffsets() *offsets {
@@ -127,8 +134,86 @@ func (o *offsets) commit(partition int32, to Offset) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if p := o.owned[partition]; p != nil {
-		p.committed = to
+		p.committed, p.epochs = to, p.epochs.Within(to.At, math.MaxInt64)
 	}
+}
+
+// know notes which epochs the committed records had.
+func (o *offsets) know(partition int32, q question) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if p := o.owned[partition]; p != nil {
+		p.epochs, p.known = q.epochs, q.end
+	}
+}
+
+// note adds the epochs of records that were read, and reports whether there is a new one.
+func (o *offsets) note(partition int32, records []*kgo.Record) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	p := o.owned[partition]
+	if p == nil || records[len(records)-1].LeaderEpoch <= p.epochs.newest() {
+		return false
+	}
+	for _, r := range records {
+		p.epochs = p.epochs.add(r)
+	}
+	return true
+}
+
+// turn returns what to ask about the log below a record whose epoch is not the expected one.
+func (o *offsets) turn(partition int32, r *kgo.Record) (question, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	p := o.owned[partition]
+	if p == nil || len(p.epochs) == 0 || r.LeaderEpoch < 0 || p.epochs.before(r.Offset+1) == r.LeaderEpoch {
+		return question{}, false
+	}
+	return question{epochs: p.epochs, end: max(p.next, p.known), asked: p.epochs.newest()}, true
+}
+
+// cut forgets what was read from an offset on. If that is below zero, the brokers know nothing of the epochs, and
+// only what is committed counts.
+func (o *offsets) cut(partition int32, at int64) cut {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	p := o.owned[partition]
+	if p == nil {
+		return cut{partition, max(at, 0)}
+	}
+	if at < 0 {
+		at, p.epochs = p.committed.At, nil
+	}
+	p.next, p.known, p.epochs = min(p.next, at), min(p.known, at), p.epochs.cut(at)
+	return cut{partition, at}
+}
+
+// readBeyond reports whether offsets from at on were read.
+func (o *offsets) readBeyond(partition int32, at int64) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	p := o.owned[partition]
+	return p != nil && p.begun && at < p.next
+}
+
+// position returns where to read on; false if that is the start of the log.
+func (o *offsets) position(partition int32) (next int64, epoch int32, ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	p := o.owned[partition]
+	if p == nil || !p.begun {
+		return 0, -1, false
+	}
+	return p.next, p.epochs.before(p.next), true
+}
+
+func (o *offsets) epochs(partition int32) Epochs {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if p := o.owned[partition]; p != nil {
+		return p.epochs
+	}
+	return nil
 }
 
 func (o *offsets) partitions() []int32 {

@@ -56,11 +56,6 @@ func (e *Engine) begin(leases []*lease.Lease) {
 			n++
 		}
 		if p := e.partitions[id]; p != nil {
-			if first := leases[0].At.Offset; first < p.read {
-				e.out.Append(ready...)
-				ready = ready[len(ready):]
-				e.cut(p, first)
-			}
 			p.read = leases[n-1].At.Offset + 1
 			ready = append(ready, e.beginRun(p, leases[:n:n])...)
 		}
@@ -100,24 +95,6 @@ func (e *Engine) beginRun(p *partition, leases []*lease.Lease) []*lease.Lease {
 		return slices.DeleteFunc(inFlight, func(l *lease.Lease) bool { return l.Private.(*slot).phase != live })
 	}
 	return inFlight
-}
-
-// cut restarts a partition at an offset below its last fetched record: its log was truncated or created again, and has
-// other records there.
-func (e *Engine) cut(p *partition, offset int64) {
-	e.cfg.Log.Warn("kmq: the log of a partition was truncated or created again; its new records are delivered, and the earlier ones from that offset on are lost",
-		"partition", p.id, "from", offset, "to", p.read)
-	above := func(l *lease.Lease) bool { return l.At.Offset >= offset }
-	kept := slices.DeleteFunc(p.held, above)
-	e.held -= len(p.held) - len(kept)
-	p.held = kept
-	for _, l := range e.set.LoseAll(func(l *lease.Lease) bool { return l.Private.(*slot).run.of == p && above(l) }) {
-		if s := l.Private.(*slot); s.phase == live && s.times() > 0 {
-			e.counts.Lost++
-		}
-	}
-	p.cut(offset)
-	e.release(p)
 }
 
 func (h handler) Deleted(id int32, from, to int64) {

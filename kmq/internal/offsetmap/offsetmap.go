@@ -12,7 +12,7 @@
 // back the commit forever, and the copy's headers hold the number of deliveries. The metadata also
 // holds the deliveries of open records; after a crash they count if they were committed.
 //
-// Files to know: offsetmap.go, partition.go, codec.go, mover.go.
+// Files to know: offsetmap.go, partition.go, codec.go, epochs.go, mover.go.
 package offsetmap
 
 import (
@@ -385,6 +385,8 @@ func (e *Engine) needed(context.Context) ([]retention.Need, error) {
 var (
 	_ producer       = (*kgo.Client)(nil)
 	_ member.Deleter = handler{}
+	_ member.Cutter  = handler{}
+	_ member.Mapper  = handler{}
 )
 
 var errTooLong = errors.New("the map is longer than the broker's offset.metadata.max.bytes")

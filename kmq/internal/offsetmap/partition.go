@@ -86,7 +86,8 @@ type partition struct {
 	spent  int
 	pool   *pool
 
-	known  []delivered // deliveries by an earlier owner, not taken yet
+	epochs member.Epochs // leader epochs of what was read, and of what the commit says
+	known  []delivered   // deliveries by an earlier owner, not taken yet
 	held   []*lease.Lease
 	paused bool
 	moving int
@@ -111,6 +112,7 @@ func restore(id int32, committed member.Offset, c *coder, runs *pool) (*partitio
 	}
 	progress, err := c.decode(committed.At, committed.Metadata)
 	p.window, p.known = window.Restore(committed.At, progress.done), progress.delivered
+	p.epochs = progress.epochs
 	return p, err
 }
 
@@ -133,7 +135,7 @@ func (p *partition) cut(offset int64) {
 	}
 	p.known = slices.DeleteFunc(p.known, func(d delivered) bool { return d.offset >= offset })
 	p.window.Cut(offset)
-	p.read, p.changed = offset, true
+	p.read, p.changed = min(p.read, offset), true
 }
 
 // fits reports whether a record may be taken: the map must fit after any later acknowledgements. A
@@ -145,7 +147,8 @@ func (p *partition) fits(offset int64, limit int) bool {
 // fit may return false although each of the n records could be taken alone or later.
 func (p *partition) fit(offset int64, n, limit int) bool {
 	w := p.window
-	return worstFits(max(w.End(), offset+1)-w.Committable(), w.Open()+n+w.Ahead(), limit)
+	end := max(w.End(), offset+1)
+	return worstFits(end-w.Committable(), w.Open()+n+w.Ahead(), limit, worstEpochs(p.epochs, end))
 }
 
 // newRun returns a run that is not dropped before filled is called.
@@ -261,5 +264,11 @@ func (p *partition) progress() (int64, progress) {
 		}
 	}
 	out.delivered = append(out.delivered, p.known...)
-	return p.window.Committable(), out
+	at := p.window.Committable()
+	end := at
+	if n := len(out.done); n > 0 {
+		end = out.done[n-1].To
+	}
+	out.epochs = p.epochs.Within(at, end)
+	return at, out
 }

@@ -233,6 +233,9 @@ func (w *world) poll() int {
 		if log := w.logs[p]; len(log) > 0 && from >= 0 && log[0].Offset > from {
 			w.h.Deleted(p, from, log[0].Offset)
 		}
+		if of, log := w.partitions[p], w.logs[p]; of.begun && len(log) > 0 && max(from, log[0].Offset) < of.read {
+			w.h.Cut(p, max(from, log[0].Offset))
+		}
 		for _, r := range w.logs[p] {
 			if r.Offset >= from && len(records) < w.set.Room() {
 				c := *r
