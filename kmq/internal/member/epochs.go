@@ -94,27 +94,29 @@ const askFor = 5 * time.Second
 
 // diverged asks the brokers about epochs. It returns, for each partition whose log has other records than were
 // read, from which offset on; -1 if the brokers do not say.
-func (m *Member) diverged(ctx context.Context, of map[int32]question) map[int32]int64 {
-	ctx, cancel := context.WithTimeout(ctx, askFor)
+func (m *Member) diverged(ctx context.Context, of map[int32]question) (map[int32]int64, error) {
+	asking, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
 	out, wait := make(map[int32]int64), engine.NewWait()
 	for len(of) > 0 {
-		failed := m.ask(ctx, of, out)
+		failed := m.ask(asking, of, out)
 		switch {
 		case failed == nil:
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
 		case engine.Fatal(failed):
 			m.cfg.Log.Info("kmq: whether logs were truncated can't be checked", "partitions", sorted(of), "error", failed)
-			return out
-		case wait.Sleep(ctx) != nil:
-			m.cfg.Log.Warn("kmq: whether logs were truncated can't be checked; what was acknowledged beyond the commits is delivered again",
-				"partitions", sorted(of), "error", failed)
+			return out, nil
+		case wait.Sleep(asking) != nil && ctx.Err() == nil:
+			m.cfg.Log.Warn("kmq: whether logs were truncated can't be checked; "+
+				"what was acknowledged beyond the commits is delivered again", "partitions", sorted(of), "error", failed)
 			for p := range of {
 				out[p] = -1
 			}
-			return out
+			return out, nil
 		}
 	}
-	return out
+	return out, nil
 }
 
 // ask sends one round of questions. Answered ones are deleted, or name an older epoch.
@@ -154,8 +156,9 @@ type Cutter interface {
 type Mapper interface {
 	// Mapped returns, after Assigned, the end of what the commit says of a partition, and the epochs up to there.
 	Mapped(partition int32) (end int64, epochs Epochs)
-	// Read is called like Begin, before the first records of a new epoch are begun.
-	Read(partition int32, epochs Epochs)
+	// Read is called like Begin, before the first records of a partition, and those of a new epoch, are begun. The
+	// partition's end was this one when its first records were read; 0: none were.
+	Read(partition int32, epochs Epochs, end int64)
 }
 
 // cut is an offset from which on a log has other records than were read.
@@ -166,7 +169,7 @@ type cut struct {
 
 // checkAssigned compares the logs of assigned partitions with what is committed of them. It cuts what does not
 // agree, and lets the client begin there.
-func (m *Member) checkAssigned(ctx context.Context, partitions map[int32]kgo.Offset) {
+func (m *Member) checkAssigned(ctx context.Context, partitions map[int32]kgo.Offset) error {
 	ask := make(map[int32]question)
 	for p := range partitions {
 		committed := m.offsets.fetched[p]
@@ -189,7 +192,11 @@ func (m *Member) checkAssigned(ctx context.Context, partitions map[int32]kgo.Off
 	for p, q := range ask {
 		ends[p] = q.end
 	}
-	for p, at := range m.diverged(ctx, ask) {
+	diverged, err := m.diverged(ctx, ask)
+	if err != nil {
+		return err
+	}
+	for p, at := range diverged {
 		if c := m.offsets.cut(p, at); c.offset < ends[p] {
 			m.tellCut(c)
 		}
@@ -200,6 +207,7 @@ func (m *Member) checkAssigned(ctx context.Context, partitions map[int32]kgo.Off
 			partitions[p] = at.At(next).WithEpoch(epoch)
 		}
 	}
+	return nil
 }
 
 // tellCut is called in turn.
@@ -213,7 +221,7 @@ func (m *Member) tellCut(c cut) {
 // tellEpochs is called in turn.
 func (m *Member) tellEpochs(partition int32) {
 	if h, ok := m.cfg.Handler.(Mapper); ok {
-		h.Read(partition, m.offsets.epochs(partition))
+		h.Read(partition, m.offsets.epochs(partition), m.offsets.end(partition))
 	}
 }
 
@@ -236,7 +244,8 @@ func (m *Member) checkTurns(fetches kgo.Fetches) (cuts []cut) {
 		return nil
 	}
 	again := make(map[int32]kgo.EpochOffset)
-	for p, at := range m.diverged(m.running, maps.Clone(ask)) {
+	diverged, _ := m.diverged(m.running, maps.Clone(ask))
+	for p, at := range diverged {
 		if at < 0 {
 			continue // the client resets itself
 		}

@@ -58,7 +58,9 @@ func (m *Member) onAssigned(ctx context.Context, at map[string]map[int32]kgo.Off
 		begins = append(begins, p)
 	}
 	m.begins(ctx, begins, partitions)
-	m.checkAssigned(ctx, partitions)
+	if err := m.checkAssigned(ctx, partitions); err != nil {
+		return nil, err
+	}
 	if len(partitions) > 0 {
 		m.cfg.Log.Info("kmq: partitions assigned", "partitions", sorted(partitions))
 	}

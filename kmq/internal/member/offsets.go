@@ -29,6 +29,7 @@ type position struct {
 
 	epochs Epochs // of what was read, and of what the commit says
 	known  int64  // the end of what the commit says
+	end    int64  // of the log, when the first records were read; 0 before
 }
 
 func newOffsets() *offsets {
@@ -147,18 +148,24 @@ func (o *offsets) know(partition int32, q question) {
 	}
 }
 
-// note adds the epochs of records that were read, and reports whether there is a new one.
-func (o *offsets) note(partition int32, records []*kgo.Record) bool {
+// note adds the epochs of records that were read, and reports whether one is new, or if these are the first records.
+func (o *offsets) note(partition int32, records []*kgo.Record, end int64) (turned bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	p := o.owned[partition]
-	if p == nil || records[len(records)-1].LeaderEpoch <= p.epochs.newest() {
+	if p == nil {
 		return false
 	}
-	for _, r := range records {
-		p.epochs = p.epochs.add(r)
+	if p.end == 0 {
+		p.end, turned = end, true
 	}
-	return true
+	if records[len(records)-1].LeaderEpoch > p.epochs.newest() {
+		turned = true
+		for _, r := range records {
+			p.epochs = p.epochs.add(r)
+		}
+	}
+	return turned
 }
 
 // turn returns what to ask about the log below a record whose epoch is not the expected one.
@@ -205,6 +212,15 @@ func (o *offsets) position(partition int32) (next int64, epoch int32, ok bool) {
 		return 0, -1, false
 	}
 	return p.next, p.epochs.before(p.next), true
+}
+
+func (o *offsets) end(partition int32) int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if p := o.owned[partition]; p != nil {
+		return p.end
+	}
+	return 0
 }
 
 func (o *offsets) epochs(partition int32) Epochs {

@@ -92,7 +92,7 @@ type polled struct {
 	gaps    []gap           // deleted before them
 	passed  map[int32]int64 // where a partition's fetch ended, if that was behind its last record
 	cuts    []cut           // in the order in which they happened, before the gaps
-	turned  []int32         // partitions with records of a new leader epoch
+	turned  []int32         // partitions with their first records, or those of a new leader epoch
 }
 
 func (m *Member) records(fetches kgo.Fetches) polled {
@@ -113,7 +113,7 @@ func (m *Member) records(fetches kgo.Fetches) polled {
 		if !owned {
 			return
 		}
-		if m.offsets.note(p.Partition, p.Records) {
+		if m.offsets.note(p.Partition, p.Records, p.HighWatermark) {
 			all.turned = append(all.turned, p.Partition)
 		}
 		if p.Records[n-1].Attrs.IsControl() {

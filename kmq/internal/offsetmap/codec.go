@@ -20,7 +20,7 @@ import (
 //
 //	version  1 byte   2, or 1 if bits 2 and 3 of the kind are not set
 //	kind     1 byte   bit 0: the map is a bitset, otherwise run lengths; bit 1: the body is deflated; bit 2: the body
-//	                  begins with epochs
+//	                  begins with epochs; bit 3: the partition is open (see suspicion)
 //	sum      4 bytes  CRC-32C, big endian, of the committed offset (8 bytes, big endian) and all bytes but the sum
 //	body              the epochs (see appendEpochs), the map, then the deliveries until the end
 //
@@ -38,7 +38,8 @@ const (
 	version     = 2
 	kindBitset  = 1 << 0
 	kindDeflate = 1 << 1
-	kindEpochs  = 1 << 2 // from version 2 on
+	kindEpochs  = 1 << 2 // from version 2 on, as is kindOpen
+	kindOpen    = 1 << 3
 	headerBytes = 6
 )
 
@@ -67,6 +68,7 @@ type progress struct {
 	done      []window.Range
 	delivered []delivered
 	epochs    member.Epochs
+	open      bool
 }
 
 // not safe for concurrent use
@@ -79,7 +81,7 @@ type coder struct {
 
 // encode returns the metadata of a commit at floor; empty if there is nothing to store.
 func (c *coder) encode(floor int64, p progress) string {
-	if len(p.done) == 0 && len(p.delivered) == 0 && len(p.epochs) == 0 {
+	if len(p.done) == 0 && len(p.delivered) == 0 && len(p.epochs) == 0 && !p.open {
 		return ""
 	}
 	v, kind := byte(1), byte(0)
@@ -87,6 +89,9 @@ func (c *coder) encode(floor int64, p progress) string {
 	if len(p.epochs) > 0 {
 		v, kind = version, kindEpochs
 		c.body = appendEpochs(c.body, floor, p.epochs)
+	}
+	if p.open {
+		v, kind = version, kind|kindOpen
 	}
 	c.runs = appendRuns(c.runs[:0], floor, p.done)
 	body := c.runs
@@ -120,6 +125,8 @@ func (c *coder) fit(floor int64, p progress, limit int) (string, bool) {
 			p.delivered = p.delivered[:len(p.delivered)/2]
 		case len(p.done) == 0 && len(p.epochs) > 0:
 			p.epochs = nil
+		case len(p.done) == 0 && p.open:
+			p.open = false
 		default:
 			return out, false
 		}
@@ -262,7 +269,7 @@ func kinds(version byte) byte {
 	if version == 1 {
 		return kindBitset | kindDeflate
 	}
-	return kindBitset | kindDeflate | kindEpochs
+	return kindBitset | kindDeflate | kindEpochs | kindOpen
 }
 
 func inflate(body []byte) ([]byte, error) {
@@ -279,7 +286,7 @@ func inflate(body []byte) ([]byte, error) {
 
 func decodeBody(floor int64, body []byte, kind byte) (progress, error) {
 	b := varints{rest: body}
-	var p progress
+	p := progress{open: kind&kindOpen != 0}
 	if kind&kindEpochs != 0 {
 		p.epochs = b.epochs(floor)
 	}

@@ -40,6 +40,8 @@ var goldens = []struct {
 	{"epochs of unknown begin", 5, progress{
 		done: []window.Range{{From: 6, To: 300}}, epochs: member.Epochs{{Number: 70_000, From: -1}},
 	}, "AgTEcAM8AfCiBAABAaYC"},
+	{"open", 17, progress{open: true}, "AghMizzIAA"},
+	{"open, with a map", 5, progress{done: []window.Range{{From: 6, To: 300}}, open: true}, "AgjR23VCAQGmAg"},
 	{"deflated", 1 << 40, progress{done: everyOther(1<<40, 2000)}, "AQMhjXvx+sW4asQCQAAAAP//"},
 }
 
@@ -65,7 +67,8 @@ func TestGolden(t *testing.T) {
 }
 
 func same(a, b progress) bool {
-	return slices.Equal(a.done, b.done) && slices.Equal(a.delivered, b.delivered) && slices.Equal(a.epochs, b.epochs)
+	return slices.Equal(a.done, b.done) && slices.Equal(a.delivered, b.delivered) && slices.Equal(a.epochs, b.epochs) &&
+		a.open == b.open
 }
 
 func drawProgress(t *rapid.T) (int64, progress) {
@@ -99,6 +102,7 @@ func drawProgress(t *rapid.T) (int64, progress) {
 			p.epochs[0].From = min(p.epochs[0].From, floor)
 		}
 	}
+	p.open = rapid.Bool().Draw(t, "open")
 	return floor, p
 }
 

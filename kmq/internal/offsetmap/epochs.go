@@ -18,16 +18,20 @@ func (h handler) Mapped(id int32) (end int64, epochs member.Epochs) {
 }
 
 // Read implements [member.Mapper].
-func (h handler) Read(id int32, epochs member.Epochs) {
+func (h handler) Read(id int32, epochs member.Epochs, end int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if p := h.partitions[id]; p != nil {
 		p.epochs, p.changed = epochs, true
+		if p.end == 0 {
+			p.end = end
+		}
 	}
 }
 
 // Cut implements [member.Cutter]: the log was truncated or created again, and has other records from an offset on.
 func (h handler) Cut(id int32, offset int64) {
+	<-h.started
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := h.partitions[id]

@@ -24,6 +24,7 @@ func (h handler) Assigned(_ context.Context, id int32, committed member.Offset) 
 		h.cfg.Log.Warn("kmq: the metadata of a commit can't be read; what was acknowledged beyond it is delivered again",
 			"partition", id, "offset", committed.At, "error", err)
 	}
+	p.suspect = p.suspect && h.cfg.MaxDeliveries > 0
 	h.mu.Lock()
 	h.partitions[id] = p
 	h.mu.Unlock()
@@ -56,6 +57,9 @@ func (e *Engine) begin(leases []*lease.Lease) {
 			n++
 		}
 		if p := e.partitions[id]; p != nil {
+			if e.needsCare(p) {
+				e.careful.Store(true)
+			}
 			p.read = leases[n-1].At.Offset + 1
 			ready = append(ready, e.beginRun(p, leases[:n:n])...)
 		}
@@ -138,6 +142,9 @@ func (e *Engine) hold(p *partition, l *lease.Lease) {
 func (e *Engine) take(s *slot) (taken, handOut bool) {
 	taken, missing := s.run.of.take(s)
 	e.counts.Missing += int64(missing)
+	if taken && s.run.of.suspect {
+		e.doubt(s)
+	}
 	if taken && e.cfg.MaxDeliveries > 0 && s.lease.Attempt > max(e.cfg.MaxDeliveries, int(s.base)) {
 		e.again(s, s.lease, time.Time{})
 		return true, false
@@ -215,7 +222,7 @@ func (h handler) Flush(ctx context.Context, partitions []int32) error {
 	defer h.mu.Unlock()
 	for _, id := range partitions {
 		if p := h.partitions[id]; p != nil {
-			p.leaving = true
+			p.leaving, p.changed = true, true
 		}
 	}
 	h.lose(partitions, func(s *slot) bool { return s.phase != moving })

@@ -12,7 +12,7 @@
 // back the commit forever, and the copy's headers hold the number of deliveries. The metadata also
 // holds the deliveries of open records; after a crash they count if they were committed.
 //
-// Files to know: offsetmap.go, partition.go, codec.go, epochs.go, mover.go.
+// Files to know: offsetmap.go, partition.go, codec.go, epochs.go, suspect.go, mover.go.
 package offsetmap
 
 import (
@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -63,6 +64,9 @@ type Engine struct {
 	missing    engine.Missing
 	held       int
 	counts     engine.Counts
+
+	careful atomic.Bool // a partition is suspect, or has no flag yet
+	lending engine.Turn // one careful hand-out at a time
 
 	begun []*lease.Lease // Begin's buffer: only one call of Begin runs at a time
 
@@ -112,7 +116,7 @@ func newEngine(cfg engine.Config, limit, deadPartitions int) *Engine {
 		cfg: cfg, limit: limit, deadPartitions: deadPartitions,
 		partitions: map[int32]*partition{}, pool: newPool(cfg.MaxInFlight), closeCopies: func() {}, wake: make(chan struct{}, 1), wakeLarge: make(chan struct{}, 1), started: make(chan struct{}),
 		complaint: engine.NewComplaint(cfg.Log), tight: engine.NewComplaint(cfg.Log),
-		givenUp: engine.NewGivenUp(cfg.Log),
+		givenUp: engine.NewGivenUp(cfg.Log), lending: engine.NewTurn(),
 	}
 	e.calm = sync.NewCond(&e.mu)
 	e.set = lease.NewSet(cfg.MaxInFlight, e.expired)
@@ -134,8 +138,11 @@ func (e *Engine) Take(ctx context.Context, max int) ([]*lease.Lease, error) {
 	return e.member.Take(ctx, max)
 }
 
-// Lend is the member's: see engine.Engine.
+// Lend is the member's, unless deliveries are to be durable first: see engine.Engine.
 func (e *Engine) Lend(ctx context.Context, leases []*lease.Lease, to lease.Holder) ([]*lease.Lease, error) {
+	if e.careful.Load() {
+		return e.lendCarefully(ctx, leases, to)
+	}
 	return e.member.Lend(ctx, leases, to)
 }
 

@@ -29,6 +29,7 @@ type slot struct {
 	// refused and aside count the copies that the cluster refused permanently: refused those to the
 	// record's partition, aside those to the dead-letter topic.
 	refused, aside uint8
+	marks          uint8 // pledged, doubtful
 }
 
 // A run is small, so that a record that is never done keeps little memory.
@@ -70,7 +71,7 @@ func (q *pool) put(r *run) {
 
 func (s *slot) times() int {
 	n := s.lease.Attempt - int(s.base)
-	if s.lent() {
+	if s.lent() || s.marks&pledged != 0 {
 		n++
 	}
 	return n
@@ -85,6 +86,8 @@ type partition struct {
 	runs   []*run // in offset order; the first has an open slot
 	spent  int
 	pool   *pool
+
+	suspicion
 
 	epochs member.Epochs // leader epochs of what was read, and of what the commit says
 	known  []delivered   // deliveries by an earlier owner, not taken yet
@@ -106,13 +109,14 @@ type partition struct {
 // at the committed offset, and the error says why.
 func restore(id int32, committed member.Offset, c *coder, runs *pool) (*partition, error) {
 	p := &partition{id: id, pool: runs, begun: committed.At >= 0, changed: true, read: committed.At}
+	p.commit.At = -1
 	if !p.begun {
 		p.window = window.New(0)
 		return p, nil
 	}
 	progress, err := c.decode(committed.At, committed.Metadata)
 	p.window, p.known = window.Restore(committed.At, progress.done), progress.delivered
-	p.epochs = progress.epochs
+	p.epochs, p.suspect = progress.epochs, progress.open
 	return p, err
 }
 
@@ -148,7 +152,11 @@ func (p *partition) fits(offset int64, limit int) bool {
 func (p *partition) fit(offset int64, n, limit int) bool {
 	w := p.window
 	end := max(w.End(), offset+1)
-	return worstFits(end-w.Committable(), w.Open()+n+w.Ahead(), limit, worstEpochs(p.epochs, end))
+	span, more := end-w.Committable(), worstEpochs(p.epochs, end)
+	if p.suspect {
+		more += worstCounts(w.Open()+n+len(p.known), span)
+	}
+	return worstFits(span, w.Open()+n+w.Ahead(), limit, more)
 }
 
 // newRun returns a run that is not dropped before filled is called.
@@ -164,7 +172,7 @@ func (p *partition) filled(r *run) { p.less(r) }
 func (r *run) fetched(i int, l *lease.Lease) *slot {
 	s := &r.slots[i]
 	s.lease, s.phase = l, held
-	s.refused, s.aside = 0, 0 // from an earlier record in this slot
+	s.refused, s.aside, s.marks = 0, 0, 0 // from an earlier record in this slot
 	if s.run == nil {
 		s.run = r
 	}
@@ -250,7 +258,7 @@ func (p *partition) progress() (int64, progress) {
 	if !p.begun {
 		return -1, progress{}
 	}
-	out := progress{done: p.window.Beyond()}
+	out := progress{done: p.window.Beyond(), open: !p.leaving}
 	for _, r := range p.runs {
 		for i := range r.slots {
 			s := &r.slots[i]

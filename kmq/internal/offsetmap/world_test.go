@@ -302,6 +302,13 @@ func (w *world) revoke(partitions ...int32) {
 	}
 }
 
+// settled reports whether a commit is at an offset, and says nothing of what is beyond.
+func settled(commit member.Offset, at int64) bool {
+	var c coder
+	p, err := c.decode(commit.At, commit.Metadata)
+	return err == nil && commit.At == at && len(p.done)+len(p.delivered) == 0
+}
+
 func key(l *lease.Lease) string { return string(l.Record.Key) }
 
 func describe(leases []*lease.Lease) (out []string) {
