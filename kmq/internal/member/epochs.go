@@ -128,6 +128,9 @@ func (m *Member) ask(ctx context.Context, of map[int32]question, out map[int32]i
 	answers, err := kadm.NewClient(m.client).OffsetForLeaderEpoch(ctx, req)
 	for p, q := range of {
 		a, ok := answers[m.cfg.Topic][p]
+		if !ok && err == nil {
+			err = errors.New("no broker answers")
+		}
 		if !ok || a.Err != nil {
 			failed = errors.Join(failed, err, a.Err)
 			continue
@@ -146,10 +149,15 @@ func (m *Member) ask(ctx context.Context, of map[int32]question, out map[int32]i
 	return failed
 }
 
-// A Cutter is a Handler that wants to be told that a log was truncated. Cut is called like Begin: from an offset
-// on, the log has other records than were begun or committed, or none.
+// A Cutter is a Handler that wants to know that a log was truncated; for others only the client looks. Cut is
+// called like Begin: from an offset on, the log has other records than were begun or committed, or none.
 type Cutter interface {
 	Cut(partition int32, offset int64)
+}
+
+func (m *Member) cuts() bool {
+	_, ok := m.cfg.Handler.(Cutter)
+	return ok
 }
 
 // A Mapper is a Handler whose commits say what is done beyond the committed offset.
@@ -183,7 +191,7 @@ func (m *Member) checkAssigned(ctx context.Context, partitions map[int32]kgo.Off
 				q.epochs = epochs
 			}
 		}
-		if m.offsets.know(p, q); len(q.epochs) > 0 {
+		if m.offsets.know(p, q); len(q.epochs) > 0 && m.cuts() {
 			q.asked = q.epochs.newest()
 			ask[p] = q
 		}
@@ -229,6 +237,9 @@ func (m *Member) tellEpochs(partition int32) {
 // offsets. From partitions whose log is another, it takes the records, and has them read again from the divergence
 // on.
 func (m *Member) checkTurns(fetches kgo.Fetches) (cuts []cut) {
+	if !m.cuts() {
+		return nil
+	}
 	var ask map[int32]question
 	fetches.EachPartition(func(p kgo.FetchTopicPartition) {
 		if n := len(p.Records); n > 0 {

@@ -39,7 +39,11 @@ func newOffsets() *offsets {
 func (o *offsets) assign(partition int32, committed Offset, from int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.owned[partition] = &position{committed: committed, next: max(from, committed.At, 0), begun: from >= 0}
+	next := from
+	if from < 0 {
+		next = max(committed.At, 0)
+	}
+	o.owned[partition] = &position{committed: committed, next: next, begun: from >= 0}
 }
 
 func (o *offsets) forget(partitions []int32) {

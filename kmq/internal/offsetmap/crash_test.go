@@ -173,8 +173,9 @@ func (c *crashes) finishAll(t *rapid.T) {
 	c.keeping(false)
 	for quiet := 0; quiet < 3; quiet++ {
 		c.tellKept()
+		before := len(c.dead)
 		c.moveBatch(ctx)
-		if c.poll() > 0 {
+		if len(c.dead) > before || c.poll() > 0 {
 			quiet = 0
 		}
 		c.take(t, 1000)

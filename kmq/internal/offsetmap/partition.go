@@ -258,7 +258,8 @@ func (p *partition) progress() (int64, progress) {
 	if !p.begun {
 		return -1, progress{}
 	}
-	out := progress{done: p.window.Beyond(), open: !p.leaving}
+	p.clear()
+	out := progress{done: p.window.Beyond(), open: !p.leaving || p.suspect}
 	for _, r := range p.runs {
 		for i := range r.slots {
 			s := &r.slots[i]

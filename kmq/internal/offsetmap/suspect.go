@@ -9,11 +9,11 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// A process may die of a record. So each commit has a flag that says that its partition is open; a revocation
-// clears it. A partition that is assigned with the flag is suspect, from the committed offset to its end then: one
-// of these records may have killed the process. There, a delivery is committed before its handler begins. A record
-// that was open at half of MaxDeliveries such deaths is delivered while no other is, so that no other record is
-// counted as its deaths.
+// A process may die of a record. So each commit has a flag that says that its partition is open. A partition that
+// is assigned with the flag is suspect, from the committed offset to its end then: one of these records may have
+// killed the process. There, a delivery is committed before its handler begins. A record that was open at half of
+// MaxDeliveries such deaths is delivered while no other is, so that no other record is counted as its deaths. A
+// revocation clears the flag, unless suspect records are left.
 type suspicion struct {
 	flagged bool  // a commit of this process has the flag
 	suspect bool  // the commit of an earlier process had it
@@ -41,12 +41,17 @@ func (e *Engine) doubt(s *slot) {
 func (e *Engine) beCareful() {
 	careful := false
 	for _, p := range e.partitions {
-		if p.suspect && p.end > 0 && p.window.Committable() >= p.end {
-			p.suspect = false
-		}
+		p.clear()
 		careful = careful || p.window.Open() > 0 && e.needsCare(p)
 	}
 	e.careful.Store(careful)
+}
+
+// clear ends the suspicion once all suspect records are done.
+func (p *partition) clear() {
+	if p.end > 0 && p.window.Committable() >= p.end {
+		p.suspect = false
+	}
 }
 
 func (e *Engine) needsCare(p *partition) bool {

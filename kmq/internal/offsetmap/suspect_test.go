@@ -92,3 +92,32 @@ func TestDoubtful(t *testing.T) {
 		w.halt()
 	}
 }
+
+// A revocation clears the flag, but not before all records are done that may have killed a process.
+func TestFlag(t *testing.T) {
+	cfg := testConfig()
+	cfg.MaxDeliveries = 5
+	w := newWorld(cfg, 4096)
+	defer w.halt()
+	w.produce(0, 3)
+	var c coder
+	w.committed[0] = member.Offset{Metadata: c.encode(0, progress{open: true})}
+	for done, want := range []bool{true, true, false} {
+		w.assign(0)
+		w.h.Read(0, nil, 2)
+		w.poll()
+		l := w.receive(1)[0]
+		w.commitAll()
+		if p, _ := c.decode(w.committed[0].At, w.committed[0].Metadata); !p.open {
+			t.Errorf("with %d done, the partition is not open", done)
+		}
+		if done > 0 {
+			must(t, w.Ack(ctx, l))
+		}
+		w.revoke(0)
+		w.ready = nil
+		if p, _ := c.decode(w.committed[0].At, w.committed[0].Metadata); p.open != want {
+			t.Errorf("with %d done and the partition revoked, it is open: %t", done, p.open)
+		}
+	}
+}
