@@ -211,8 +211,8 @@ func (m *Member) checkAssigned(ctx context.Context, partitions map[int32]kgo.Off
 	}
 	for p, at := range partitions {
 		m.tellEpochs(p)
-		if next, epoch, ok := m.offsets.position(p); ok {
-			partitions[p] = at.At(next).WithEpoch(epoch)
+		if is := m.offsets.of(p); is.begun {
+			partitions[p] = at.At(is.next).WithEpoch(is.epochs.before(is.next))
 		}
 	}
 	return nil
@@ -229,7 +229,8 @@ func (m *Member) tellCut(c cut) {
 // tellEpochs is called in turn.
 func (m *Member) tellEpochs(partition int32) {
 	if h, ok := m.cfg.Handler.(Mapper); ok {
-		h.Read(partition, m.offsets.epochs(partition), m.offsets.end(partition))
+		is := m.offsets.of(partition)
+		h.Read(partition, is.epochs, is.end)
 	}
 }
 
@@ -243,7 +244,7 @@ func (m *Member) checkTurns(fetches kgo.Fetches) (cuts []cut) {
 	var ask map[int32]question
 	fetches.EachPartition(func(p kgo.FetchTopicPartition) {
 		if n := len(p.Records); n > 0 {
-			if q, ok := m.offsets.turn(p.Partition, p.Records[n-1]); ok {
+			if q, ok := m.offsets.of(p.Partition).turn(p.Records[n-1]); ok {
 				if ask == nil {
 					ask = make(map[int32]question)
 				}
@@ -260,7 +261,7 @@ func (m *Member) checkTurns(fetches kgo.Fetches) (cuts []cut) {
 		if at < 0 {
 			continue // the client resets itself
 		}
-		if m.offsets.readBeyond(p, at) {
+		if m.offsets.of(p).readBeyond(at) {
 			again[p] = kgo.EpochOffset{Epoch: ask[p].epochs.before(at), Offset: at}
 		}
 		cuts = append(cuts, m.offsets.cut(p, at))

@@ -173,15 +173,15 @@ func (o *offsets) note(partition int32, records []*kgo.Record, end int64) (turne
 }
 
 // turn returns what to ask about the log below a record whose epoch is not the expected one.
-func (o *offsets) turn(partition int32, r *kgo.Record) (question, bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	p := o.owned[partition]
-	if p == nil || len(p.epochs) == 0 || r.LeaderEpoch < 0 || p.epochs.before(r.Offset+1) == r.LeaderEpoch {
+func (p position) turn(r *kgo.Record) (question, bool) {
+	if len(p.epochs) == 0 || r.LeaderEpoch < 0 || p.epochs.before(r.Offset+1) == r.LeaderEpoch {
 		return question{}, false
 	}
 	return question{epochs: p.epochs, end: max(p.next, p.known), asked: p.epochs.newest()}, true
 }
+
+// readBeyond reports whether offsets from at on were read.
+func (p position) readBeyond(at int64) bool { return p.begun && at < p.next }
 
 // cut forgets what was read from an offset on. If that is below zero, the brokers know nothing of the epochs, and
 // only what is committed counts.
@@ -199,41 +199,14 @@ func (o *offsets) cut(partition int32, at int64) cut {
 	return cut{partition, at}
 }
 
-// readBeyond reports whether offsets from at on were read.
-func (o *offsets) readBeyond(partition int32, at int64) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	p := o.owned[partition]
-	return p != nil && p.begun && at < p.next
-}
-
-// position returns where to read on; false if that is the start of the log.
-func (o *offsets) position(partition int32) (next int64, epoch int32, ok bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	p := o.owned[partition]
-	if p == nil || !p.begun {
-		return 0, -1, false
-	}
-	return p.next, p.epochs.before(p.next), true
-}
-
-func (o *offsets) end(partition int32) int64 {
+// of returns where a partition stands; zero if it is not owned.
+func (o *offsets) of(partition int32) position {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if p := o.owned[partition]; p != nil {
-		return p.end
+		return *p
 	}
-	return 0
-}
-
-func (o *offsets) epochs(partition int32) Epochs {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if p := o.owned[partition]; p != nil {
-		return p.epochs
-	}
-	return nil
+	return position{}
 }
 
 func (o *offsets) partitions() []int32 {

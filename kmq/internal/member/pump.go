@@ -68,7 +68,7 @@ func (m *Member) poll(fetches kgo.Fetches, trouble *engine.Complaint) error {
 func (m *Member) errors(fetches kgo.Fetches, trouble *engine.Complaint) (cuts []cut, failed error) {
 	fetches.EachError(func(_ string, partition int32, err error) {
 		if lost, ok := errors.AsType[*kgo.ErrDataLoss](err); ok {
-			if m.offsets.readBeyond(partition, lost.ResetTo) {
+			if m.offsets.of(partition).readBeyond(lost.ResetTo) {
 				cuts = append(cuts, m.offsets.cut(partition, lost.ResetTo))
 			}
 			return
@@ -103,7 +103,7 @@ func (m *Member) records(fetches kgo.Fetches) polled {
 			return
 		}
 		first, next := p.Records[0].Offset, p.Records[n-1].Offset+1
-		if m.offsets.readBeyond(p.Partition, first) {
+		if m.offsets.of(p.Partition).readBeyond(first) {
 			all.cuts = append(all.cuts, m.offsets.cut(p.Partition, first))
 		}
 		lost, owned := m.offsets.read(p.Partition, first, next, p.LogStartOffset)

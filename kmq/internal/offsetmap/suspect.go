@@ -80,13 +80,13 @@ func (e *Engine) lendCarefully(ctx context.Context, leases []*lease.Lease, to le
 			return nil, ctx.Err()
 		}
 	}
-	if to == nil {
-		e.Return(slices.DeleteFunc(slices.Clone(leases), func(l *lease.Lease) bool { return slices.Contains(now, l) }))
-	}
 	if err := e.commitPledges(ctx, now); err != nil {
 		e.unpledge(now)
 		e.Return(leases)
 		return nil, err
+	}
+	if to == nil {
+		e.Return(slices.DeleteFunc(leases, func(l *lease.Lease) bool { return slices.Contains(now, l) }))
 	}
 	lent, err := e.member.Lend(ctx, slices.Clone(now), to)
 	e.unpledge(now)

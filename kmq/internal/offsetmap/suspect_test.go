@@ -1,10 +1,17 @@
 package offsetmap
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"pgregory.net/rapid"
 
+	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 	"kafkabench.example/kafka-bench/kmq/internal/member"
 )
@@ -120,4 +127,55 @@ func TestFlag(t *testing.T) {
 			t.Errorf("with %d done and the partition revoked, it is open: %t", done, p.open)
 		}
 	}
+}
+
+// Two of eight suspect records are delivered alone, and each delivery is committed before Receive returns it.
+func TestSuspectsAreReceived(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := startFake(t)
+		cl := prepare(t, fake, "queue", 1, 8)
+		adm := kadm.NewClient(cl)
+		cfg := kafkaConfig(fake, "queue")
+		cfg.MaxDeliveries, cfg.CommitEvery = 5, time.Hour
+		var c coder
+		committed(t, adm, cfg.Group, "queue", 0, c.encode(0, progress{open: true, delivered: []delivered{{3, 2}, {4, 2}, {5, 1}}}))
+		e, _ := open(t, fake, cfg)
+		times := map[int64]int{3: 2, 4: 2, 5: 1}
+		for _, want := range []int{3, 1, 1, 3} {
+			leases, err := engine.Receive(ctx, e, 10)
+			must(t, err)
+			if len(leases) != want {
+				t.Fatalf("received %v, want %d", describe(leases), want)
+			}
+			now, err := adm.FetchOffsets(ctx, cfg.Group)
+			must(t, err)
+			at, _ := now.Lookup("queue", 0)
+			got, err := c.decode(at.At, at.Metadata)
+			must(t, err)
+			counted := map[int64]int{}
+			for _, d := range got.delivered {
+				counted[d.offset] = d.times
+			}
+			for _, l := range leases {
+				if times[l.At.Offset]++; counted[l.At.Offset] != times[l.At.Offset] || l.Attempt != times[l.At.Offset] {
+					t.Errorf("%v is attempt %d, and %d are committed", l.At, l.Attempt, counted[l.At.Offset])
+				}
+			}
+			if leases[0].At.Offset < 5 {
+				soon, cancel := context.WithTimeout(ctx, time.Second)
+				more, err := engine.Receive(soon, e, 10)
+				cancel()
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("beside %v, received %v, %v", describe(leases), describe(more), err)
+				}
+			}
+			for _, l := range leases {
+				must(t, e.Ack(ctx, l))
+			}
+		}
+		must(t, cl.ProduceSync(ctx, &kgo.Record{Topic: "queue"}).FirstErr())
+		if receiveAll(t, e, 1); e.careful.Load() {
+			t.Error("the partition is still suspect")
+		}
+	})
 }
