@@ -373,9 +373,9 @@ func TestInspectBesideALaterFormat(t *testing.T) {
 	})
 }
 
-// Drained, Plain and OffsetMap leave the same state, so Inspect cannot find out the engine.
+// Drained, Plain leaves no state of its own, so Inspect cannot find out the engine.
 func TestInspectWhatIsDrained(t *testing.T) {
-	for engine, told := range map[kmq.Engine]kmq.Engine{kmq.Plain{}: nil, kmq.OffsetMap{}: nil, kmq.Markers{}: kmq.Markers{}, kmq.Share{}: kmq.Share{}} {
+	for engine, told := range map[kmq.Engine]kmq.Engine{kmq.Plain{}: nil, kmq.OffsetMap{}: kmq.OffsetMap{}, kmq.Markers{}: kmq.Markers{}, kmq.Share{}: kmq.Share{}} {
 		t.Run(engine.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				i := newInspected(t)

@@ -64,6 +64,8 @@ func (w *worker) processLine(j job, a *attempt) {
 	r.idle <- struct{}{}
 }
 
+const longAhead = 1000 * time.Hour
+
 // begin notes which record the worker has, and lends it unless it is lent. It returns false if the record has ended
 // meanwhile.
 func (w *worker) begin(j job) bool {
@@ -73,14 +75,20 @@ func (w *worker) begin(j job) bool {
 		w.ctx, w.cancel = context.WithCancelCause(r.handling)
 	}
 	w.lease, w.begun, w.one[0] = j.lease, time.Now(), j.lease
+	if !j.lent {
+		w.begun = w.begun.Add(longAhead) // the record may have to wait for others before it is lent
+	}
 	w.mu.Unlock()
 	open := j.lent && j.lease.Err() == nil
 	if !j.lent {
-		lent, err := r.q.engine.Lend(r.handling, w.one[:], r)
-		if err != nil && r.handling.Err() == nil {
+		lent, err := r.q.engine.Lend(r.taking, w.one[:], r)
+		if err != nil && r.taking.Err() == nil {
 			r.fail(err)
 		}
 		open = len(lent) > 0
+		w.mu.Lock()
+		w.begun = time.Now()
+		w.mu.Unlock()
 	}
 	if !open {
 		w.finish()

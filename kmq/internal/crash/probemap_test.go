@@ -32,7 +32,7 @@ func readMap(committed int64, metadata string) ([]int64, error) {
 	if err != nil || len(raw) == 0 {
 		return nil, err
 	}
-	const header, bitset, deflated = 6, 1, 2
+	const header, bitset, deflated, epochs = 6, 1, 2, 4
 	if len(raw) < header {
 		return nil, io.ErrUnexpectedEOF
 	}
@@ -43,6 +43,12 @@ func readMap(committed int64, metadata string) ([]int64, error) {
 		}
 	}
 	in, done := bytes.NewReader(body), []int64{}
+	if raw[1]&epochs != 0 {
+		n, _ := binary.ReadUvarint(in)
+		for range 2 * n {
+			_, _ = binary.ReadUvarint(in)
+		}
+	}
 	n, err := binary.ReadUvarint(in)
 	if err != nil {
 		return nil, err

@@ -88,7 +88,7 @@ func tooLarge(err error) bool {
 func (m *Member) commitOnce(ctx context.Context, to map[int32]Offset) error {
 	epochs := make(map[int32]kgo.EpochOffset, len(to))
 	for p, o := range to {
-		epochs[p] = kgo.EpochOffset{Epoch: -1, Offset: o.At}
+		epochs[p] = kgo.EpochOffset{Epoch: m.offsets.of(p).epochs.before(o.At), Offset: o.At}
 	}
 	ctx = kgo.PreCommitFnContext(ctx, func(req *kmsg.OffsetCommitRequest) error {
 		m.addMetadata(req, to)

@@ -19,7 +19,7 @@ import (
 func (m *Member) onFetched(ctx context.Context, _ *kgo.Client, resp *kmsg.OffsetFetchResponse) error {
 	m.turn.Lock()
 	defer m.turn.Unlock()
-	m.offsets.fetched = make(map[int32]Offset)
+	m.offsets.fetched, m.offsets.leaders = make(map[int32]Offset), make(map[int32]int32)
 	for _, group := range resp.Groups {
 		for _, topic := range group.Topics {
 			name, err := m.nameOf(ctx, topic.Topic, topic.TopicID)
@@ -31,7 +31,8 @@ func (m *Member) onFetched(ctx context.Context, _ *kgo.Client, resp *kmsg.Offset
 				if p.Offset >= 0 && p.Metadata != nil {
 					committed.Metadata = *p.Metadata
 				}
-				m.offsets.fetched[m.number(name, p.Partition)] = committed
+				number := m.number(name, p.Partition)
+				m.offsets.fetched[number], m.offsets.leaders[number] = committed, p.LeaderEpoch
 			}
 		}
 	}
@@ -68,6 +69,9 @@ func (m *Member) onAssigned(ctx context.Context, at map[string]map[int32]kgo.Off
 		begins = append(begins, p)
 	}
 	m.begins(ctx, begins, partitions)
+	if err := m.checkAssigned(ctx, partitions); err != nil {
+		return nil, err
+	}
 	if len(partitions) > 0 {
 		m.cfg.Log.Info("kmq: partitions assigned", logged(sorted(partitions))...)
 	}

@@ -2,7 +2,7 @@
 // polls within a bound, hands each poll to its engine, keeps what is ready, commits what
 // the engine says, and takes partitions away in an order in which nothing is lost.
 //
-// Files to know: member.go, pump.go, commit.go, offsets.go.
+// Files to know: member.go, pump.go, commit.go, offsets.go, epochs.go.
 package member
 
 import (

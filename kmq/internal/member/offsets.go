@@ -3,8 +3,11 @@ package member
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"sync"
+
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 // offsets are where the partitions of a member stand.
@@ -12,6 +15,7 @@ type offsets struct {
 	committing chan struct{}    // has room for one commit at a time
 	most       int              // bytes of metadata in one request; in turn, as commits are
 	fetched    map[int32]Offset // what the group had committed when it last assigned; in turn
+	leaders    map[int32]int32  // the leader epochs of fetched; in turn
 
 	mu    sync.Mutex
 	owned map[int32]*position
@@ -23,6 +27,10 @@ type position struct {
 	unknown   bool  // a later commit had no answer: the cluster may have that instead
 	next      int64 // the offset after the last record that was polled
 	begun     bool  // next is one, or a commit: what is missing from there on was deleted
+
+	epochs Epochs // of what was read, and of what the commit says
+	known  int64  // the end of what the commit says
+	end    int64  // of the log, when the first records were read; 0 before
 }
 
 func newOffsets() *offsets {
@@ -32,7 +40,11 @@ func newOffsets() *offsets {
 func (o *offsets) assign(partition int32, committed Offset, from int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.owned[partition] = &position{committed: committed, next: max(from, committed.At, 0), begun: from >= 0}
+	next := from
+	if from < 0 {
+		next = max(committed.At, 0)
+	}
+	o.owned[partition] = &position{committed: committed, next: next, begun: from >= 0}
 }
 
 func (o *offsets) forget(partitions []int32) {
@@ -128,7 +140,7 @@ func (o *offsets) commit(partition int32, to Offset) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if p := o.owned[partition]; p != nil {
-		p.committed, p.unknown = to, false
+		p.committed, p.unknown, p.epochs = to, false, p.epochs.Within(to.At, math.MaxInt64)
 	}
 }
 
@@ -142,6 +154,72 @@ func (o *offsets) unanswered(commits map[int32]Offset) {
 			p.unknown = true
 		}
 	}
+}
+
+// know notes which epochs the committed records had.
+func (o *offsets) know(partition int32, q question) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if p := o.owned[partition]; p != nil {
+		p.epochs, p.known = q.epochs, q.end
+	}
+}
+
+// note adds the epochs of records that were read, and reports whether one is new, or if these are the first records.
+func (o *offsets) note(partition int32, records []*kgo.Record, end int64) (turned bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	p := o.owned[partition]
+	if p == nil {
+		return false
+	}
+	if p.end == 0 {
+		p.end, turned = end, true
+	}
+	if records[len(records)-1].LeaderEpoch > p.epochs.newest() {
+		turned = true
+		for _, r := range records {
+			p.epochs = p.epochs.add(r)
+		}
+	}
+	return turned
+}
+
+// turn returns what to ask about the log below a record whose epoch is not the expected one.
+func (p position) turn(r *kgo.Record) (question, bool) {
+	if len(p.epochs) == 0 || r.LeaderEpoch < 0 || p.epochs.before(r.Offset+1) == r.LeaderEpoch {
+		return question{}, false
+	}
+	return question{epochs: p.epochs, end: max(p.next, p.known), asked: p.epochs.newest()}, true
+}
+
+// readBeyond reports whether offsets from at on were read.
+func (p position) readBeyond(at int64) bool { return p.begun && at < p.next }
+
+// cut forgets what was read from an offset on. If that is below zero, the brokers know nothing of the epochs, and
+// only what is committed counts.
+func (o *offsets) cut(partition int32, at int64) cut {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	p := o.owned[partition]
+	if p == nil {
+		return cut{partition, max(at, 0)}
+	}
+	if at < 0 {
+		at, p.epochs = p.committed.At, nil
+	}
+	p.next, p.known, p.epochs = min(p.next, at), min(p.known, at), p.epochs.cut(at)
+	return cut{partition, at}
+}
+
+// of returns where a partition stands; zero if it is not owned.
+func (o *offsets) of(partition int32) position {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if p := o.owned[partition]; p != nil {
+		return *p
+	}
+	return position{}
 }
 
 func (o *offsets) partitions() []int32 {

@@ -49,14 +49,30 @@ func (m *Member) pump() {
 	}
 }
 
-// poll has the records of a poll begun. An error says that there were none, or that they
+// poll has the records of a poll begun, after what its errors say. An error says that there were none, or that they
 // could not be begun.
 func (m *Member) poll(fetches kgo.Fetches, trouble *engine.Complaint) error {
-	if p := m.records(fetches); len(p.records)+len(p.passed) > 0 {
-		return m.begin(p)
+	cuts, failed := m.errors(fetches, trouble)
+	cuts = append(cuts, m.checkTurns(fetches)...)
+	p := m.records(fetches)
+	if p.cuts = append(cuts, p.cuts...); len(p.records)+len(p.passed)+len(p.cuts) == 0 {
+		return failed
 	}
-	var failed error
+	if err := m.begin(p); err != nil || !engine.Fatal(failed) {
+		return err
+	}
+	return failed
+}
+
+// errors returns where the client found that logs were truncated, and another error of the poll.
+func (m *Member) errors(fetches kgo.Fetches, trouble *engine.Complaint) (cuts []cut, failed error) {
 	fetches.EachError(func(topic string, partition int32, err error) {
+		if lost, ok := errors.AsType[*kgo.ErrDataLoss](err); ok {
+			if number := m.number(topic, partition); m.offsets.of(number).readBeyond(lost.ResetTo) {
+				cuts = append(cuts, m.offsets.cut(number, lost.ResetTo))
+			}
+			return
+		}
 		if m.running.Err() != nil || errors.Is(err, context.Canceled) {
 			return
 		}
@@ -67,7 +83,7 @@ func (m *Member) poll(fetches kgo.Fetches, trouble *engine.Complaint) error {
 			trouble.About("fetch", err)
 		}
 	})
-	return failed
+	return cuts, failed
 }
 
 // polled is what a poll has of the partitions that the member owns.
@@ -75,6 +91,8 @@ type polled struct {
 	records []*kgo.Record   // in the order of each partition, without control records
 	gaps    []gap           // deleted before them
 	passed  map[int32]int64 // where a partition's fetch ended, if that was behind its last record
+	cuts    []cut           // in the order in which they happened, before the gaps
+	turned  []int32         // partitions with their first records, or those of a new leader epoch
 }
 
 func (m *Member) records(fetches kgo.Fetches) polled {
@@ -93,13 +111,19 @@ func (m *Member) records(fetches kgo.Fetches) polled {
 				return
 			}
 		}
-		next := p.Records[n-1].Offset + 1
-		lost, owned := m.offsets.read(number, p.Records[0].Offset, next, p.LogStartOffset)
+		first, next := p.Records[0].Offset, p.Records[n-1].Offset+1
+		if m.offsets.of(number).readBeyond(first) {
+			all.cuts = append(all.cuts, m.offsets.cut(number, first))
+		}
+		lost, owned := m.offsets.read(number, first, next, p.LogStartOffset)
 		if lost.to > lost.from {
 			all.gaps = append(all.gaps, lost)
 		}
 		if !owned {
 			return
+		}
+		if m.offsets.note(number, p.Records, p.HighWatermark) {
+			all.turned = append(all.turned, number)
 		}
 		if p.Records[n-1].Attrs.IsControl() {
 			if all.passed == nil {
@@ -115,6 +139,12 @@ func (m *Member) records(fetches kgo.Fetches) polled {
 func (m *Member) begin(p polled) error {
 	step.At(step.Polled)
 	m.turn.Lock()
+	for _, c := range p.cuts {
+		m.tellCut(c)
+	}
+	for _, partition := range p.turned {
+		m.tellEpochs(partition)
+	}
 	if d, ok := m.cfg.Handler.(Deleter); ok {
 		for _, g := range p.gaps {
 			d.Deleted(g.partition, g.from, g.to)

@@ -12,15 +12,17 @@ import (
 	"math"
 	"math/bits"
 
+	"kafkabench.example/kafka-bench/kmq/internal/member"
 	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
 // The metadata of a commit is base64 (RFC 4648 without padding, since Kafka stores a string) of
 //
-//	version  1 byte   1
-//	kind     1 byte   bit 0: the map is a bitset, otherwise run lengths; bit 1: the body is deflated
+//	version  1 byte   2, or 1 if bits 2 and 3 of the kind are not set
+//	kind     1 byte   bit 0: the map is a bitset, otherwise run lengths; bit 1: the body is deflated; bit 2: the body
+//	                  begins with epochs; bit 3: the partition is open (see suspicion)
 //	sum      4 bytes  CRC-32C, big endian, of the committed offset (8 bytes, big endian) and all bytes but the sum
-//	body              the map, then the deliveries until the end
+//	body              the epochs (see appendEpochs), the map, then the deliveries until the end
 //
 // The map holds the offsets beyond the committed one that are done. As run lengths it is the number
 // of pairs, then each pair: the number of pending offsets, and the number of done ones after them.
@@ -33,9 +35,11 @@ import (
 // records as done. MirrorMaker, for example, translates the offsets of a group and keeps their
 // metadata.
 const (
-	version     = 1
+	version     = 2
 	kindBitset  = 1 << 0
 	kindDeflate = 1 << 1
+	kindEpochs  = 1 << 2 // from version 2 on, as is kindOpen
+	kindOpen    = 1 << 3
 	headerBytes = 6
 )
 
@@ -58,10 +62,13 @@ type delivered struct {
 }
 
 // progress is the content of a commit's metadata: the ranges that are done beyond the committed
-// offset, in rising order with gaps between, and the deliveries of pending records.
+// offset, in rising order with gaps between, the deliveries of pending records, and the leader epochs of
+// the offsets up to the highest that is done.
 type progress struct {
 	done      []window.Range
 	delivered []delivered
+	epochs    member.Epochs
+	open      bool
 }
 
 // not safe for concurrent use
@@ -74,39 +81,55 @@ type coder struct {
 
 // encode returns the metadata of a commit at floor; empty if there is nothing to store.
 func (c *coder) encode(floor int64, p progress) string {
-	if len(p.done) == 0 && len(p.delivered) == 0 {
+	if len(p.done) == 0 && len(p.delivered) == 0 && len(p.epochs) == 0 && !p.open {
 		return ""
 	}
+	v, kind := byte(1), byte(0)
+	c.body = c.body[:0]
+	if len(p.epochs) > 0 {
+		v, kind = version, kindEpochs
+		c.body = appendEpochs(c.body, floor, p.epochs)
+	}
+	if p.open {
+		v, kind = version, kind|kindOpen
+	}
 	c.runs = appendRuns(c.runs[:0], floor, p.done)
-	kind := byte(0)
 	body := c.runs
 	if n := bitsetBytes(floor, p.done); n < int64(len(c.runs)) {
 		c.bitset = appendBitset(c.bitset[:0], floor, p.done)
 		if len(c.bitset) < len(c.runs) {
-			kind, body = kindBitset, c.bitset
+			kind, body = kind|kindBitset, c.bitset
 		}
 	}
-	c.body = appendDelivered(append(c.body[:0], body...), floor, p)
+	c.body = appendDelivered(append(c.body, body...), floor, p)
 	body = c.body
 	if small := c.compress(body); len(small) < len(body) {
 		kind, body = kind|kindDeflate, small
 	}
 	out := make([]byte, headerBytes, headerBytes+len(body))
-	out[0], out[1] = version, kind
+	out[0], out[1] = v, kind
 	out = append(out, body...)
 	binary.BigEndian.PutUint32(out[2:], c.checksum(floor, out))
 	return base64.RawStdEncoding.EncodeToString(out)
 }
 
-// fit encodes within a limit in characters. It drops deliveries of the newest records, but never
-// the map: it returns false if the map alone is too long.
+// fit encodes within a limit in characters. It drops deliveries of the newest records, but neither
+// the map nor its epochs: it returns false if these are too long.
 func (c *coder) fit(floor int64, p progress, limit int) (string, bool) {
 	for {
 		out := c.encode(floor, p)
-		if len(out) <= limit || len(p.delivered) == 0 {
-			return out, len(out) <= limit
+		switch {
+		case len(out) <= limit:
+			return out, true
+		case len(p.delivered) > 0:
+			p.delivered = p.delivered[:len(p.delivered)/2]
+		case len(p.done) == 0 && len(p.epochs) > 0:
+			p.epochs = nil
+		case len(p.done) == 0 && p.open:
+			p.open = false
+		default:
+			return out, false
 		}
-		p.delivered = p.delivered[:len(p.delivered)/2]
 	}
 }
 
@@ -224,9 +247,9 @@ func (c *coder) decode(floor int64, metadata string) (progress, error) {
 	switch {
 	case len(raw) < headerBytes:
 		return progress{}, fmt.Errorf("%w: it has only %d bytes", errMetadata, len(raw))
-	case raw[0] != version:
-		return progress{}, fmt.Errorf("%w: version %d; this kmq reads version %d", errMetadata, raw[0], version)
-	case raw[1]&^(kindBitset|kindDeflate) != 0:
+	case raw[0] < 1 || raw[0] > version:
+		return progress{}, fmt.Errorf("%w: version %d; this kmq reads versions 1 to %d", errMetadata, raw[0], version)
+	case raw[1]&^kinds(raw[0]) != 0:
 		return progress{}, fmt.Errorf("%w: unknown kind %d", errMetadata, raw[1])
 	case floor < 0:
 		return progress{}, fmt.Errorf("%w: the committed offset is %d", errMetadata, floor)
@@ -239,7 +262,14 @@ func (c *coder) decode(floor int64, metadata string) (progress, error) {
 			return progress{}, err
 		}
 	}
-	return decodeBody(floor, body, raw[1]&kindBitset != 0)
+	return decodeBody(floor, body, raw[1])
+}
+
+func kinds(version byte) byte {
+	if version == 1 {
+		return kindBitset | kindDeflate
+	}
+	return kindBitset | kindDeflate | kindEpochs | kindOpen
 }
 
 func inflate(body []byte) ([]byte, error) {
@@ -254,10 +284,13 @@ func inflate(body []byte) ([]byte, error) {
 	return out, nil
 }
 
-func decodeBody(floor int64, body []byte, bitset bool) (progress, error) {
+func decodeBody(floor int64, body []byte, kind byte) (progress, error) {
 	b := varints{rest: body}
-	var p progress
-	if bitset {
+	p := progress{open: kind&kindOpen != 0}
+	if kind&kindEpochs != 0 {
+		p.epochs = b.epochs(floor)
+	}
+	if kind&kindBitset != 0 {
 		p.done = b.bitset(floor)
 	} else {
 		p.done = b.runs(floor)
@@ -367,11 +400,11 @@ func (b *varints) delivered(floor int64, done []window.Range) []delivered {
 
 // worstFits reports whether every map of a window fits limit characters, in whatever order records
 // are done. The parameter groups bounds the groups of pending offsets, and span is the distance
-// from the committed offset to the last offset that may be done. worstFits ignores deliveries,
-// because fit drops them.
-func worstFits(span int64, groups, limit int) bool {
+// from the committed offset to the last offset that may be done. The parameter more is the number of bytes besides the
+// map. worstFits ignores deliveries, because fit drops them.
+func worstFits(span int64, groups, limit int, more int64) bool {
 	// The smaller form is written. Three bytes take four characters.
-	room := int64(limit)*3/4 - headerBytes
+	room := int64(limit)*3/4 - headerBytes - more
 	return worstBitset(span) <= room || worstRuns(span, groups) <= room
 }
 

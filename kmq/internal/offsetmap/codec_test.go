@@ -33,6 +33,15 @@ var goldens = []struct {
 		delivered: []delivered{{5, 1}, {6, 1}, {302, 300}},
 	}, "AQBTASCGAQKlAgIBAgABrAI"},
 	{"delivered alone", 5, progress{delivered: []delivered{{7, 2}}}, "AQAe0syTAAIAAQI"},
+	{"epochs", 120, progress{
+		done:   []window.Range{{From: 125, To: 130}},
+		epochs: member.Epochs{{Number: 5, From: 40}, {Number: 6, From: 120}, {Number: 9, From: 128}},
+	}, "AgS8YPp/AwVRAQADCAEFBQ"},
+	{"epochs of unknown begin", 5, progress{
+		done: []window.Range{{From: 6, To: 300}}, epochs: member.Epochs{{Number: 70_000, From: -1}},
+	}, "AgTEcAM8AfCiBAABAaYC"},
+	{"open", 17, progress{open: true}, "AghMizzIAA"},
+	{"open, with a map", 5, progress{done: []window.Range{{From: 6, To: 300}}, open: true}, "AgjR23VCAQGmAg"},
 	{"deflated", 1 << 40, progress{done: everyOther(1<<40, 2000)}, "AQMhjXvx+sW4asQCQAAAAP//"},
 }
 
@@ -58,7 +67,8 @@ func TestGolden(t *testing.T) {
 }
 
 func same(a, b progress) bool {
-	return slices.Equal(a.done, b.done) && slices.Equal(a.delivered, b.delivered)
+	return slices.Equal(a.done, b.done) && slices.Equal(a.delivered, b.delivered) && slices.Equal(a.epochs, b.epochs) &&
+		a.open == b.open
 }
 
 func drawProgress(t *rapid.T) (int64, progress) {
@@ -80,6 +90,19 @@ func drawProgress(t *rapid.T) (int64, progress) {
 			p.delivered = append(p.delivered, delivered{offset, times})
 		}
 	}
+	if len(p.done) > 0 && rapid.Bool().Draw(t, "epochs") {
+		number, from := int32(-1), int64(0)
+		for range rapid.IntRange(1, 5).Draw(t, "turns") {
+			number += rapid.Int32Range(1, 1<<20).Draw(t, "epoch")
+			from += rapid.OneOf(rapid.Int64Range(1, 10), rapid.Int64Range(1, 1<<50)).Draw(t, "from")
+			p.epochs = append(p.epochs, member.Epoch{Number: number, From: from - 2})
+		}
+		p.epochs = p.epochs.Within(floor, p.done[len(p.done)-1].To)
+		if len(p.epochs) > 0 {
+			p.epochs[0].From = min(p.epochs[0].From, floor)
+		}
+	}
+	p.open = rapid.Bool().Draw(t, "open")
 	return floor, p
 }
 
@@ -221,7 +244,7 @@ func TestWorst(t *testing.T) {
 func worstOf(w *window.Window) int64 {
 	span, groups := w.End()-w.Committable(), w.Open()+w.Ahead()
 	limit := 0
-	for !worstFits(span, groups, limit) {
+	for !worstFits(span, groups, limit, 0) {
 		limit++
 	}
 	return int64(limit)

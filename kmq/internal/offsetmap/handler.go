@@ -24,6 +24,7 @@ func (h handler) Assigned(_ context.Context, id int32, committed member.Offset) 
 		h.cfg.Log.Warn("kmq: the metadata of a commit can't be read; what was acknowledged beyond it is delivered again",
 			"partition", id, "offset", committed.At, "error", err)
 	}
+	p.suspect = p.suspect && h.cfg.MaxDeliveries > 0
 	h.mu.Lock()
 	h.partitions[id] = p
 	h.mu.Unlock()
@@ -56,10 +57,8 @@ func (e *Engine) begin(leases []*lease.Lease) {
 			n++
 		}
 		if p := e.partitions[id]; p != nil {
-			if first := leases[0].At.Offset; first < p.read {
-				e.out.Append(ready...)
-				ready = ready[len(ready):]
-				e.cut(p, first)
+			if e.needsCare(p) {
+				e.careful.Store(true)
 			}
 			p.read = leases[n-1].At.Offset + 1
 			ready = append(ready, e.beginRun(p, leases[:n:n])...)
@@ -110,20 +109,6 @@ func (e *Engine) beginRun(p *partition, leases []*lease.Lease) []*lease.Lease {
 	return inFlight
 }
 
-// cut restarts a partition at an offset below its last fetched record: its log was truncated or created again, and has
-// other records there.
-func (e *Engine) cut(p *partition, offset int64) {
-	e.cfg.Log.Warn("kmq: the log of a partition was truncated or created again; its new records are delivered, and the earlier ones from that offset on are lost",
-		"partition", p.id, "from", offset, "to", p.read)
-	above := func(l *lease.Lease) bool { return l.At.Offset >= offset }
-	kept := slices.DeleteFunc(p.held, above)
-	e.held -= len(p.held) - len(kept)
-	p.held = kept
-	e.loseAll(func(l *lease.Lease) bool { return l.Private.(*slot).run.of == p && above(l) })
-	p.cut(offset)
-	e.release(p)
-}
-
 func (h handler) Deleted(id int32, from, to int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -171,6 +156,9 @@ func (e *Engine) take(s *slot) (taken, handOut bool) {
 		return false, false
 	}
 	l := s.lease
+	if s.run.of.suspect {
+		e.doubt(s)
+	}
 	if e.cfg.MaxDeliveries > 0 && l.Attempt > max(e.cfg.MaxDeliveries, int(s.base)) {
 		e.again(s, l, time.Time{})
 		return true, false
@@ -261,7 +249,7 @@ func (h handler) Flush(ctx context.Context, partitions []int32) error {
 	defer h.mu.Unlock()
 	for _, id := range partitions {
 		if p := h.partitions[id]; p != nil {
-			p.leaving = true
+			p.leaving, p.changed = true, true
 		}
 	}
 	h.lose(partitions, func(s *slot) bool { return s.phase != moving })

@@ -12,7 +12,7 @@
 // a copy with the number of deliveries is written there, and the original is done. So no record holds back the commit
 // forever. The metadata also holds the deliveries of open records; after a crash they count if they were committed.
 //
-// Files to know: offsetmap.go, partition.go, codec.go, waiting.go, retry.go, mover.go.
+// Files to know: offsetmap.go, partition.go, codec.go, epochs.go, suspect.go, waiting.go, retry.go, mover.go.
 package offsetmap
 
 import (
@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -69,6 +70,9 @@ type Engine struct {
 	missing      engine.Missing
 	held         int
 	counts       engine.Counts
+
+	careful atomic.Bool // a partition is suspect, or has no flag yet
+	lending engine.Turn // one careful hand-out at a time
 
 	begun []*lease.Lease // Begin's buffer: only one call of Begin runs at a time
 
@@ -128,7 +132,7 @@ func newEngine(cfg engine.Config, limit int, topics engine.Topics) *Engine {
 		cfg: cfg, limit: limit, topics: topics, wakeReader: make(chan struct{}, 1),
 		partitions: map[int32]*partition{}, pool: newPool(cfg.MaxInFlight), closeCopies: func() {}, wake: make(chan struct{}, 1), wakeLarge: make(chan struct{}, 1), started: make(chan struct{}),
 		complaint: engine.NewComplaint(cfg.Log), tight: engine.NewComplaint(cfg.Log),
-		givenUp: engine.NewGivenUp(cfg.Log),
+		givenUp: engine.NewGivenUp(cfg.Log), lending: engine.NewTurn(),
 	}
 	e.calm = sync.NewCond(&e.mu)
 	e.rereader = rereader{cfg: &e.cfg}
@@ -153,8 +157,11 @@ func (e *Engine) Take(ctx context.Context, max int) ([]*lease.Lease, error) {
 	return e.member.Take(ctx, max)
 }
 
-// Lend is the member's: see engine.Engine.
+// Lend is the member's, unless deliveries are to be durable first: see engine.Engine.
 func (e *Engine) Lend(ctx context.Context, leases []*lease.Lease, to lease.Holder) ([]*lease.Lease, error) {
+	if e.careful.Load() {
+		return e.lendCarefully(ctx, leases, to)
+	}
 	return e.member.Lend(ctx, leases, to)
 }
 
@@ -442,6 +449,8 @@ func (e *Engine) needed(context.Context) ([]retention.Need, error) {
 var (
 	_ producer       = (*kgo.Client)(nil)
 	_ member.Deleter = handler{}
+	_ member.Cutter  = handler{}
+	_ member.Mapper  = handler{}
 )
 
 var errTooLong = errors.New("the map is longer than the broker's offset.metadata.max.bytes")

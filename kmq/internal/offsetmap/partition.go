@@ -31,6 +31,7 @@ type slot struct {
 	aside   uint8 // how often the cluster refused its dead letter for good
 	dropped bool  // only its place is kept: see shelve
 	kept    int32 // bytes in Engine.waitingBytes
+	marks   uint8 // pledged, doubtful
 }
 
 // A run is small, so that a record that is never done keeps little memory.
@@ -72,7 +73,7 @@ func (q *pool) put(r *run) {
 
 func (s *slot) times() int {
 	n := s.lease.Attempt - int(s.base)
-	if s.lent() {
+	if s.lent() || s.marks&pledged != 0 {
 		n++
 	}
 	return n
@@ -88,7 +89,10 @@ type partition struct {
 	spent  int
 	pool   *pool
 
-	known  []delivered // deliveries by an earlier owner, not taken yet
+	suspicion
+
+	epochs member.Epochs // leader epochs of what was read, and of what the commit says
+	known  []delivered   // deliveries by an earlier owner, not taken yet
 	held   []*lease.Lease
 	paused bool
 	moving int
@@ -107,12 +111,14 @@ type partition struct {
 // at the committed offset, and the error says why.
 func restore(id int32, committed member.Offset, c *coder, runs *pool) (*partition, error) {
 	p := &partition{id: id, pool: runs, begun: committed.At >= 0, changed: true, read: committed.At}
+	p.commit.At = -1
 	if !p.begun {
 		p.window = window.New(0)
 		return p, nil
 	}
 	progress, err := c.decode(committed.At, committed.Metadata)
 	p.window, p.known = window.Restore(committed.At, progress.done), progress.delivered
+	p.epochs, p.suspect = progress.epochs, progress.open
 	return p, err
 }
 
@@ -138,7 +144,7 @@ func (p *partition) cut(offset int64) {
 	}
 	p.known = slices.DeleteFunc(p.known, func(d delivered) bool { return d.offset >= offset })
 	p.window.Cut(offset)
-	p.read, p.changed = offset, true
+	p.read, p.changed = min(p.read, offset), true
 }
 
 // fits reports whether a record may be taken: the map must fit after any later acknowledgements. A
@@ -150,7 +156,12 @@ func (p *partition) fits(offset int64, limit int) bool {
 // fit may return false although each of the n records could be taken alone or later.
 func (p *partition) fit(offset int64, n, limit int) bool {
 	w := p.window
-	return worstFits(max(w.End(), offset+1)-w.Committable(), w.Open()+n+w.Ahead(), limit)
+	end := max(w.End(), offset+1)
+	span, more := end-w.Committable(), worstEpochs(p.epochs, end)
+	if p.suspect {
+		more += worstCounts(w.Open()+n+len(p.known), span)
+	}
+	return worstFits(span, w.Open()+n+w.Ahead(), limit, more)
 }
 
 // newRun returns a run that is not dropped before filled is called.
@@ -166,7 +177,7 @@ func (p *partition) filled(r *run) { p.less(r) }
 func (r *run) fetched(i int, l *lease.Lease) *slot {
 	s := &r.slots[i]
 	s.lease, s.phase = l, held
-	s.stuck, s.aside, s.dropped, s.kept = false, 0, false, 0 // from an earlier record in this slot
+	s.stuck, s.aside, s.dropped, s.kept, s.marks = false, 0, false, 0, 0 // from an earlier record in this slot
 	if s.run == nil {
 		s.run = r
 	}
@@ -252,7 +263,8 @@ func (p *partition) progress() (int64, progress) {
 	if !p.begun {
 		return -1, progress{}
 	}
-	out := progress{done: p.window.Beyond()}
+	p.clear()
+	out := progress{done: p.window.Beyond(), open: !p.leaving || p.suspect}
 	for _, r := range p.runs {
 		for i := range r.slots {
 			s := &r.slots[i]
@@ -266,5 +278,11 @@ func (p *partition) progress() (int64, progress) {
 		}
 	}
 	out.delivered = append(out.delivered, p.known...)
-	return p.window.Committable(), out
+	at := p.window.Committable()
+	end := at
+	if n := len(out.done); n > 0 {
+		end = out.done[n-1].To
+	}
+	out.epochs = p.epochs.Within(at, end)
+	return at, out
 }

@@ -22,7 +22,7 @@ func (e *Engine) endangered(l *lease.Lease) bool {
 // first, until it is half full. In the retry topic itself it moves none, since a record that is not due there would be
 // copied again and again.
 func (e *Engine) relieve(p *partition) {
-	if e.cfg.RetryTopic == "" || lease.IsRetry(p.id) || p.fitsWithout(p.moving, e.limit*3/4) {
+	if e.cfg.RetryTopic == "" || lease.IsRetry(p.id) || p.fitsMoved(e.limit*3/4) {
 		return
 	}
 	var all []*slot
@@ -35,7 +35,7 @@ func (e *Engine) relieve(p *partition) {
 	}
 	slices.SortFunc(all, func(a, b *slot) int { return b.lease.Deadline().Compare(a.lease.Deadline()) })
 	for _, s := range all {
-		if p.fitsWithout(p.moving, e.limit/2) {
+		if p.fitsMoved(e.limit / 2) {
 			return
 		}
 		until := s.lease.Deadline()
@@ -47,8 +47,5 @@ func (e *Engine) relieve(p *partition) {
 	}
 }
 
-// fitsWithout reports whether the map fits a limit once so many open records are done.
-func (p *partition) fitsWithout(n, limit int) bool {
-	w := p.window
-	return worstFits(w.End()-w.Committable(), w.Open()-n+w.Ahead(), limit)
-}
+// fitsMoved reports whether the map fits a limit once the moving records are done.
+func (p *partition) fitsMoved(limit int) bool { return p.fit(p.window.End()-1, -p.moving, limit) }

@@ -259,6 +259,9 @@ func (w *world) poll() int {
 		if log := w.logs[p]; len(log) > 0 && from >= 0 && log[0].Offset > from {
 			w.h.Deleted(p, from, log[0].Offset)
 		}
+		if of, log := w.partitions[p], w.logs[p]; of.begun && len(log) > 0 && max(from, log[0].Offset) < of.read {
+			w.h.Cut(p, max(from, log[0].Offset))
+		}
 		for _, r := range w.logs[p] {
 			if r.Offset >= from && len(records) < w.set.Room() {
 				c := *r
@@ -323,6 +326,13 @@ func (w *world) revoke(partitions ...int32) {
 		delete(w.read, p)
 		delete(w.paused, p)
 	}
+}
+
+// settled reports whether a commit is at an offset, and says nothing of what is beyond.
+func settled(commit member.Offset, at int64) bool {
+	var c coder
+	p, err := c.decode(commit.At, commit.Metadata)
+	return err == nil && commit.At == at && len(p.done)+len(p.delivered) == 0
 }
 
 func key(l *lease.Lease) string { return string(l.Record.Key) }

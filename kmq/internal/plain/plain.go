@@ -272,6 +272,23 @@ func (h *handler) Passed(partition int32, next int64) {
 	}
 }
 
+// Cut implements [member.Cutter].
+func (h *handler) Cut(partition int32, offset int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p := h.partitions[partition]
+	if p == nil {
+		return
+	}
+	h.cfg.Log.Warn("kmq: the log of a partition was truncated or created again; its new records are delivered, "+
+		"and the earlier ones from that offset on are lost",
+		"partition", partition, "from", offset, "to", p.Next())
+	above := func(l *lease.Lease) bool { return l.At.Partition == partition && l.At.Offset >= offset }
+	maps.DeleteFunc(h.rejecting, func(l *lease.Lease, _ chan struct{}) bool { return above(l) })
+	h.lost.Add(int64(len(h.set.LoseAll(above))))
+	p.Cut(offset)
+}
+
 func (h *handler) Committable(partitions []int32) map[int32]member.Offset {
 	h.mu.Lock()
 	defer h.mu.Unlock()
