@@ -90,9 +90,8 @@ func (w *worker) waited(a *attempt, delay time.Duration) bool {
 // call returns a panic as an error. With Crash it also ends the run, and end repeats the panic.
 func (w *worker) call(a *attempt) (err error) {
 	r, returned := w.run, false
-	start := time.Now()
 	defer func() {
-		r.q.handlers.took(time.Since(start))
+		r.q.handlers.took(time.Since(w.begun))
 		if returned {
 			return
 		}

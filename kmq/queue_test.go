@@ -696,6 +696,7 @@ func BenchmarkReceiveAck(b *testing.B) {
 type bench struct {
 	*memory
 	records [10]*kgo.Record
+	next    int64 // offset
 }
 
 func (e *bench) Lend(_ context.Context, leases []*lease.Lease, _ lease.Holder) ([]*lease.Lease, error) {
@@ -707,6 +708,10 @@ func (e *bench) Take(_ context.Context, max int) ([]*lease.Lease, error) {
 		for i := range e.records {
 			e.records[i] = new(kgo.Record)
 		}
+	}
+	for _, r := range e.records[:max] {
+		r.Offset = e.next
+		e.next++
 	}
 	return lease.FromRecords(e.records[:max]), nil
 }

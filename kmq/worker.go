@@ -16,7 +16,7 @@ type worker struct {
 
 	mu     sync.Mutex
 	lease  *lease.Lease // of the running handler
-	begun  time.Time
+	begun  time.Time    // zero: the record is not lent yet
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 }
@@ -64,8 +64,6 @@ func (w *worker) processLine(j job, a *attempt) {
 	r.idle <- struct{}{}
 }
 
-const longAhead = 1000 * time.Hour
-
 // begin notes which record the worker has, and lends it unless it is lent. It returns false if the record has ended
 // meanwhile.
 func (w *worker) begin(j job) bool {
@@ -74,13 +72,13 @@ func (w *worker) begin(j job) bool {
 	if w.ctx == nil || w.ctx.Err() != nil {
 		w.ctx, w.cancel = context.WithCancelCause(r.handling)
 	}
-	w.lease, w.begun, w.one[0] = j.lease, time.Now(), j.lease
-	if !j.lent {
-		w.begun = w.begun.Add(longAhead) // the record may have to wait for others before it is lent
+	w.lease, w.begun, w.one[0] = j.lease, time.Time{}, j.lease
+	if j.lent {
+		w.begun = time.Now()
 	}
 	w.mu.Unlock()
 	open := j.lent && j.lease.Err() == nil
-	if !j.lent {
+	if !j.lent { // it may have to wait for others before it is lent
 		lent, err := r.q.engine.Lend(r.taking, w.one[:], r)
 		if err != nil && r.taking.Err() == nil {
 			r.fail(err)
@@ -185,7 +183,7 @@ func (r *run) renewLocks() {
 func (w *worker) lockToRenew() (l *lease.Lease, until time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.lease == nil {
+	if w.lease == nil || w.begun.IsZero() {
 		return nil, time.Time{}
 	}
 	now, last := time.Now(), w.begun.Add(w.run.cfg.Timeout)
