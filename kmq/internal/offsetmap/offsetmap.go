@@ -192,6 +192,7 @@ func (e *Engine) Ack(_ context.Context, l *lease.Lease) error {
 }
 
 func (e *Engine) finish(s *slot) {
+	e.unkeep(s)
 	p := s.run.of
 	p.done(s)
 	if len(p.held) > 0 {
@@ -291,6 +292,7 @@ func (e *Engine) expired(l *lease.Lease) {
 		e.counts.Expired++
 	}
 	if s.run.of.gone || s.phase == void {
+		e.unkeep(s)
 		return
 	}
 	if s.phase == moving {

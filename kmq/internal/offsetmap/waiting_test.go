@@ -109,8 +109,8 @@ func TestANearlyFullMapIsRelieved(t *testing.T) {
 				must(t, w.Ack(ctx, l))
 			}
 		}
-		if again := len(w.logOf(lease.Retry(0))); len(seen) != 200 || again != moved || len(w.logOf(0)) != 200 {
-			t.Errorf("%d records came again; %d retries were written, then %d", len(seen), moved, again)
+		if again := len(w.logOf(lease.Retry(0))); len(seen) != 200 || again != moved || len(w.logOf(0)) != 200 || w.waitingBytes != 0 {
+			t.Errorf("%d records came again; %d retries were written, then %d; %d bytes wait", len(seen), moved, again, w.waitingBytes)
 		}
 	})
 }
