@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
@@ -164,6 +165,36 @@ func TestPark(t *testing.T) {
 		}
 		if w.revoke(0); w.IsOpen(taken[0].At) || w.waitingBytes != 0 {
 			t.Errorf("it is open after a revocation, with %d bytes", w.waitingBytes)
+		}
+	})
+}
+
+// A record that failed for the last time, and whose dead letter is refused, is not delivered again, also if the map is
+// nearly full.
+func TestARefusedDeadLetterDoesNotMove(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := testConfig()
+		cfg.MaxDeliveries = 1
+		w := newWorld(cfg, 0) // no map
+		w.refusing(func(r *kgo.Record) error {
+			if r.Topic == "dead" {
+				return kerr.TopicAuthorizationFailed
+			}
+			return nil
+		})
+		w.run(t)
+		w.produce(0, 1)
+		w.assign(0, lease.Retry(0))
+		w.poll()
+		must(t, w.Nack(ctx, w.one(t, "0/0", 1), 0))
+		synctest.Wait()
+		w.refusing(nil)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		w.poll()
+		w.none(t)
+		if len(w.deadLetters()) != 1 || len(w.logOf(lease.Retry(0))) != 0 {
+			t.Errorf("%d dead letters, %d retries", len(w.deadLetters()), len(w.logOf(lease.Retry(0))))
 		}
 	})
 }
