@@ -40,7 +40,7 @@ type copier interface {
 // queued copies.
 func (e *Engine) enqueue(s *slot, m move) {
 	m.of, m.lease = s, s.lease
-	s.phase, s.move = moving, &m
+	s.phase, s.move, s.run.of.changed = moving, &m, true
 	s.run.of.moving++
 	if s.dropped {
 		e.readAgain(toRead{slot: s, lease: s.lease})

@@ -198,3 +198,16 @@ func TestARefusedDeadLetterDoesNotMove(t *testing.T) {
 		}
 	})
 }
+
+// A delivery that does not count is not in the commit, also while the record's copy is on its way.
+func TestAnUncountedDeliveryMoves(t *testing.T) {
+	w := filled(testConfig(), 4096, 1)
+	defer w.halt()
+	l := w.one(t, "0/0", 1)
+	w.commitAll()
+	must(t, w.Unhand(ctx, l, time.Hour))
+	w.commitAll()
+	if p, err := w.coder.decode(0, w.committed[0].Metadata); err != nil || len(p.delivered) != 0 {
+		t.Errorf("committed %+v, %v", p, err)
+	}
+}
