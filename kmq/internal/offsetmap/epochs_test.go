@@ -238,3 +238,16 @@ func TestACountIsCutWithItsRecord(t *testing.T) {
 		}
 	}
 }
+
+// Nobody waits for a record that a log has no longer, or not again yet.
+func TestACutRecordIsNotOpen(t *testing.T) {
+	w := filled(testConfig(), 4096, 3)
+	defer w.halt()
+	last := w.receive(3)[2].At
+	if !w.IsOpen(last) {
+		t.Fatalf("%v is not open", last)
+	}
+	if w.h.Cut(0, 1); w.IsOpen(last) {
+		t.Errorf("%v is open", last)
+	}
+}

@@ -49,7 +49,9 @@ func (e *Engine) relieve(p *partition) {
 }
 
 // isLast reports whether no delivery follows an attempt.
-func (e *Engine) isLast(attempt int) bool { return e.cfg.MaxDeliveries > 0 && attempt >= e.cfg.MaxDeliveries }
+func (e *Engine) isLast(attempt int) bool {
+	return e.cfg.MaxDeliveries > 0 && attempt >= e.cfg.MaxDeliveries
+}
 
 // fitsMoved reports whether the map fits a limit once the moving records are done.
 func (p *partition) fitsMoved(limit int) bool { return p.fit(p.window.End()-1, -p.moving, limit) }

@@ -96,7 +96,7 @@ func (e *Engine) IsOpen(at lease.ID) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	p := e.partitions[at.Partition]
-	return p != nil && !p.window.IsDone(at.Offset)
+	return p != nil && at.Offset < p.window.Next() && !p.window.IsDone(at.Offset)
 }
 
 // toRead is a record that is read again, since only its place was kept.
