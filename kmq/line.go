@@ -2,6 +2,7 @@ package kmq
 
 import (
 	"hash/maphash"
+	"maps"
 	"slices"
 	"sync"
 
@@ -30,36 +31,52 @@ type lines struct {
 	stopped bool
 }
 
-// newLines begins with the lines that a run before this one has left blocked.
+// newLines begins with the lines that a run before this one has left.
 func newLines(q *Queue) *lines {
 	s := &lines{order: q.order, seed: q.seed, parker: q.parker, giveBack: q.engine.Return, of: make(map[uint64]*line)}
-	q.blocking.Lock()
-	defer q.blocking.Unlock()
-	for name, at := range q.blocked {
-		s.of[name] = &line{name: name, at: at, blocked: true}
-	}
+	q.leaving.Lock()
+	maps.Copy(s.of, q.left)
+	clear(q.left)
+	q.leaving.Unlock()
+	s.resume()
 	return s
 }
 
-// leave notes the blocked lines for the next run.
+// leave keeps the lines for the next run, with the records that wait in them: a record that was given back and had to be
+// read again would come behind those that had not.
 func (s *lines) leave(q *Queue) {
+	if s.parker == nil {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	q.blocking.Lock()
-	defer q.blocking.Unlock()
-	q.blocked = make(map[uint64]lease.ID)
+	q.leaving.Lock()
+	defer q.leaving.Unlock()
 	for name, ln := range s.of {
-		if ln.blocked {
-			q.blocked[name] = ln.at
-		}
+		s.parker.Park(ln.waiting)
+		q.left[name] = &line{name: name, at: ln.at, blocked: true, waiting: ln.waiting}
+		ln.waiting = nil
 	}
 }
 
-// stop lets no further record begin, and returns those that wait.
+// giveBackLeft lets Receive have the records that wait in the lines of the last run.
+func (q *Queue) giveBackLeft() {
+	q.leaving.Lock()
+	defer q.leaving.Unlock()
+	for _, ln := range q.left {
+		q.engine.Return(ln.waiting)
+	}
+	clear(q.left)
+}
+
+// stop lets no further record begin, and returns those that wait, unless leave keeps them.
 func (s *lines) stop() (waiting []*lease.Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopped = true
+	if s.parker != nil {
+		return nil
+	}
 	for _, ln := range s.of {
 		waiting = append(waiting, ln.waiting...)
 		ln.waiting = nil
@@ -93,32 +110,37 @@ func (s *lines) join(l *lease.Lease) (ln *line, first bool) {
 		ln = &line{name: name, at: l.At}
 		s.of[name] = ln
 		return ln, true
-	case ln.at == l.At && ln.blocked:
-		ln.blocked = false
+	case ln.blocked && (l.At == ln.at || isBehind(ln.at, l.At)): // a partition may begin anew below what it had
+		ln.at, ln.blocked = l.At, false
 		return ln, true
-	case ln.at == l.At: // the attempt before has not quite ended
-		ln.waiting = slices.Insert(ln.waiting, 0, l)
-		return ln, false
 	}
-	ln.waiting = append(ln.waiting, l)
+	i := len(ln.waiting)
+	for i > 0 && (ln.waiting[i-1].State() != lease.Open || isBehind(ln.waiting[i-1].At, l.At)) {
+		i-- // the attempt before has not quite ended
+	}
+	ln.waiting = slices.Insert(ln.waiting, i, l)
 	if ln.blocked {
 		s.parker.Park([]*lease.Lease{l})
 	}
 	return ln, false
 }
 
-// next returns the record behind one that has ended. Its line ends if there is none, or if the run is stopped. If the run
-// has been halted, stop gives back the waiting records in their order.
+func isBehind(at, other lease.ID) bool {
+	return at.Partition == other.Partition && at.Offset > other.Offset
+}
+
+// next returns the record behind one that has ended. Its line ends if there is none. If the run has been stopped or
+// halted, none begins.
 func (s *lines) next(ln *line, ended *lease.Lease, halted bool) *lease.Lease {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.block(ln, ended):
 		return nil
-	case len(ln.waiting) == 0 || s.stopped:
+	case len(ln.waiting) == 0:
 		delete(s.of, ln.name)
 		return nil
-	case halted:
+	case s.stopped || halted:
 		return nil
 	}
 	l := ln.pop()
@@ -137,17 +159,13 @@ func (ln *line) pop() *lease.Lease {
 	return l
 }
 
-// block blocks the line of a record that will be delivered again. The records behind it do not count against MaxInFlight
-// meanwhile.
+// block blocks the line of a record that will be delivered again: its attempt has failed, or its dead letter is refused.
+// The records behind it do not count against MaxInFlight meanwhile.
 func (s *lines) block(ln *line, ended *lease.Lease) bool {
-	if s.parker == nil {
+	if s.parker == nil || ended.State() == lease.Accepted || !s.parker.IsOpen(ended.At) {
 		return false
 	}
-	switch ended.State() {
-	case lease.Accepted, lease.Rejected, lease.Lost:
-		return false
-	}
-	if len(ln.waiting) > 0 && ln.waiting[0].At == ln.at {
+	if slices.ContainsFunc(ln.waiting, func(l *lease.Lease) bool { return l.At == ln.at && l.State() == lease.Open }) {
 		return false // it came again already
 	}
 	ln.blocked = true

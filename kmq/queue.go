@@ -32,9 +32,9 @@ type Queue struct {
 	calls    *calls       // that settle or flush
 	taking   sync.RWMutex // take holds it for reading
 
-	seed     maphash.Seed // of the names of lines
-	blocking sync.Mutex
-	blocked  map[uint64]lease.ID // lines that the last run has left blocked, and their first records
+	seed    maphash.Seed // of the names of lines
+	leaving sync.Mutex
+	left    map[uint64]*line // by the last run of an ordered queue, all blocked
 
 	closing  sync.Once
 	closeErr error
@@ -68,7 +68,7 @@ func newQueue(e engine.Engine, cfg *Config) *Queue {
 		parker, _ = e.(engine.Parker)
 	}
 	return &Queue{
-		parker: parker, seed: maphash.MakeSeed(),
+		parker: parker, seed: maphash.MakeSeed(), left: make(map[uint64]*line),
 		engine: e, lent: cfg.Visibility, most: max(cfg.MaxDeliveries, 0), order: cfg.Order,
 		retry: cfg.Retry, log: cfg.engine().Log,
 		stopping: stopping, stop: stop, calls: newCalls(),
@@ -82,6 +82,7 @@ func (q *Queue) Receive(ctx context.Context, max int) ([]Delivery, error) {
 	if max < 1 {
 		return nil, fmt.Errorf("%w: Receive is asked for %d records: ask for at least 1", ErrConfig, max)
 	}
+	q.giveBackLeft()
 	leases, err := engine.Receive(ctx, lender{q}, max)
 	if err != nil {
 		return nil, err

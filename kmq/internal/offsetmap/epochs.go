@@ -14,7 +14,11 @@ func (h handler) Mapped(id int32) (end int64, epochs member.Epochs) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := h.partitions[id]
-	return p.window.End(), p.epochs
+	end = p.window.End()
+	if n := len(p.known); n > 0 {
+		end = max(end, p.known[n-1].offset+1) // a count is of that record only
+	}
+	return end, p.epochs
 }
 
 // Read implements [member.Mapper].

@@ -2,6 +2,7 @@ package offsetmap
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
+	"kafkabench.example/kafka-bench/kmq/internal/member"
 )
 
 // written is how many records a leader epoch has in a log.
@@ -200,5 +202,52 @@ func TestTruncatedWhileRead(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A count in a commit is of one record. If the log was cut below it, the next record at its offset begins anew, so it is
+// not given up early.
+func TestACountIsCutWithItsRecord(t *testing.T) {
+	cfg := testConfig()
+	cfg.RetryTopic, cfg.MaxDeliveries = "", 3
+	w := newWorld(cfg, 4096)
+	w.produce(0, 4)
+	w.assign(0)
+	w.h.Read(0, member.Epochs{{Number: 3, From: 0}, {Number: 4, From: 2}}, 4)
+	w.poll()
+	for range 2 {
+		for _, l := range w.receive(4) {
+			must(t, w.Nack(ctx, l, 0))
+		}
+	}
+	w.receive(4)
+	w.commitAll()
+	w.halt()
+	w.open(cfg, 4096)
+	defer w.halt()
+	w.assign(0)
+	end, epochs := w.h.Mapped(0)
+	if want := (member.Epochs{{Number: 3, From: 0}, {Number: 4, From: 2}}); end != 4 || !slices.Equal(epochs, want) {
+		t.Errorf("the commit is about the epochs %v below %d", epochs, end)
+	}
+	w.h.Cut(0, 2)
+	w.poll()
+	for _, l := range w.receive(4) {
+		if l.At.Offset < 2 || l.Attempt != 1 {
+			t.Errorf("%v is delivered for the %d. time", l.At, l.Attempt)
+		}
+	}
+}
+
+// Nobody waits for a record that a log has no longer, or not again yet.
+func TestACutRecordIsNotOpen(t *testing.T) {
+	w := filled(testConfig(), 4096, 3)
+	defer w.halt()
+	last := w.receive(3)[2].At
+	if !w.IsOpen(last) {
+		t.Fatalf("%v is not open", last)
+	}
+	if w.h.Cut(0, 1); w.IsOpen(last) {
+		t.Errorf("%v is open", last)
 	}
 }

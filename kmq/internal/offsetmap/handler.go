@@ -295,8 +295,7 @@ func (e *Engine) lose(partitions []int32, match func(*slot) bool) {
 func (e *Engine) loseAll(match func(*lease.Lease) bool) {
 	for _, l := range e.set.LoseAll(match) {
 		s := l.Private.(*slot)
-		e.waitingBytes -= int(s.kept)
-		s.kept = 0
+		e.unkeep(s)
 		if s.phase == live && s.times() > 0 {
 			e.counts.Lost++
 		}

@@ -40,7 +40,7 @@ type copier interface {
 // queued copies.
 func (e *Engine) enqueue(s *slot, m move) {
 	m.of, m.lease = s, s.lease
-	s.phase, s.move = moving, &m
+	s.phase, s.move, s.run.of.changed = moving, &m, true
 	s.run.of.moving++
 	if s.dropped {
 		e.readAgain(toRead{slot: s, lease: s.lease})
@@ -232,7 +232,7 @@ func (e *Engine) overdue(s *slot, l *lease.Lease) {
 		e.counts.Expired++
 		e.tell(m, fmt.Errorf("%w before the record was in the dead-letter topic", lease.ErrExpired))
 	}
-	if e.cfg.MaxDeliveries > 0 && l.Attempt > e.cfg.MaxDeliveries || s.run.of.leaving {
+	if e.isLast(l.Attempt-1) || s.run.of.leaving {
 		return
 	}
 	m.end()

@@ -192,6 +192,7 @@ func (e *Engine) Ack(_ context.Context, l *lease.Lease) error {
 }
 
 func (e *Engine) finish(s *slot) {
+	e.unkeep(s)
 	p := s.run.of
 	p.done(s)
 	if len(p.held) > 0 {
@@ -243,7 +244,7 @@ func (e *Engine) Unhand(_ context.Context, l *lease.Lease, delay time.Duration) 
 // giveBack settles a lease so that its record is delivered again, as an attempt with this number.
 func (e *Engine) giveBack(l *lease.Lease, attempt int, delay time.Duration) error {
 	s, next, until := l.Private.(*slot), l.Again(), time.Now().Add(delay)
-	waits := delay > 0 && (e.cfg.MaxDeliveries == 0 || attempt <= e.cfg.MaxDeliveries)
+	waits := delay > 0 && !e.isLast(attempt-1)
 	moves := waits && e.movesAfter(l, delay)
 	next.Attempt = attempt
 	deadline := time.Time{}
@@ -269,7 +270,7 @@ func (e *Engine) giveBack(l *lease.Lease, attempt int, delay time.Duration) erro
 // the end of the lock; zero: lateness is not measured.
 func (e *Engine) again(s *slot, next *lease.Lease, due time.Time) {
 	s.lease = next
-	if deliveries := next.Attempt - 1; e.cfg.MaxDeliveries > 0 && deliveries >= e.cfg.MaxDeliveries {
+	if deliveries := next.Attempt - 1; e.isLast(deliveries) {
 		e.enqueue(s, move{dead: true, due: due, reason: fmt.Sprintf("delivered %d times", deliveries)})
 		return
 	}
@@ -291,6 +292,7 @@ func (e *Engine) expired(l *lease.Lease) {
 		e.counts.Expired++
 	}
 	if s.run.of.gone || s.phase == void {
+		e.unkeep(s)
 		return
 	}
 	if s.phase == moving {

@@ -283,6 +283,9 @@ func (p *partition) progress() (int64, progress) {
 	if n := len(out.done); n > 0 {
 		end = out.done[n-1].To
 	}
+	if n := len(out.delivered); n > 0 {
+		end = max(end, out.delivered[n-1].offset+1)
+	}
 	out.epochs = p.epochs.Within(at, end)
 	return at, out
 }

@@ -20,7 +20,7 @@ func (e *Engine) endangered(l *lease.Lease) bool {
 
 // relieve moves waiting records to the retry topic if their partition's map is nearly full: those that are due last
 // first, until it is half full. In the retry topic itself it moves none, since a record that is not due there would be
-// copied again and again.
+// copied again and again. A record whose dead letter was refused stays too: its copy would be delivered once more.
 func (e *Engine) relieve(p *partition) {
 	if e.cfg.RetryTopic == "" || lease.IsRetry(p.id) || p.fitsMoved(e.limit*3/4) {
 		return
@@ -28,7 +28,8 @@ func (e *Engine) relieve(p *partition) {
 	var all []*slot
 	for _, r := range p.runs {
 		for i := range r.slots {
-			if s := &r.slots[i]; s.phase == waiting && !s.stuck && !s.lease.Deadline().IsZero() {
+			s := &r.slots[i]
+			if s.phase == waiting && !s.stuck && !s.lease.Deadline().IsZero() && !e.isLast(s.lease.Attempt) {
 				all = append(all, s)
 			}
 		}
@@ -45,6 +46,11 @@ func (e *Engine) relieve(p *partition) {
 		s.lease.Attempt++
 		e.enqueue(s, move{until: until})
 	}
+}
+
+// isLast reports whether no delivery follows an attempt.
+func (e *Engine) isLast(attempt int) bool {
+	return e.cfg.MaxDeliveries > 0 && attempt >= e.cfg.MaxDeliveries
 }
 
 // fitsMoved reports whether the map fits a limit once the moving records are done.

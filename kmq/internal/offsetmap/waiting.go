@@ -51,9 +51,14 @@ func (e *Engine) shelve(s *slot) {
 // unshelve counts a record again. It returns false if the record must be read again.
 func (e *Engine) unshelve(s *slot) bool {
 	e.set.Count(s.lease)
+	e.unkeep(s)
+	return !s.dropped
+}
+
+// unkeep no longer counts the bytes of a record.
+func (e *Engine) unkeep(s *slot) {
 	e.waitingBytes -= int(s.kept)
 	s.kept = 0
-	return !s.dropped
 }
 
 // Park implements [engine.Parker].
@@ -91,7 +96,7 @@ func (e *Engine) IsOpen(at lease.ID) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	p := e.partitions[at.Partition]
-	return p != nil && !p.window.IsDone(at.Offset)
+	return p != nil && at.Offset < p.window.Next() && !p.window.IsDone(at.Offset)
 }
 
 // toRead is a record that is read again, since only its place was kept.

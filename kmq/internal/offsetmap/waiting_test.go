@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
@@ -109,8 +110,8 @@ func TestANearlyFullMapIsRelieved(t *testing.T) {
 				must(t, w.Ack(ctx, l))
 			}
 		}
-		if again := len(w.logOf(lease.Retry(0))); len(seen) != 200 || again != moved || len(w.logOf(0)) != 200 {
-			t.Errorf("%d records came again; %d retries were written, then %d", len(seen), moved, again)
+		if again := len(w.logOf(lease.Retry(0))); len(seen) != 200 || again != moved || len(w.logOf(0)) != 200 || w.waitingBytes != 0 {
+			t.Errorf("%d records came again; %d retries were written, then %d; %d bytes wait", len(seen), moved, again, w.waitingBytes)
 		}
 	})
 }
@@ -166,4 +167,47 @@ func TestPark(t *testing.T) {
 			t.Errorf("it is open after a revocation, with %d bytes", w.waitingBytes)
 		}
 	})
+}
+
+// A record that failed for the last time, and whose dead letter is refused, is not delivered again, also if the map is
+// nearly full.
+func TestARefusedDeadLetterDoesNotMove(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := testConfig()
+		cfg.MaxDeliveries = 1
+		w := newWorld(cfg, 0) // no map
+		w.refusing(func(r *kgo.Record) error {
+			if r.Topic == "dead" {
+				return kerr.TopicAuthorizationFailed
+			}
+			return nil
+		})
+		w.run(t)
+		w.produce(0, 1)
+		w.assign(0, lease.Retry(0))
+		w.poll()
+		must(t, w.Nack(ctx, w.one(t, "0/0", 1), 0))
+		synctest.Wait()
+		w.refusing(nil)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		w.poll()
+		w.none(t)
+		if len(w.deadLetters()) != 1 || len(w.logOf(lease.Retry(0))) != 0 {
+			t.Errorf("%d dead letters, %d retries", len(w.deadLetters()), len(w.logOf(lease.Retry(0))))
+		}
+	})
+}
+
+// A delivery that does not count is not in the commit, also while the record's copy is on its way.
+func TestAnUncountedDeliveryMoves(t *testing.T) {
+	w := filled(testConfig(), 4096, 1)
+	defer w.halt()
+	l := w.one(t, "0/0", 1)
+	w.commitAll()
+	must(t, w.Unhand(ctx, l, time.Hour))
+	w.commitAll()
+	if p, err := w.coder.decode(0, w.committed[0].Metadata); err != nil || len(p.delivered) != 0 {
+		t.Errorf("committed %+v, %v", p, err)
+	}
 }

@@ -252,7 +252,8 @@ func (w *world) poll() int {
 	w.mu.Lock()
 	paused := maps.Clone(w.paused)
 	w.mu.Unlock()
-	for p, from := range w.read {
+	for _, p := range slices.Sorted(maps.Keys(w.read)) {
+		from := w.read[p]
 		if paused[p] {
 			continue
 		}
