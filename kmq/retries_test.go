@@ -121,7 +121,7 @@ func TestWhatFailsDelaysNoOthers(t *testing.T) {
 				r := newRetrying(t, 4)
 				var mu sync.Mutex
 				longest, good := time.Duration(0), 0
-				r.handle(kmq.Config{Group: "billing", Engine: kmq.OffsetMap{}, Order: order, MaxInFlight: 100}, func(_ context.Context, d kmq.Delivery) error {
+				r.handle(kmq.Config{Group: "billing", Engine: kmq.OffsetMap{}, Order: order, MaxInFlight: 20}, func(_ context.Context, d kmq.Delivery) error {
 					if numberOf(d)%4 == 0 {
 						return errNoRoute
 					}
