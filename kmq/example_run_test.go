@@ -163,23 +163,47 @@ func ExampleParseEngine() {
 	// kmq: configuration: there is no engine "rabbit": choose one of offsetmap, markers, plain, share
 }
 
-// A producer that never lets the queue of the group kitchen fall behind by more than 500 orders.
+// A producer and a queue: the queue never falls behind by more than 500 orders, and a slow order holds up neither the
+// others nor the producer.
 func ExampleLag() {
 	brokers, end := clusterWith()
 	defer end()
-	ctx := context.Background()
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
+	cfg := kmq.Config{Brokers: brokers, Topic: "orders", Group: "kitchen", CommitEvery: 50 * time.Millisecond}
+
 	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...))
 	check(err)
 	defer client.Close()
-	source, err := kmq.Lag(client, kmq.Config{Topic: "orders", Group: "kitchen"})
+	source, err := kmq.Lag(client, cfg)
 	check(err)
 	producer, err := kgogate.Open(ctx, client, kgogate.Config{MaxLag: 500, Gate: backpressure.Config{Source: source}})
 	check(err)
 	defer producer.Close()
-	check(producer.ProduceSync(ctx, &kgo.Record{Topic: "orders", Value: []byte("tea")}).FirstErr())
-	r, err := source.Read(ctx)
-	fmt.Println("lag:", r.Lag, err)
-	// Output: lag: 1 <nil>
+	const orders = 1200
+	go func() {
+		for n := range orders {
+			producer.Produce(ctx, &kgo.Record{Topic: "orders", Value: fmt.Append(nil, n)}, nil) // waits for room
+		}
+	}()
+
+	q, err := kmq.Open(ctx, cfg)
+	check(err)
+	others := make(chan string, orders)
+	check(q.Run(ctx, func(_ context.Context, d kmq.Delivery) error {
+		if string(d.Record.Value) != "0" {
+			others <- string(d.Record.Value)
+			return nil
+		}
+		for range orders - 1 { // takes as long as all other orders
+			<-others
+		}
+		stop()
+		return nil
+	}, kmq.RunConfig{Workers: 8}))
+	check(q.Close(context.Background()))
+	fmt.Println(producer.Stats().Acked, "orders produced,", q.Stats().Acked, "handled")
+	// Output: 1200 orders produced, 1200 handled
 }
 
 // Dead letters are delivered again, once what made them fail is repaired.

@@ -121,7 +121,7 @@ func TestWhatFailsDelaysNoOthers(t *testing.T) {
 				r := newRetrying(t, 4)
 				var mu sync.Mutex
 				longest, good := time.Duration(0), 0
-				r.handle(kmq.Config{Group: "billing", Engine: kmq.OffsetMap{}, Order: order, MaxInFlight: 100}, func(_ context.Context, d kmq.Delivery) error {
+				r.handle(kmq.Config{Group: "billing", Engine: kmq.OffsetMap{}, Order: order, MaxInFlight: 20}, func(_ context.Context, d kmq.Delivery) error {
 					if numberOf(d)%4 == 0 {
 						return errNoRoute
 					}
@@ -172,7 +172,7 @@ func independent(t *testing.T, engine kmq.Engine, groups []string, fails map[str
 		got[g] = map[int]int{}
 		cfg := kmq.Config{Group: g, Engine: engine}
 		if long {
-			cfg.Retry = kmq.Exponential(5*time.Minute, 10*time.Minute)
+			cfg.Retry = kmq.Exponential(2*time.Minute, 3*time.Minute)
 		}
 		r.handle(cfg, func(_ context.Context, d kmq.Delivery) error {
 			mu.Lock()

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafkabench.example/kafka-bench/backpressure"
@@ -44,7 +46,8 @@ type Stats struct {
 
 // Open returns a producer that sends through client what the gate admits, and starts the gate, which
 // reads the lag through the same client. Close ends them; the caller closes the client after that. Open
-// reads the lag once, within ctx, so that a wrong name or a missing right is an error here. The error
+// reads the lag once, within ctx, so that a wrong name or a missing right is an error here. Only while the
+// group has no coordinator, as the first group of a new cluster, it tries again, for up to 10 s. The error
 // joins all mistakes, including client settings with which the gate cannot keep a bound.
 func Open(ctx context.Context, client *kgo.Client, cfg Config) (*Producer, error) {
 	faults := cfg.faults()
@@ -66,7 +69,7 @@ func Open(ctx context.Context, client *kgo.Client, cfg Config) (*Producer, error
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
-	gate, err := backpressure.Open(ctx, cfg.Gate)
+	gate, err := openGate(ctx, cfg.Gate)
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +84,21 @@ func Open(ctx context.Context, client *kgo.Client, cfg Config) (*Producer, error
 		p.shed[reason] = new(atomic.Int64)
 	}
 	return p, nil
+}
+
+// openGate gives a new cluster the time to make its topic of committed offsets, which the first request begins.
+func openGate(ctx context.Context, cfg backpressure.Config) (*backpressure.Gate, error) {
+	for tries := 0; ; tries++ {
+		gate, err := backpressure.Open(ctx, cfg)
+		if tries == 100 || !errors.Is(err, kerr.CoordinatorNotAvailable) && !errors.Is(err, kerr.CoordinatorLoadInProgress) {
+			return gate, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 // Gate returns the producer's gate, for its stats and metrics. The producer closes it.

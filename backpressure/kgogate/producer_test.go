@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafkabench.example/kafka-bench/backpressure"
 	"kafkabench.example/kafka-bench/backpressure/kgogate"
@@ -412,4 +414,36 @@ func TestConfigFaults(t *testing.T) {
 			}
 		}, c.opts...)
 	}
+}
+
+// The first group of a new cluster has no coordinator until Kafka has made the topic of the committed offsets.
+func TestOpenAwaitsTheCoordinator(t *testing.T) {
+	inVirtualTime(t, func(p *plant) {
+		begun, missing := time.Now(), 2*time.Second
+		p.cluster.ControlKey(int16(kmsg.FindCoordinator), func(r kmsg.Request) (kmsg.Response, error, bool) {
+			p.cluster.KeepControl()
+			if time.Since(begun) >= missing {
+				return nil, nil, false
+			}
+			req, resp := r.(*kmsg.FindCoordinatorRequest), r.ResponseKind().(*kmsg.FindCoordinatorResponse)
+			for _, key := range req.CoordinatorKeys {
+				c := kmsg.NewFindCoordinatorResponseCoordinator()
+				c.Key, c.ErrorCode = key, kerr.CoordinatorNotAvailable.Code
+				resp.Coordinators = append(resp.Coordinators, c)
+			}
+			return resp, nil, true
+		})
+		cfg := kgogate.Config{Group: "billing", Topics: []string{"orders"}, MaxLag: 5}
+		producer, err := kgogate.Open(p.Context(), p.client, cfg)
+		if err != nil || time.Since(begun) != missing {
+			t.Fatalf("after %v: %v", time.Since(begun), err)
+		}
+		producer.Close()
+		begun, missing = time.Now(), time.Hour
+		other := p.newClient()
+		defer other.Close()
+		if _, err := kgogate.Open(p.Context(), other, cfg); !errors.Is(err, kerr.CoordinatorNotAvailable) || time.Since(begun) != 10*time.Second {
+			t.Errorf("after %v: %v", time.Since(begun), err)
+		}
+	})
 }

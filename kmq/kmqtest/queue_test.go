@@ -195,18 +195,19 @@ func TestRunUntilIdle(t *testing.T) {
 	})
 }
 
-// Records of one key or partition are handled one at a time, in their order.
+// Records of one key or partition are handled one at a time, in their order: none begins before the one before it is
+// acknowledged or a dead letter.
 func TestOrder(t *testing.T) {
 	for _, order := range []kmq.Order{kmq.ByKey, kmq.ByPartition} {
 		inBubble(t, string(order), func(t *testing.T) {
-			q := kmqtest.Open(t, kmqtest.Config{Order: order, MaxInFlight: 20})
-			const lines, records = 3, 60
+			const lines, records, most = 3, 60, 3
+			q := kmqtest.Open(t, kmqtest.Config{Order: order, MaxInFlight: 5, MaxDeliveries: most, Retry: hourly})
+			fails := func(offset int64) int { return int(offset % (most + 1)) }
 			for i := range records {
 				q.Produce(&kgo.Record{Partition: int32(i % lines), Key: fmt.Append(nil, i%lines), Value: fmt.Append(nil, i)})
 			}
 			var mu sync.Mutex
-			running, got := make(map[int32]bool), make(map[int32][]int64)
-			most := 0
+			running, got, together := make(map[int32]bool), make(map[int32][]int64), 0
 			run(t, q, func(_ context.Context, d kmq.Delivery) error {
 				line := d.ID().Partition
 				mu.Lock()
@@ -214,21 +215,29 @@ func TestOrder(t *testing.T) {
 					t.Errorf("two records of line %d at a time", line)
 				}
 				running[line], got[line] = true, append(got[line], d.ID().Offset)
-				most = max(most, len(running))
+				together = max(together, len(running))
 				mu.Unlock()
 				time.Sleep(time.Minute)
 				mu.Lock()
 				delete(running, line)
 				mu.Unlock()
+				if d.Attempt() <= fails(d.ID().Offset) {
+					return errNotNow
+				}
 				return nil
 			}, kmq.RunConfig{})
+			var want []int64
+			for offset := range int64(records / lines) {
+				want = append(want, slices.Repeat([]int64{offset}, min(fails(offset)+1, most))...)
+			}
 			for line, offsets := range got {
-				if !slices.IsSorted(offsets) || len(offsets) != records/lines {
-					t.Errorf("line %d was handled as %v", line, offsets)
+				if !slices.Equal(offsets, want) {
+					t.Errorf("line %d was handled as %v, want %v", line, offsets, want)
 				}
 			}
-			if most != lines || len(q.Acked()) != records {
-				t.Errorf("%d records at a time, %d acknowledged", most, len(q.Acked()))
+			dead := records / (most + 1)
+			if together != lines || len(q.Acked()) != records-dead || len(q.DeadLetters()) != dead {
+				t.Errorf("%d records at a time, %d acknowledged, %d dead letters", together, len(q.Acked()), len(q.DeadLetters()))
 			}
 		})
 	}

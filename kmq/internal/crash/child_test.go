@@ -45,6 +45,7 @@ type childSpec struct {
 	KillAt int
 	// Careful acknowledges everything at once.
 	Careful bool
+	Killer  int // with roleHandler: the record whose handler ends the process
 	Work    time.Duration
 	Verbose bool
 	ends    []error // errors after which a queue is opened again; not encoded
@@ -53,6 +54,7 @@ type childSpec struct {
 const (
 	roleQueue   = "queue"
 	roleTracker = "tracker"
+	roleHandler = "handler"
 )
 
 type queueSpec struct {
@@ -126,9 +128,12 @@ func runChild(text string) error {
 	defer cancel()
 	go obeyParent(cancel)
 	c := &child{spec: spec, journal: j, life: context.Background(), steps: watchSteps(spec, j)}
-	if spec.Role == roleTracker {
+	switch spec.Role {
+	case roleTracker:
 		err = c.track(ctx)
-	} else {
+	case roleHandler:
+		err = c.handle(ctx)
+	default:
 		err = c.consume(ctx)
 	}
 	if err != nil {
@@ -211,6 +216,33 @@ func (c *child) track(ctx context.Context) error {
 	defer cancel()
 	defer c.stacksIfSlow().Stop()
 	return c.closed(t.Close(ctx))
+}
+
+// killedByHandler is the exit code of a process that a handler has ended.
+const killedByHandler = 4
+
+// handle runs a handler, which is faster than the commits.
+func (c *child) handle(ctx context.Context) error {
+	cfg := c.spec.Queue.config(c.logger())
+	cfg.CommitEvery = time.Second
+	q, err := kmq.Open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	c.journal.write(lineOpened)
+	err = q.Run(ctx, func(_ context.Context, d kmq.Delivery) error {
+		c.delivered(d)
+		n := numberOf(d.Record.Value)
+		if n == c.spec.Killer {
+			os.Exit(killedByHandler)
+		}
+		time.Sleep(c.spec.Work)
+		c.journal.write(lineProcessed, n, d.Attempt())
+		return nil
+	}, kmq.RunConfig{Workers: c.spec.Workers})
+	closing, cancel := context.WithTimeout(c.life, closeTimeout)
+	defer cancel()
+	return errors.Join(err, c.closed(q.Close(closing)))
 }
 
 const openAgain = 100 * time.Millisecond

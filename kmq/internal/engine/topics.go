@@ -283,9 +283,10 @@ func tryTopicConfigs(ctx context.Context, cl *kgo.Client, topic string) (map[str
 	return all, nil
 }
 
-// shape returns 0 partitions if the topic does not exist.
+// shape returns 0 partitions if the topic does not exist. It asks for the rights, too, since what a client has cached
+// hides a new topic.
 func shape(ctx context.Context, cl *kgo.Client, topic string) (Topics, error) {
-	all, err := kadm.NewClient(cl).ListTopics(ctx, topic)
+	all, err := kadm.NewClient(cl).ListTopics(kadm.WithAuthorizedOps(ctx), topic)
 	if err != nil {
 		return Topics{}, fmt.Errorf("kmq: look up topic %s: %w", topic, err)
 	}
