@@ -77,7 +77,7 @@ func charge(_ context.Context, d kmq.Delivery) error {
 
 func TestCharge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := kmqtest.Open(t, kmqtest.Config{Backoff: kmq.Backoff{Min: time.Hour, Max: time.Hour}})
+		q := kmqtest.Open(t, kmqtest.Config{Retry: func(int, error) time.Duration { return time.Hour }})
 		q.Produce(&kgo.Record{Value: []byte("order")}, &kgo.Record{Value: []byte("no customer")})
 		start := time.Now()
 		if err := q.RunUntilIdle(charge, kmq.RunConfig{}); err != nil {
