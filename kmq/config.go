@@ -15,9 +15,9 @@ type Config struct {
 	Engine  Engine // nil means OffsetMap with its defaults
 
 	// Visibility is how long a delivered record is locked for its member. A record that is not settled
-	// by then is delivered again. The default is 30 s; the range is 100 ms to 1 h. With Markers, at
-	// least half of Visibility is left when Receive returns the record. Plain has no lock. With Share,
-	// zero means the broker's group.share.record.lock.duration.ms.
+	// by then is delivered again. The default is 30 s; the range is 100 ms to 1 h. With Markers, it
+	// begins before the start marker is written. Plain has no lock. With Share, zero means the broker's
+	// group.share.record.lock.duration.ms.
 	Visibility time.Duration
 	// MaxDeliveries is the number of deliveries after which a record goes to the dead-letter topic. The
 	// default is 10; the range is 1 to 1,000,000, or [Unlimited]. Plain counts the attempts of [Queue.Run],

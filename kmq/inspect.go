@@ -12,9 +12,8 @@ import (
 // Inspection is the state of a group's queue, as the cluster records it.
 type Inspection struct {
 	Group, Topic string
-	// Engine is the one that was named, or the one that was found out; nil: neither. OffsetMap leaves the same state as
-	// Plain while nothing beyond its commits is acknowledged. So does Markers in another topic than the default until
-	// its first tracker has run.
+	// Engine is the one that was named, or the one that was found out; nil: neither. Plain leaves no state of its own. Nor
+	// does OffsetMap before its first commit, and Markers in another topic than the default before its first tracker.
 	Engine          Engine
 	Partitions      []PartitionInspection
 	DeadLetterTopic string // the one that was named, or the default

@@ -46,13 +46,13 @@ func (p partition) String() string { return fmt.Sprintf("%s/%d", p.topic, p.id) 
 // the topics of cfg, read through client. The other fields but Gate.Logger are not used. The error joins
 // all mistakes.
 //
-// The lag of a partition is its high watermark − the group's committed offset, or − the start of its log if that is
-// higher. A reading asks for the committed offsets first, so the lag never looks too small, and a bound holds. If a
-// partition stands still for 5 s, the source looks whether its rest has a record that a consumer can read, which needs
-// the right to read the topic: the ends of transactions, aborted and compacted records are no lag. A reading costs one
-// request for all committed offsets of the group, and one to each broker for the high watermarks. It
-// works with the classic protocol, with KIP-848, and with consumers that assign partitions themselves
-// and commit. Share groups (KIP-932) have no committed offsets: the reading fails.
+// The lag of a partition is its high watermark − the group's committed offset. A reading asks for the committed offsets
+// first, so the lag never looks too small, and a bound holds. If a commit stands still for 5 s, records that the log no
+// longer has are no lag. If the whole partition does, the source looks whether its rest has a record that a consumer
+// can read, which needs the right to read the topic: ends of transactions, aborted and compacted records are no lag. A
+// reading costs one request for all committed offsets of the group, and one to each broker for the high watermarks. It
+// works with the classic protocol, with KIP-848, and with consumers that assign partitions themselves and commit. Share
+// groups (KIP-932) have no committed offsets: the reading fails.
 func Lag(client *kgo.Client, cfg Config) (backpressure.Source, error) {
 	s := &lagSource{cfg: cfg, refresh: 30 * time.Second, first: make(map[partition]int64), rests: make(map[partition]*rest), noticed: make(map[string]bool)}
 	var faults []error

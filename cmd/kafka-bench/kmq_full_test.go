@@ -77,7 +77,7 @@ func TestTracker(t *testing.T) {
 	}
 	for end := time.Now().Add(30 * time.Second); ; {
 		told := scrape(t, page)
-		if told["kafka_kmq_tailed_records_total"] == 2 && told["kafka_kmq_dead_lettered_records_total"] == 2 {
+		if told["kafka_kmq_moved_records_total"] == 2 && told["kafka_kmq_dead_lettered_records_total"] == 2 {
 			break
 		}
 		if time.Now().After(end) {

@@ -142,12 +142,12 @@ func TestInspectWhatNobodyKnows(t *testing.T) {
 	})
 }
 
-// Without --engine the engine and its in-flight records are unknown.
+// Without --engine the engine of plain and its in-flight records are unknown.
 func TestInspectADrainedQueue(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()
 		orders(t, l.client(brokers)...)
-		q := queueOf(t, kmq.Config{Client: l.client(brokers), Brokers: brokers, Engine: kmq.OffsetMap{}})
+		q := queueOf(t, kmq.Config{Client: l.client(brokers), Brokers: brokers, Engine: kmq.Plain{}})
 		for _, d := range receive(t, q, 8) {
 			if err := d.Ack(t.Context()); err != nil {
 				t.Fatal(err)
@@ -176,7 +176,7 @@ dead letters in orders.billing.dead: 0
 		if said.Engine != nil || said.InFlight != nil || *said.Waiting != 0 || said.OldestAt != nil {
 			t.Errorf("%+v", said)
 		}
-		wantSaid(t, withoutSeconds(l.invoke(t, append(args, "--engine", "offsetmap")...).stdout), "all 0 0 0 –")
+		wantSaid(t, withoutSeconds(l.invoke(t, append(args, "--engine", "plain")...).stdout), "all 0 0 0 –")
 	})
 }
 

@@ -31,10 +31,10 @@ and the redeliveries; and how many dead letters there are. It joins no group and
 writes nothing.
 
 If the group has only one topic, that is the default. The engine is recognised by what
-the group has stored on the cluster. A group of offsetmap without anything beyond its
-commits looks like one of plain: the engine is then not known, the records in flight are
-shown as –, and --engine names it. The same holds for markers in a topic of another
-name before a tracker has run: --markers-topic names it.
+the group has stored on the cluster. A group of plain has stored nothing of its own: the
+engine is then not known, the records in flight are shown as –, and --engine names it.
+The same holds for markers in a topic of another name before a tracker has run:
+--markers-topic names it.
 A group that has committed nothing and has no members is refused. What an engine keeps
 only in its consumers' memory is shown as –, and so is a sum that includes it.`,
 		Example: `  kafka-bench kmq inspect billing

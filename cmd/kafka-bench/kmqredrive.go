@@ -63,7 +63,7 @@ func redrive(ctx context.Context, cfg kmq.Config, flags queueFlags) (copied int6
 	case kmq.Markers:
 		e.RetryTopic = flags.retry
 		cfg.Engine = e
-	case nil, kmq.OffsetMap: // a drained queue of offsetmap is not recognised
+	case nil, kmq.OffsetMap: // offsetmap is not recognised before its first commit
 		cfg.Engine = kmq.OffsetMap{RetryTopic: flags.retry}
 	default:
 		cfg.Engine = e // which is refused
