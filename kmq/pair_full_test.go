@@ -16,8 +16,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// N7: a gate of 500 before a queue, in which one order takes as long as 10,000 later ones need: all of these are produced,
-// handled and acknowledged meanwhile. With the lag of a consumer group, the producer stands still as soon as 500 follow.
+// N7: a gate of 500 before a queue, in which one order takes as long as all 10,000 others: these are produced, handled and
+// acknowledged meanwhile. With the lag of a consumer group, the producer stands still at the 500th uncommitted record.
 func TestKafkaASlowOrderKeepsNoGateClosed(t *testing.T) {
 	const bound, slow, others = 500, 100, 10_000
 	o := newOnKafka(t, nil)
@@ -27,7 +27,8 @@ func TestKafkaASlowOrderKeepsNoGateClosed(t *testing.T) {
 	cfg := kmq.Config{Topic: o.topic, Group: o.topic}
 	source, err := kmq.Lag(client, cfg)
 	o.must(err)
-	producer, err := kgogate.Open(t.Context(), client, kgogate.Config{MaxLag: bound, Gate: backpressure.Config{Source: source}})
+	gate := kgogate.Config{MaxLag: bound, Gate: backpressure.Config{Source: source}}
+	producer, err := kgogate.Open(t.Context(), client, gate)
 	o.must(err)
 	t.Cleanup(producer.Close)
 

@@ -201,7 +201,8 @@ func TestOrder(t *testing.T) {
 	for _, order := range []kmq.Order{kmq.ByKey, kmq.ByPartition} {
 		inBubble(t, string(order), func(t *testing.T) {
 			const lines, records, most = 3, 60, 3
-			q := kmqtest.Open(t, kmqtest.Config{Order: order, MaxInFlight: 5, MaxDeliveries: most, Retry: hourly})
+			retry := kmq.Exponential(time.Minute, time.Minute)
+			q := kmqtest.Open(t, kmqtest.Config{Order: order, MaxInFlight: 5, MaxDeliveries: most, Retry: retry})
 			fails := func(offset int64) int { return int(offset % (most + 1)) }
 			for i := range records {
 				q.Produce(&kgo.Record{Partition: int32(i % lines), Key: fmt.Append(nil, i%lines), Value: fmt.Append(nil, i)})

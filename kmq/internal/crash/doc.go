@@ -29,9 +29,10 @@
 //
 // Quick kills three workers of each engine at every step, and runs every other test of this
 // package, on a fake cluster in virtual time. Full does the same for all ways of keeping a queue,
-// and kills one process of each engine on Apache Kafka. Proof adds TestRealBrokers. Flags add more,
-// as in make soak: -kills for longer campaigns, also on Apache Kafka, -fault all for all of
-// TestFaults, -brokers for all of TestRealBrokers, and -way for one way of keeping a queue.
+// kills one process of each engine on Apache Kafka, and has a record there that ends its processes.
+// Proof adds TestRealBrokers. Flags add more, as in make soak: -kills for longer campaigns, also on
+// Apache Kafka, -fault all for all of TestFaults, -brokers for all of TestRealBrokers, and -way for
+// one way of keeping a queue.
 //
 // # Which test protects which invariant
 //

@@ -18,7 +18,8 @@ func TestAProcessKillerOnKafka(t *testing.T) {
 	const records, killer, most = 20, 7, 3
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	v := newWorldOf(t, clustertest.Shared(t), 1, way{name: "killer", engine: offsetMapEngine}, 1, func(s *queueSpec) { s.MaxDeliveries = most })
+	w := way{name: "killer", engine: offsetMapEngine}
+	v := newWorldOf(t, clustertest.Shared(t), 1, w, 1, func(s *queueSpec) { s.MaxDeliveries = most })
 	if err := v.produce(ctx, records); err != nil {
 		t.Fatal(err)
 	}
