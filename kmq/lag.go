@@ -17,7 +17,7 @@ import (
 
 // Lag returns the lag of the queues of cfg.Group for a gate before their producers: the records of cfg.Topic that are not
 // settled, as the group's commits say. It is the Gate.Source of a [kgogate.Config], or the Source of another gate. Only
-// Topic, Group and Engine of cfg are used; it reads through client, and is safe for concurrent use.
+// Topic, Group, Engine and Logger of cfg are used; it reads through client, and is safe for concurrent use.
 //
 //   - [OffsetMap]: acknowledged records beyond the committed offset are no lag, so a slow record keeps no gate closed.
 //   - [Plain]: the lag of a consumer group. A slow record holds up the commit, and so the gate.
@@ -42,7 +42,7 @@ func Lag(client *kgo.Client, cfg Config) (backpressure.Source, error) {
 	if _, share := cfg.Engine.(Share); share {
 		return backpressure.SourceFunc(l.readShare), nil
 	}
-	committed, err := kgogate.Lag(client, kgogate.Config{Group: cfg.Group, Topics: []string{cfg.Topic}})
+	committed, err := kgogate.Lag(client, kgogate.Config{Group: cfg.Group, Topics: []string{cfg.Topic}, Gate: backpressure.Config{Logger: cfg.Logger}})
 	if err != nil {
 		return nil, err
 	}

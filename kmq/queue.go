@@ -77,7 +77,7 @@ func newQueue(e engine.Engine, cfg *Config) *Queue {
 
 // Receive waits for at least one record or for the end of ctx, and returns at most max records. It
 // acknowledges nothing. It returns ctx's error if ctx ends first, and [ErrClosed] after Close. Any other
-// error is permanent, such as a missing permission: the queue delivers nothing more.
+// error is permanent, such as a permission that has been missing for a minute: the queue delivers nothing more.
 func (q *Queue) Receive(ctx context.Context, max int) ([]Delivery, error) {
 	if max < 1 {
 		return nil, fmt.Errorf("%w: Receive is asked for %d records: ask for at least 1", ErrConfig, max)

@@ -35,6 +35,13 @@ func Fatal(err error) bool {
 	return Refused(err) || slices.ContainsFunc(fatal, func(f error) bool { return errors.Is(err, f) })
 }
 
+var denied = []error{kerr.TopicAuthorizationFailed, kerr.GroupAuthorizationFailed, kerr.ClusterAuthorizationFailed}
+
+// Denied reports whether a permission is missing. Such an error is [Fatal], too.
+func Denied(err error) bool {
+	return slices.ContainsFunc(denied, func(d error) bool { return errors.Is(err, d) })
+}
+
 // NotThere reports whether an error says that a topic does not exist. A leader change does not
 // cause it, but a broker that has just started may.
 func NotThere(err error) bool {

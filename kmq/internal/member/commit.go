@@ -16,13 +16,12 @@ import (
 )
 
 // commitFor bounds one attempt at a commit, however long its caller would wait; the next is
-// made CommitEvery later. A revocation that finds one under way has most of its own time left
-// when that ends.
-const commitFor = revokeFor / 3
+// made CommitEvery later.
+const commitFor = 10 * time.Second
 
 // commitNowAndThen commits every CommitEvery until the member ends.
 func (m *Member) commitNowAndThen() {
-	trouble := engine.NewComplaint(m.cfg.Log)
+	trouble, denied := engine.NewComplaint(m.cfg.Log), new(denials)
 	tick := time.NewTicker(m.cfg.CommitEvery)
 	defer tick.Stop()
 	for {
@@ -33,8 +32,10 @@ func (m *Member) commitNowAndThen() {
 		}
 		err := m.Commit(m.running)
 		switch {
-		case err == nil || m.running.Err() != nil:
-		case engine.Fatal(err):
+		case err == nil:
+			denied = new(denials)
+		case m.running.Err() != nil:
+		case denied.end(err):
 			m.finish(err)
 			return
 		default:

@@ -109,7 +109,7 @@ func (m *Member) begins(ctx context.Context, of []int32, at map[int32]kgo.Offset
 // onRevoked takes partitions away; the client waits for it before it polls again, and the
 // group before it gives them to another member.
 func (m *Member) onRevoked(ctx context.Context, _ *kgo.Client, revoked map[string][]int32) {
-	ctx, cancel := context.WithTimeout(ctx, revokeFor)
+	ctx, cancel := context.WithTimeout(ctx, m.revokeFor)
 	defer cancel()
 	partitions := m.of(revoked)
 	if len(partitions) == 0 {
@@ -134,7 +134,8 @@ func (m *Member) onLost(_ context.Context, _ *kgo.Client, lost map[string][]int3
 	}
 }
 
-// handlersFor is how long a revocation waits for running handlers, and interruptedFor how long for interrupted ones.
+// handlersFor is how long a revocation waits for running handlers, but at most a third of its time, and interruptedFor how
+// long for interrupted ones.
 const (
 	handlersFor    = 10 * time.Second
 	interruptedFor = time.Second
@@ -148,13 +149,14 @@ func (m *Member) awaitHandlers(ctx context.Context, partitions []int32) {
 		m.revoking[p] = true
 	}
 	m.leaving.Unlock()
-	waiting, cancel := context.WithTimeout(ctx, handlersFor)
+	waits := min(handlersFor, m.revokeFor/3)
+	waiting, cancel := context.WithTimeout(ctx, waits)
 	err := m.cfg.Set.WaitUnheld(waiting, partitions)
 	cancel()
 	if err == nil {
 		return
 	}
-	m.cfg.Log.Warn("kmq: handlers of revoked partitions are interrupted", append(logged(partitions), "after", handlersFor)...)
+	m.cfg.Log.Warn("kmq: handlers of revoked partitions are interrupted", append(logged(partitions), "after", waits)...)
 	m.interruptHandlers(ctx, partitions)
 }
 

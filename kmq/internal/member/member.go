@@ -89,10 +89,6 @@ type Config struct {
 	Options []kgo.Opt
 }
 
-// revokeFor bounds the flush and the commit of a revocation. It is half of the time that
-// the group waits for its members by default.
-const revokeFor = 30 * time.Second
-
 // Member is a member of a group. Its methods may be called on any goroutine.
 type Member struct {
 	cfg     Config
@@ -111,6 +107,8 @@ type Member struct {
 	delivered, redelivered atomic.Int64
 
 	deletions *engine.Deletions // DeleteRetries' own
+
+	revokeFor time.Duration // bounds the waits, the flush and the commit of a revocation
 
 	running context.Context // ends when the member does
 	halt    context.CancelFunc
@@ -157,6 +155,9 @@ func Open(_ context.Context, cfg Config) (*Member, error) {
 		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
 	}
 	m.client, m.deletions = client, engine.NewDeletions(client, cfg.RetryTopic)
+	if rebalance, ok := client.OptValue(kgo.RebalanceTimeout).(time.Duration); ok {
+		m.revokeFor = rebalance / 2 // the group waits so long for its members
+	}
 	if cfg.Opened != nil {
 		cfg.Opened(m)
 	}

@@ -22,7 +22,7 @@ import (
 // in the client it is bytes.
 func (m *Member) pump() {
 	trouble := engine.NewComplaint(m.cfg.Log)
-	wait := engine.NewWait()
+	wait, denied := engine.NewWait(), new(denials)
 	for {
 		enough := m.ready.waitLow(m.running)
 		if m.cfg.Set.WaitRoom(m.running, (m.cfg.MaxInFlight+1)/2) != nil {
@@ -37,8 +37,8 @@ func (m *Member) pump() {
 		m.client.AllowRebalance()
 		switch {
 		case err == nil:
-			wait = engine.NewWait()
-		case engine.Fatal(err):
+			wait, denied = engine.NewWait(), new(denials)
+		case denied.end(err):
 			m.finish(err)
 			return
 		default:
@@ -79,7 +79,7 @@ func (m *Member) errors(fetches kgo.Fetches, trouble *engine.Complaint) (cuts []
 		if failed == nil || engine.Fatal(err) {
 			failed = fmt.Errorf("kmq: fetch partition %d of topic %s: %w", partition, topic, err)
 		}
-		if !engine.Fatal(err) { // else it ends the member, which says so
+		if !engine.Fatal(err) || engine.Denied(err) { // else it ends the member, which says so
 			trouble.About("fetch", err)
 		}
 	})

@@ -83,7 +83,7 @@ func TestWhatNoWaitingMendsEndsTheMember(t *testing.T) {
 				r.beginErr = end.begin
 				m := p.open(r, 100)
 				p.produce(40)
-				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				ctx, cancel := context.WithTimeout(t.Context(), deniedFor+patience)
 				defer cancel()
 				for {
 					_, err := engine.Receive(ctx, m, 10)
@@ -94,6 +94,34 @@ func TestWhatNoWaitingMendsEndsTheMember(t *testing.T) {
 						t.Errorf("receive: %v, want %v", err, want)
 					}
 					return
+				}
+			})
+		})
+	}
+}
+
+// A permission that is missing for less than a minute ends no member.
+func TestAMistakenPermissionIsMended(t *testing.T) {
+	for _, fault := range []kfake.Fault{
+		{Keys: []kmsg.Key{kmsg.JoinGroup}, TopLevel: true, Err: kerr.GroupAuthorizationFailed, Count: -1},
+		{Keys: []kmsg.Key{kmsg.Fetch}, Topic: topic, Err: kerr.TopicAuthorizationFailed, Count: -1},
+		{Keys: []kmsg.Key{kmsg.OffsetCommit}, Topic: topic, Err: kerr.TopicAuthorizationFailed, Count: -1},
+	} {
+		t.Run(kmsg.NameForKey(fault.Keys[0].Int16()), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				p := newPlace(t)
+				m := p.open(newRecorder(100), 100)
+				p.produce(40)
+				for range 3 {
+					denied := p.cluster.Fault(fault)
+					time.Sleep(deniedFor / 2)
+					denied.Remove()
+					time.Sleep(deniedFor / 2)
+				}
+				leases, err := m.Take(t.Context(), 40)
+				if err != nil || len(leases) == 0 {
+					t.Errorf("%d records: %v", len(leases), err)
 				}
 			})
 		})
