@@ -134,7 +134,7 @@ func (e *Engine) moved(ctx context.Context, m *move, err error) {
 		step.At(step.Copied)
 	}
 	e.mu.Lock()
-	at := m.lease.At
+	at := m.lease.Origin
 	again := e.settleMove(m, err, ctx.Err() != nil)
 	e.mu.Unlock()
 	switch {
