@@ -53,16 +53,17 @@ func (q *Queue) RunBatch(ctx context.Context, handle BatchHandler, cfg BatchConf
 	if err := m.err(); err != nil {
 		return err
 	}
-	b := &batcher{handle: handle, size: cfg.Size, wait: cfg.Wait}
+	b := &batcher{handle: handle, size: cfg.Size, wait: cfg.Wait, running: make(chan struct{}, cfg.Workers)}
 	cfg.Workers *= cfg.Size
 	return q.Run(ctx, b.process, cfg.RunConfig)
 }
 
 // batcher gathers the records of many workers.
 type batcher struct {
-	handle BatchHandler
-	size   int
-	wait   time.Duration
+	handle  BatchHandler
+	size    int
+	wait    time.Duration
+	running chan struct{} // a token for each running handler
 
 	mu   sync.Mutex
 	open *batch // takes further records; nil: there is none
@@ -80,7 +81,12 @@ type batch struct {
 // process is the handler of one record.
 func (b *batcher) process(ctx context.Context, d Delivery) error {
 	one, index := b.join(ctx, d)
-	defer context.AfterFunc(ctx, func() { one.cancel(context.Cause(ctx)) })()
+	defer context.AfterFunc(ctx, func() {
+		one.cancel(context.Cause(ctx))
+		if one.timer.Stop() {
+			b.begin(one)
+		}
+	})()
 	<-one.done
 	return one.result(ctx, index)
 }
@@ -99,18 +105,30 @@ func (b *batcher) join(ctx context.Context, d Delivery) (one *batch, index int) 
 	if len(one.deliveries) == b.size {
 		b.open = nil
 		if one.timer.Stop() {
-			go one.run(b.handle)
+			go b.begin(one)
 		}
 	}
 	return one, index
 }
 
+// begin waits until fewer than Workers handlers run; meanwhile others may join the batch. If its context ends first, no
+// handler has it.
 func (b *batcher) begin(one *batch) {
+	select {
+	case b.running <- struct{}{}:
+		defer func() { <-b.running }()
+	case <-one.ctx.Done():
+	}
 	b.mu.Lock()
 	if b.open == one {
 		b.open = nil
 	}
 	b.mu.Unlock()
+	if one.ctx.Err() != nil {
+		one.err = After(0)
+		close(one.done)
+		return
+	}
 	one.run(b.handle)
 }
 

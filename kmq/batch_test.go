@@ -7,9 +7,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
 // A batch begins when it is full, or when its first record has waited long enough.
@@ -81,6 +84,54 @@ func TestResultsOfABatch(t *testing.T) {
 			})
 		})
 	}
+}
+
+// No more than Workers handlers run, however small the batches are. Records that wait gather in one batch.
+func TestBatchesWaitForEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(numbered(1)...)
+		ctx, cancel := context.WithCancel(t.Context())
+		var running, most atomic.Int32
+		var sizes []int
+		go func() {
+			for _, r := range numbered(6)[1:] {
+				time.Sleep(2 * time.Second)
+				m.put(lease.FromRecord(r))
+			}
+		}()
+		err := m.queue(t, nil).RunBatch(ctx, func(ctx context.Context, batch []Delivery) error {
+			most.Store(max(most.Load(), running.Add(1)))
+			defer running.Add(-1)
+			sizes = append(sizes, len(batch))
+			time.Sleep(time.Minute)
+			if len(sizes) > 1 {
+				cancel()
+			}
+			return nil
+		}, BatchConfig{RunConfig: RunConfig{Workers: 1}, Size: 10})
+		if err != nil || most.Load() != 1 || !slices.Equal(sizes, []int{1, 5}) {
+			t.Errorf("run: %v; %d handlers ran at once, with %v records", err, most.Load(), sizes)
+		}
+	})
+}
+
+// A batch that is not full when the run ends is given back in time, and no handler gets it afterwards.
+func TestAnOpenBatchEndsWithItsRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory(numbered(2)...)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		err := m.queue(t, nil).RunBatch(ctx, func(context.Context, []Delivery) error {
+			t.Error("the handler got a batch")
+			return nil
+		}, BatchConfig{RunConfig: RunConfig{Shutdown: time.Second}, Size: 10, Wait: time.Minute})
+		if took := time.Since(start); err != nil || took != 2*time.Second {
+			t.Errorf("run: %v after %v", err, took)
+		}
+		time.Sleep(time.Hour)
+		m.timers.Wait()
+	})
 }
 
 // The context of a batch ends with that of one of its deliveries; what that does to the others depends on the cause.

@@ -28,8 +28,8 @@ const MaxDelay = 12 * time.Hour
 // goroutine; later calls return [ErrSettled]. Tests of handlers make one with kmqtest.Delivery; the
 // methods of a Delivery that has only a Record return an error, or zero.
 type Delivery struct {
-	// Record is the record as it was produced, with its key, headers and timestamp. Its partition
-	// and offset are those of the delivered copy.
+	// Record is the record as it was produced, with its key, headers and timestamp, and where
+	// it was produced: a copy from the retry topic has the topic, the partition and the offset of the original record.
 	//
 	// The application may change its fields and headers; a redelivery and a dead letter still have
 	// the original record. The queue shares the bytes of Key, Value and header values, so the

@@ -52,10 +52,10 @@ func (w *worker) failed(a *attempt) (again bool) {
 	delay := r.q.retry.delayAfter(attempts, err)
 	if panicked {
 		r.q.handlers.panics.Add(1)
-		r.q.log.Error("kmq: a handler panicked", "partition", d.lease.Origin.Partition, "offset", d.lease.Origin.Offset, "attempt", attempts, "error", err)
+		r.q.log.Error("kmq: a handler panicked", "partition", d.ID().Partition, "offset", d.ID().Offset, "attempt", attempts, "error", err)
 	} else {
 		r.q.handlers.failed(w.ctx.Err() != nil) // an interruption was seen above
-		r.q.log.Debug("kmq: a handler failed", "partition", d.lease.Origin.Partition, "offset", d.lease.Origin.Offset, "attempt", attempts, "delay", delay, "error", err)
+		r.q.log.Debug("kmq: a handler failed", "partition", d.ID().Partition, "offset", d.ID().Offset, "attempt", attempts, "delay", delay, "error", err)
 	}
 	d.lease.Failed(err.Error(), time.Now())
 	switch {
@@ -201,9 +201,9 @@ func (r *run) settle(d Delivery, how func(context.Context) error) {
 	switch {
 	case err == nil || errors.Is(err, ErrSettled):
 	case errors.Is(err, ErrExpired) || errors.Is(err, ErrLost) || errors.Is(err, ErrClosed):
-		r.q.log.Info("kmq: a handler was too late", "partition", d.lease.Origin.Partition, "offset", d.lease.Origin.Offset, "attempt", d.Attempt(), "error", err)
+		r.q.log.Info("kmq: a handler was too late", "partition", d.ID().Partition, "offset", d.ID().Offset, "attempt", d.Attempt(), "error", err)
 	default:
-		r.fail(fmt.Errorf("kmq: settle the record at offset %d of partition %d: %w", d.lease.Origin.Offset, d.lease.Origin.Partition, err))
+		r.fail(fmt.Errorf("kmq: settle the record at offset %d of partition %d: %w", d.ID().Offset, d.ID().Partition, err))
 	}
 }
 

@@ -286,3 +286,37 @@ func ordered(t *testing.T, order kmq.Order, fails []int, bytes int) {
 	}
 	r.end()
 }
+
+// What a queue logs of its retry topic has numbers of partitions that exist.
+func TestPartitionsInTheLog(t *testing.T) {
+	for _, engine := range []kmq.Engine{kmq.OffsetMap{InPlace: 1}, kmq.Markers{}} {
+		t.Run(engine.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRetrying(t, 2)
+				var log virtual.Log
+				q, err := kmq.Open(r.ctx, kmq.Config{
+					Brokers: r.cluster.Bootstrap(), Topic: "orders", Group: "billing", Client: r.cluster.Client(), Engine: engine, MaxDeliveries: 3,
+					Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+				})
+				must(t, err)
+				r.groups.Go(func() {
+					must(t, q.Run(r.ctx, func(ctx context.Context, d kmq.Delivery) error {
+						if d.Attempt() == 3 {
+							must(t, d.Nack(ctx, 0))
+							panic("oh")
+						}
+						time.Sleep(time.Minute) // it is too late
+						panic("no")
+					}, kmq.RunConfig{Timeout: 10 * time.Second}))
+					must(t, q.Close(context.Background()))
+				})
+				r.produce("key", 1)
+				time.Sleep(time.Hour)
+				r.end()
+				if said := log.String(); strings.Contains(said, "artition=-") || strings.Contains(said, "artition -") || !strings.Contains(said, "panicked") {
+					t.Error(said)
+				}
+			})
+		})
+	}
+}

@@ -57,7 +57,7 @@ func (m *Member) onAssigned(ctx context.Context, at map[string]map[int32]kgo.Off
 		}
 		from, err := m.cfg.Handler.Assigned(ctx, p, committed)
 		if err != nil {
-			return nil, fmt.Errorf("kmq: begin partition %d: %w", p, err)
+			return nil, fmt.Errorf("kmq: begin partition %d of topic %s: %w", lease.NumberInTopic(p), m.topicOf(p), err)
 		}
 		m.offsets.assign(p, committed, from)
 		m.Resume(p)

@@ -209,6 +209,9 @@ func (o *offsets) cut(partition int32, at int64) cut {
 		at, p.epochs = p.committed.At, nil
 	}
 	p.next, p.known, p.epochs = min(p.next, at), min(p.known, at), p.epochs.cut(at)
+	if at < p.committed.At { // nothing beyond it is settled, though the cluster still has the commit
+		p.committed, p.unknown = Offset{At: at}, true
+	}
 	return cut{partition, at}
 }
 

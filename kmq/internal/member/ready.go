@@ -52,7 +52,7 @@ func (r *ready) waitLow(ctx context.Context) int {
 // append puts leases behind all others.
 func (r *ready) append(leases []*lease.Lease) {
 	r.mu.Lock()
-	if r.head > 0 && r.head >= len(r.items)-r.head {
+	if len(r.items)+len(leases) > cap(r.items) && r.head > 0 && r.head >= len(r.items)-r.head {
 		r.shift()
 	}
 	r.items = append(r.items, leases...)
@@ -68,13 +68,13 @@ func (r *ready) append(leases []*lease.Lease) {
 // push puts leases before all others.
 func (r *ready) push(leases []*lease.Lease) {
 	r.mu.Lock()
-	if n := len(leases); n <= r.head {
-		r.head -= n
-		copy(r.items[r.head:], leases)
-	} else {
-		r.items = slices.Concat(leases, r.items[r.head:])
-		r.head = 0
+	if len(leases) > r.head { // gaps at both ends, so that each lease is copied O(1) times on average
+		old := r.items[r.head:]
+		r.head = len(leases) + len(old)
+		r.items = append(make([]*lease.Lease, r.head, r.head+2*len(old)), old...)
 	}
+	r.head -= len(leases)
+	copy(r.items[r.head:], leases)
 	r.tell()
 	r.mu.Unlock()
 }

@@ -168,3 +168,21 @@ func TestReadyIsLow(t *testing.T) {
 		})
 	}
 }
+
+// Many records may be due at once, each pushed by itself, and others may be fetched meanwhile.
+func TestPushesRarelyCopy(t *testing.T) {
+	const n = 10_000
+	r, copies := newReady(3*n), 0
+	one := lease.FromRecords([]*kgo.Record{{}})
+	for range n {
+		for _, add := range []func([]*lease.Lease){r.push, r.append} {
+			before := r.items[:cap(r.items)]
+			if add(one); len(before) == 0 || &before[0] != &r.items[:1][0] {
+				copies++
+			}
+		}
+	}
+	if len(r.items)-r.head != 2*n || copies > 50 {
+		t.Errorf("%d leases were copied %d times", len(r.items)-r.head, copies)
+	}
+}

@@ -106,3 +106,17 @@ func TestAnotherGroupsRetryTopic(t *testing.T) {
 		}
 	})
 }
+
+// After a cut, the records that the log got anew are not settled, so they must not be deleted, although a commit that
+// the cluster has is beyond them.
+func TestACutIsNotSettled(t *testing.T) {
+	o := newOffsets()
+	o.assign(-1, Offset{At: 130}, 130)
+	o.cut(-1, 120)
+	if got := o.committed(); got[-1] != 120 {
+		t.Errorf("records below %d are settled, want 120", got[-1])
+	}
+	if again := o.changed(map[int32]Offset{-1: {At: 120}}); len(again) != 1 {
+		t.Errorf("to be committed: %v", again)
+	}
+}

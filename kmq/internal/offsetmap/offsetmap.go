@@ -365,7 +365,7 @@ func (e *Engine) whole() error {
 	defer e.mu.Unlock()
 	for id, p := range e.partitions {
 		if p.tight {
-			return fmt.Errorf("partition %d: %w", id, errTooLong)
+			return fmt.Errorf("partition %d of topic %s: %w", lease.NumberInTopic(id), e.topicOf(id), errTooLong)
 		}
 	}
 	return nil

@@ -37,7 +37,7 @@ func TestDeleted(t *testing.T) {
 	if c := w.counted(); c.Missing != 30 {
 		t.Errorf("%d missing, want 5 to 14 and 20 to 39", c.Missing)
 	}
-	for _, want := range []string{"level=WARN", "partition=0 watched=queue from=5 to=40 missing=30"} {
+	for _, want := range []string{"level=WARN", "partition=0 from=5 to=40 missing=30"} {
 		if !strings.Contains(w.log.String(), want) {
 			t.Errorf("%q is not in the log:\n%s", want, w.log.String())
 		}

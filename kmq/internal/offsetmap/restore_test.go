@@ -98,3 +98,16 @@ func TestCorrupt(t *testing.T) {
 		}
 	}
 }
+
+// Logs name partitions of the retry topic as the cluster does.
+func TestRetryPartitionsInTheLog(t *testing.T) {
+	w := newWorld(testConfig(), 4096)
+	defer w.halt()
+	retry := lease.Retry(1)
+	w.committed[retry] = member.Offset{At: 3, Metadata: "damaged"}
+	w.assign(retry)
+	w.h.Deleted(retry, 3, 5)
+	if log := w.log.String(); strings.Count(log, "partition=1 ") != 2 || strings.Count(log, "watched="+retryTopic) != 2 {
+		t.Error(log)
+	}
+}

@@ -115,22 +115,25 @@ func (e *Engine) readAgain(r toRead) {
 	}
 }
 
-// nextToRead takes some records of one partition, in the order of their offsets. Those that are no longer needed are
-// dropped.
-func (e *Engine) nextToRead() []toRead {
+// nextToRead takes some records of the partition that has waited longest, in the order of their offsets. Those that are
+// no longer needed are dropped.
+func (e *Engine) nextToRead() (batch []toRead) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.toRead = slices.DeleteFunc(e.toRead, func(r toRead) bool { return r.lease.State() != lease.Open })
-	slices.SortStableFunc(e.toRead, func(a, b toRead) int {
-		return cmp.Or(cmp.Compare(a.lease.At.Partition, b.lease.At.Partition), cmp.Compare(a.lease.At.Offset, b.lease.At.Offset))
-	})
-	n := 0
-	for n < len(e.toRead) && n < stretch && e.toRead[n].lease.At.Partition == e.toRead[0].lease.At.Partition {
-		n++
+	var others []toRead
+	for _, r := range e.toRead {
+		switch {
+		case r.lease.State() != lease.Open:
+		case len(batch) == 0 || r.lease.At.Partition == batch[0].lease.At.Partition:
+			batch = append(batch, r)
+		default:
+			others = append(others, r)
+		}
 	}
-	batch := slices.Clone(e.toRead[:n])
-	e.toRead = slices.Delete(e.toRead, 0, n)
-	return batch
+	slices.SortStableFunc(batch, func(a, b toRead) int { return cmp.Compare(a.lease.At.Offset, b.lease.At.Offset) })
+	n := min(len(batch), stretch)
+	e.toRead = append(others, batch[n:]...)
+	return batch[:n:n]
 }
 
 func (e *Engine) readRecords(ctx context.Context) {

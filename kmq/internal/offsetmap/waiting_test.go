@@ -211,3 +211,32 @@ func TestAnUncountedDeliveryMoves(t *testing.T) {
 		t.Errorf("committed %+v, %v", p, err)
 	}
 }
+
+// A partition without a leader holds up no record of another that is to be read again.
+func TestAPartitionThatCannotBeReadAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := testConfig()
+		cfg.RetryBytes = 1
+		w := newWorld(cfg, 4096)
+		inner := w.reread
+		w.reread = func(ctx context.Context, p int32, offsets []int64) ([]*kgo.Record, error) {
+			if p == 0 {
+				return nil, errors.New("no leader")
+			}
+			return inner(ctx, p, offsets)
+		}
+		w.run(t)
+		w.produce(0, 2)
+		w.produce(1, 2)
+		w.assign(0, 1)
+		w.poll()
+		for _, l := range w.receive(4) {
+			must(t, w.Nack(ctx, l, time.Second))
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if again := w.receive(4); len(again) != 2 || again[0].At.Partition != 1 {
+			t.Errorf("received %v, want those of partition 1", describe(again))
+		}
+	})
+}
