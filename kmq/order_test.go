@@ -122,3 +122,21 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+// Two Runs at the same time would not know which records of a key the other one has.
+func TestOneRunKeepsAnOrder(t *testing.T) {
+	for _, order := range []kmq.Order{kmq.ByKey, kmq.Unordered} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRetrying(t, 1)
+			handle := func(context.Context, kmq.Delivery) error { return nil }
+			q := r.handle(kmq.Config{Group: "billing", Order: order}, handle)
+			time.Sleep(time.Second)
+			ctx, stop := context.WithTimeout(r.ctx, time.Second)
+			defer stop()
+			if err := q.Run(ctx, handle, kmq.RunConfig{}); errors.Is(err, kmq.ErrConfig) != (order == kmq.ByKey) {
+				t.Errorf("order %s: %v", order, err)
+			}
+			r.end()
+		})
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
@@ -32,6 +33,7 @@ type Queue struct {
 	calls    *calls       // that settle or flush
 	taking   sync.RWMutex // take holds it for reading
 
+	running atomic.Bool  // a Run that keeps an order
 	seed    maphash.Seed // of the names of lines
 	leaving sync.Mutex
 	left    map[uint64]*line // by the last run of an ordered queue, all blocked

@@ -35,11 +35,19 @@ const abandonAfter = 5 * time.Second
 // After [ErrDelayed] a worker keeps the failed record and tries to release it every 50 ms. It stops
 // when the lock expires or the Run ends.
 //
+// Several Runs of a queue may run at the same time, unless it has an Order: then a second one returns [ErrConfig].
+//
 // Plain cannot release a record: the worker itself retries a failed record after [Config.Retry].
 func (q *Queue) Run(ctx context.Context, handle Handler, cfg RunConfig) error {
 	handle, err := cfg.resolve(handle)
 	if err != nil {
 		return err
+	}
+	if q.order == ByPartition || q.order == ByKey {
+		if !q.running.CompareAndSwap(false, true) {
+			return fmt.Errorf("%w: another Run of this queue keeps its order %s: end it first, or open another queue", ErrConfig, q.order)
+		}
+		defer q.running.Store(false)
 	}
 	r := newRun(ctx, q, handle, cfg)
 	return r.end(r.dispatch())
