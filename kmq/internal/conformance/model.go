@@ -166,7 +166,7 @@ func (m *model) open() bool { return m.state != done && m.state != dead }
 // agree returns an error if an engine returned something else than the model.
 func agree(what string, got, want error) error {
 	if (want == nil) != (got == nil) || !errors.Is(got, want) {
-		return fmt.Errorf("%s: %v, want %v", what, got, want)
+		return fmt.Errorf("%s: %s, want %s", what, fmt.Sprint(got), fmt.Sprint(want))
 	}
 	return nil
 }

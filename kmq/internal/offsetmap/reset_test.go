@@ -226,10 +226,10 @@ func TestRefusedRetry(t *testing.T) {
 		w.refusing(func(*kgo.Record) error { refusals++; return kerr.MessageTooLarge })
 		for attempt := 1; attempt <= 64; attempt++ {
 			must(t, w.Nack(ctx, w.one(t, "0/0", attempt), time.Hour))
-			time.Sleep(time.Hour - 1)
+			time.Sleep(time.Hour - time.Nanosecond)
 			synctest.Wait()
 			w.none(t)
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			synctest.Wait()
 		}
 		if refusals != 1 {

@@ -132,7 +132,7 @@ func (e *Engine) nextToRead() (batch []toRead) {
 	}
 	slices.SortStableFunc(batch, func(a, b toRead) int { return cmp.Compare(a.lease.At.Offset, b.lease.At.Offset) })
 	n := min(len(batch), stretch)
-	e.toRead = append(others, batch[n:]...)
+	e.toRead = slices.Concat(others, batch[n:])
 	return batch[:n:n]
 }
 
