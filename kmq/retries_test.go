@@ -84,7 +84,7 @@ func (r *retrying) produced(topic string) (n int64) {
 
 // draw runs a property in virtual time with several seeds.
 func draw(t *testing.T, holds func(*testing.T, *rand.Rand)) {
-	seeds := uint64(5)
+	seeds := uint64(3)
 	if !testing.Short() {
 		seeds = 50
 	}
