@@ -293,7 +293,7 @@ func (c *crashes) unpark(n int) {
 }
 
 func (c *crashes) readOnce() bool {
-	batch := c.nextToRead()
+	batch, _ := c.nextToRead()
 	if len(batch) > 0 {
 		_ = c.readBatch(ctx, batch)
 	}

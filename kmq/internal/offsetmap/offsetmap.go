@@ -309,6 +309,7 @@ func (e *Engine) expired(l *lease.Lease) {
 	e.set.Add(next, time.Time{})
 	if !complete {
 		s.lease, s.phase = next, reading
+		e.set.Excuse(next)
 		e.readAgain(toRead{slot: s, lease: next, due: l.Deadline()})
 		return
 	}

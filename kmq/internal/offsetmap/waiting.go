@@ -116,14 +116,20 @@ func (e *Engine) readAgain(r toRead) {
 }
 
 // nextToRead takes some records of the partition that has waited longest, in the order of their offsets. Those that are
-// no longer needed are dropped.
-func (e *Engine) nextToRead() (batch []toRead) {
+// no longer needed are dropped. Due records wait until there is room for them; later: some do.
+func (e *Engine) nextToRead() (batch []toRead, later bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var others []toRead
+	room := e.set.Room()
 	for _, r := range e.toRead {
+		if !r.due.IsZero() {
+			room--
+		}
 		switch {
 		case r.lease.State() != lease.Open:
+		case !r.due.IsZero() && room < 0:
+			others, later = append(others, r), true
 		case len(batch) == 0 || r.lease.At.Partition == batch[0].lease.At.Partition:
 			batch = append(batch, r)
 		default:
@@ -133,18 +139,26 @@ func (e *Engine) nextToRead() (batch []toRead) {
 	slices.SortStableFunc(batch, func(a, b toRead) int { return cmp.Compare(a.lease.At.Offset, b.lease.At.Offset) })
 	n := min(len(batch), stretch)
 	e.toRead = slices.Concat(others, batch[n:])
-	return batch[:n:n]
+	return batch[:n:n], later
 }
+
+// lookForRoom is the time between two looks whether there is room for due records.
+const lookForRoom = 50 * time.Millisecond
 
 func (e *Engine) readRecords(ctx context.Context) {
 	wait := engine.NewWait()
 	for {
-		batch := e.nextToRead()
+		batch, later := e.nextToRead()
 		if len(batch) == 0 {
+			var again <-chan time.Time
+			if later {
+				again = time.After(lookForRoom)
+			}
 			select {
 			case <-ctx.Done():
 				return
 			case <-e.wakeReader:
+			case <-again:
 			}
 			continue
 		}
@@ -199,6 +213,7 @@ func (e *Engine) wasRead(r toRead, record *kgo.Record) {
 	case r.parked:
 		e.out.Push(r.lease)
 	default:
+		e.set.Count(r.lease)
 		e.again(s, r.lease, r.due)
 	}
 }
