@@ -6,8 +6,8 @@ import (
 )
 
 // ended remembers which records have ended, so that a start that a removed member writes late opens
-// none of them again. It forgets the lowest offsets beyond endedAtMost ranges; such a late start
-// then causes a duplicate.
+// none of them again. It keeps the highest offsets, in endedAtMost ranges or up to twice as many; a late start below them
+// causes a duplicate.
 type ended struct{ ranges []endedRange }
 
 // endedRange is a range of offsets of one leader epoch; to is excluded.
@@ -21,6 +21,11 @@ const endedAtMost = 1024
 func (e *ended) add(from, to int64, epoch int32) {
 	first := sort.Search(len(e.ranges), func(i int) bool { return e.ranges[i].to >= from })
 	behind := first
+	if first == len(e.ranges) { // most are behind all others
+		e.ranges = append(e.ranges, endedRange{from, to, epoch})
+		e.forget()
+		return
+	}
 	var left, right []endedRange // rests of ranges of other epochs
 	for ; behind < len(e.ranges) && e.ranges[behind].from <= to; behind++ {
 		r := e.ranges[behind]
@@ -37,8 +42,13 @@ func (e *ended) add(from, to int64, epoch int32) {
 	}
 	with := append(append(left, endedRange{from, to, epoch}), right...)
 	e.ranges = slices.Replace(e.ranges, first, behind, with...)
-	if n := len(e.ranges) - endedAtMost; n > 0 {
-		e.ranges = slices.Delete(e.ranges, 0, n)
+	e.forget()
+}
+
+// forget moves the ranges rarely: they are many.
+func (e *ended) forget() {
+	if n := len(e.ranges); n > 2*endedAtMost {
+		e.ranges = slices.Delete(e.ranges, 0, n-endedAtMost)
 	}
 }
 
