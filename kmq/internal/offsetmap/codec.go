@@ -28,8 +28,8 @@ import (
 // of pairs, then each pair: the number of pending offsets, and the number of done ones after them.
 // As a bitset it is the number of bytes, then one bit for each offset from the committed one on,
 // lowest first, set if it is done. The deliveries are pairs: a number of pending offsets in order,
-// and how often each was delivered. Offsets behind the last pair were not delivered. All numbers
-// are unsigned varints.
+// and how often each was delivered; of an open partition twice that, plus 1 if it is delivered now. Offsets behind the
+// last pair were not delivered. All numbers are unsigned varints.
 //
 // The sum includes the committed offset, because a map at another offset would mark the wrong
 // records as done. MirrorMaker, for example, translates the offsets of a group and keeps their
@@ -59,6 +59,7 @@ var errMetadata = errors.New("not a map of this queue")
 type delivered struct {
 	offset int64
 	times  int
+	lent   bool // it is delivered now; only known of an open partition
 }
 
 // progress is the content of a commit's metadata: the ranges that are done beyond the committed
@@ -211,7 +212,14 @@ func appendDelivered(to []byte, floor int64, p progress) []byte {
 			break
 		}
 		add(at-index, 0)
-		add(1, int64(min(d.times, maxDeliveries)))
+		times := int64(min(d.times, maxDeliveries))
+		if p.open {
+			times *= 2
+			if d.lent {
+				times++
+			}
+		}
+		add(1, times)
 		index = at + 1
 	}
 	if times != 0 {
@@ -295,7 +303,7 @@ func decodeBody(floor int64, body []byte, kind byte) (progress, error) {
 	} else {
 		p.done = b.runs(floor)
 	}
-	p.delivered = b.delivered(floor, p.done)
+	p.delivered = b.delivered(floor, p.done, p.open)
 	if b.bad != "" {
 		return progress{}, fmt.Errorf("%w: %s", errMetadata, b.bad)
 	}
@@ -371,11 +379,15 @@ func (b *varints) bitset(floor int64) []window.Range {
 	return done
 }
 
-func (b *varints) delivered(floor int64, done []window.Range) []delivered {
+func (b *varints) delivered(floor int64, done []window.Range, open bool) []delivered {
 	var out []delivered
 	total := int64(0)
 	for offset := floor; len(b.rest) > 0; {
 		run, times := b.next(), b.next()
+		lent := open && times&1 != 0
+		if open {
+			times >>= 1
+		}
 		if run == 0 || run > maxDelivered-total || times > maxDeliveries {
 			b.fail("deliveries out of range")
 			break
@@ -390,7 +402,7 @@ func (b *varints) delivered(floor int64, done []window.Range) []delivered {
 				return out
 			}
 			if times > 0 {
-				out = append(out, delivered{offset, int(times)})
+				out = append(out, delivered{offset, int(times), lent})
 			}
 			offset++
 		}

@@ -30,9 +30,9 @@ var goldens = []struct {
 	{"every other", 0, progress{done: everyOther(0, 24)}, "AQEphS3RA6qqqg"},
 	{"delivered", 5, progress{
 		done:      []window.Range{{From: 7, To: 300}},
-		delivered: []delivered{{5, 1}, {6, 1}, {302, 300}},
+		delivered: []delivered{{5, 1, false}, {6, 1, false}, {302, 300, false}},
 	}, "AQBTASCGAQKlAgIBAgABrAI"},
-	{"delivered alone", 5, progress{delivered: []delivered{{7, 2}}}, "AQAe0syTAAIAAQI"},
+	{"delivered alone", 5, progress{delivered: []delivered{{7, 2, false}}}, "AQAe0syTAAIAAQI"},
 	{"epochs", 120, progress{
 		done:   []window.Range{{From: 125, To: 130}},
 		epochs: member.Epochs{{Number: 5, From: 40}, {Number: 6, From: 120}, {Number: 9, From: 128}},
@@ -74,7 +74,7 @@ func same(a, b progress) bool {
 func drawProgress(t *rapid.T) (int64, progress) {
 	floor := rapid.OneOf(rapid.Int64Range(0, 300), rapid.Int64Range(0, 1<<60)).Draw(t, "floor")
 	length := rapid.OneOf(rapid.Int64Range(1, 3), rapid.Int64Range(1, 200), rapid.Int64Range(1, 1<<40))
-	var p progress
+	p := progress{open: rapid.Bool().Draw(t, "open")}
 	at := floor
 	for range rapid.IntRange(0, 200).Draw(t, "runs") {
 		from := at + length.Draw(t, "pending")
@@ -87,7 +87,7 @@ func drawProgress(t *rapid.T) (int64, progress) {
 			offset, done = done[0].To, done[1:]
 		}
 		if times := rapid.IntRange(0, 3).Draw(t, "times"); times > 0 {
-			p.delivered = append(p.delivered, delivered{offset, times})
+			p.delivered = append(p.delivered, delivered{offset, times, p.open && times%2 == 0})
 		}
 	}
 	if len(p.done) > 0 && rapid.Bool().Draw(t, "epochs") {
@@ -102,7 +102,6 @@ func drawProgress(t *rapid.T) (int64, progress) {
 			p.epochs[0].From = min(p.epochs[0].From, floor)
 		}
 	}
-	p.open = rapid.Bool().Draw(t, "open")
 	return floor, p
 }
 
@@ -183,7 +182,7 @@ func TestFit(t *testing.T) {
 	p := progress{done: everyOther(0, 40)}
 	bare := len(c.encode(0, p))
 	for i := int64(0); i < 40; i += 2 {
-		p.delivered = append(p.delivered, delivered{i, 1 + int(i/2)%2*4})
+		p.delivered = append(p.delivered, delivered{i, 1 + int(i/2)%2*4, false})
 	}
 	whole := len(c.encode(0, p))
 	kept := map[int]bool{}
@@ -380,7 +379,7 @@ func BenchmarkEncode(b *testing.B) {
 	}
 	var c coder
 	p := progress{done: w.Beyond()}
-	w.Opens(func(offset int64) bool { p.delivered = append(p.delivered, delivered{offset, 1}); return true })
+	w.Opens(func(offset int64) bool { p.delivered = append(p.delivered, delivered{offset, 1, false}); return true })
 	b.ReportAllocs()
 	for range b.N {
 		c.encode(w.Committable(), p)

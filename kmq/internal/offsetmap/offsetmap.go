@@ -73,6 +73,8 @@ type Engine struct {
 
 	careful atomic.Bool // a partition is suspect, or has no flag yet
 	lending engine.Turn // one careful hand-out at a time
+	// waitsAlone is a record that waits until no handler runs, or before which others wait for its handler.
+	waitsAlone lease.ID
 
 	begun []*lease.Lease // Begin's buffer: only one call of Begin runs at a time
 
@@ -134,7 +136,7 @@ func newEngine(cfg engine.Config, limit int, topics engine.Topics) *Engine {
 		complaint: engine.NewComplaint(cfg.Log), tight: engine.NewComplaint(cfg.Log),
 		givenUp: engine.NewGivenUp(cfg.Log), lending: engine.NewTurn(),
 	}
-	e.calm = sync.NewCond(&e.mu)
+	e.calm, e.waitsAlone = sync.NewCond(&e.mu), nowhereAt
 	e.rereader = rereader{cfg: &e.cfg}
 	e.reread = e.rereader.read
 	e.set = lease.NewSet(cfg.MaxInFlight, e.expired)
@@ -408,6 +410,10 @@ func (e *Engine) count(c engine.Counts) engine.Counts {
 	own.Waiting = e.set.Excused()
 	if own.Waiting >= mostWaiting {
 		own.Blocked = append(own.Blocked, fmt.Sprintf("%d records wait for another attempt: further ones count against MaxInFlight", own.Waiting))
+	}
+	if e.waitsAlone != nowhereAt {
+		own.Blocked = append(own.Blocked, fmt.Sprintf("record %v waits until the running handlers have ended: "+
+			"it, or one of theirs, may have killed a process", e.waitsAlone))
 	}
 	for id, p := range e.partitions {
 		if len(p.held) == 0 {

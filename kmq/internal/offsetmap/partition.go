@@ -200,6 +200,9 @@ func (p *partition) take(s *slot) (taken bool, missing int) {
 	s.phase, s.base = live, int32(s.lease.Attempt)
 	if len(p.known) > 0 && p.known[0].offset == offset {
 		s.lease.Attempt += p.known[0].times
+		if p.known[0].lent {
+			s.marks |= wasLent
+		}
 		p.known = p.known[1:]
 	}
 	return true, missing
@@ -272,7 +275,7 @@ func (p *partition) progress() (int64, progress) {
 				continue
 			}
 			if times := s.times(); times > 0 {
-				out.delivered = append(out.delivered, delivered{s.lease.At.Offset, times})
+				out.delivered = append(out.delivered, delivered{s.lease.At.Offset, times, s.phase == live && s.lent() || s.marks&pledged != 0})
 			}
 			p.changed = p.changed || s.phase == live && !s.lent()
 		}

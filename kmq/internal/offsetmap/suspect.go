@@ -12,8 +12,9 @@ import (
 // A process may die of a record. So each commit has a flag that says that its partition is open. A partition that
 // is assigned with the flag is suspect, from the committed offset to its end then: one of these records may have
 // killed the process. There, a delivery is committed before its handler begins. A record that was open at half of
-// MaxDeliveries such deaths is delivered while no other is, so that no other record is counted as its deaths. A
-// revocation clears the flag, unless suspect records are left.
+// MaxDeliveries such deaths is delivered while no other is, so that no other record is counted as its deaths; one that
+// waited for another attempt when the process died killed it not. A revocation clears the flag, unless suspect records are
+// left.
 type suspicion struct {
 	flagged bool  // a commit of this process has the flag
 	suspect bool  // the commit of an earlier process had it
@@ -26,13 +27,14 @@ func (s *suspicion) about(offset int64) bool { return s.suspect && (s.end == 0 |
 const (
 	pledged  = 1 << iota // its delivery is to be in the next commit, and it is not lent yet
 	doubtful             // it is delivered while no other record is
+	wasLent              // a handler had it when its process died, by the last commit
 )
 
 // doubt decides whether a record that was just taken is delivered while no other is.
 func (e *Engine) doubt(s *slot) {
 	l, most := s.lease, e.cfg.MaxDeliveries
-	counted := l.Attempt > int(s.base) && l.Attempt > most/2
-	if s.run.of.about(l.At.Offset) && (counted || l.Attempt >= most) {
+	lent, counted := s.marks&wasLent != 0, l.Attempt > int(s.base)
+	if s.run.of.about(l.At.Offset) && (lent && l.Attempt > most/2 || l.Attempt >= most && (lent || !counted)) {
 		s.marks |= doubtful
 	}
 }
@@ -57,6 +59,9 @@ func (p *partition) clear() {
 func (e *Engine) needsCare(p *partition) bool {
 	return e.cfg.MaxDeliveries > 0 && (p.suspect || !p.flagged)
 }
+
+// nowhereAt is the place of no record.
+var nowhereAt = lease.ID{Partition: -1, Offset: -1}
 
 // lookAgain is how often a hand-out that waits for others to end looks whether they have.
 const lookAgain = 20 * time.Millisecond
@@ -98,6 +103,7 @@ func (e *Engine) lendCarefully(ctx context.Context, leases []*lease.Lease, to le
 func (e *Engine) choose(leases []*lease.Lease) (now []*lease.Lease, wait bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.waitsAlone = nowhereAt
 	for _, l := range leases {
 		if l.State() != lease.Open {
 			continue
@@ -105,6 +111,7 @@ func (e *Engine) choose(leases []*lease.Lease) (now []*lease.Lease, wait bool) {
 		s := l.Private.(*slot)
 		alone := s.marks&doubtful != 0
 		if len(now) == 0 && e.busy(alone) {
+			e.waitsAlone = l.Origin
 			return nil, true
 		}
 		if alone && len(now) > 0 {

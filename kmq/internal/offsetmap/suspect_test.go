@@ -70,16 +70,19 @@ func TestDoubtful(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		open     bool
-		times    int // deliveries of the record, by processes that died
+		lent     bool // by the last commit of the last process
+		times    int  // deliveries of the record, by processes that died
 		most     int
 		doubtful bool
 	}{
-		{"never delivered", true, 0, 5, false},
-		{"once", true, 1, 5, false},
-		{"twice", true, 2, 5, true},
-		{"twice, and the partition was given back", false, 2, 5, false},
-		{"one delivery left", true, 0, 1, true},
-		{"half of an even number", true, 1, 2, true},
+		{"never delivered", true, false, 0, 5, false},
+		{"once", true, true, 1, 5, false},
+		{"twice", true, true, 2, 5, true},
+		{"twice, and it waited when the process died", true, false, 2, 5, false},
+		{"four times, and it waited when the process died", true, false, 4, 5, false},
+		{"twice, and the partition was given back", false, false, 2, 5, false},
+		{"one delivery left", true, false, 0, 1, true},
+		{"half of an even number", true, true, 1, 2, true},
 	} {
 		cfg := testConfig()
 		cfg.MaxDeliveries = c.most
@@ -87,7 +90,7 @@ func TestDoubtful(t *testing.T) {
 		w.produce(0, 1)
 		p := progress{open: c.open}
 		if c.times > 0 {
-			p.delivered = []delivered{{0, c.times}}
+			p.delivered = []delivered{{0, c.times, c.lent}}
 		}
 		w.committed[0] = member.Offset{Metadata: w.coder.encode(0, p)}
 		w.assign(0)
@@ -138,7 +141,7 @@ func TestSuspectsAreReceived(t *testing.T) {
 		cfg := kafkaConfig(fake, "queue")
 		cfg.MaxDeliveries, cfg.CommitEvery = 5, time.Hour
 		var c coder
-		committed(t, adm, cfg.Group, "queue", 0, c.encode(0, progress{open: true, delivered: []delivered{{3, 2}, {4, 2}, {5, 1}}}))
+		committed(t, adm, cfg.Group, "queue", 0, c.encode(0, progress{open: true, delivered: []delivered{{3, 2, true}, {4, 2, true}, {5, 1, true}}}))
 		e, _ := open(t, fake, cfg)
 		times := map[int64]int{3: 2, 4: 2, 5: 1}
 		for _, want := range []int{3, 1, 1, 3} {
