@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
 // Config is a checked kmq.Config with its defaults filled in.
@@ -35,6 +37,14 @@ type Config struct {
 	Client []kgo.Opt
 	// Log is never nil.
 	Log *slog.Logger
+}
+
+// TopicOf returns the topic of a partition by its number, as [lease.Retry] has it.
+func (c *Config) TopicOf(partition int32) string {
+	if lease.IsRetry(partition) {
+		return c.RetryTopic
+	}
+	return c.Topic
 }
 
 const (

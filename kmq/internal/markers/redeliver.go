@@ -112,7 +112,7 @@ func (l *lane) read(ctx context.Context, due []tracker.Due) (found []redelivery,
 	for i, d := range due {
 		offsets[i] = d.Offset
 	}
-	reader := reread.Reader{Client: l.t.client, Topic: topicOf(&l.t.cfg, l.number)}
+	reader := reread.Reader{Client: l.t.client, Topic: l.t.cfg.TopicOf(l.number)}
 	records, err := reader.Read(ctx, l.partition, offsets)
 	for i, r := range records {
 		one := redelivery{Due: due[i], why: marker.Missing}
@@ -134,7 +134,7 @@ func (l *lane) wasCut(offset int64) bool {
 		return false
 	}
 	l.t.cfg.Log.Error("kmq: the log of a partition was cut: records that were lent are lost",
-		"topic", topicOf(&l.t.cfg, l.number), "partition", l.partition, "offset", offset)
+		"topic", l.t.cfg.TopicOf(l.number), "partition", l.partition, "offset", offset)
 	return true
 }
 

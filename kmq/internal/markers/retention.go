@@ -61,7 +61,7 @@ func newWatch(cfg *engine.Config, cl *kgo.Client, locked func() []need) *retenti
 // with adds what the group has committed of the partition, and the trackers' group of its markers.
 func (n need) with(cfg *engine.Config, committed, read kadm.OffsetResponses) (all []retention.Need) {
 	low, marker := n.record, n.marker
-	topic, partition := topicOf(cfg, n.partition), lease.NumberInTopic(n.partition)
+	topic, partition := cfg.TopicOf(n.partition), lease.NumberInTopic(n.partition)
 	if o, ok := read.Lookup(cfg.MarkersTopic, partition); ok && o.Err == nil && marker < 0 && !lease.IsRetry(n.partition) {
 		marker = o.At // what no tracker has read may be needed
 	}
@@ -75,14 +75,6 @@ func (n need) with(cfg *engine.Config, committed, read kadm.OffsetResponses) (al
 		all = append(all, retention.Need{Topic: cfg.MarkersTopic, Partition: partition, From: marker})
 	}
 	return all
-}
-
-// topicOf returns the topic of a partition's records.
-func topicOf(cfg *engine.Config, number int32) string {
-	if lease.IsRetry(number) {
-		return cfg.RetryTopic
-	}
-	return cfg.Topic
 }
 
 // offsetsOf returns what a group has committed of topics; nothing if there is no such group.

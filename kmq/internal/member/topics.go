@@ -1,6 +1,7 @@
 package member
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -83,7 +84,7 @@ const namesFor = time.Minute
 // nameOf returns the name of a topic that a response names, perhaps by its ID alone.
 func (m *Member) nameOf(ctx context.Context, name string, id [16]byte) (string, error) {
 	if name != "" || !m.cfg.Retries {
-		return m.topicOr(name), nil
+		return cmp.Or(name, m.cfg.Topic), nil
 	}
 	req := kmsg.NewPtrMetadataRequest()
 	for _, topic := range []string{m.cfg.Topic, m.cfg.RetryTopic} {
@@ -101,14 +102,6 @@ func (m *Member) nameOf(ctx context.Context, name string, id [16]byte) (string, 
 		}
 	}
 	return "", fmt.Errorf("kmq: a response has a topic with the ID %x, which is neither %s nor %s", id, m.cfg.Topic, m.cfg.RetryTopic)
-}
-
-// topicOr returns the name of the only topic if a response has no name.
-func (m *Member) topicOr(name string) string {
-	if name == "" {
-		return m.cfg.Topic
-	}
-	return name
 }
 
 // checkRetries ends the member if the retry topic has a record of another queue.

@@ -44,7 +44,7 @@ func (h handler) Cut(id int32, offset int64) {
 	}
 	h.cfg.Log.Warn("kmq: the log of a partition was truncated or created again; its new records are delivered, "+
 		"and the earlier ones from that offset on are lost",
-		"partition", lease.NumberInTopic(id), "watched", h.topicOf(id), "from", offset, "to", max(p.read, p.window.End()))
+		"partition", lease.NumberInTopic(id), "watched", h.cfg.TopicOf(id), "from", offset, "to", max(p.read, p.window.End()))
 	above := func(l *lease.Lease) bool { return l.At.Offset >= offset }
 	kept := slices.DeleteFunc(p.held, above)
 	h.held -= len(p.held) - len(kept)

@@ -22,7 +22,7 @@ func (h handler) Assigned(_ context.Context, id int32, committed member.Offset) 
 	h.coding.Unlock()
 	if err != nil {
 		h.cfg.Log.Warn("kmq: the metadata of a commit can't be read; what was acknowledged beyond it is delivered again",
-			"partition", lease.NumberInTopic(id), "offset", committed.At, "error", err, "watched", h.topicOf(id))
+			"partition", lease.NumberInTopic(id), "offset", committed.At, "error", err, "watched", h.cfg.TopicOf(id))
 	}
 	p.suspect = p.suspect && h.cfg.MaxDeliveries > 0
 	h.mu.Lock()
@@ -119,7 +119,7 @@ func (h handler) Deleted(id int32, from, to int64) {
 	missing := p.deleted(window.Range{From: from, To: to})
 	h.counts.Missing += missing
 	h.cfg.Log.Warn("kmq: records were deleted before they were delivered: retention is too short for this queue",
-		"partition", lease.NumberInTopic(id), "from", from, "to", to, "missing", missing, "watched", h.topicOf(id))
+		"partition", lease.NumberInTopic(id), "from", from, "to", to, "missing", missing, "watched", h.cfg.TopicOf(id))
 }
 
 // Passed implements [member.Passer]. While records are held, the window ends before them; release passes the rest.

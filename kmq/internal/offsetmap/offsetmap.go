@@ -328,9 +328,6 @@ func (e *Engine) Extend(_ context.Context, l *lease.Lease, d time.Duration) erro
 // refuses the copy or is missing, Reject returns the topic's error and the record is delivered
 // again later.
 func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) error {
-	if e.cfg.DeadLetterTopic == "" {
-		return fmt.Errorf("%w: Reject needs Config.DeadLetterTopic; Ack a record to drop it", lease.ErrUnsupported)
-	}
 	told := make(chan error, 1)
 	e.mu.Lock()
 	next := l.Again()
@@ -368,7 +365,7 @@ func (e *Engine) whole() error {
 	defer e.mu.Unlock()
 	for id, p := range e.partitions {
 		if p.tight {
-			return fmt.Errorf("partition %d of topic %s: %w", lease.NumberInTopic(id), e.topicOf(id), errTooLong)
+			return fmt.Errorf("partition %d of topic %s: %w", lease.NumberInTopic(id), e.cfg.TopicOf(id), errTooLong)
 		}
 	}
 	return nil
@@ -420,7 +417,7 @@ func (e *Engine) count(c engine.Counts) engine.Counts {
 			continue
 		}
 		own.Blocked = append(own.Blocked, fmt.Sprintf("partition %d of topic %s: the map of its commit is full: %d records are open from offset %d on (%s is %d)",
-			lease.NumberInTopic(id), e.topicOf(id), p.window.Open(), p.window.Committable(), limitKey, e.limit))
+			lease.NumberInTopic(id), e.cfg.TopicOf(id), p.window.Open(), p.window.Committable(), limitKey, e.limit))
 		if !lease.IsRetry(id) {
 			own.Paused = append(own.Paused, id)
 		}
@@ -428,13 +425,6 @@ func (e *Engine) count(c engine.Counts) engine.Counts {
 	slices.Sort(own.Blocked)
 	slices.Sort(own.Paused)
 	return own
-}
-
-func (e *Engine) topicOf(id int32) string {
-	if lease.IsRetry(id) {
-		return e.cfg.RetryTopic
-	}
-	return e.cfg.Topic
 }
 
 func (e *Engine) needed(context.Context) ([]retention.Need, error) {

@@ -233,11 +233,7 @@ func (r *rereader) read(ctx context.Context, partition int32, offsets []int64) (
 		}
 		r.client = client
 	}
-	topic := r.cfg.Topic
-	if lease.IsRetry(partition) {
-		topic = r.cfg.RetryTopic
-	}
-	reader := reread.Reader{Client: r.client, Topic: topic}
+	reader := reread.Reader{Client: r.client, Topic: r.cfg.TopicOf(partition)}
 	return reader.Read(ctx, lease.NumberInTopic(partition), offsets)
 }
 
