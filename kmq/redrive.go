@@ -104,10 +104,11 @@ func (r *redriver) begin(ctx context.Context) error {
 	return nil
 }
 
-// The end of a log may have offsets that hold no record: redriveStalls is how long copyAll waits for one.
 const (
-	redriveBatch  = 1000
-	redriveStalls = 3 * time.Second
+	redriveBatch = 1000
+	// redriveStalls is how long copyAll waits for a record. The client also returns the ends of transactions, so each
+	// partition ends with something that comes.
+	redriveStalls = 30 * time.Second
 )
 
 func (r *redriver) copyAll(ctx context.Context) error {
@@ -120,7 +121,8 @@ func (r *redriver) copyAll(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case stalled && fetches.NumRecords() == 0:
-			return nil
+			return fmt.Errorf("kmq: %d partitions of topic %s were not read to their ends, since no record came for %v: redrive the group again",
+				len(r.ends), r.cfg.DeadLetterTopic, redriveStalls)
 		case err != nil && !stalled:
 			return fmt.Errorf("kmq: read topic %s: %w", r.cfg.DeadLetterTopic, err)
 		}

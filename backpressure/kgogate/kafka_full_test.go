@@ -122,7 +122,7 @@ func startGroup(t *testing.T, brokers []string, topic string) *readers {
 	return g
 }
 
-// await waits until the group has read and committed so many further records.
+// await waits until the group has read and committed n further records.
 func (g *readers) await(ctx context.Context, n int) {
 	g.t.Helper()
 	for range n {

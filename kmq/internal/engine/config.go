@@ -24,7 +24,7 @@ type Config struct {
 	RetryTopic string
 	InPlace    time.Duration // the longest delay without a move (OffsetMap)
 	RetryBytes int           // of delayed records in memory (OffsetMap)
-	// Delay returns the time until the next attempt after so many.
+	// Delay returns how long a record waits for its next attempt after this number of attempts.
 	Delay func(attempts int) time.Duration
 
 	MarkersTopic    string

@@ -35,7 +35,7 @@ func (m *Member) commitNowAndThen() {
 		case err == nil:
 			denied = new(denials)
 		case m.running.Err() != nil:
-		case denied.end(err):
+		case denied.endMember(err):
 			m.finish(err)
 			return
 		default:

@@ -277,7 +277,7 @@ func (m *Member) Pause(partition int32) {
 	m.pausing.Lock()
 	defer m.pausing.Unlock()
 	m.paused[partition] = true
-	m.client.PauseFetchPartitions(m.one(partition))
+	m.client.PauseFetchPartitions(m.forClient(partition))
 }
 
 // Resume fetches a partition again.
@@ -286,7 +286,7 @@ func (m *Member) Resume(partition int32) {
 	defer m.pausing.Unlock()
 	if m.paused[partition] {
 		delete(m.paused, partition)
-		m.client.ResumeFetchPartitions(m.one(partition))
+		m.client.ResumeFetchPartitions(m.forClient(partition))
 	}
 }
 

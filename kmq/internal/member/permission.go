@@ -12,8 +12,8 @@ const deniedFor = time.Minute
 // denials notes for how long the cluster has denied something, since the last success.
 type denials struct{ since, last time.Time }
 
-// end reports whether an error ends the member.
-func (d *denials) end(err error) bool {
+// endMember reports whether an error ends the member.
+func (d *denials) endMember(err error) bool {
 	if !engine.Denied(err) {
 		return engine.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func (m *Member) pump() {
 		switch {
 		case err == nil:
 			wait, denied = engine.NewWait(), new(denials)
-		case denied.end(err):
+		case denied.endMember(err):
 			m.finish(err)
 			return
 		default:

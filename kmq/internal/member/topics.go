@@ -56,8 +56,8 @@ func byTopic[V any](m *Member, of map[int32]V) map[string]map[int32]V {
 	return all
 }
 
-// one returns a partition for the client.
-func (m *Member) one(number int32) map[string][]int32 {
+// forClient returns a partition with the name of its topic.
+func (m *Member) forClient(number int32) map[string][]int32 {
 	return map[string][]int32{m.topicOf(number): {lease.NumberInTopic(number)}}
 }
 

@@ -136,7 +136,7 @@ func newEngine(cfg engine.Config, limit int, topics engine.Topics) *Engine {
 		complaint: engine.NewComplaint(cfg.Log), tight: engine.NewComplaint(cfg.Log),
 		givenUp: engine.NewGivenUp(cfg.Log), lending: engine.NewTurn(),
 	}
-	e.calm, e.waitsAlone = sync.NewCond(&e.mu), nowhereAt
+	e.calm, e.waitsAlone = sync.NewCond(&e.mu), noRecord
 	e.rereader = rereader{cfg: &e.cfg}
 	e.reread = e.rereader.read
 	e.set = lease.NewSet(cfg.MaxInFlight, e.expired)
@@ -408,7 +408,7 @@ func (e *Engine) count(c engine.Counts) engine.Counts {
 	if own.Waiting >= mostWaiting {
 		own.Blocked = append(own.Blocked, fmt.Sprintf("%d records wait for another attempt: further ones count against MaxInFlight", own.Waiting))
 	}
-	if e.waitsAlone != nowhereAt {
+	if e.waitsAlone != noRecord {
 		own.Blocked = append(own.Blocked, fmt.Sprintf("record %v waits until the running handlers have ended: "+
 			"it, or one of theirs, may have killed a process", e.waitsAlone))
 	}

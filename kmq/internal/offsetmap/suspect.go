@@ -12,9 +12,9 @@ import (
 // A process may die of a record. So each commit has a flag that says that its partition is open. A partition that
 // is assigned with the flag is suspect, from the committed offset to its end then: one of these records may have
 // killed the process. There, a delivery is committed before its handler begins. A record that was open at half of
-// MaxDeliveries such deaths is delivered while no other is, so that no other record is counted as its deaths; one that
-// waited for another attempt when the process died killed it not. A revocation clears the flag, unless suspect records are
-// left.
+// MaxDeliveries such deaths is delivered while no other is, so that its deaths do not count for other records. A record
+// that waited for another attempt when the process died did not kill it. A revocation clears the flag, unless suspect
+// records are left.
 type suspicion struct {
 	flagged bool  // a commit of this process has the flag
 	suspect bool  // the commit of an earlier process had it
@@ -60,8 +60,8 @@ func (e *Engine) needsCare(p *partition) bool {
 	return e.cfg.MaxDeliveries > 0 && (p.suspect || !p.flagged)
 }
 
-// nowhereAt is the place of no record.
-var nowhereAt = lease.ID{Partition: -1, Offset: -1}
+// noRecord is the place of no record.
+var noRecord = lease.ID{Partition: -1, Offset: -1}
 
 // lookAgain is how often a hand-out that waits for others to end looks whether they have.
 const lookAgain = 20 * time.Millisecond
@@ -103,7 +103,7 @@ func (e *Engine) lendCarefully(ctx context.Context, leases []*lease.Lease, to le
 func (e *Engine) choose(leases []*lease.Lease) (now []*lease.Lease, wait bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.waitsAlone = nowhereAt
+	e.waitsAlone = noRecord
 	for _, l := range leases {
 		if l.State() != lease.Open {
 			continue
