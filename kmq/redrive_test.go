@@ -11,7 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafkabench.example/kafka-bench/kmq"
 )
@@ -86,4 +89,27 @@ func TestRedriveRefuses(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A redrive that cannot read all dead letters is no success. Aborted records at the end of a partition hold up none.
+func TestRedriveIsThroughOrFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := newInspected(t)
+		cfg := i.config(kmq.OffsetMap{})
+		i.do(i.open(cfg).Close(t.Context())) // it has created the topics
+		aborting := i.on.NewClient(i, kgo.TransactionalID("aborting"))
+		i.do(aborting.BeginTransaction())
+		i.do(aborting.ProduceSync(t.Context(), &kgo.Record{Topic: cfg.DeadLetterTopic}).FirstErr())
+		i.do(aborting.EndTransaction(t.Context(), kgo.TryAbort))
+		start := time.Now()
+		if n, err := kmq.Redrive(t.Context(), cfg); n != 0 || err != nil || time.Since(start) > 10*time.Second {
+			t.Errorf("%d copied after %v: %v", n, time.Since(start), err)
+		}
+		i.do(i.on.NewClient(i).ProduceSync(t.Context(), &kgo.Record{Topic: cfg.DeadLetterTopic}).FirstErr())
+		silent := i.on.Fake().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Topic: cfg.DeadLetterTopic, Err: kerr.NotLeaderForPartition, Count: -1})
+		defer silent.Remove()
+		if _, err := kmq.Redrive(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "1 partitions of topic "+cfg.DeadLetterTopic+" were not read") {
+			t.Errorf("from a silent broker: %v", err)
+		}
+	})
 }
