@@ -1,6 +1,9 @@
 package tracker
 
-import "time"
+import (
+	"container/heap"
+	"time"
+)
 
 // untendedFor is how long a partition may have no tracker. It covers the time until the group
 // notices a killed tracker (45 s by default) and a retry of a failed delivery (within a minute).
@@ -29,6 +32,7 @@ func (s *State) bound() {
 			r.notBefore = s.clock.local + time.Duration(r.deadline-s.clock.now)*time.Millisecond
 		}
 	}
+	heap.Init(&s.due)
 }
 
 // The log's time may fall back by jitter and still count as the same clock. The tracker's time then stops until the

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"math"
 	"slices"
 	"sort"
 )
@@ -26,7 +27,7 @@ func (e *ended) add(from, to int64, epoch int32) {
 		e.forget()
 		return
 	}
-	var left, right []endedRange // rests of ranges of other epochs
+	var left, right endedRange // rests of ranges of other epochs
 	for ; behind < len(e.ranges) && e.ranges[behind].from <= to; behind++ {
 		r := e.ranges[behind]
 		if r.epoch == epoch {
@@ -34,13 +35,20 @@ func (e *ended) add(from, to int64, epoch int32) {
 			continue
 		}
 		if r.from < from {
-			left = append(left, endedRange{r.from, min(r.to, from), r.epoch})
+			left = endedRange{r.from, min(r.to, from), r.epoch}
 		}
 		if r.to > to {
-			right = append(right, endedRange{max(r.from, to), r.to, r.epoch})
+			right = endedRange{max(r.from, to), r.to, r.epoch}
 		}
 	}
-	with := append(append(left, endedRange{from, to, epoch}), right...)
+	with := make([]endedRange, 0, 3)
+	if left.to > 0 {
+		with = append(with, left)
+	}
+	with = append(with, endedRange{from, to, epoch})
+	if right.to > 0 {
+		with = append(with, right)
+	}
 	e.ranges = slices.Replace(e.ranges, first, behind, with...)
 	e.forget()
 }
@@ -52,8 +60,16 @@ func (e *ended) forget() {
 	}
 }
 
-// has reports whether the record at an offset has ended. A record of a later epoch is another one.
-func (e *ended) has(offset int64, epoch int32) bool {
+// has reports whether the record at an offset has ended, and up to which offset the answer is the same. A record of a
+// later epoch is another one.
+func (e *ended) has(offset int64, epoch int32) (ended bool, until int64) {
 	i := sort.Search(len(e.ranges), func(i int) bool { return e.ranges[i].to > offset })
-	return i < len(e.ranges) && e.ranges[i].from <= offset && epoch <= e.ranges[i].epoch
+	switch {
+	case i == len(e.ranges):
+		return false, math.MaxInt64
+	case e.ranges[i].from > offset:
+		return false, e.ranges[i].from
+	default:
+		return epoch <= e.ranges[i].epoch, e.ranges[i].to
+	}
 }

@@ -12,42 +12,53 @@
 package tracker
 
 import (
+	"cmp"
 	"container/heap"
 	"container/list"
-	"maps"
 	"slices"
+	"sort"
 	"time"
 
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
 	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
-// State holds the locked records of one partition. Its memory grows with the number of locked records. It is not
+// State holds the locked records of one partition. Its memory grows with the number of ranges of locked
+// records. It is not
 // safe for concurrent use.
 type State struct {
 	// Late, unless nil, is called when the end of a record that Due returned is known. It gets the time
 	// from the record's deadline to the end's append.
 	Late func(by time.Duration)
 
-	open   map[int64]*record // by offset
-	due    deadlines
-	starts list.List // of *start, by offset: those with open records
-	ended  ended
-	clock  clock
+	spans []span    // of all locked records, by offset
+	locks list.List // of *lock, by start
+	due   deadlines
+	ended ended
+	clock clock
 
 	next    int64
 	refused int64 // first unreadable marker; -1: none
 }
 
-type record struct {
-	offset int64
-	epoch  int32
-	start  *list.Element
+// span is a range of locked records; to is excluded.
+type span struct {
+	from, to int64
+	lock     *lock
+}
+
+// lock is what spans of one start have in common.
+type lock struct {
+	start    int64 // its marker's offset
+	from, to int64 // all its spans are between them
 	loan
+	epoch       int32
 	taken       bool
 	undelivered bool
 	postponed   uint8
-	place       int // in the deadlines; -1: not there
+	uses        int // spans
+	at          *list.Element
+	place       int // in the deadlines
 }
 
 type loan struct {
@@ -56,14 +67,9 @@ type loan struct {
 	holder    uint32
 }
 
-type start struct {
-	offset  int64
-	records int // open
-}
-
 // New returns the state of a partition whose markers will be read from offset next.
 func New(next int64) *State {
-	return &State{open: make(map[int64]*record), next: next, refused: -1}
+	return &State{next: next, refused: -1}
 }
 
 // Seen says when a marker was read.
@@ -78,33 +84,28 @@ type Seen struct {
 // Apply processes the next marker, its offset and the broker's append time.
 func (s *State) Apply(offset int64, appended time.Time, seen Seen, m marker.Marker) {
 	s.pass(offset, appended, seen)
-	to := m.Offset + int64(m.Count)
+	from, to := m.Offset, m.Offset+int64(m.Count)
 	switch m.Type {
 	case marker.Start:
-		at := s.starts.PushBack(&start{offset: offset})
-		for o := m.Offset; o < to; o++ {
-			s.lock(o, m.Epoch, at, s.loan(m, seen))
+		l := s.add(lock{start: offset, from: from, to: to, epoch: m.Epoch, loan: s.loan(m, seen)}, s.locks.Back())
+		for from < to {
+			gone, until := s.ended.has(from, m.Epoch)
+			until = min(until, to)
+			if !gone {
+				s.begin(from, until, l)
+			}
+			from = until
 		}
-		if at.Value.(*start).records == 0 {
-			s.starts.Remove(at)
-		}
+		s.release(l)
 	case marker.End:
-		for o := m.Offset; o < to; o++ {
-			r := s.open[o]
-			if r == nil || !sameRecord(r.epoch, m.Epoch) {
-				continue
-			}
-			if r.taken && s.Late != nil && (m.Reason == marker.Copied || m.Reason == marker.DeadLettered) {
-				s.Late(time.Duration(s.clock.now-r.deadline) * time.Millisecond)
-			}
-			s.remove(r)
-		}
-		s.ended.add(m.Offset, to, m.Epoch)
+		s.end(m, to)
+		s.ended.add(from, to, m.Epoch)
 	case marker.Extend, marker.Release:
-		for o := m.Offset; o < to; o++ {
-			if r := s.open[o]; r != nil && r.holder == m.Holder && !r.taken {
-				r.loan, r.undelivered = s.loan(m, seen), m.Undelivered
-				s.reschedule(r)
+		s.cut(to)
+		for i := s.cut(from); i < len(s.spans) && s.spans[i].from < to; i++ {
+			if l := *s.spans[i].lock; l.holder == m.Holder && !l.taken {
+				l.loan, l.undelivered = s.loan(m, seen), m.Undelivered
+				s.change(i, l, l.at)
 			}
 		}
 	case marker.Tick:
@@ -133,62 +134,141 @@ func (s *State) loan(m marker.Marker, seen Seen) loan {
 // sameRecord reports whether two leader epochs of one offset may be those of one record.
 func sameRecord(a, b int32) bool { return a == b || a < 0 || b < 0 }
 
-// lock locks a record. It ignores a start of a record that has ended, or that the log has lost. A
-// record may already be locked if a member crashed or was removed, and another member delivers it
-// too. Then the newest start names the holder, and the later deadline applies.
-func (s *State) lock(offset int64, epoch int32, at *list.Element, l loan) {
-	r := s.open[offset]
-	switch {
-	case s.ended.has(offset, epoch):
-		return
-	case r != nil && !sameRecord(r.epoch, epoch):
-		if epoch < r.epoch {
-			return
+// begin locks records. It ignores a start of records that the log has lost. Records may already be locked if a member
+// crashed or was removed, and another member delivers them too. Then the newest start names the holder, and the later
+// deadline applies.
+func (s *State) begin(from, to int64, l *lock) {
+	s.cut(to)
+	for i := s.cut(from); from < to; i++ {
+		switch {
+		case i == len(s.spans) || s.spans[i].from > from:
+			until := to
+			if i < len(s.spans) {
+				until = min(to, s.spans[i].from)
+			}
+			s.insert(i, span{from, until, l})
+		case sameRecord(s.spans[i].lock.epoch, l.epoch):
+			s.renew(i, l)
+		case l.epoch > s.spans[i].lock.epoch: // the log was cut: other records are at these offsets
+			s.use(i, l)
 		}
-		s.remove(r) // the log was cut: another record is at this offset
-		r = nil
+		from = s.spans[i].to
 	}
-	if r == nil {
-		r = &record{offset: offset, epoch: epoch, start: at, loan: l, place: -1}
-		s.open[offset] = r
-		at.Value.(*start).records++
-		heap.Push(&s.due, r)
-		return
+}
+
+func (s *State) renew(i int, l *lock) {
+	before, next := s.spans[i].lock, *l
+	next.epoch, next.postponed = before.epoch, before.postponed
+	next.notBefore = max(l.notBefore, before.notBefore)
+	at := l.at
+	if l.deadline < before.deadline {
+		next.deadline, next.start, at = before.deadline, before.start, before.at
 	}
-	l.notBefore = max(l.notBefore, r.notBefore)
-	if l.deadline < r.deadline {
-		l.deadline = r.deadline
+	s.change(i, next, at)
+}
+
+// end unlocks the records up to an offset that an end marker is of.
+func (s *State) end(m marker.Marker, to int64) {
+	for i := s.seek(m.Offset); i < len(s.spans) && s.spans[i].from < to; i++ {
+		sp := &s.spans[i]
+		if !sameRecord(sp.lock.epoch, m.Epoch) {
+			continue
+		}
+		if sp.lock.taken && s.Late != nil && (m.Reason == marker.Copied || m.Reason == marker.DeadLettered) {
+			for range min(sp.to, to) - max(sp.from, m.Offset) {
+				s.Late(time.Duration(s.clock.now-sp.lock.deadline) * time.Millisecond)
+			}
+		}
+		switch {
+		case sp.from >= m.Offset && sp.to <= to:
+			s.remove(i)
+			i--
+		case sp.from >= m.Offset:
+			sp.from = to
+		case sp.to <= to:
+			sp.to = m.Offset
+		default:
+			s.cut(to)
+			s.spans[i].to = m.Offset
+		}
+	}
+}
+
+// seek returns the index of the first span that ends behind an offset.
+func (s *State) seek(offset int64) int {
+	n := len(s.spans)
+	if n == 0 || s.spans[n-1].to <= offset {
+		return n
+	}
+	return sort.Search(n, func(i int) bool { return s.spans[i].to > offset })
+}
+
+// cut divides the span with the record at an offset before this record. It returns the index of the first span from
+// the offset on.
+func (s *State) cut(offset int64) int {
+	i := s.seek(offset)
+	if i == len(s.spans) || s.spans[i].from >= offset {
+		return i
+	}
+	rest := s.spans[i]
+	rest.from, s.spans[i].to = offset, offset
+	s.insert(i+1, rest)
+	return i + 1
+}
+
+func (s *State) insert(i int, sp span) {
+	s.spans = slices.Insert(s.spans, i, sp)
+	sp.lock.uses++
+}
+
+func (s *State) remove(i int) {
+	l := s.spans[i].lock
+	if i < len(s.spans)/2 { // most are in front
+		copy(s.spans[1:], s.spans[:i])
+		s.spans[0] = span{}
+		s.spans = s.spans[1:]
 	} else {
-		s.release(r.start)
-		r.start = at
-		at.Value.(*start).records++
+		s.spans = slices.Delete(s.spans, i, i+1)
 	}
-	r.loan, r.undelivered = l, false
-	s.reschedule(r)
+	s.release(l)
 }
 
-func (s *State) release(at *list.Element) {
-	of := at.Value.(*start)
-	if of.records--; of.records == 0 {
-		s.starts.Remove(at)
+// add returns a new lock, which the caller uses. It is behind another lock of its start, or of the one before.
+func (s *State) add(l lock, behind *list.Element) *lock {
+	l.uses = 1
+	if behind == nil {
+		l.at = s.locks.PushBack(&l)
+	} else {
+		l.at = s.locks.InsertAfter(&l, behind)
 	}
+	if !l.taken {
+		heap.Push(&s.due, &l)
+	}
+	return &l
 }
 
-func (s *State) remove(r *record) {
-	delete(s.open, r.offset)
-	if !r.taken {
-		heap.Remove(&s.due, r.place)
-	}
-	s.release(r.start)
+// change gives a span a lock of its own.
+func (s *State) change(i int, l lock, behind *list.Element) {
+	l.from, l.to = s.spans[i].from, s.spans[i].to
+	own := s.add(l, behind)
+	s.use(i, own)
+	s.release(own)
 }
 
-func (s *State) reschedule(r *record) {
-	if r.taken {
-		r.taken = false
-		heap.Push(&s.due, r)
+func (s *State) use(i int, l *lock) {
+	l.uses++
+	s.release(s.spans[i].lock)
+	s.spans[i].lock = l
+}
+
+func (s *State) release(l *lock) {
+	if l.uses--; l.uses > 0 {
 		return
 	}
-	heap.Fix(&s.due, r.place)
+	s.locks.Remove(l.at)
+	if !l.taken {
+		heap.Remove(&s.due, l.place)
+	}
 }
 
 // Due is a record to redeliver.
@@ -206,13 +286,24 @@ type Due struct {
 func (s *State) Due(most int) []Due {
 	var out []Due
 	for len(out) < most && len(s.due) > 0 {
-		r := s.due[0]
-		if r.deadline > s.clock.now || r.notBefore > s.clock.local {
+		l := s.due[0]
+		if l.deadline > s.clock.now || l.notBefore > s.clock.local {
 			break
 		}
-		heap.Pop(&s.due)
-		r.taken = true
-		out = append(out, Due{Offset: r.offset, Epoch: r.epoch, Undelivered: r.undelivered})
+		next := *l
+		next.taken = true
+		taken := s.add(next, l.at)
+		for i := s.seek(l.from); i < len(s.spans) && s.spans[i].from < l.to && len(out) < most; i++ {
+			if s.spans[i].lock != l {
+				continue
+			}
+			s.cut(min(s.spans[i].to, s.spans[i].from+int64(most-len(out))))
+			s.use(i, taken)
+			for o := s.spans[i].from; o < s.spans[i].to; o++ {
+				out = append(out, Due{Offset: o, Epoch: l.epoch, Undelivered: l.undelivered})
+			}
+		}
+		s.release(taken)
 	}
 	return out
 }
@@ -220,27 +311,29 @@ func (s *State) Due(most int) []Due {
 // Postpone makes a record that Due returned due again later. The delay doubles each time, from the
 // parameter first up to most. local is on the clock of [Seen].
 func (s *State) Postpone(offset int64, first, most, local time.Duration) {
-	r := s.open[offset]
-	if r == nil || !r.taken {
+	if !s.Taken(offset) {
 		return
 	}
-	r.deadline = s.clock.now + s.clock.passed(local) + min(first<<r.postponed, most).Milliseconds()
-	r.postponed = min(r.postponed+1, 20)
-	s.reschedule(r)
+	s.cut(offset + 1)
+	i := s.cut(offset)
+	l := *s.spans[i].lock
+	l.deadline = s.clock.now + s.clock.passed(local) + min(first<<l.postponed, most).Milliseconds()
+	l.taken, l.postponed = false, min(l.postponed+1, 20)
+	s.change(i, l, l.at)
 }
 
 // Taken reports whether a record that Due returned is still to be redelivered.
 func (s *State) Taken(offset int64) bool {
-	r := s.open[offset]
-	return r != nil && r.taken
+	i := s.seek(offset)
+	return i < len(s.spans) && s.spans[i].from <= offset && s.spans[i].lock.taken
 }
 
 // Committable returns the offset of the oldest start with open records or of the first unreadable marker, or else the
 // next offset.
 func (s *State) Committable() int64 {
 	low := s.next
-	if first := s.starts.Front(); first != nil {
-		low = first.Value.(*start).offset
+	if first := s.locks.Front(); first != nil {
+		low = first.Value.(*lock).start
 	}
 	if s.refused >= 0 {
 		low = min(low, s.refused)
@@ -267,38 +360,43 @@ func (s *State) Next() (at time.Duration, tick, ok bool) {
 func (s *State) Position() int64 { return s.next }
 
 // Open returns how many records are locked.
-func (s *State) Open() int { return len(s.open) }
-
-// Oldest returns the lowest locked offset of the queue's partition. It looks at all locked records.
-func (s *State) Oldest() (offset int64, ok bool) {
-	for o := range s.open {
-		if !ok || o < offset {
-			offset, ok = o, true
-		}
+func (s *State) Open() int {
+	n := int64(0)
+	for _, sp := range s.spans {
+		n += sp.to - sp.from
 	}
-	return offset, ok
+	return int(n)
+}
+
+// Oldest returns the lowest locked offset of the queue's partition.
+func (s *State) Oldest() (offset int64, ok bool) {
+	if len(s.spans) == 0 {
+		return 0, false
+	}
+	return s.spans[0].from, true
 }
 
 // Ranges returns the ranges of locked records, in rising order.
 func (s *State) Ranges() []window.Range {
 	var all []window.Range
-	for _, o := range slices.Sorted(maps.Keys(s.open)) {
-		if n := len(all) - 1; n >= 0 && all[n].To == o {
-			all[n].To++
+	for _, sp := range s.spans {
+		if n := len(all) - 1; n >= 0 && all[n].To == sp.from {
+			all[n].To = sp.to
 		} else {
-			all = append(all, window.Range{From: o, To: o + 1})
+			all = append(all, window.Range{From: sp.from, To: sp.to})
 		}
 	}
 	return all
 }
 
-// deadlines is a heap of the records that Due has not returned.
-type deadlines []*record
+// deadlines is a heap of the locks that Due has not returned.
+type deadlines []*lock
 
 func (d deadlines) Len() int { return len(d) }
 
 func (d deadlines) Less(i, j int) bool {
-	return d[i].deadline < d[j].deadline || d[i].deadline == d[j].deadline && d[i].offset < d[j].offset
+	a, b := d[i], d[j]
+	return cmp.Or(cmp.Compare(a.deadline, b.deadline), cmp.Compare(a.notBefore, b.notBefore), cmp.Compare(a.from, b.from)) < 0
 }
 
 func (d deadlines) Swap(i, j int) {
@@ -307,15 +405,15 @@ func (d deadlines) Swap(i, j int) {
 }
 
 func (d *deadlines) Push(x any) {
-	r := x.(*record)
-	r.place = len(*d)
-	*d = append(*d, r)
+	l := x.(*lock)
+	l.place = len(*d)
+	*d = append(*d, l)
 }
 
 func (d *deadlines) Pop() any {
 	n := len(*d) - 1
-	r := (*d)[n]
-	(*d)[n], r.place = nil, -1
+	l := (*d)[n]
+	(*d)[n] = nil
 	*d = (*d)[:n]
-	return r
+	return l
 }
