@@ -45,7 +45,7 @@ func (d Delivery) ID() ID {
 	if d.lease == nil {
 		return ID{}
 	}
-	return ID(d.lease.Origin)
+	return ID(d.lease.Origin())
 }
 
 // Attempt is 1 for the first delivery.

@@ -139,13 +139,13 @@ func (c *comparison) take(t *rapid.T, most int, within time.Duration) {
 	}
 	c.pass()
 	for _, l := range leases {
-		m := c.models[l.Origin]
+		m := c.models[l.Origin()]
 		if m == nil {
-			t.Fatalf("record %v came, which nobody produced", l.Origin)
+			t.Fatalf("record %v came, which nobody produced", l.Origin())
 		}
 		h, err := m.take()
 		if err != nil {
-			t.Fatalf("record %v came, attempt %d: %v; now it is %v", l.Origin, l.Attempt, err, time.Now())
+			t.Fatalf("record %v came, attempt %d: %v; now it is %v", l.Origin(), l.Attempt, err, time.Now())
 		}
 		d := &delivered{h, l}
 		if c.current = append(c.current, d); !c.can.beyond {
@@ -157,15 +157,15 @@ func (c *comparison) take(t *rapid.T, most int, within time.Duration) {
 func (c *comparison) lend(t *rapid.T, d *delivered) {
 	leases, err := c.engine.Lend(context.Background(), []*lease.Lease{d.lease}, nil)
 	if err != nil || len(leases) != 1 {
-		t.Fatalf("lend %v: %d leases, %v", d.lease.Origin, len(leases), err)
+		t.Fatalf("lend %v: %d leases, %v", d.lease.Origin(), len(leases), err)
 	}
 	until := d.lease.Deadline()
 	left := time.Until(until)
 	if c.can.lend && (left < c.visibility/2 || left > c.visibility) || !c.can.lend && !until.IsZero() {
-		t.Fatalf("record %v is lent until %v, for %v of %v", d.lease.Origin, until, left, c.visibility)
+		t.Fatalf("record %v is lent until %v, for %v of %v", d.lease.Origin(), until, left, c.visibility)
 	}
 	if want := d.hand.lend(until); d.lease.Attempt != want {
-		t.Fatalf("record %v is lent as attempt %d, want %d", d.lease.Origin, d.lease.Attempt, want)
+		t.Fatalf("record %v is lent as attempt %d, want %d", d.lease.Origin(), d.lease.Attempt, want)
 	}
 }
 
@@ -205,7 +205,7 @@ func (c *comparison) away(d *delivered) {
 
 func (c *comparison) compare(t *rapid.T, d *delivered, what string, got, want error) {
 	if err := agree(what, got, want); err != nil {
-		t.Fatalf("record %v, attempt %d: %v", d.lease.Origin, d.lease.Attempt, err)
+		t.Fatalf("record %v, attempt %d: %v", d.lease.Origin(), d.lease.Attempt, err)
 	}
 	c.sort()
 }
@@ -228,7 +228,7 @@ func (c *comparison) settle(t *rapid.T, d *delivered) {
 		got := e.Extend(ctx, d.lease, long)
 		until := d.lease.Deadline()
 		if got == nil && (until.Before(now.Add(long)) || until.After(time.Now().Add(long))) {
-			t.Fatalf("record %v is extended until %v, by %v at %v", d.lease.Origin, until, long, now)
+			t.Fatalf("record %v is extended until %v, by %v at %v", d.lease.Origin(), until, long, now)
 		}
 		c.compare(t, d, how, got, d.extend(until))
 	}

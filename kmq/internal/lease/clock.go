@@ -16,9 +16,13 @@ var slept = suspended
 
 // sleptUntil returns slept for a time since epoch. It reads it at most once a millisecond, since that is a system call.
 func sleptUntil(now int64) int64 {
-	if read := lastRead.Load(); now >= read && now-read < int64(time.Millisecond) {
+	if uint64(now-lastRead.Load()) < uint64(time.Millisecond) {
 		return lastSlept.Load()
 	}
+	return readSlept(now)
+}
+
+func readSlept(now int64) int64 {
 	lastRead.Store(now)
 	read, last := slept(), lastSlept.Load()
 	if noise := read - last; noise < -noiseAtMost || noise > noiseAtMost {

@@ -48,7 +48,7 @@ func (b *byDeadline) remove(l *Lease) {
 	case inLine:
 		b.line.cut(l)
 	case inHeap:
-		b.cut(l.index)
+		b.cut(int(l.index))
 	}
 	l.place = nowhere
 	b.n--
@@ -112,7 +112,7 @@ type line struct {
 	items []*Lease // nil is a gap; the last is none, nor is that at head, nor that before lent
 	head  int      // where those with a deadline begin: what is before is gaps
 	lent  int      // where those without begin
-	from  int      // the index of items[0]: a lease keeps its own while others leave at the front
+	from  int32    // the index of items[0]: a lease keeps its own while others leave at the front
 	n     int      // leases
 }
 
@@ -134,7 +134,7 @@ func (s *line) push(l *Lease) {
 	if len(s.items) == cap(s.items) {
 		s.shrink()
 	}
-	l.index = s.from + len(s.items)
+	l.index = s.from + int32(len(s.items))
 	s.items = append(s.items, l)
 	s.n++
 }
@@ -142,12 +142,12 @@ func (s *line) push(l *Lease) {
 // lend puts a lease that had no deadline behind those that have one. If it is not there
 // already, it changes places with what is.
 func (s *line) lend(l *Lease) {
-	if i := l.index - s.from; i != s.lent {
+	if i := int(l.index - s.from); i != s.lent {
 		other := s.items[s.lent]
 		if s.items[i] = other; other != nil {
 			other.index = l.index
 		}
-		s.items[s.lent], l.index = l, s.from+s.lent
+		s.items[s.lent], l.index = l, s.from+int32(s.lent)
 	}
 	s.lent++
 	s.trim()
@@ -184,7 +184,7 @@ func (s *line) shrink() {
 	switch {
 	case s.head*2 >= len(s.items):
 		kept = append(kept, s.items[s.head:]...)
-		s.from += s.head
+		s.from += int32(s.head)
 		s.lent -= s.head
 	case s.n*2 <= len(s.items):
 		lent := 0
@@ -195,7 +195,7 @@ func (s *line) shrink() {
 			if i < s.lent {
 				lent++
 			}
-			l.index = s.from + len(kept)
+			l.index = s.from + int32(len(kept))
 			kept = append(kept, l)
 		}
 		s.lent = lent
@@ -258,4 +258,4 @@ func (b *byDeadline) down(i int) bool {
 	return i != from
 }
 
-func (b *byDeadline) put(i int, l *Lease) { b.heap[i], l.index = l, i }
+func (b *byDeadline) put(i int, l *Lease) { b.heap[i], l.index = l, int32(i) }

@@ -93,7 +93,7 @@ func AppendRecords(to []*Lease, records []*kgo.Record) []*Lease {
 func (l *Lease) from(r *kgo.Record) {
 	l.Record = r
 	l.At = ID{Partition: r.Partition, Offset: r.Offset}
-	l.Origin, l.Attempt = l.At, 1
+	l.Attempt = 1
 	if IsRetry(r.Partition) {
 		l.fromRetry(r)
 	}
@@ -127,6 +127,9 @@ func parseDeliveries(b []byte) (int, bool) {
 
 // own is whether a header is the queue's.
 func own(h kgo.RecordHeader) bool {
+	if !strings.HasPrefix(h.Key, "kmq-") {
+		return false
+	}
 	switch h.Key {
 	case HeaderOrigin:
 		_, ok := ParseOrigin(h.Value)

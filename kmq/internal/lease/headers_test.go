@@ -49,8 +49,8 @@ func TestDeadLetter(t *testing.T) {
 	// Moved back by hand with all its headers, it begins anew.
 	d.Topic, d.Partition, d.Offset = "t", 2, 50
 	l := FromRecord(d)
-	if l.Attempt != 1 || l.Origin != (ID{Partition: 2, Offset: 50}) || len(l.Record.Headers) != 1 {
-		t.Errorf("moved back: attempt %d of %v, headers %v", l.Attempt, l.Origin, l.Record.Headers)
+	if l.Attempt != 1 || l.Origin() != (ID{Partition: 2, Offset: 50}) || len(l.Record.Headers) != 1 {
+		t.Errorf("moved back: attempt %d of %v, headers %v", l.Attempt, l.Origin(), l.Record.Headers)
 	}
 }
 
@@ -79,8 +79,8 @@ func TestForeignHeadersStay(t *testing.T) {
 		{Key: HeaderOrigin, Value: []byte("mine")}, {Key: HeaderDeliveries, Value: []byte("many")}, {Key: HeaderDeliveries, Value: []byte("-1")},
 	}}
 	l := FromRecord(r)
-	if l.Attempt != 1 || l.Origin.Offset != 5 || len(l.Record.Headers) != 3 {
-		t.Errorf("attempt %d of %v, headers %v", l.Attempt, l.Origin, l.Record.Headers)
+	if l.Attempt != 1 || l.Origin().Offset != 5 || len(l.Record.Headers) != 3 {
+		t.Errorf("attempt %d of %v, headers %v", l.Attempt, l.Origin(), l.Record.Headers)
 	}
 }
 

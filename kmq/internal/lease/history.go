@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,26 @@ type failure struct {
 	text string
 }
 
+// tries is what few leases have of the attempts before. It is never changed, only replaced.
+type tries struct {
+	origin   ID    // of a copy in the retry topic
+	due      int64 // ms since 1970; 0: at once
+	failures []failure
+}
+
+func (l *Lease) amend(change func(*tries)) {
+	for {
+		before, after := l.tries.Load(), new(tries)
+		if before != nil {
+			*after = *before
+		}
+		change(after)
+		if l.tries.CompareAndSwap(before, after) {
+			return
+		}
+	}
+}
+
 const (
 	mostFailures = 16   // kept of a record, the newest
 	mostError    = 2048 // bytes of the newest text
@@ -21,35 +42,28 @@ const (
 
 // Failed notes why an attempt failed and when. The next attempts' leases and the dead letter have the notes.
 func (l *Lease) Failed(text string, at time.Time) {
-	for {
-		before := l.failures.Load()
-		var after []failure
-		if before != nil {
-			after = append(after, (*before)[max(0, len(*before)-mostFailures+1):]...)
+	l.amend(func(p *tries) {
+		all := slices.Clone(p.failures[max(0, len(p.failures)-mostFailures+1):])
+		if n := len(all); n > 0 {
+			all[n-1].text = cut(all[n-1].text, mostEarlier)
 		}
-		if n := len(after); n > 0 {
-			after[n-1].text = cut(after[n-1].text, mostEarlier)
-		}
-		after = append(after, failure{at.UnixMilli(), cut(text, mostError)})
-		if l.failures.CompareAndSwap(before, &after) {
-			return
-		}
-	}
+		p.failures = append(all, failure{at.UnixMilli(), cut(text, mostError)})
+	})
 }
 
 // history returns the headers of a dead letter that say how the attempts failed; nil if this process saw none fail.
 func (l *Lease) history() []kgo.RecordHeader {
-	failures := l.failures.Load()
-	if failures == nil {
+	p := l.tries.Load()
+	if p == nil || len(p.failures) == 0 {
 		return nil
 	}
 	var lines strings.Builder
-	for _, f := range *failures {
+	for _, f := range p.failures {
 		line, _, _ := strings.Cut(f.text, "\n")
 		lines.WriteString(instant(time.UnixMilli(f.at)) + " " + cut(line, mostEarlier) + "\n")
 	}
 	return []kgo.RecordHeader{
-		{Key: HeaderError, Value: []byte((*failures)[len(*failures)-1].text)},
+		{Key: HeaderError, Value: []byte(p.failures[len(p.failures)-1].text)},
 		{Key: HeaderAttempts, Value: []byte(strings.TrimSuffix(lines.String(), "\n"))},
 	}
 }
@@ -59,7 +73,7 @@ func instant(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.
 
 // DeadLetter is [DeadLetter] of the record as it was fetched, with the notes of [Lease.Failed].
 func (l *Lease) DeadLetter(deliveries int, reason, group, to string, partitions int) *kgo.Record {
-	dead := DeadLetter(l.Original(), l.Origin, deliveries, reason, group, to, partitions)
+	dead := DeadLetter(l.Original(), l.Origin(), deliveries, reason, group, to, partitions)
 	dead.Headers = append(dead.Headers, l.history()...)
 	return dead
 }

@@ -53,8 +53,7 @@ type Lease struct {
 	// Record is for the application, which may change it once it is handed out: as it was
 	// produced, with the queue's own headers taken off. What it was is Original.
 	Record  *kgo.Record
-	Origin  ID  // where the record was first
-	At      ID  // where this copy of it is
+	At      ID  // where this copy of the record is
 	Attempt int // 1 is the first delivery
 
 	// Private is the engine's, and so are Mark and Index, where a number will do: the
@@ -63,12 +62,11 @@ type Lease struct {
 	Index   int32
 	Mark    uint8
 
-	place    place           // in a Set, under its lock, as are index, holder and excused
-	excused  bool            // not counted for the Set's bound
+	place    place           // in a Set, under its lock, as are index and flags
+	flags    uint8           // excused, held
 	attrs    kgo.RecordAttrs // of the record, as are those below
 	state    atomic.Int32
-	index    int          // in that place
-	holder   Holder       // whoever works on the record; nil: nobody who wants to be told
+	index    int32        // in that place
 	deadline atomic.Int64 // ns of the monotonic clock since epoch; 0: none
 
 	// What is kept of the record: less than a second one for each, since those that are
@@ -76,10 +74,9 @@ type Lease struct {
 	key, value []byte
 	headers    []kgo.RecordHeader
 	topic      string
-	context    context.Context // for the hooks of the client
-	failures   atomic.Pointer[[]failure]
-	timestamp  int64 // ms since 1970, as Kafka has it
-	due        int64 // ms since 1970; 0: at once
+	context    context.Context       // for the hooks of the client
+	tries      atomic.Pointer[tries] // nil for most
+	timestamp  int64                 // ms since 1970, as Kafka has it
 }
 
 // keep notes what Original says.
@@ -93,23 +90,32 @@ func (l *Lease) keep(r *kgo.Record) {
 // key, its value and those of its headers. It does not say who produced it, nor in which
 // epoch of the leader.
 func (l *Lease) Original() *kgo.Record {
+	origin := l.Origin()
 	return &kgo.Record{
-		Topic: l.topic, Partition: l.Origin.Partition, Offset: l.Origin.Offset,
+		Topic: l.topic, Partition: origin.Partition, Offset: origin.Offset,
 		Key: l.key, Value: l.value, Headers: slices.Clone(l.headers),
 		Timestamp: time.UnixMilli(l.timestamp), Attrs: l.attrs, Context: l.context,
 	}
 }
 
+// Origin returns where the record was first.
+func (l *Lease) Origin() ID {
+	if p := l.tries.Load(); IsRetry(l.At.Partition) && p != nil {
+		return p.origin
+	}
+	return l.At
+}
+
 // Due returns from when on the record may be delivered; zero: at once.
 func (l *Lease) Due() time.Time {
-	if l.due == 0 {
-		return time.Time{}
+	if p := l.tries.Load(); p != nil && p.due != 0 {
+		return time.UnixMilli(p.due)
 	}
-	return time.UnixMilli(l.due)
+	return time.Time{}
 }
 
 // SetDue sets what Due returns.
-func (l *Lease) SetDue(at time.Time) { l.due = at.UnixMilli() }
+func (l *Lease) SetDue(at time.Time) { l.amend(func(p *tries) { p.due = at.UnixMilli() }) }
 
 // Timestamp returns the record's time in the log.
 func (l *Lease) Timestamp() time.Time { return time.UnixMilli(l.timestamp) }
@@ -137,11 +143,12 @@ func (l *Lease) Refill(r *kgo.Record) {
 // without a deadline.
 func (l *Lease) Again() *Lease {
 	next := &Lease{
-		Record: l.Original(), Origin: l.Origin, At: l.At, Attempt: l.Attempt + 1,
-		Private: l.Private,
+		Record: l.Original(), At: l.At, Attempt: l.Attempt + 1, Private: l.Private,
 	}
 	next.keep(next.Record)
-	next.failures.Store(l.failures.Load())
+	if p := l.tries.Load(); p != nil {
+		next.tries.Store(&tries{origin: p.origin, failures: p.failures})
+	}
 	return next
 }
 

@@ -29,7 +29,7 @@ func NumberInTopic(partition int32) int32 {
 // RetryCopy returns the record to be produced for a retry topic with so many partitions: a [Copy] that says whose it is,
 // from when on it may be delivered, and how its attempts failed.
 func (l *Lease) RetryCopy(deliveries int, due time.Time, group, to string, partitions int) *kgo.Record {
-	c := Copy(l.Original(), l.Origin, to, deliveries)
+	c := Copy(l.Original(), l.Origin(), to, deliveries)
 	c.Partition %= int32(max(partitions, 1))
 	c.Headers = append(c.Headers,
 		kgo.RecordHeader{Key: HeaderTopic, Value: []byte(l.topic)},
@@ -88,11 +88,14 @@ func CheckRetry(r *kgo.Record, topic, group string) error {
 // fromRetry is from for a record of the retry topic. The application gets the record with the topic and the place that it
 // had at first.
 func (l *Lease) fromRetry(r *kgo.Record) {
-	l.Origin, l.Attempt = ID{Partition: Retry(r.Partition), Offset: r.Offset}, 1
-	if origin, deliveries, copied := provenance(r.Headers); copied {
-		l.Origin, l.Attempt = origin, deliveries+1
+	origin, deliveries, copied := provenance(r.Headers)
+	if copied {
+		l.Attempt = deliveries + 1
+	} else {
+		origin = ID{Partition: Retry(r.Partition), Offset: r.Offset}
 	}
-	r.Partition, r.Offset = l.Origin.Partition, l.Origin.Offset
+	l.amend(func(p *tries) { p.origin = origin })
+	r.Partition, r.Offset = origin.Partition, origin.Offset
 	var newest, all string
 	for _, h := range r.Headers {
 		switch h.Key {
@@ -122,6 +125,6 @@ func (l *Lease) remember(attempts, newest string) {
 	}
 	if len(all) > 0 {
 		all[len(all)-1].text = newest
-		l.failures.Store(&all)
+		l.amend(func(p *tries) { p.failures = all })
 	}
 }

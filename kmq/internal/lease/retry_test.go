@@ -37,8 +37,8 @@ func TestCopyOfCopies(t *testing.T) {
 		at, due, partitions := first, time.Time{}, rapid.IntRange(1, 6).Draw(t, "partitions")
 		for attempt := 1; attempt <= 4; attempt++ {
 			l := FromRecord(r)
-			if l.Attempt != attempt || l.Origin != first || l.At != at || !l.Due().Equal(due) {
-				t.Fatalf("attempt %d of %v at %v, due %v; want %d of %v at %v, %v", l.Attempt, l.Origin, l.At, l.Due(), attempt, first, at, due)
+			if l.Attempt != attempt || l.Origin() != first || l.At != at || !l.Due().Equal(due) {
+				t.Fatalf("attempt %d of %v at %v, due %v; want %d of %v at %v, %v", l.Attempt, l.Origin(), l.At, l.Due(), attempt, first, at, due)
 			}
 			same := slices.EqualFunc(l.Record.Headers, headers, func(a, b kgo.RecordHeader) bool {
 				return a.Key == b.Key && slices.Equal(a.Value, b.Value)
@@ -101,9 +101,9 @@ func TestOthersInTheRetryTopic(t *testing.T) {
 			if c.foreign {
 				return
 			}
-			if l := FromRecord(r); l.Attempt != c.attempt || l.Origin != c.origin || l.At != (ID{Partition: Retry(1), Offset: 9}) ||
+			if l := FromRecord(r); l.Attempt != c.attempt || l.Origin() != c.origin || l.At != (ID{Partition: Retry(1), Offset: 9}) ||
 				len(l.Record.Headers) != 0 || l.Record.Topic != c.ownTopic {
-				t.Errorf("attempt %d of %v at %v, %+v", l.Attempt, l.Origin, l.At, l.Record)
+				t.Errorf("attempt %d of %v at %v, %+v", l.Attempt, l.Origin(), l.At, l.Record)
 			}
 		})
 	}
@@ -113,7 +113,7 @@ func TestOthersInTheRetryTopic(t *testing.T) {
 func TestTheQueuesTopicBeginsAnew(t *testing.T) {
 	copied := FromRecord(&kgo.Record{Topic: "t", Partition: 3, Offset: 17}).RetryCopy(2, time.Now(), "g", "t", 4)
 	copied.Offset = 50
-	if l := FromRecord(copied); l.Attempt != 1 || l.Origin != (ID{Partition: 3, Offset: 50}) || !l.Due().IsZero() || len(l.Record.Headers) != 0 {
-		t.Errorf("attempt %d of %v, due %v, %+v", l.Attempt, l.Origin, l.Due(), l.Record)
+	if l := FromRecord(copied); l.Attempt != 1 || l.Origin() != (ID{Partition: 3, Offset: 50}) || !l.Due().IsZero() || len(l.Record.Headers) != 0 {
+		t.Errorf("attempt %d of %v, due %v, %+v", l.Attempt, l.Origin(), l.Due(), l.Record)
 	}
 }

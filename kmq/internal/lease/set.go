@@ -24,8 +24,9 @@ type Set struct {
 	hurry    bool  // any room will do
 	armed    int64 // when the timer goes off; 0: not armed
 	closed   bool
-	held     map[int32]int // open leases with a Holder, by partition
-	unheld   chan struct{} // closed when a partition has none left; nil: nobody waits
+	held     int      // open leases with a holder
+	holders  []Holder // of these
+	waits    []wait
 
 	room chan struct{} // WaitRoom may look again
 	wake chan struct{} // the timer is to be set anew
@@ -33,16 +34,28 @@ type Set struct {
 	done chan struct{}
 }
 
-// Holder works on a lent record. It is told when the lease has ended without it: when it expired, was lost, or is to be
-// interrupted. Ended must neither block nor call the Set.
+// Holder works on lent records. It is told when a lease has ended without it: when it expired, was lost, or is to be
+// interrupted. It may be told those of other holders, too. Ended must neither block nor call the Set.
 type Holder interface{ Ended(l *Lease) }
+
+// What flags of a lease says.
+const (
+	excused uint8 = 1 << iota // not counted for the Set's bound
+	held                      // somebody works on the record who wants to be told
+)
+
+// wait is one for a lease to have no holder.
+type wait struct {
+	of   *Lease
+	over chan struct{}
+}
 
 // NewSet is an empty set for at most max leases, at least 1. onExpired is told each lease
 // that ran out, on one goroutine, after its state is Expired and before its room is free:
 // a successor that it adds takes the room over. It must not block; nil is nobody.
 func NewSet(max int, onExpired func(*Lease)) *Set {
 	s := &Set{
-		max: max, onExpired: onExpired, held: make(map[int32]int),
+		max: max, onExpired: onExpired,
 		room: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
@@ -137,15 +150,14 @@ func (s *Set) Settle(l *Lease, as State) error {
 func (s *Set) SettleLeft(l *Lease, as State) (left time.Duration, err error) {
 	now := sinceNow()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.settle(l, as, now); err != nil {
-		return 0, err
+	if err = s.settle(l, as, now); err == nil {
+		s.freed()
 	}
-	s.freed()
-	if at := l.deadline.Load(); at != 0 {
+	s.mu.Unlock()
+	if at := l.deadline.Load(); err == nil && at != 0 {
 		left = time.Duration(at - now)
 	}
-	return left, nil
+	return left, err
 }
 
 // Swap settles a lease and lends its room to a successor, until a deadline; zero is none.
@@ -195,12 +207,10 @@ func (s *Set) LoseAll(match func(*Lease) bool) []*Lease {
 		}
 	}
 	lost = slices.DeleteFunc(lost, func(l *Lease) bool {
-		s.remove(l)
-		if l.Settle(Lost) != nil {
-			return true
-		}
-		s.forgetHolder(l, true)
-		return false
+		settled := l.Settle(Lost) != nil
+		s.leases.remove(l)
+		s.clear(l, !settled)
+		return settled
 	})
 	s.freed()
 	return lost
@@ -210,8 +220,8 @@ func (s *Set) LoseAll(match func(*Lease) bool) []*Lease {
 func (s *Set) Excuse(l *Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l.place != nowhere && !l.excused {
-		l.excused = true
+	if l.place != nowhere && l.flags&excused == 0 {
+		l.flags |= excused
 		s.excused++
 		s.freed()
 	}
@@ -243,8 +253,8 @@ func (s *Set) Interrupt(partitions []int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for l := range s.leases.all() {
-		if l.holder != nil && slices.Contains(partitions, l.At.Partition) {
-			l.holder.Ended(l)
+		if l.heldOf(partitions) {
+			s.tell(l)
 		}
 	}
 }
@@ -252,22 +262,30 @@ func (s *Set) Interrupt(partitions []int32) {
 // WaitUnheld waits until no lease of the partitions has a holder. It returns ctx's error if that ends first.
 func (s *Set) WaitUnheld(ctx context.Context, partitions []int32) error {
 	for {
-		s.mu.Lock()
-		if !slices.ContainsFunc(partitions, func(p int32) bool { return s.held[p] > 0 }) {
-			s.mu.Unlock()
+		over := s.untilUnheld(partitions)
+		if over == nil {
 			return nil
 		}
-		if s.unheld == nil {
-			s.unheld = make(chan struct{})
-		}
-		free := s.unheld
-		s.mu.Unlock()
 		select {
-		case <-free:
+		case <-over:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
+}
+
+// untilUnheld is closed when one of the leases has no holder any more; nil if none has.
+func (s *Set) untilUnheld(partitions []int32) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for l := range s.leases.all() {
+		if l.heldOf(partitions) {
+			w := wait{l, make(chan struct{})}
+			s.waits = append(s.waits, w)
+			return w.over
+		}
+	}
+	return nil
 }
 
 // Len is how many leases are in flight, without the excused ones.
@@ -333,30 +351,42 @@ func (s *Set) Oldest() time.Time {
 // What follows is called under the lock.
 
 func (s *Set) hold(l *Lease, holder Holder) {
-	if l.holder == nil {
-		s.held[l.At.Partition]++
+	if l.flags&held == 0 {
+		l.flags |= held
+		s.held++
 	}
-	l.holder = holder
+	if !slices.Contains(s.holders, holder) {
+		s.holders = append(s.holders, holder)
+	}
 }
 
-// forgetHolder forgets the holder of a lease that has ended, and tells it if it did not end the lease itself.
+func (l *Lease) heldOf(partitions []int32) bool {
+	return l.flags&held != 0 && slices.Contains(partitions, l.At.Partition)
+}
+
+func (s *Set) tell(l *Lease) {
+	for _, h := range s.holders {
+		h.Ended(l)
+	}
+}
+
 func (s *Set) forgetHolder(l *Lease, tell bool) {
-	if l.holder == nil {
+	if l.flags&held == 0 {
 		return
 	}
 	if tell {
-		l.holder.Ended(l)
+		s.tell(l)
 	}
-	l.holder = nil
-	p := l.At.Partition
-	if s.held[p]--; s.held[p] > 0 {
-		return
+	l.flags &^= held
+	if s.held--; s.held == 0 {
+		s.holders = nil
 	}
-	delete(s.held, p)
-	if s.unheld != nil {
-		close(s.unheld)
-		s.unheld = nil
-	}
+	s.waits = slices.DeleteFunc(s.waits, func(w wait) bool {
+		if w.of == l {
+			close(w.over)
+		}
+		return w.of == l
+	})
 }
 
 func (l *Lease) past(now int64) bool {
@@ -381,19 +411,22 @@ func (s *Set) settle(l *Lease, as State, now int64) error {
 	if err := l.Settle(as); err != nil {
 		return err
 	}
-	s.remove(l)
-	s.forgetHolder(l, false)
+	s.leases.remove(l)
+	if l.flags != 0 {
+		s.clear(l, false)
+	}
 	return nil
 }
 
-func (s *Set) remove(l *Lease) {
+// clear undoes what flags says of a lease that has ended. It tells the holder if that did not end it itself.
+func (s *Set) clear(l *Lease, tell bool) {
 	s.count(l)
-	s.leases.remove(l)
+	s.forgetHolder(l, tell)
 }
 
 func (s *Set) count(l *Lease) {
-	if l.excused {
-		l.excused = false
+	if l.flags&excused != 0 {
+		l.flags &^= excused
 		s.excused--
 	}
 }
@@ -455,9 +488,10 @@ func (s *Set) due(now int64) (expired []*Lease, next time.Duration) {
 		return nil, time.Hour
 	}
 	for l := s.leases.first(); l != nil && l.past(now); l = s.leases.first() {
-		s.remove(l)
-		if l.Settle(Expired) == nil {
-			s.forgetHolder(l, true)
+		open := l.Settle(Expired) == nil
+		s.leases.remove(l)
+		s.clear(l, open)
+		if open {
 			expired = append(expired, l)
 		}
 	}

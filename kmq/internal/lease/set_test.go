@@ -340,7 +340,7 @@ func TestSetModel(t *testing.T) {
 func (s *Set) holdsTogether(r *rapid.T) {
 	b, n := &s.leases, len(s.leases.heap)
 	for i, l := range b.heap {
-		if l.place != inHeap || l.index != i || l.deadline.Load() == 0 || i > 0 && l.earlier(b.heap[(i-1)/2]) {
+		if l.place != inHeap || int(l.index) != i || l.deadline.Load() == 0 || i > 0 && l.earlier(b.heap[(i-1)/2]) {
 			r.Fatalf("the heap is none at %d", i)
 		}
 	}
@@ -351,7 +351,7 @@ func (s *Set) holdsTogether(r *rapid.T) {
 			continue
 		}
 		lent := l.deadline.Load() != 0
-		if l.place != inLine || l.index != line.from+i || i < line.head || lent != (i < line.lent) || lent && before != nil && l.earlier(before) {
+		if l.place != inLine || l.index != line.from+int32(i) || i < line.head || lent != (i < line.lent) || lent && before != nil && l.earlier(before) {
 			r.Fatalf("the line is broken at %d", i)
 		}
 		before = l

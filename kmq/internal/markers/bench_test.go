@@ -170,11 +170,11 @@ func BenchmarkRedelivery(b *testing.B) {
 			}
 			now := time.Now()
 			for _, l := range ls {
-				if was, again := deadlines[l.Origin]; again {
+				if was, again := deadlines[l.Origin()]; again {
 					late = append(late, now.Sub(was))
 				}
-				if l.Origin.Offset%2 == 0 && l.Attempt < 3 {
-					deadlines[l.Origin] = l.Deadline()
+				if l.Origin().Offset%2 == 0 && l.Attempt < 3 {
+					deadlines[l.Origin()] = l.Deadline()
 					continue
 				}
 				if q.Ack(w.ctx, l) == nil {

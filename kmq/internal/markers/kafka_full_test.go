@@ -61,7 +61,7 @@ func largeIsCopied(t *testing.T, w *world) {
 	w.receive(q, 4)
 	large := 0
 	for _, l := range w.receive(q, 4) {
-		if l.Origin.Offset == 0 && bytes.Equal(l.Record.Value, value) {
+		if l.Origin().Offset == 0 && bytes.Equal(l.Record.Value, value) {
 			large++
 		}
 		w.ack(q, l)

@@ -230,7 +230,7 @@ func (q *queue) Reject(ctx context.Context, l *lease.Lease, reason string) error
 	step.At(step.Copied)
 	q.rejected.Add(1)
 	q.deadLettered.Add(1)
-	q.givenUp.Record(l.Origin, reason)
+	q.givenUp.Record(l.Origin(), reason)
 	q.out.put(fact{kind: marker.End, reason: marker.DeadLettered}.about(l), l.At.Offset, true)
 	return nil
 }

@@ -167,7 +167,7 @@ func (l *lane) next(r *redelivery) {
 	} else if cfg.MaxDeliveries > 0 && deliveries >= cfg.MaxDeliveries {
 		reason := fmt.Sprintf("delivered %d times", deliveries)
 		r.copied = of.DeadLetter(deliveries, reason, cfg.Group, cfg.DeadLetterTopic, topics.DeadLetterPartitions)
-		r.why, r.origin = marker.DeadLettered, of.Origin
+		r.why, r.origin = marker.DeadLettered, of.Origin()
 		return
 	}
 	r.copied = of.RetryCopy(deliveries, time.Time{}, cfg.Group, cfg.RetryTopic, topics.RetryPartitions)

@@ -32,8 +32,8 @@ func missing(t *testing.T, w *world) {
 	w.deleteBefore(w.cfg.Topic, 6)
 	again := w.receive(q, 4)
 	for i, l := range again {
-		if l.Origin.Offset != int64(6+i) {
-			t.Errorf("%v delivered again", l.Origin)
+		if l.Origin().Offset != int64(6+i) {
+			t.Errorf("%v delivered again", l.Origin())
 		}
 	}
 	w.ack(q, again...)
@@ -66,17 +66,17 @@ func neverEarly(t *testing.T, w *world, n int) {
 	deadlines := map[lease.ID]time.Time{}
 	for len(deadlines) < n {
 		for _, l := range w.receive(q, 1) {
-			deadlines[l.Origin] = l.Deadline()
+			deadlines[l.Origin()] = l.Deadline()
 		}
 	}
 	var late []time.Duration
 	for len(late) < n {
 		for _, l := range w.receive(q, 1) {
 			now := time.Now()
-			if now.Before(deadlines[l.Origin]) {
-				t.Errorf("%v came %v early", l.Origin, deadlines[l.Origin].Sub(now))
+			if now.Before(deadlines[l.Origin()]) {
+				t.Errorf("%v came %v early", l.Origin(), deadlines[l.Origin()].Sub(now))
 			}
-			late = append(late, now.Sub(deadlines[l.Origin]))
+			late = append(late, now.Sub(deadlines[l.Origin()]))
 			w.ack(q, l)
 		}
 	}
@@ -213,14 +213,14 @@ func inTrouble(t *testing.T, bad int32, atOnce int) {
 
 	drop(bad, bad+good)
 	for _, l := range w.receive(q, good) {
-		if l.Origin.Partition < bad || l.Attempt != 2 {
+		if l.Origin().Partition < bad || l.Attempt != 2 {
 			t.Errorf("attempt %d at %v, which can't be written", l.Attempt, l.At)
 		}
 		w.ack(q, l)
 	}
 	mend.Remove()
 	for _, l := range w.receive(q, int(bad)) {
-		if l.Origin.Partition >= bad || l.Attempt != 2 {
+		if l.Origin().Partition >= bad || l.Attempt != 2 {
 			t.Errorf("attempt %d at %v, afterwards", l.Attempt, l.At)
 		}
 		w.ack(q, l)

@@ -41,12 +41,12 @@ func TestTrackersHandOver(t *testing.T) {
 		again := w.receive(q, n)
 		seen := map[lease.ID]bool{}
 		for _, l := range again {
-			if seen[l.Origin] || l.Attempt != 2 {
-				t.Errorf("%v: attempt %d, came before: %v", l.Origin, l.Attempt, seen[l.Origin])
+			if seen[l.Origin()] || l.Attempt != 2 {
+				t.Errorf("%v: attempt %d, came before: %v", l.Origin(), l.Attempt, seen[l.Origin()])
 			}
-			seen[l.Origin] = true
-			if i := slices.IndexFunc(first, func(f *lease.Lease) bool { return f.Origin == l.Origin }); time.Now().Before(first[i].Deadline()) {
-				t.Errorf("%v came early", l.Origin)
+			seen[l.Origin()] = true
+			if i := slices.IndexFunc(first, func(f *lease.Lease) bool { return f.Origin() == l.Origin() }); time.Now().Before(first[i].Deadline()) {
+				t.Errorf("%v came early", l.Origin())
 			}
 		}
 		w.ack(q, again...)
@@ -89,8 +89,8 @@ func TestTrackersHandOverTheRetryTopic(t *testing.T) {
 		tr = open()
 		defer tr.Close(w.ctx)
 		third := w.receive(q, 1)[0]
-		if third.Origin != ls[0].Origin || third.Attempt != 3 || time.Now().Before(again.Deadline()) {
-			t.Errorf("attempt %d of %v", third.Attempt, third.Origin)
+		if third.Origin() != ls[0].Origin() || third.Attempt != 3 || time.Now().Before(again.Deadline()) {
+			t.Errorf("attempt %d of %v", third.Attempt, third.Origin())
 		}
 		w.ack(q, third)
 	})

@@ -191,7 +191,7 @@ func (p *party) work(ctx context.Context) {
 		}
 		for _, l := range ls {
 			if err := p.settle(l); err != nil {
-				p.Errorf("%s: settle %v: %v", p.cfg.Group, l.Origin, err)
+				p.Errorf("%s: settle %v: %v", p.cfg.Group, l.Origin(), err)
 			}
 		}
 	}
@@ -199,12 +199,12 @@ func (p *party) work(ctx context.Context) {
 
 func (p *party) settle(l *lease.Lease) error {
 	p.mu.Lock()
-	p.got[came{l.Origin, l.Attempt}]++
-	does := p.does.ending(l.Origin, p.n[l.Origin])
-	p.n[l.Origin]++
+	p.got[came{l.Origin(), l.Attempt}]++
+	does := p.does.ending(l.Origin(), p.n[l.Origin()])
+	p.n[l.Origin()]++
 	p.mu.Unlock()
-	if r := l.Record; r.Topic != p.cfg.Topic || r.Partition != l.Origin.Partition || r.Offset != l.Origin.Offset || len(r.Headers) != 1 {
-		p.Errorf("%s: %v comes as %+v", p.cfg.Group, l.Origin, r)
+	if r := l.Record; r.Topic != p.cfg.Topic || r.Partition != l.Origin().Partition || r.Offset != l.Origin().Offset || len(r.Headers) != 1 {
+		p.Errorf("%s: %v comes as %+v", p.cfg.Group, l.Origin(), r)
 	}
 	switch does {
 	case nacks:

@@ -63,9 +63,9 @@ func TestAMemberOfTwoTopics(t *testing.T) {
 			t.Fatalf("%d records come again, want 2", len(again))
 		}
 		for i, l := range again {
-			if (l.At != lease.ID{Partition: -2, Offset: int64(i)}) || (l.Origin != lease.ID{Partition: 3, Offset: 17}) ||
+			if (l.At != lease.ID{Partition: -2, Offset: int64(i)}) || (l.Origin() != lease.ID{Partition: 3, Offset: 17}) ||
 				l.Record.Topic != topic || l.Record.Partition != 3 || l.Record.Offset != 17 {
-				t.Errorf("%v of %v, attempt %d: %+v", l.At, l.Origin, l.Attempt, l.Record)
+				t.Errorf("%v of %v, attempt %d: %+v", l.At, l.Origin(), l.Attempt, l.Record)
 			}
 		}
 		m.Pause(-2)

@@ -134,7 +134,7 @@ func (e *Engine) moved(ctx context.Context, m *move, err error) {
 		step.At(step.Copied)
 	}
 	e.mu.Lock()
-	at := m.lease.Origin
+	at := m.lease.Origin()
 	again := e.settleMove(m, err, ctx.Err() != nil)
 	e.mu.Unlock()
 	switch {
@@ -274,7 +274,7 @@ func (e *Engine) tell(m *move, err error) {
 func (e *Engine) countMove(m *move) {
 	if m.dead {
 		e.counts.DeadLettered++
-		e.givenUp.Record(m.lease.Origin, m.reason)
+		e.givenUp.Record(m.lease.Origin(), m.reason)
 	} else {
 		e.counts.Tailed++
 	}

@@ -111,7 +111,7 @@ func (e *Engine) choose(leases []*lease.Lease) (now []*lease.Lease, wait bool) {
 		s := l.Private.(*slot)
 		alone := s.marks&doubtful != 0
 		if len(now) == 0 && e.busy(alone) {
-			e.waitsAlone = l.Origin
+			e.waitsAlone = l.Origin()
 			return nil, true
 		}
 		if alone && len(now) > 0 {

@@ -195,7 +195,7 @@ func (e *Engine) wasRead(r toRead, record *kgo.Record) {
 	}
 	if record == nil {
 		e.counts.Missing++
-		e.cfg.Log.Error("kmq: a record that waited for another attempt is no longer in the log", "record", r.lease.Origin.String())
+		e.cfg.Log.Error("kmq: a record that waited for another attempt is no longer in the log", "record", r.lease.Origin().String())
 		if s.move != nil {
 			s.run.of.moving--
 		}

@@ -181,7 +181,7 @@ func (e *Engine) copy(ctx context.Context, l *lease.Lease, reason string) error 
 		return fmt.Errorf("kmq: copy to the dead-letter topic %s: %w", e.cfg.DeadLetterTopic, err)
 	}
 	e.deadLettered.Add(1)
-	e.givenUp.Record(l.Origin, reason)
+	e.givenUp.Record(l.Origin(), reason)
 	step.At(step.Copied)
 	return nil
 }

@@ -69,8 +69,8 @@ func TestOnKafka(t *testing.T) {
 		attempts := make(map[lease.ID]int)
 		for range 2 * (e.group.limit - 1) {
 			l := w(t).receive(e, 1)[0]
-			if attempts[l.Origin]++; attempts[l.Origin] != l.Attempt {
-				t.Fatalf("%v: attempt %d at delivery %d", l.Origin, l.Attempt, attempts[l.Origin])
+			if attempts[l.Origin()]++; attempts[l.Origin()] != l.Attempt {
+				t.Fatalf("%v: attempt %d at delivery %d", l.Origin(), l.Attempt, attempts[l.Origin()])
 			}
 			must(t, e.Nack(t.Context(), l, 0))
 		}

@@ -42,8 +42,8 @@ func TestWhatIsOpenSurvivesPolls(t *testing.T) {
 					t.Errorf("counts: %+v", c)
 				}
 				other := w.open(cfg)
-				if again := w.receive(other, 1)[0]; again.Origin != slow[0].Origin {
-					t.Errorf("%v was not accepted, and %v comes", slow[0].Origin, again.Origin)
+				if again := w.receive(other, 1)[0]; again.Origin() != slow[0].Origin() {
+					t.Errorf("%v was not accepted, and %v comes", slow[0].Origin(), again.Origin())
 				}
 				w.nothing(other, lock+500*time.Millisecond)
 			})
@@ -66,7 +66,7 @@ func TestWhatIsNotAnsweredHoldsUpNoRedelivery(t *testing.T) {
 				late, redelivered := 0, 0
 				for end := time.Now().Add(8 * time.Second); time.Now().Before(end); {
 					l := w.receive(e, 1)[0]
-					if at, again := due[l.Origin]; again {
+					if at, again := due[l.Origin()]; again {
 						by := time.Since(at)
 						if by < 0 {
 							t.Fatalf("%v early", -by)
@@ -78,9 +78,9 @@ func TestWhatIsNotAnsweredHoldsUpNoRedelivery(t *testing.T) {
 						continue
 					}
 					if len(due)%2 == 0 {
-						due[l.Origin] = l.Deadline()
+						due[l.Origin()] = l.Deadline()
 					} else {
-						due[l.Origin] = time.Time{}
+						due[l.Origin()] = time.Time{}
 						must(t, e.Ack(t.Context(), l))
 					}
 				}
@@ -123,7 +123,7 @@ func TestLocksAreRenewedOnABusyQueue(t *testing.T) {
 								return
 							}
 							if err := e.Ack(ctx, got[0]); err != nil {
-								t.Errorf("%v: %v", got[0].Origin, err)
+								t.Errorf("%v: %v", got[0].Origin(), err)
 							}
 						}
 					})
@@ -178,7 +178,7 @@ func TestLocksEndWithTheirSession(t *testing.T) {
 		}))
 		e := w.open(cfg)
 		for _, l := range w.receive(e, 20) {
-			if l.Origin.Offset < 5 {
+			if l.Origin().Offset < 5 {
 				must(t, e.Ack(t.Context(), l))
 			}
 		}
@@ -192,8 +192,8 @@ func TestLocksEndWithTheirSession(t *testing.T) {
 		mu.Unlock()
 		for n := 0; n < 10; n++ {
 			l := w.receive(e, 1)[0]
-			if l.Origin.Offset < 5 || l.Attempt < 2 {
-				t.Errorf("%v comes at attempt %d", l.Origin, l.Attempt)
+			if l.Origin().Offset < 5 || l.Attempt < 2 {
+				t.Errorf("%v comes at attempt %d", l.Origin(), l.Attempt)
 			}
 			must(t, e.Ack(t.Context(), l))
 		}
@@ -259,7 +259,7 @@ func TestLittleRoom(t *testing.T) {
 			l := open[0]
 			open = open[1:]
 			must(t, e.Ack(t.Context(), l))
-			seen[l.Origin] = true
+			seen[l.Origin()] = true
 			if len(seen)+len(open) < n {
 				time.Sleep(250 * time.Millisecond)
 				open = append(open, w.receive(e, 1)...)
@@ -299,7 +299,7 @@ func TestCloseGivesBackWhatNobodySaw(t *testing.T) {
 		for len(came) < n {
 			l := w.receive(other, 1)[0]
 			must(t, other.Ack(t.Context(), l))
-			came[l.Origin] = true
+			came[l.Origin()] = true
 		}
 		if took := time.Since(closed); took >= lock {
 			t.Errorf("all came after %v, and a lock is %v", took, lock)
@@ -329,7 +329,7 @@ func TestWhatWaitsForRoom(t *testing.T) {
 		seen := make(map[lease.ID]bool)
 		settle := func(l *lease.Lease) {
 			if err := e.Ack(t.Context(), l); err == nil {
-				seen[l.Origin] = true
+				seen[l.Origin()] = true
 			} else if !errors.Is(err, lease.ErrLost) && !errors.Is(err, lease.ErrExpired) {
 				t.Error(err)
 			}
@@ -350,8 +350,8 @@ func TestWhatWaitsForRoom(t *testing.T) {
 				return
 			}
 			for _, l := range got {
-				if !seen[l.Origin] || l.Attempt == 1 {
-					t.Errorf("%v comes for the first time", l.Origin)
+				if !seen[l.Origin()] || l.Attempt == 1 {
+					t.Errorf("%v comes for the first time", l.Origin())
 				}
 				must(t, rest.Ack(t.Context(), l))
 			}

@@ -82,7 +82,7 @@ func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) erro
 	}
 	step.At(step.Copied)
 	e.counts.deadLettered.Add(1)
-	e.givenUp.Record(l.Origin, reason)
+	e.givenUp.Record(l.Origin(), reason)
 	e.counts.rejected.Add(1)
 	if err := e.set.Settle(kept, lease.Rejected); err != nil {
 		return nil // lost meanwhile: the record is also delivered again
@@ -176,7 +176,7 @@ func (e *Engine) bury(all []*doomed) {
 			d := all[i]
 			if err == nil {
 				e.counts.deadLettered.Add(1)
-				e.givenUp.Record(d.l.Origin, lease.Reason(d.dead))
+				e.givenUp.Record(d.l.Origin(), lease.Reason(d.dead))
 				e.member.settle(d.l, kgo.AckReject)
 				continue
 			}

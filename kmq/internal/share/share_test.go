@@ -105,7 +105,7 @@ func (w *world) nothing(e *Engine, d time.Duration) {
 	defer cancel()
 	if got, err := engine.Receive(ctx, e, 100); err == nil {
 		for _, l := range got {
-			w.t.Errorf("unexpected: %v, attempt %d", l.Origin, l.Attempt)
+			w.t.Errorf("unexpected: %v, attempt %d", l.Origin(), l.Attempt)
 		}
 	}
 }
@@ -160,7 +160,7 @@ func TestWhatRunsOutIsDeliveredAgain(t *testing.T) {
 		}
 		for _, l := range again {
 			if l.Attempt != 2 {
-				t.Errorf("%v: attempt %d, want 2", l.Origin, l.Attempt)
+				t.Errorf("%v: attempt %d, want 2", l.Origin(), l.Attempt)
 			}
 			must(t, e.Ack(t.Context(), l))
 		}
@@ -191,9 +191,9 @@ func TestNack(t *testing.T) {
 		attempts := make(map[lease.ID]int)
 		for range 2 * brokersAllow {
 			l := w.receive(e, 1)[0]
-			attempts[l.Origin]++
-			if l.Attempt != attempts[l.Origin] {
-				t.Fatalf("%v: attempt %d at delivery %d", l.Origin, l.Attempt, attempts[l.Origin])
+			attempts[l.Origin()]++
+			if l.Attempt != attempts[l.Origin()] {
+				t.Fatalf("%v: attempt %d at delivery %d", l.Origin(), l.Attempt, attempts[l.Origin()])
 			}
 			if len(l.Record.Headers) != 1 || l.Record.Headers[0].Key != "h" || string(l.Record.Key) != "k" {
 				t.Fatalf("the record has changed: %+v", l.Record)
@@ -201,10 +201,10 @@ func TestNack(t *testing.T) {
 			if want := time.UnixMilli(1_700_000_000_000 + int64(l.Record.Value[0]-'0')); !l.Record.Timestamp.Equal(want) {
 				t.Fatalf("timestamp %v, want %v", l.Record.Timestamp, want)
 			}
-			if l.Record.Partition != l.Origin.Partition {
-				t.Fatalf("partition %d of a record from %d", l.Record.Partition, l.Origin.Partition)
+			if l.Record.Partition != l.Origin().Partition {
+				t.Fatalf("partition %d of a record from %d", l.Record.Partition, l.Origin().Partition)
 			}
-			if attempts[l.Origin] == brokersAllow {
+			if attempts[l.Origin()] == brokersAllow {
 				must(t, e.Ack(t.Context(), l))
 				continue
 			}
@@ -340,8 +340,8 @@ func TestARefusedDeadLetter(t *testing.T) {
 				e := w.open(cfg)
 				for i := range brokersAllow {
 					l := w.receive(e, 1)[0]
-					if l.Attempt != i+1 || l.Origin.Offset != 0 {
-						t.Fatalf("attempt %d of %v, want %d of the first record", l.Attempt, l.Origin, i+1)
+					if l.Attempt != i+1 || l.Origin().Offset != 0 {
+						t.Fatalf("attempt %d of %v, want %d of the first record", l.Attempt, l.Origin(), i+1)
 					}
 					must(t, e.Nack(t.Context(), l, 0))
 				}
