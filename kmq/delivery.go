@@ -120,8 +120,7 @@ func (d Delivery) unhand(ctx context.Context, delay time.Duration) error {
 }
 
 func (d Delivery) ended() bool {
-	deadline := d.lease.Deadline()
-	return d.lease.Err() != nil || !deadline.IsZero() && !deadline.After(time.Now())
+	return d.lease.Err() != nil || d.lease.RanOut()
 }
 
 // Extend sets the lock to expire dur from now. dur is above 0 and at most [MaxDelay]. The errors

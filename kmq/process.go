@@ -91,7 +91,7 @@ func (w *worker) waited(a *attempt, delay time.Duration) bool {
 func (w *worker) call(a *attempt) (err error) {
 	r, returned := w.run, false
 	defer func() {
-		r.q.handlers.took(time.Since(w.begun))
+		r.q.handlers.took(time.Since(r.start) - w.begun)
 		if returned {
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -62,6 +63,7 @@ type run struct {
 	cfg    RunConfig
 
 	lines *lines
+	start time.Time
 
 	all     []*worker
 	jobs    []job
@@ -87,12 +89,13 @@ type run struct {
 type job struct {
 	lease *lease.Lease
 	lent  bool
-	line  *line // behind this record; or nil
+	begun time.Duration // since the run's start: when it was lent
+	line  *line         // behind this record; or nil
 }
 
 func newRun(ctx context.Context, q *Queue, handle Handler, cfg RunConfig) *run {
 	r := &run{
-		q: q, handle: handle, cfg: cfg, lines: newLines(q),
+		q: q, handle: handle, cfg: cfg, lines: newLines(q), start: time.Now(),
 		idle: make(chan struct{}, cfg.Workers), work: make(chan job, cfg.Workers),
 		complaint: engine.NewComplaint(q.log),
 	}
@@ -113,6 +116,7 @@ func newRun(ctx context.Context, q *Queue, handle Handler, cfg RunConfig) *run {
 }
 
 func (r *run) dispatch() error {
+	more := false // records than idle workers
 	for {
 		select {
 		case <-r.idle:
@@ -122,6 +126,9 @@ func (r *run) dispatch() error {
 		if r.handling.Err() != nil { // taking ends a moment later
 			return nil
 		}
+		if more { // others end meanwhile: to take many records costs little more than to take one
+			runtime.Gosched()
+		}
 		free := 1 + r.moreIdle()
 		leases, err := r.q.take(r.taking, free)
 		if err == nil {
@@ -129,6 +136,7 @@ func (r *run) dispatch() error {
 			begun, err = r.begin(leases)
 			free -= begun
 		}
+		more = free == 0
 		for range free {
 			r.idle <- struct{}{}
 		}
@@ -176,8 +184,9 @@ func (r *run) begin(leases []*lease.Lease) (begun int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	now := time.Since(r.start)
 	for _, j := range jobs {
-		j.lent = len(lent) == len(jobs) || slices.Contains(lent, j.lease)
+		j.begun, j.lent = now, len(lent) == len(jobs) || slices.Contains(lent, j.lease)
 		r.work <- j // never blocks: a worker's token was taken for it
 	}
 	return len(jobs), nil

@@ -11,36 +11,40 @@ import (
 
 // worker calls the handler with one record at a time.
 type worker struct {
-	run *run
-	one [1]*lease.Lease // for Lend
+	run     *run
+	one     [1]*lease.Lease // for Lend
+	job     job
+	attempt attempt
 
 	mu     sync.Mutex
 	lease  *lease.Lease // of the running handler
-	begun  time.Time    // zero: the record is not lent yet
+	lent   bool
+	begun  time.Duration // since the run's start: when it was lent, or its last call began
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 }
 
 func (w *worker) work() {
-	for j := range w.run.work {
-		w.processLine(j, &attempt{})
+	for w.job = range w.run.work {
+		w.processLine()
 	}
 }
 
-// processLine processes a record and those behind it in its line. A handler that calls runtime.Goexit ends the
+// processLine processes the worker's record and those behind it in its line. A handler that calls runtime.Goexit ends the
 // goroutine; then another one goes on.
-func (w *worker) processLine(j job, a *attempt) {
+func (w *worker) processLine() {
 	r, finished := w.run, false
 	defer func() {
 		if !finished {
 			r.workers.Go(func() {
-				w.processLine(j, a)
+				w.processLine()
 				w.work()
 			})
 		}
 	}()
-	for more := true; more; j, more = r.next(j) {
-		if a.err == nil { // else the goroutine before this one began it
+	for more := true; more; w.job, more = r.next(w.job) {
+		j := w.job
+		if w.attempt.err == nil { // else the goroutine before this one began it
 			d := Delivery{Record: j.lease.Record, lease: j.lease, queue: r.q}
 			switch {
 			case r.handling.Err() != nil && j.lent:
@@ -52,9 +56,9 @@ func (w *worker) processLine(j job, a *attempt) {
 			case !w.begin(j):
 				continue
 			}
-			a.Delivery = d
+			w.attempt.Delivery = d
 		}
-		w.process(a)
+		w.process(&w.attempt)
 		w.finish()
 		if j.lease.Err() == nil { // nobody has settled it
 			r.q.engine.ForgetHolder(j.lease)
@@ -72,10 +76,7 @@ func (w *worker) begin(j job) bool {
 	if w.ctx == nil || w.ctx.Err() != nil {
 		w.ctx, w.cancel = context.WithCancelCause(r.handling)
 	}
-	w.lease, w.begun, w.one[0] = j.lease, time.Time{}, j.lease
-	if j.lent {
-		w.begun = time.Now()
-	}
+	w.lease, w.lent, w.begun, w.one[0] = j.lease, j.lent, j.begun, j.lease
 	w.mu.Unlock()
 	open := j.lent && j.lease.Err() == nil
 	if !j.lent { // it may have to wait for others before it is lent
@@ -85,7 +86,7 @@ func (w *worker) begin(j job) bool {
 		}
 		open = len(lent) > 0
 		w.mu.Lock()
-		w.begun = time.Now()
+		w.lent, w.begun = true, time.Since(r.start)
 		w.mu.Unlock()
 	}
 	if !open {
@@ -105,7 +106,7 @@ func (w *worker) again() bool {
 	default:
 		return false
 	}
-	w.begun = time.Now()
+	w.begun = time.Since(w.run.start)
 	return true
 }
 
@@ -183,12 +184,13 @@ func (r *run) renewLocks() {
 func (w *worker) lockToRenew() (l *lease.Lease, until time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.lease == nil || w.begun.IsZero() {
+	if w.lease == nil || !w.lent {
 		return nil, time.Time{}
 	}
-	now, last := time.Now(), w.begun.Add(w.run.cfg.Timeout)
+	begun := w.run.start.Add(w.begun)
+	now, last := time.Now(), begun.Add(w.run.cfg.Timeout)
 	deadline, lent := w.lease.Deadline(), w.run.q.lent
-	extended := deadline.After(last) && deadline.Sub(w.begun) > lent+time.Second // by the handler
+	extended := deadline.After(last) && deadline.Sub(begun) > lent+time.Second // by the handler
 	if !now.Before(last) && !extended {
 		w.cancel(ErrExpired)
 		return nil, time.Time{}

@@ -120,7 +120,7 @@ func (s *single) Extend(_ context.Context, _ *lease.Lease, d time.Duration) erro
 
 // check returns why the delivery is no longer open. The caller holds mu.
 func (s *single) check() error {
-	if s.lease.Err() == nil && s.lease.RanOut(time.Now()) {
+	if s.lease.Err() == nil && s.lease.RanOut() {
 		_ = s.lease.Settle(lease.Expired) // under mu nobody else settles it
 	}
 	return s.lease.Err()

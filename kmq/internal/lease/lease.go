@@ -187,8 +187,8 @@ func (l *Lease) Deadline() time.Time {
 	return time.Time{}
 }
 
-// RanOut is whether the lease has a deadline, and it is not after now.
-func (l *Lease) RanOut(now time.Time) bool { return l.past(sinceEpoch(now)) }
+// RanOut is whether the lease has a deadline, and it has passed.
+func (l *Lease) RanOut() bool { return l.deadline.Load() != 0 && l.past(sinceNow()) }
 
 // SetDeadline sets when the lease runs out; zero: never. Those of a Set are set by it.
 func (l *Lease) SetDeadline(at time.Time) { l.deadline.Store(sinceEpoch(at)) }
