@@ -188,7 +188,10 @@ func (l *Lease) Deadline() time.Time {
 }
 
 // RanOut is whether the lease has a deadline, and it has passed.
-func (l *Lease) RanOut() bool { return l.deadline.Load() != 0 && l.past(sinceNow()) }
+func (l *Lease) RanOut() bool { return l.Limited() && l.past(sinceNow()) }
+
+// Limited is whether the lease has a deadline.
+func (l *Lease) Limited() bool { return l.deadline.Load() != 0 }
 
 // SetDeadline sets when the lease runs out; zero: never. Those of a Set are set by it.
 func (l *Lease) SetDeadline(at time.Time) { l.deadline.Store(sinceEpoch(at)) }

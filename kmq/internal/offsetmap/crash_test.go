@@ -120,19 +120,21 @@ func crash(t *rapid.T) {
 }
 
 func (c *crashes) check(t *rapid.T) {
-	kept, held, bytes := 0, 0, 0
+	all, held, bytes := 0, 0, 0
 	for _, p := range c.partitions {
 		checkRuns(t, p)
-		kept += p.window.Open() + len(p.held)
+		all += p.window.Open() + len(p.held)
 		held += len(p.held)
 		for _, r := range p.runs {
 			for i := range r.slots {
-				bytes += int(r.slots[i].kept)
+				if s := &r.slots[i]; s.marks&kept != 0 {
+					bytes += s.lease.Bytes()
+				}
 			}
 		}
 	}
-	if kept != c.set.Len()+c.set.Excused() || held != c.held {
-		t.Fatalf("%d records are kept, %d in flight, %d wait; %d are held, %d counted", kept, c.set.Len(), c.set.Excused(), held, c.held)
+	if all != c.set.Len()+c.set.Excused() || held != c.held {
+		t.Fatalf("%d records are kept, %d in flight, %d wait; %d are held, %d counted", all, c.set.Len(), c.set.Excused(), held, c.held)
 	}
 	if bytes != c.waitingBytes || bytes > c.cfg.RetryBytes {
 		t.Fatalf("%d bytes wait, counted are %d, at most %d", bytes, c.waitingBytes, c.cfg.RetryBytes)

@@ -42,7 +42,7 @@ func (e *Engine) enqueue(s *slot, m move) {
 	m.of, m.lease = s, s.lease
 	s.phase, s.move, s.run.of.changed = moving, &m, true
 	s.run.of.moving++
-	if s.dropped {
+	if s.marks&dropped != 0 {
 		e.readAgain(toRead{slot: s, lease: s.lease})
 		return
 	}
@@ -198,7 +198,7 @@ func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 	default:
 		// The copy is too large with its headers, or not permitted. The record stays in its place.
 		e.counts.Retried++
-		s.stuck = true
+		s.marks |= stuck
 		e.waitInPlace(s, m.until)
 		return true
 	}

@@ -22,16 +22,13 @@ const (
 
 // slot is one fetched record; its lease changes with each delivery.
 type slot struct {
-	run     *run
-	lease   *lease.Lease
-	move    *move
-	base    int32 // first attempt from this offset
-	phase   phase
-	stuck   bool  // the cluster refused its copy to the retry topic for good
-	aside   uint8 // how often the cluster refused its dead letter for good
-	dropped bool  // only its place is kept: see shelve
-	kept    int32 // bytes in Engine.waitingBytes
-	marks   uint8 // pledged, doubtful
+	run   *run
+	lease *lease.Lease
+	move  *move
+	base  int32 // first attempt from this offset
+	phase phase
+	aside uint8 // how often the cluster refused its dead letter for good
+	marks uint8 // stuck and others
 }
 
 // A run is small, so that a record that is never done keeps little memory.
@@ -80,7 +77,7 @@ func (s *slot) times() int {
 }
 
 // While a record is moving, the deadline is an earlier delivery's.
-func (s *slot) lent() bool { return s.phase != moving && !s.lease.Deadline().IsZero() }
+func (s *slot) lent() bool { return s.phase != moving && s.lease.Limited() }
 
 type partition struct {
 	id     int32
@@ -134,7 +131,7 @@ func (p *partition) cut(offset int64) {
 	for _, r := range slices.Clone(p.runs) {
 		for i := range r.slots {
 			if s := &r.slots[i]; s.phase > void && s.lease.At.Offset >= offset {
-				if s.phase == moving && s.dropped {
+				if s.phase == moving && s.marks&dropped != 0 {
 					p.moving-- // it is read first, and now never
 				}
 				s.phase, r.void = void, true
@@ -177,7 +174,7 @@ func (p *partition) filled(r *run) { p.less(r) }
 func (r *run) fetched(i int, l *lease.Lease) *slot {
 	s := &r.slots[i]
 	s.lease, s.phase = l, held
-	s.stuck, s.aside, s.dropped, s.kept, s.marks = false, 0, false, 0, 0 // from an earlier record in this slot
+	s.aside, s.marks = 0, 0 // from an earlier record in this slot
 	if s.run == nil {
 		s.run = r
 	}

@@ -27,7 +27,7 @@ func TestRunsAreReused(t *testing.T) {
 	}
 	r := fill(p, 0)
 	for i := range r.slots {
-		r.slots[i].stuck, r.slots[i].aside, r.slots[i].dropped, r.slots[i].kept = true, 4, true, 5
+		r.slots[i].aside, r.slots[i].marks = 4, stuck|dropped|kept
 		p.done(&r.slots[i])
 	}
 	again := fill(p, runSlots)
@@ -35,7 +35,7 @@ func TestRunsAreReused(t *testing.T) {
 		t.Fatal("new memory was taken")
 	}
 	for i := range again.slots {
-		if s := &again.slots[i]; s.stuck || s.aside != 0 || s.dropped || s.kept != 0 || s.phase != live || s.lease.At.Offset != int64(runSlots+i) || s.run != r {
+		if s := &again.slots[i]; s.aside != 0 || s.marks != 0 || s.phase != live || s.lease.At.Offset != int64(runSlots+i) || s.run != r {
 			t.Fatalf("slot %d: %+v", i, s)
 		}
 	}

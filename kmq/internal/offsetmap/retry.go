@@ -9,7 +9,7 @@ import (
 
 // movesAfter reports whether a record that is to be delivered again after a delay moves to the retry topic meanwhile.
 func (e *Engine) movesAfter(l *lease.Lease, delay time.Duration) bool {
-	return e.cfg.RetryTopic != "" && !l.Private.(*slot).stuck && (delay > e.cfg.InPlace || e.endangered(l))
+	return e.cfg.RetryTopic != "" && l.Private.(*slot).marks&stuck == 0 && (delay > e.cfg.InPlace || e.endangered(l))
 }
 
 // endangered reports whether retention may soon delete a record.
@@ -29,7 +29,7 @@ func (e *Engine) relieve(p *partition) {
 	for _, r := range p.runs {
 		for i := range r.slots {
 			s := &r.slots[i]
-			if s.phase == waiting && !s.stuck && !s.lease.Deadline().IsZero() && !e.isLast(s.lease.Attempt) {
+			if s.phase == waiting && s.marks&stuck == 0 && s.lease.Limited() && !e.isLast(s.lease.Attempt) {
 				all = append(all, s)
 			}
 		}

@@ -28,6 +28,9 @@ const (
 	pledged  = 1 << iota // its delivery is to be in the next commit, and it is not lent yet
 	doubtful             // it is delivered while no other record is
 	wasLent              // a handler had it when its process died, by the last commit
+	stuck                // the cluster refused its copy to the retry topic for good
+	dropped              // only its place is kept: see shelve
+	kept                 // its bytes are in Engine.waitingBytes
 )
 
 // doubt decides whether a record that was just taken is delivered while no other is.

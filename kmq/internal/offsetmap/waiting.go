@@ -34,17 +34,17 @@ func (e *Engine) delay(s *slot) {
 }
 
 func (e *Engine) shelve(s *slot) {
-	if e.set.Excused() >= mostWaiting || s.kept > 0 || s.dropped {
+	if e.set.Excused() >= mostWaiting || s.marks&(kept|dropped) != 0 {
 		return
 	}
 	e.set.Excuse(s.lease)
 	n := s.lease.Bytes()
 	if e.waitingBytes+n > e.cfg.RetryBytes {
 		s.lease.Drop()
-		s.dropped = true
+		s.marks |= dropped
 		return
 	}
-	s.kept = int32(n)
+	s.marks |= kept
 	e.waitingBytes += n
 }
 
@@ -52,13 +52,15 @@ func (e *Engine) shelve(s *slot) {
 func (e *Engine) unshelve(s *slot) bool {
 	e.set.Count(s.lease)
 	e.unkeep(s)
-	return !s.dropped
+	return s.marks&dropped == 0
 }
 
 // unkeep no longer counts the bytes of a record.
 func (e *Engine) unkeep(s *slot) {
-	e.waitingBytes -= int(s.kept)
-	s.kept = 0
+	if s.marks&kept != 0 {
+		e.waitingBytes -= s.lease.Bytes()
+		s.marks &^= kept
+	}
 }
 
 // Park implements [engine.Parker].
@@ -205,7 +207,7 @@ func (e *Engine) wasRead(r toRead, record *kgo.Record) {
 	}
 	record.Partition = r.lease.At.Partition
 	r.lease.Refill(record)
-	s.dropped = false
+	s.marks &^= dropped
 	switch {
 	case s.move != nil:
 		e.moves = append(e.moves, s.move)
