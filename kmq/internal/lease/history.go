@@ -47,7 +47,8 @@ func (l *Lease) Failed(text string, at time.Time) {
 		if n := len(all); n > 0 {
 			all[n-1].text = cut(all[n-1].text, mostEarlier)
 		}
-		p.failures = append(all, failure{at.UnixMilli(), cut(text, mostError)})
+		all = append(all, failure{at.UnixMilli(), cut(text, mostError)})
+		p.failures = all
 	})
 }
 
