@@ -38,7 +38,7 @@ func TestOnKafka(t *testing.T) {
 		}
 		cfg := engine.Config{
 			Brokers: k.Bootstrap(), Topic: name, Group: name, Visibility: 30 * time.Second,
-			DeadLetterTopic: name + "-dead", MaxInFlight: 100, CommitEvery: time.Second, Log: slog.New(slog.DiscardHandler),
+			DeadLetterTopic: name + "-dead", RetryTopic: engine.RetryTopic(name, name), MaxInFlight: 100, CommitEvery: time.Second, Log: slog.New(slog.DiscardHandler),
 		}
 		if change != nil {
 			change(&cfg)
@@ -63,11 +63,15 @@ func TestOnKafka(t *testing.T) {
 		return n
 	}
 
-	t.Run("released as often as the broker allows", func(t *testing.T) {
+	t.Run("released oftener than the broker allows", func(t *testing.T) {
 		t.Parallel()
-		e, cfg := open(t, of+"nack", 2, nil)
+		const most = 12
+		e, cfg := open(t, of+"nack", 2, func(c *engine.Config) { c.MaxDeliveries = most })
+		if e.group.limit >= most {
+			t.Fatalf("the brokers allow %d deliveries", e.group.limit)
+		}
 		attempts := make(map[lease.ID]int)
-		for range 2 * (e.group.limit - 1) {
+		for range 2 * most {
 			l := w(t).receive(e, 1)[0]
 			if attempts[l.Origin]++; attempts[l.Origin] != l.Attempt {
 				t.Fatalf("%v: attempt %d at delivery %d", l.Origin, l.Attempt, attempts[l.Origin])
@@ -121,7 +125,7 @@ func TestOnKafka(t *testing.T) {
 		t.Parallel()
 		_, cfg := open(t, of+"session", 1, func(c *engine.Config) {
 			before := map[string]string{sessionOfGroup.name: "45000", beatOfGroup.name: "5000"}
-			must(t, alter(t.Context(), client, c.Group, before))
+			must(t, settings{}.alter(t.Context(), client, c.Group, before))
 			for { // brokers learn the settings from the controller after a moment
 				group, err := describe(t.Context(), client, kmsg.ConfigResourceTypeGroupConfig, c.Group)
 				must(t, err)
