@@ -1,6 +1,7 @@
 package share
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -55,18 +56,15 @@ type settings struct {
 }
 
 // prepareGroup waits for the coordinators of a cluster that has just started.
-func prepareGroup(ctx context.Context, client *kgo.Client, cfg engine.Config) (groupFacts, error) {
-	wait, complaint := engine.NewWait(), engine.NewComplaint(cfg.Log)
-	for {
-		f, err := tryPrepareGroup(ctx, client, cfg)
-		if err == nil || engine.Fatal(err) || !kerr.IsRetriable(err) {
-			return f, err
+func prepareGroup(ctx context.Context, client *kgo.Client, cfg engine.Config) (f groupFacts, err error) {
+	var last error
+	err = engine.Persist(ctx, cfg.Log, "prepare the share group", func(ctx context.Context) error {
+		if f, last = tryPrepareGroup(ctx, client, cfg); kerr.IsRetriable(last) {
+			return last
 		}
-		complaint.About("preparing the share group", err)
-		if wait.Sleep(ctx) != nil {
-			return f, err
-		}
-	}
+		return nil
+	})
+	return f, cmp.Or(err, last)
 }
 
 func tryPrepareGroup(ctx context.Context, client *kgo.Client, cfg engine.Config) (f groupFacts, err error) {
