@@ -27,7 +27,7 @@ func TestDefaults(t *testing.T) {
 			t.Errorf("%v: %+v", e, c)
 		}
 		byDefault := OffsetMap{InPlace: time.Minute, RetryTopic: "orders.billing.retry", RetryBytes: 16 << 20}
-		filled := map[Engine]Engine{nil: byDefault, OffsetMap{}: byDefault, Markers{}: Markers{Topic: "orders-markers", RetryTopic: "orders.billing.retry"}, Plain{}: Plain{}, Share{}: Share{}}
+		filled := map[Engine]Engine{nil: byDefault, OffsetMap{}: byDefault, Markers{}: Markers{Topic: "orders-markers", RetryTopic: "orders.billing.retry"}, Plain{}: Plain{}, Share{}: Share{RetryTopic: "orders.billing.retry"}}
 		if c.Engine != filled[e] {
 			t.Errorf("%v: %+v", e, c.Engine)
 		}

@@ -134,9 +134,11 @@ func (Plain) open(ctx context.Context, e engine.Config) (engine.Engine, error) {
 	return plain.New(ctx, e)
 }
 
-// Share is Kafka's own share group (KIP-932); it is experimental. It needs Kafka 4.1 or later, and 4.2 or later for
-// production use and for Extend.
-type Share struct{}
+// Share is Kafka's own share group (KIP-932); it is experimental. It needs Kafka 4.2 or later.
+type Share struct {
+	// RetryTopic receives the records that were delivered about half as often as the brokers allow, as with [OffsetMap].
+	RetryTopic string
+}
 
 // String returns "share".
 func (Share) String() string { return "share" }
@@ -148,10 +150,11 @@ func (s Share) check(c *Config, m *mistakes) Engine {
 	if c.Order == ByPartition || c.Order == ByKey {
 		m.add("Order is %s, and a share group gives the records of one partition to several members: choose OffsetMap, Plain or Markers", c.Order)
 	}
+	c.checkRetryTopic(m, "Share.RetryTopic", &s.RetryTopic)
 	return s
 }
 
-func (Share) configure(*engine.Config) {}
+func (s Share) configure(e *engine.Config) { e.RetryTopic = s.RetryTopic }
 
 func (Share) open(ctx context.Context, e engine.Config) (engine.Engine, error) {
 	return share.New(ctx, e)

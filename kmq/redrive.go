@@ -19,7 +19,7 @@ import (
 // group "<Group>-redrive" commits how far they are copied, so that a second Redrive copies only later ones. If it fails,
 // the next one may copy some of the last 1,000 once more. Dead letters of other topics and groups are passed over.
 //
-// cfg is as for the group's queues. Only Markers and an unordered OffsetMap have a retry topic; for others the error is
+// cfg is as for the group's queues. Markers, Share and an unordered OffsetMap have a retry topic; for others the error is
 // [ErrConfig]. Otherwise it is the cluster's. One Redrive of a group at a time may run.
 func Redrive(ctx context.Context, cfg Config) (copied int64, err error) {
 	if cfg, err = cfg.resolve(); err != nil {

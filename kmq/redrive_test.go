@@ -75,7 +75,7 @@ func TestRedriveRefuses(t *testing.T) {
 		want   string
 	}{
 		{kmq.Plain{}, "", "a queue of engine plain and order none has no retry topic: produce its dead letters to topic orders again"},
-		{kmq.Share{}, "", "a queue of engine share and order none has no retry topic"},
+		{kmq.Share{}, "", "topic orders.billing.retry does not exist"},
 		{kmq.OffsetMap{}, kmq.ByKey, "a queue of engine offsetmap and order key has no retry topic"},
 		{kmq.OffsetMap{}, "", "topic orders.billing.retry does not exist: no queue of this topic and group with a retry topic has been opened"},
 	} {

@@ -139,6 +139,8 @@ func (q *queue) config() (kmq.Config, error) {
 		engine = kmq.Markers{Topic: q.markersTopic(), RetryTopic: q.retryTopic(), ExternalTracker: q.tracksApart()}
 	case mapEngine:
 		engine = kmq.OffsetMap{RetryTopic: q.retryTopic()}
+	case shareEngine:
+		engine = kmq.Share{RetryTopic: q.retryTopic()}
 	}
 	return kmq.Config{
 		Brokers: q.cfg.Cluster.Bootstrap(), Topic: q.topic.Name, Group: q.groupIDs[0], Engine: engine,
@@ -165,7 +167,8 @@ func (b *base) markersTopic() string {
 
 // retryTopic returns "" if the queue has none.
 func (b *base) retryTopic() string {
-	if set := b.cfg.Scenario.Consume.Queue; set.Engine == markersEngine || set.Engine == mapEngine && kmq.Order(set.Order) == kmq.Unordered {
+	set := b.cfg.Scenario.Consume.Queue
+	if set.Engine == markersEngine || set.Engine == shareEngine || set.Engine == mapEngine && kmq.Order(set.Order) == kmq.Unordered {
 		return b.topic.Name + retrySuffix
 	}
 	return ""

@@ -463,10 +463,13 @@ func (c *child) settle(ctx context.Context, d kmq.Delivery) {
 // Allowed errors of settling.
 var refusals = []error{kmq.ErrExpired, kmq.ErrLost, kmq.ErrUnsupported}
 
+// rejection is the reason of each Reject.
+const rejection = "refused"
+
 // reject retries while the delivery is open, as with Plain.
 func (c *child) reject(ctx context.Context, d kmq.Delivery) error {
 	for {
-		err := d.Reject(ctx, "refused")
+		err := d.Reject(ctx, rejection)
 		if c.spec.Queue.Engine != plainEngine || !c.mayEnd(err) || ctx.Err() != nil {
 			return err
 		}

@@ -241,8 +241,10 @@ func (v *world) accepted(within time.Duration) {
 		}
 		open = described[v.spec.Group].Offsets
 		for p := range v.spec.Partitions {
-			if o, known := open.Lookup(v.spec.Topic, p); !known || o.Err != nil || o.Lag != 0 {
-				return false
+			for _, topic := range []string{v.spec.Topic, v.spec.retryTopic()} {
+				if o, known := open.Lookup(topic, p); !known || o.Err != nil || o.Lag != 0 {
+					return false
+				}
 			}
 		}
 		return true

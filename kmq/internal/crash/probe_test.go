@@ -142,8 +142,8 @@ func (v *world) committedOfBoth(ctx context.Context) (map[int32]kadm.Offset, err
 	return all, err
 }
 
-// Records below the start of a share partition are settled, because the queue makes a dead letter of a record before the
-// broker archives it.
+// Records below the start of a share partition are settled, because the queue copies a record before the broker archives
+// it.
 func (v *world) probeShare(ctx context.Context) error {
 	req := kmsg.NewPtrDescribeShareGroupOffsetsRequest()
 	group := kmsg.NewDescribeShareGroupOffsetsRequestGroup()
@@ -160,9 +160,13 @@ func (v *world) probeShare(ctx context.Context) error {
 	for _, g := range resp.Groups {
 		for _, topic := range g.Topics {
 			for _, p := range topic.Partitions {
+				number := p.Partition
+				if topic.Topic == v.spec.retryTopic() {
+					number = lease.Retry(number)
+				}
 				for offset := range p.StartOffset {
-					if why := v.owed(p.Partition, offset, dead, copies); why != "" {
-						v.t.Errorf("LOST: share partition %d begins at %d, but %s", p.Partition, p.StartOffset, why)
+					if why := v.owed(number, offset, dead, copies); why != "" {
+						v.t.Errorf("LOST: share partition %d begins at %d, but %s", number, p.StartOffset, why)
 						return nil
 					}
 				}

@@ -78,7 +78,7 @@ func newWorldOf(t testing.TB, c cluster.Cluster, replication int16, w way, parti
 	v.launch = v.puppet
 	kept := map[string]string{"retention.ms": "-1", "min.insync.replicas": fmt.Sprint(max(1, replication-1))}
 	clustertest.Topic(t, c, spec.DeadLetters, int(partitions), int(replication), kept)
-	if w.engine == offsetMapEngine || w.engine == markersEngine {
+	if w.engine != plainEngine {
 		clustertest.Topic(t, c, spec.retryTopic(), int(partitions), int(replication), kept)
 	}
 	maps.Copy(kept, spec.TopicConfigs)
@@ -89,7 +89,7 @@ func newWorldOf(t testing.TB, c cluster.Cluster, replication int16, w way, parti
 	}
 	t.Cleanup(func() { v.book.file.Close() })
 	v.queue = v.follow(spec.Topic)
-	if w.engine == offsetMapEngine || w.engine == markersEngine {
+	if w.engine != plainEngine {
 		v.retries = v.follow(spec.retryTopic())
 	}
 	v.dead = v.follow(spec.DeadLetters)

@@ -294,7 +294,7 @@ func (i *inspector) topicOf(number int32) string {
 // lay finds the partitions. A queue may have no retry topic.
 func (i *inspector) lay(ctx context.Context, kind string) error {
 	parts, err := i.partitions(ctx, i.cfg.Topic)
-	if err != nil || kind == Plain || kind == Share {
+	if err != nil || kind == Plain {
 		i.parts = parts
 		return err
 	}
@@ -421,7 +421,7 @@ func (i *inspector) settled() {
 // end of the log.
 func (i *inspector) share() {
 	for _, p := range i.parts {
-		o, ok := i.shared.Lookup(i.cfg.Topic, p.ID)
+		o, ok := i.shared.Lookup(i.topicOf(p.ID), lease.NumberInTopic(p.ID))
 		if !ok || o.Err != nil || o.StartOffset < 0 {
 			continue
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -14,259 +13,172 @@ import (
 )
 
 const (
-	// acceptLinger is how long an acknowledgement waits for others; it may be sent with an earlier fetch.
-	acceptLinger  = 100 * time.Millisecond
-	releaseLinger = 5 * time.Millisecond // another member may wait for the record
-	sendAgain     = time.Second
-
+	// sendEvery is how long an acknowledgement waits for others; it may be sent with an earlier fetch. A release is sent at
+	// once, because another member may wait for the record.
+	sendEvery = 100 * time.Millisecond
+	// answerWithin is for how long the client is told to send again what a broker asks for.
 	answerWithin = 10 * time.Second
-	// quietFor bounds how long a flush delays other acknowledgements.
-	quietFor = time.Second
+	// flushFor bounds how long a flush delays other acknowledgements.
+	flushFor = time.Second
 )
-
-type ack struct {
-	*lent
-	as        kgo.AckStatus
-	partition int32
-}
-
-// settle sends nothing if the lock has expired, because the broker would refuse all acknowledgements of that partition
-// in the request.
-func (m *member) settle(le *lease.Lease, as kgo.AckStatus) {
-	h, now := le.Private.(*hold), time.Now()
-	linger := acceptLinger
-	if as == kgo.AckRelease {
-		linger = releaseLinger
-	}
-	if as != kgo.AckRelease {
-		m.e.forget(le.At)
-	} else if !h.kept && !h.handed.Load() {
-		m.e.overlooked(le.At)
-	}
-	m.mu.Lock()
-	m.drop(le)
-	a := ack{h.lent, as, le.At.Partition}
-	send := m.inTime(a, now)
-	if send {
-		m.lastAck = now
-		if at := now.Add(linger); m.sendAt.IsZero() || at.Before(m.sendAt) {
-			m.sendAt = at
-			wake(m.nudge)
-		}
-		if m.quiet {
-			m.later = append(m.later, a)
-			send = false
-		}
-	}
-	m.mu.Unlock()
-	if send {
-		h.record.Ack(as)
-	}
-}
-
-// inTime records an Ack or a Reject that is too late. It requires m.mu.
-func (m *member) inTime(a ack, now time.Time) bool {
-	if now.Before(a.end) {
-		return true
-	}
-	if a.as != kgo.AckRelease {
-		of := m.answersOf(a.partition)
-		of.late++
-		of.last = errLate
-	}
-	return false
-}
 
 var errLate = errors.New("the lock had expired")
 
-// drop requires m.mu.
-func (m *member) drop(le *lease.Lease) {
-	last, place := len(m.held)-1, le.Private.(*hold).place
-	if place > last || m.held[place] != le {
+// settle sends nothing if the lock has expired, because the broker would refuse all acknowledgements of that partition
+// in the request.
+func (m *member) settle(l *lease.Lease, as kgo.AckStatus) {
+	held := l.Private.(*brokerLock)
+	if as != kgo.AckRelease { // a release may come from the set, which must not wait
+		m.waitForFlush()
+	}
+	m.mu.Lock()
+	now := time.Now()
+	late := !now.Before(held.until)
+	if !late {
+		m.lastAck = now
+	} else if as != kgo.AckRelease {
+		m.noteRefusal(l.At.Partition, errLate)
+	}
+	m.mu.Unlock()
+	if late {
 		return
 	}
-	moved := m.held[last]
-	moved.Private.(*hold).place = place
-	m.held[place], m.held[last] = moved, nil
-	m.held = m.held[:last]
-	wake(m.room)
+	held.record.Ack(as)
+	if as == kgo.AckRelease {
+		wake(m.nudge)
+	}
 }
 
+// keep sends acknowledgements and checks the locks, up to eight times in their duration.
+func (m *member) keep() {
+	ctx := m.e.ctx
+	every := time.NewTicker(sendEvery)
+	defer every.Stop()
+	for check := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.nudge:
+		case <-every.C:
+		}
+		now := time.Now()
+		m.mu.Lock()
+		waits := now.Sub(m.lastAck) < answerWithin
+		m.mu.Unlock()
+		if waits {
+			m.send()
+		}
+		if !now.Before(check) {
+			m.checkLocks(now)
+			check = now.Add(min(time.Second, m.lockDuration()/8))
+		}
+	}
+}
+
+// send makes the client send what waits, without waiting for answers.
 func (m *member) send() {
-	_ = m.client.FlushAcks(ended())
-}
-
-func ended() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
+	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	return ctx
+	_ = m.client.FlushAcks(ended)
 }
 
+// answers are those of a partition.
 type answers struct {
-	times, refused int // refused includes those lost with a connection or session
-	late           int // not sent because their locks had expired
-	told           int
-	last           error
-	more           chan struct{} // closed by the next answer; or nil
+	refused int // also those lost with a connection or session
+	last    error
+	next    chan struct{} // closed by the next answer; or nil
 }
 
 // answersOf requires m.mu.
 func (m *member) answersOf(partition int32) *answers {
-	a := m.answers[partition]
-	if a == nil {
-		a = &answers{}
-		m.answers[partition] = a
+	if m.answers[partition] == nil {
+		m.answers[partition] = &answers{}
 	}
-	return a
+	return m.answers[partition]
+}
+
+// noteRefusal requires m.mu.
+func (m *member) noteRefusal(partition int32, err error) {
+	m.refused++
+	m.lastRefusal = fmt.Errorf("partition %d of topic %s: %w", lease.NumberInTopic(partition), m.e.cfg.TopicOf(partition), err)
 }
 
 // answered counts brokers' answers, which name partitions, not records: records of a refused request stay locked until
 // their locks expire. With a connection's error the result is unknown.
 func (m *member) answered(_ *kgo.Client, results kgo.ShareAckResults) {
-	var last error
-	taken := false
 	m.mu.Lock()
+	accepted := false
 	for _, r := range results {
-		a := m.answersOf(r.Partition)
-		a.times++
+		number := m.e.numberOf(r.Topic, r.Partition)
+		a := m.answersOf(number)
 		if r.Err != nil {
-			last = fmt.Errorf("partition %d: %w", r.Partition, r.Err)
+			m.noteRefusal(number, r.Err)
 			a.refused++
 			a.last = r.Err
+			m.ackTrouble.About("acknowledge: records may be delivered again", m.lastRefusal)
 		} else {
-			taken = true
+			accepted = true
 		}
-		if a.more != nil {
-			close(a.more)
-			a.more = nil
+		if a.next != nil {
+			close(a.next)
+			a.next = nil
 		}
 	}
 	m.mu.Unlock()
-	if taken {
+	if accepted {
 		step.At(step.Ended)
 	}
-	if last != nil {
-		// The client blocks until this callback returns.
-		go m.complain("kmq: acknowledgements were refused or not answered; their records may be delivered again", last)
-	}
 }
 
-// flush serves all callers that ask while an earlier flush runs.
-type flush struct {
-	done chan struct{}
-	err  error
-}
-
+// flush waits for the answers to all acknowledgements. It returns an error if any was refused and not reported before;
+// concurrent flushes all report the same refusal.
 func (m *member) flush(ctx context.Context) error {
-	told := m.alreadyTold()
-	for {
-		mine := m.join()
-		select {
-		case <-mine.done:
-		case <-ctx.Done():
-			return fmt.Errorf("kmq: acknowledgements are not answered yet: %w", ctx.Err())
-		}
-		if mine.err == nil {
-			break
-		}
-		if m.e.ctx.Err() != nil {
-			return fmt.Errorf("kmq: acknowledgements are not answered yet: %w", mine.err)
-		}
+	m.mu.Lock()
+	told := m.told
+	m.mu.Unlock()
+	err := m.flushOnce(ctx)
+	for err != nil && ctx.Err() == nil && m.client.Context().Err() == nil {
+		err = m.flushOnce(ctx)
 	}
-	return m.refusedSince(told)
-}
-
-// alreadyTold returns how many refusals were reported, by partition. Concurrent flushes all report
-// the same refusal.
-func (m *member) alreadyTold() map[int32]int {
+	if err != nil {
+		err = fmt.Errorf("kmq: acknowledgements are not answered yet: %w", err)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	counts := make(map[int32]int)
-	for p, a := range m.answers {
-		counts[p] = a.told
+	m.told = m.refused
+	if m.refused != told {
+		err = errors.Join(err, fmt.Errorf("%w: acknowledgements were refused or not answered, and their records may be "+
+			"delivered again; the last: %w", lease.ErrLost, m.lastRefusal))
 	}
-	return counts
+	return err
 }
 
-func (m *member) refusedSince(told map[int32]int) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	partitions, one, last := 0, int32(0), error(nil)
-	for p, a := range m.answers {
-		a.told = a.refused + a.late
-		if a.told != told[p] {
-			partitions, one, last = partitions+1, p, a.last
-		}
-	}
-	if partitions == 0 {
-		return nil
-	}
-	return fmt.Errorf("%w: acknowledgements of %d partitions were refused or not answered, "+
-		"and their records may be delivered again; of partition %d: %w", lease.ErrLost, partitions, one, last)
-}
-
-// sendAll waits for the answers; no record may be settled meanwhile. It resends what a broker asks
-// for, and leaves half of the time for the rest of Close.
-func (m *member) sendAll(ctx context.Context) error {
-	most := answerWithin
-	if end, ok := ctx.Deadline(); ok {
-		most = min(most, time.Until(end)/2)
-	}
-	ctx, cancel := context.WithTimeout(ctx, most)
+// flushOnce waits until no acknowledgement is outstanding. On a busy queue that never happens, so others wait meanwhile.
+func (m *member) flushOnce(ctx context.Context) error {
+	m.flushes.Lock()
+	defer m.flushes.Unlock()
+	done := make(chan struct{})
+	m.setFlushing(done)
+	defer func() {
+		m.setFlushing(nil)
+		close(done)
+	}()
+	within, cancel := context.WithTimeout(ctx, flushFor)
 	defer cancel()
-	for {
-		within, cancel := context.WithTimeout(ctx, sendAgain)
-		err := m.client.FlushAcks(within)
-		cancel()
-		switch {
-		case err == nil:
-			return nil
-		case ctx.Err() != nil:
-			return fmt.Errorf("kmq: acknowledgements are not answered yet: %w", ctx.Err())
-		}
-	}
+	return m.client.FlushAcks(within)
 }
 
-func (m *member) join() *flush {
+func (m *member) setFlushing(done chan struct{}) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.next == nil {
-		m.next = &flush{done: make(chan struct{})}
-	}
-	if m.flushed == nil {
-		m.flushed = make(chan struct{})
-		go m.flushes()
-	}
-	return m.next
+	m.flushing = done
+	m.mu.Unlock()
 }
 
-// FlushAcks succeeds only when no acknowledgement is outstanding, which never happens on a busy
-// queue. So acknowledgements that come during a flush wait for its end.
-func (m *member) flushes() {
-	for {
-		m.mu.Lock()
-		f := m.next
-		m.next, m.quiet = nil, f != nil
-		if f == nil {
-			close(m.flushed)
-			m.flushed = nil
-			m.mu.Unlock()
-			return
-		}
-		m.mu.Unlock()
-
-		within, cancel := context.WithTimeout(m.e.ctx, quietFor)
-		f.err = m.client.FlushAcks(within)
-		cancel()
-		m.mu.Lock()
-		later := m.later
-		m.quiet, m.later = false, nil
-		now := time.Now()
-		later = slices.DeleteFunc(later, func(a ack) bool { return !m.inTime(a, now) })
-		m.mu.Unlock()
-		for _, a := range later {
-			a.record.Ack(a.as)
-		}
-		close(f.done)
+func (m *member) waitForFlush() {
+	m.mu.Lock()
+	done := m.flushing
+	m.mu.Unlock()
+	if done != nil {
+		<-done
 	}
 }

@@ -1,8 +1,8 @@
 package share
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -28,14 +28,14 @@ const (
 )
 
 type groupDuration struct {
-	name               string
-	usual, least, most time.Duration
+	name        string
+	least, most time.Duration // unless the brokers say other bounds
 }
 
 var (
-	lockOfGroup    = groupDuration{"share.record.lock.duration.ms", 30 * time.Second, 15 * time.Second, 60 * time.Second}
-	sessionOfGroup = groupDuration{"share.session.timeout.ms", 45 * time.Second, 45 * time.Second, 60 * time.Second}
-	beatOfGroup    = groupDuration{"share.heartbeat.interval.ms", 5 * time.Second, 5 * time.Second, 15 * time.Second}
+	lockOfGroup    = groupDuration{"share.record.lock.duration.ms", 15 * time.Second, 60 * time.Second}
+	sessionOfGroup = groupDuration{"share.session.timeout.ms", 45 * time.Second, 60 * time.Second}
+	beatOfGroup    = groupDuration{"share.heartbeat.interval.ms", 5 * time.Second, 15 * time.Second}
 )
 
 // The broker's lock lasts longer than Visibility, so that the queue releases a record at a known deadline.
@@ -46,133 +46,74 @@ const lockSlack = 2 * time.Second
 const leastSession = 3 * time.Second
 
 type groupFacts struct {
-	brokers              int
-	renews               bool // KIP-1222
-	limit                int  // deliveries after which the broker archives a record
-	deadLetterPartitions int
+	limit  int // deliveries after which the broker archives a record
+	topics engine.Topics
 }
 
 type settings struct {
 	value map[string]string
-	set   map[string]bool
+	set   map[string]bool // by the group itself
 }
 
 // prepareGroup waits for the coordinators of a cluster that has just started.
-func prepareGroup(ctx context.Context, client *kgo.Client, cfg engine.Config) (groupFacts, error) {
-	wait, complaint := engine.NewWait(), engine.NewComplaint(cfg.Log)
-	for {
-		f, err := tryPrepareGroup(ctx, client, cfg)
-		if err == nil || engine.Fatal(err) || !kerr.IsRetriable(err) {
-			return f, err
+func prepareGroup(ctx context.Context, client *kgo.Client, cfg engine.Config) (f groupFacts, err error) {
+	var last error
+	err = engine.Persist(ctx, cfg.Log, "prepare the share group", func(ctx context.Context) error {
+		if f, last = tryPrepareGroup(ctx, client, cfg); kerr.IsRetriable(last) {
+			return last
 		}
-		complaint.About("preparing the share group", err)
-		if wait.Sleep(ctx) != nil {
-			return f, err
-		}
-	}
+		return nil
+	})
+	return f, cmp.Or(err, last)
 }
 
-func tryPrepareGroup(ctx context.Context, client *kgo.Client, cfg engine.Config) (groupFacts, error) {
-	var f groupFacts
-	var err error
-	if f.renews, err = abilities(ctx, client); err != nil {
+func tryPrepareGroup(ctx context.Context, client *kgo.Client, cfg engine.Config) (f groupFacts, err error) {
+	if err = checkVersion(ctx, client); err != nil {
 		return f, err
 	}
-	if err := nameIsFree(ctx, client, cfg.Group); err != nil {
+	if err = checkName(ctx, client, cfg.Group); err != nil {
 		return f, err
 	}
-	topics, err := engine.CheckTopics(ctx, client, cfg)
-	if err != nil {
+	if f.topics, err = engine.CheckTopics(ctx, client, cfg); err != nil {
 		return f, err
 	}
-	f.deadLetterPartitions = topics.DeadLetterPartitions
-	if f.brokers, err = leaders(ctx, client, cfg.Topic); err != nil {
-		return f, err
-	}
-	var lock time.Duration
-	if f.limit, lock, err = prepareSettings(ctx, client, cfg); err != nil {
-		return f, err
-	}
-	if !f.renews && cfg.Visibility > lock {
-		return f, fmt.Errorf("%w: Visibility %v is longer than the brokers' lock of %v, and they cannot renew locks "+
-			"(Kafka 4.2 can): set a shorter Visibility, or %s of group %s",
-			lease.ErrConfig, cfg.Visibility, lock, lockOfGroup.name, cfg.Group)
-	}
-	return f, nil
+	f.limit, err = prepareSettings(ctx, client, cfg)
+	return f, err
 }
 
-func abilities(ctx context.Context, client *kgo.Client) (renews bool, err error) {
+func checkVersion(ctx context.Context, client *kgo.Client) error {
 	resp, err := kmsg.NewPtrApiVersionsRequest().RequestWith(ctx, client)
 	if err != nil {
-		return false, fmt.Errorf("kmq: list the requests that the cluster supports: %w", err)
+		return fmt.Errorf("kmq: list the requests that the cluster supports: %w", err)
 	}
-	fetch, acknowledge := kmsg.NewPtrShareFetchRequest().Key(), kmsg.NewPtrShareAcknowledgeRequest().Key()
-	var fetches bool
+	acknowledge := kmsg.NewPtrShareAcknowledgeRequest().Key()
 	for _, k := range resp.ApiKeys {
-		switch k.ApiKey {
-		case fetch:
-			fetches = true
-		case acknowledge:
-			renews = k.MaxVersion >= 2
+		if k.ApiKey == acknowledge && k.MaxVersion >= 2 { // renews locks: KIP-1222
+			return nil
 		}
 	}
-	if !fetches {
-		return false, fmt.Errorf("%w: the cluster has no share groups, which need Kafka 4.1 "+
-			"(4.2 in production); the engines markers and offsetmap work without them", lease.ErrConfig)
-	}
-	return renews, nil
+	return fmt.Errorf("%w: the cluster has no share groups that renew locks, which need Kafka 4.2; "+
+		"the engines markers and offsetmap work without them", lease.ErrConfig)
 }
 
 // A share group with the name of a consumer group could never join.
-func nameIsFree(ctx context.Context, client *kgo.Client, group string) error {
-	adm := kadm.NewClient(client)
-	taken := fmt.Errorf("%w: group %s is a consumer group, and a share group needs a name of its own: "+
-		"choose another, or delete the group", lease.ErrConfig, group)
-	classic, err := adm.DescribeGroups(ctx, group)
-	if err == nil {
-		err = found(classic[group].Err)
-	}
+func checkName(ctx context.Context, client *kgo.Client, group string) error {
+	others, err := kadm.NewClient(client).ListGroupsByType(ctx, []string{"classic", "consumer"})
 	if err != nil {
-		return fmt.Errorf("kmq: describe group %s: %w", group, err)
+		return fmt.Errorf("kmq: list the groups: %w", err)
 	}
-	current, err := adm.DescribeConsumerGroups(ctx, group)
-	if err == nil {
-		err = found(current[group].Err)
-	}
-	if err != nil {
-		return fmt.Errorf("kmq: describe group %s: %w", group, err)
-	}
-	for _, state := range []string{classic[group].State, current[group].State} {
-		if state != "" && state != "Dead" {
-			return taken
-		}
+	if of, taken := others[group]; taken && of.State != "Dead" {
+		return fmt.Errorf("%w: group %s is a consumer group, and a share group needs a name of its own: "+
+			"choose another, or delete the group", lease.ErrConfig, group)
 	}
 	return nil
 }
 
-func found(err error) error {
-	if errors.Is(err, kerr.GroupIDNotFound) {
-		return nil
-	}
-	return err
-}
-
-func leaders(ctx context.Context, client *kgo.Client, topic string) (int, error) {
-	all, err := kadm.NewClient(client).ListTopics(ctx, topic)
-	if err != nil {
-		return 0, fmt.Errorf("kmq: look up topic %s: %w", topic, err)
-	}
-	leading := make(map[int32]bool)
-	for _, p := range all[topic].Partitions {
-		leading[p.Leader] = true
-	}
-	return len(leading), nil
-}
-
-func prepareSettings(ctx context.Context, client *kgo.Client, cfg engine.Config) (limit int, lock time.Duration, err error) {
+// prepareSettings returns the deliveries after which the broker archives a record.
+func prepareSettings(ctx context.Context, client *kgo.Client, cfg engine.Config) (limit int, err error) {
 	group, err := describe(ctx, client, kmsg.ConfigResourceTypeGroupConfig, cfg.Group)
 	if err != nil {
-		return 0, 0, fmt.Errorf("kmq: read the settings of share group %s (this needs DESCRIBE_CONFIGS on the group): %w", cfg.Group, err)
+		return 0, fmt.Errorf("kmq: read the settings of share group %s (this needs DESCRIBE_CONFIGS on the group): %w", cfg.Group, err)
 	}
 	broker, err := describeAnyBroker(ctx, client)
 	if err != nil {
@@ -180,85 +121,45 @@ func prepareSettings(ctx context.Context, client *kgo.Client, cfg engine.Config)
 		// lock time with the record.
 		cfg.Log.Info("kmq: the brokers' settings of share groups can't be read; Kafka's defaults are assumed", "error", err)
 	}
+	needed := map[string]string{isolationSetting: readCommitted}
 	if !group.set[resetSetting] {
-		if err := alter(ctx, client, cfg.Group, map[string]string{resetSetting: "earliest"}); err != nil {
-			return 0, 0, fmt.Errorf("kmq: share group %s would begin at the end of the log; %s could not be set to earliest "+
-				"(this needs ALTER_CONFIGS on the group; or set it with kafka-configs.sh --entity-type groups): %w",
-				cfg.Group, resetSetting, err)
-		}
+		needed[resetSetting] = "earliest"
 	}
-	if group.value[isolationSetting] != readCommitted {
-		if err := alter(ctx, client, cfg.Group, map[string]string{isolationSetting: readCommitted}); err != nil {
-			return 0, 0, fmt.Errorf("kmq: share group %s would deliver aborted records; %s could not be set to %s "+
-				"(this needs ALTER_CONFIGS on the group; or set it with kafka-configs.sh --entity-type groups): %w",
-				cfg.Group, isolationSetting, readCommitted, err)
-		}
+	if err := group.alter(ctx, client, cfg.Group, needed); err != nil {
+		return 0, fmt.Errorf("kmq: share group %s would deliver aborted records or begin at the end of the log; %v could not be set "+
+			"(this needs ALTER_CONFIGS on the group; or set them with kafka-configs.sh --entity-type groups): %w", cfg.Group, needed, err)
+	}
+	limit = group.number(limitSetting, broker.number("group."+limitSetting, defaultLimit))
+	raised := max(limit, broker.number("group.share.max.delivery.count.limit", limit))
+	wanted := wantedDurations(cfg, broker)
+	if _, known := group.value[limitSetting]; known && !group.set[limitSetting] {
+		wanted[limitSetting] = strconv.Itoa(raised)
+	}
+	if err := group.alter(ctx, client, cfg.Group, wanted); err != nil {
+		cfg.Log.Info("kmq: settings of the share group could not be set", "settings", wanted, "error", err)
+	} else if wanted[limitSetting] != "" {
+		limit = raised
+	}
+	return limit, nil
+}
+
+func wantedDurations(cfg engine.Config, broker settings) map[string]string {
+	wanted := make(map[string]string)
+	set := func(d groupDuration, to time.Duration) time.Duration {
+		name := strings.TrimPrefix(d.name, "share.")
+		least, most := broker.duration("group.share.min."+name, d.least), broker.duration("group.share.max."+name, d.most)
+		to = min(max(to.Truncate(time.Millisecond), least), most)
+		wanted[d.name] = strconv.FormatInt(to.Milliseconds(), 10)
+		return to
 	}
 	if cfg.SessionTimeout > 0 {
-		wanted := max(cfg.SessionTimeout, leastSession, 3*beatOfGroup.nearest(broker, 0))
-		session := sessionOfGroup.nearest(broker, wanted)
-		beat := beatOfGroup.nearest(broker, min(wanted, session)/3)
-		setDurations(ctx, client, cfg, group, broker,
-			map[groupDuration]time.Duration{sessionOfGroup: session, beatOfGroup: beat})
+		session := max(cfg.SessionTimeout, leastSession, 3*set(beatOfGroup, 0))
+		set(beatOfGroup, min(session, set(sessionOfGroup, session))/3)
 	}
-	lock = lockOfGroup.inForce(group, broker)
 	if cfg.Visibility > 0 {
-		wanted := lockOfGroup.nearest(broker, cfg.Visibility+lockSlack)
-		if setDurations(ctx, client, cfg, group, broker, map[groupDuration]time.Duration{lockOfGroup: wanted}) {
-			lock = wanted
-		}
+		set(lockOfGroup, cfg.Visibility+lockSlack)
 	}
-	return deliveryLimit(ctx, client, cfg, group, broker), lock, nil
-}
-
-// deliveryLimit returns the deliveries after which the broker archives a record. It raises the
-// group's setting to the broker's maximum, unless the group has one already.
-func deliveryLimit(ctx context.Context, client *kgo.Client, cfg engine.Config, group, broker settings) int {
-	limit := broker.number("group."+limitSetting, defaultLimit)
-	if _, known := group.value[limitSetting]; !known {
-		return limit
-	}
-	limit = group.number(limitSetting, limit)
-	most := broker.number("group.share.max.delivery.count.limit", limit)
-	if group.set[limitSetting] || most <= limit {
-		return limit
-	}
-	if !tryAlter(ctx, client, cfg, map[string]string{limitSetting: strconv.Itoa(most)}) {
-		return limit
-	}
-	return most
-}
-
-func (d groupDuration) nearest(broker settings, wanted time.Duration) time.Duration {
-	name := strings.TrimPrefix(d.name, "share.")
-	least, most := broker.duration("group.share.min."+name, d.least), broker.duration("group.share.max."+name, d.most)
-	return min(max(wanted.Truncate(time.Millisecond), least), most)
-}
-
-func (d groupDuration) inForce(group, broker settings) time.Duration {
-	return group.duration(d.name, broker.duration("group."+d.name, d.usual))
-}
-
-// setDurations sets durations in one request, because brokers refuse a session that is not longer
-// than the heartbeat. It reports whether all settings have these values now.
-func setDurations(ctx context.Context, client *kgo.Client, cfg engine.Config, group, broker settings,
-	wanted map[groupDuration]time.Duration,
-) bool {
-	changes := make(map[string]string)
-	for d, wants := range wanted {
-		if d.inForce(group, broker) != wants {
-			changes[d.name] = strconv.FormatInt(wants.Milliseconds(), 10)
-		}
-	}
-	return len(changes) == 0 || tryAlter(ctx, client, cfg, changes)
-}
-
-func tryAlter(ctx context.Context, client *kgo.Client, cfg engine.Config, changes map[string]string) bool {
-	err := alter(ctx, client, cfg.Group, changes)
-	if err != nil {
-		cfg.Log.Info("kmq: settings of the share group could not be set", "settings", changes, "error", err)
-	}
-	return err == nil
+	return wanted
 }
 
 func (s settings) duration(name string, otherwise time.Duration) time.Duration {
@@ -297,31 +198,31 @@ func describe(ctx context.Context, client kmsg.Requestor, of kmsg.ConfigResource
 	return s, nil
 }
 
-func describeAnyBroker(ctx context.Context, client *kgo.Client) (settings, error) {
-	req := kmsg.NewPtrMetadataRequest()
-	req.Topics = []kmsg.MetadataRequestTopic{} // none; nil would mean all
-	brokers, err := req.RequestWith(ctx, client)
-	if err != nil {
-		return settings{}, err
-	}
-	err = errors.New("no broker is known")
-	for _, b := range brokers.Brokers {
-		var s settings
-		if s, err = describe(ctx, client.Broker(int(b.NodeID)), kmsg.ConfigResourceTypeBroker, strconv.Itoa(int(b.NodeID))); err == nil {
-			return s, nil
+func describeAnyBroker(ctx context.Context, client *kgo.Client) (s settings, err error) {
+	brokers, err := kadm.NewClient(client).ListBrokers(ctx)
+	for _, id := range brokers.NodeIDs() {
+		if s, err = describe(ctx, client, kmsg.ConfigResourceTypeBroker, strconv.Itoa(int(id))); err == nil {
+			break
 		}
 	}
-	return settings{}, err
+	return s, err
 }
 
-func alter(ctx context.Context, client *kgo.Client, group string, changes map[string]string) error {
+// alter sets what differs, in one request: brokers refuse a session that is not longer than the heartbeat.
+func (s settings) alter(ctx context.Context, client *kgo.Client, group string, to map[string]string) error {
 	req := kmsg.NewPtrIncrementalAlterConfigsRequest()
 	r := kmsg.NewIncrementalAlterConfigsRequestResource()
 	r.ResourceType, r.ResourceName = kmsg.ConfigResourceTypeGroupConfig, group
-	for name, value := range changes {
+	for name, value := range to {
+		if s.value[name] == value {
+			continue
+		}
 		c := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
 		c.Name, c.Value = name, &value
 		r.Configs = append(r.Configs, c)
+	}
+	if len(r.Configs) == 0 {
+		return nil
 	}
 	req.Resources = append(req.Resources, r)
 	resp, err := req.RequestWith(ctx, client)

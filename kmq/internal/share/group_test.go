@@ -17,7 +17,7 @@ func TestASessionOutlastsHeartbeats(t *testing.T) {
 		{0, "100", "", ""},
 		{time.Second, "100", "3000", "1000"},
 		{6 * time.Second, "100", "6000", "2000"},
-		{6 * time.Second, "5000", "15000", ""}, // heartbeats stay at 5 s
+		{6 * time.Second, "5000", "15000", "5000"},
 		{time.Hour, "100", "60000", "15000"},
 	} {
 		t.Run(c.asked.String()+", "+c.leastBeat, func(t *testing.T) {

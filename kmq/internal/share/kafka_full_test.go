@@ -38,7 +38,7 @@ func TestOnKafka(t *testing.T) {
 		}
 		cfg := engine.Config{
 			Brokers: k.Bootstrap(), Topic: name, Group: name, Visibility: 30 * time.Second,
-			DeadLetterTopic: name + "-dead", MaxInFlight: 100, CommitEvery: time.Second, Log: slog.New(slog.DiscardHandler),
+			DeadLetterTopic: name + "-dead", RetryTopic: engine.RetryTopic(name, name), MaxInFlight: 100, CommitEvery: time.Second, Log: slog.New(slog.DiscardHandler),
 		}
 		if change != nil {
 			change(&cfg)
@@ -63,11 +63,15 @@ func TestOnKafka(t *testing.T) {
 		return n
 	}
 
-	t.Run("released as often as the broker allows", func(t *testing.T) {
+	t.Run("released oftener than the broker allows", func(t *testing.T) {
 		t.Parallel()
-		e, cfg := open(t, of+"nack", 2, nil)
+		const most = 12
+		e, cfg := open(t, of+"nack", 2, func(c *engine.Config) { c.MaxDeliveries = most })
+		if e.group.limit >= most {
+			t.Fatalf("the brokers allow %d deliveries", e.group.limit)
+		}
 		attempts := make(map[lease.ID]int)
-		for range 2 * (e.group.limit - 1) {
+		for range 2 * most {
 			l := w(t).receive(e, 1)[0]
 			if attempts[l.Origin()]++; attempts[l.Origin()] != l.Attempt {
 				t.Fatalf("%v: attempt %d at delivery %d", l.Origin(), l.Attempt, attempts[l.Origin()])
@@ -121,23 +125,11 @@ func TestOnKafka(t *testing.T) {
 		t.Parallel()
 		_, cfg := open(t, of+"session", 1, func(c *engine.Config) {
 			before := map[string]string{sessionOfGroup.name: "45000", beatOfGroup.name: "5000"}
-			must(t, alter(t.Context(), client, c.Group, before))
-			for { // brokers learn the settings from the controller after a moment
-				group, err := describe(t.Context(), client, kmsg.ConfigResourceTypeGroupConfig, c.Group)
-				must(t, err)
-				if group.value[sessionOfGroup.name] == "45000" && group.value[beatOfGroup.name] == "5000" {
-					break
-				}
-				time.Sleep(10 * time.Millisecond)
-			}
+			must(t, settings{}.alter(t.Context(), client, c.Group, before))
+			awaitSettings(t, client, c.Group, "45000", "5000")
 			c.SessionTimeout = 3 * time.Second
 		})
-		group, err := describe(t.Context(), client, kmsg.ConfigResourceTypeGroupConfig, cfg.Group)
-		must(t, err)
-		session, beat := group.value[sessionOfGroup.name], group.value[beatOfGroup.name]
-		if session != "3000" || beat != "1000" {
-			t.Errorf("a session of %s ms, a heartbeat each %s ms; want 3000 and 1000", session, beat)
-		}
+		awaitSettings(t, client, cfg.Group, "3000", "1000")
 	})
 	t.Run("a group that is another kind of group", func(t *testing.T) {
 		t.Parallel()
@@ -151,4 +143,20 @@ func TestOnKafka(t *testing.T) {
 			t.Errorf("a consumer group's name: %v", err)
 		}
 	})
+}
+
+// awaitSettings waits for a session and a heartbeat in milliseconds: brokers learn them from the controller after a moment.
+func awaitSettings(t *testing.T, client *kgo.Client, name, session, beat string) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		group, err := describe(t.Context(), client, kmsg.ConfigResourceTypeGroupConfig, name)
+		must(t, err)
+		s, b := group.value[sessionOfGroup.name], group.value[beatOfGroup.name]
+		if s == session && b == beat {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("a session of %s ms, a heartbeat each %s ms; want %s and %s", s, b, session, beat)
+		}
+	}
 }

@@ -11,86 +11,37 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// keep sends acknowledgements that waited long enough, and renews locks that would expire before their leases.
-func (m *member) keep() {
-	ctx := m.e.ctx
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-m.nudge:
-		case <-timer.C:
-		}
-		now := time.Now()
-		if m.sendDue(now) {
-			m.send()
-		}
-		m.renewDue(ctx, now)
-		timer.Reset(m.sleep(now))
-	}
-}
-
-func (m *member) sendDue(now time.Time) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.sendAt.IsZero() || now.Before(m.sendAt) {
-		return false
-	}
-	m.sendAt = time.Time{}
-	if now.Sub(m.lastAck) < answerWithin {
-		m.sendAt = now.Add(sendAgain)
-	}
-	return true
-}
-
-func (m *member) sleep(now time.Time) time.Duration {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s := time.Second
-	if len(m.held) > 0 {
-		s = min(s, m.lookAt.Sub(now))
-	}
-	if !m.sendAt.IsZero() {
-		s = min(s, m.sendAt.Sub(now))
-	}
-	return max(s, time.Millisecond)
-}
-
-// renewDue checks locks up to eight times in their duration: it renews those that are half over, and loses those that
-// have expired.
-func (m *member) renewDue(ctx context.Context, now time.Time) {
-	var over []*lease.Lease
+// checkLocks renews the locks that are half over and end before their leases, and loses the leases whose locks have
+// expired.
+func (m *member) checkLocks(now time.Time) {
 	due := make(map[int32][]*lease.Lease)
-	half := m.halfALock()
+	half := m.lockDuration() / 2
 	m.mu.Lock()
-	if now.Before(m.lookAt) {
-		m.mu.Unlock()
-		return
-	}
-	m.lookAt = now.Add(min(time.Second, max(half/4, 10*time.Millisecond)))
-	for _, le := range m.held {
-		h := le.Private.(*hold)
-		if until := le.Deadline(); !h.kept && h.handed.Load() && !until.After(h.until) {
-			continue // the lease ends before its lock
+	lost := m.e.set.LoseAll(func(l *lease.Lease) bool {
+		held := l.Private.(*brokerLock)
+		if at := l.Deadline(); !at.IsZero() && !at.After(held.until) {
+			return false
 		}
-		switch left := h.until.Sub(now); {
-		case left <= 0:
-			over = append(over, le)
-		case left < half && m.e.group.renews && !h.renewing && !h.refused:
-			h.renewing = true
-			due[le.At.Partition] = append(due[le.At.Partition], le)
+		left := held.until.Sub(now)
+		if left > 0 && left < half && !held.renewing && !held.refused {
+			held.renewing = true
+			due[l.At.Partition] = append(due[l.At.Partition], l)
 		}
-	}
+		return left <= 0
+	})
 	m.mu.Unlock()
-	if len(over) > 0 {
-		m.e.lose(over)
+	for _, l := range lost {
+		if !l.Deadline().IsZero() {
+			m.e.counts.lost.Add(1)
+		}
 	}
+	ctx := m.e.ctx
 	for partition, leases := range due {
 		m.e.run.Go(func() { // a silent broker delays no other renewal
 			if err := m.renew(ctx, partition, leases); err != nil && ctx.Err() == nil {
-				m.complain("kmq: locks could not be renewed", err)
+				m.mu.Lock()
+				m.lockTrouble.About("renew locks", err)
+				m.mu.Unlock()
 			}
 		})
 	}
@@ -99,95 +50,54 @@ func (m *member) renewDue(ctx context.Context, now time.Time) {
 // renew waits for the broker's answer. A refusal is final: the client does not ask again for a record whose session
 // has ended.
 func (m *member) renew(ctx context.Context, partition int32, leases []*lease.Lease) error {
-	within, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	asked := time.Now()
 	m.mu.Lock()
 	m.lastAck = asked
-	if m.sendAt.IsZero() {
-		m.sendAt = asked.Add(sendAgain)
-		wake(m.nudge)
-	}
 	refused := m.answersOf(partition).refused
-	for _, le := range leases {
-		if le.Private.(*hold).refused {
-			m.mu.Unlock()
-			return fmt.Errorf("%w: an earlier renewal was refused", lease.ErrLost)
-		}
-	}
 	m.mu.Unlock()
-
-	err := m.ask(within, partition, leases)
-
+	err := m.askTwice(ctx, partition, leases)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	a := m.answersOf(partition)
-	if a.refused != refused {
+	if a := m.answersOf(partition); a.refused != refused {
 		err = fmt.Errorf("%w: the lock was not renewed: %w", lease.ErrLost, a.last)
 	}
-	for _, le := range leases {
-		l := le.Private.(*hold).lent
-		l.renewing = false
+	for _, l := range leases {
+		held := l.Private.(*brokerLock)
+		held.renewing = false
 		switch {
+		case held.refused:
+			err = fmt.Errorf("%w: an earlier renewal was refused", lease.ErrLost)
 		case err == nil:
-			l.give(asked, 2*m.halfALock())
+			held.set(asked, m.lockDuration())
 		case errors.Is(err, lease.ErrLost):
-			l.refused = true
+			held.refused = true
 		}
 	}
 	return err
 }
 
-// ask sends renewals twice and waits for an answer to each. Answers name only the partition, so the
-// first answer may belong to an earlier request; the second cannot, because a client sends one
-// request at a time. If nothing is outstanding after the first renewal, one is enough.
-func (m *member) ask(ctx context.Context, partition int32, leases []*lease.Lease) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	idle := make(chan struct{})
-	for round := range 2 {
+// askTwice sends renewals twice and waits for an answer to each. Answers name only the partition, so the first answer
+// may belong to an earlier request; the second cannot, because a client sends one request at a time.
+func (m *member) askTwice(ctx context.Context, partition int32, leases []*lease.Lease) error {
+	for range 2 {
 		m.mu.Lock()
 		a := m.answersOf(partition)
-		seen := a.times
+		if a.next == nil {
+			a.next = make(chan struct{})
+		}
+		next := a.next
 		m.mu.Unlock()
-		for _, le := range leases {
-			le.Private.(*hold).record.Ack(kgo.AckRenew)
+		for _, l := range leases {
+			l.Private.(*brokerLock).record.Ack(kgo.AckRenew)
 		}
-		if round == 0 {
-			go func() {
-				if m.client.FlushAcks(ctx) == nil {
-					close(idle)
-				}
-			}()
-		} else {
-			m.send()
-		}
-		for {
-			m.mu.Lock()
-			more := a.more
-			if a.times == seen && more == nil {
-				more = make(chan struct{})
-				a.more = more
-			}
-			known := a.times != seen
-			m.mu.Unlock()
-			if known {
-				break
-			}
-			select {
-			case <-more:
-			case <-idle:
-				return nil
-			case <-ctx.Done():
-				return fmt.Errorf("kmq: no answer to a renewal: %w", ctx.Err())
-			}
+		m.send()
+		select {
+		case <-next:
+		case <-ctx.Done():
+			return fmt.Errorf("kmq: no answer to a renewal: %w", ctx.Err())
 		}
 	}
 	return nil
-}
-
-func (m *member) lockOf(le *lease.Lease) time.Time {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return le.Private.(*hold).until
 }

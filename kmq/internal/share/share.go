@@ -2,13 +2,15 @@
 // each delivered record and counts its deliveries.
 //
 // This package adds what the protocol leaves to the client. Records stay open across polls,
-// although franz-go accepts them at the next poll (veil.go, ADR 0030). And the broker silently
-// archives a record whose deliveries reach a limit. Before that, the record becomes a dead letter.
+// although franz-go accepts them at the next poll (hiddenlock.go, ADR 0030). And the broker silently
+// archives a record whose deliveries reach a limit. Before that, the record moves to the group's
+// retry topic, which the same share group reads, or becomes a dead letter (copies.go, ADR 0036).
 //
-// Files to know: share.go, group.go, member.go, locks.go, acks.go, settle.go, veil.go.
+// Files to know: share.go, group.go, member.go, locks.go, acks.go, settle.go, copies.go, hiddenlock.go.
 package share
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -23,8 +25,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-const mostEach = 500
-
 // Engine implements [engine.Engine] with a share group.
 type Engine struct {
 	cfg     engine.Config
@@ -34,6 +34,7 @@ type Engine struct {
 	copies  *kgo.Client
 	copier  *engine.Copier
 	givenUp *engine.GivenUp
+	deletes *engine.Deletions
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -44,7 +45,6 @@ type Engine struct {
 	closed bool
 	failed error
 	some   chan struct{}
-	unseen unseen
 
 	closing  sync.Once
 	closeErr error
@@ -52,7 +52,7 @@ type Engine struct {
 }
 
 type counts struct {
-	delivered, acked, nacked, rejected, expired, lost, redelivered, deadLettered, retried atomic.Int64
+	delivered, acked, nacked, rejected, expired, lost, redelivered, moved, deadLettered, retried atomic.Int64
 
 	mu       sync.Mutex
 	lateness engine.Histogram
@@ -61,58 +61,27 @@ type counts struct {
 // New joins the group and begins to fetch. The first records come after two heartbeats, 10 s by default. The error is
 // a lease.ErrConfig or the cluster's.
 func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
-	// Otherwise a first Reject could wait 5 s for the metadata of a new dead-letter topic.
+	// Otherwise a first copy could wait 5 s for the metadata of a new topic.
 	copies, err := kgo.NewClient(cfg.ClientOptions(append(cfg.ProducerOptions(), kgo.MetadataMinAge(100*time.Millisecond))...)...)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
 	}
 	e := &Engine{cfg: cfg, copies: copies, givenUp: engine.NewGivenUp(cfg.Log), some: make(chan struct{}, 1)}
-	e.copier = engine.NewCopier(&e.cfg, copies)
 	if e.group, err = prepareGroup(ctx, copies, cfg); err != nil {
 		copies.Close()
 		return nil, err
 	}
-	if most := e.group.limit - 1; cfg.MaxDeliveries == 0 || cfg.MaxDeliveries > most {
-		cfg.Log.Info("kmq: the brokers allow fewer deliveries than MaxDeliveries: a record becomes a dead letter after them",
-			"deliveries", most, "setting", "group.share.max.delivery.count.limit")
+	e.copier, e.deletes = engine.NewCopier(&e.cfg, copies), engine.NewDeletions(copies, cfg.RetryTopic)
+	if e.member, err = newMember(e); err != nil {
+		copies.Close()
+		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
 	}
 	e.ctx, e.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	e.set = lease.NewSet(cfg.MaxInFlight, e.expired)
-	if e.member, err = newMember(e, divide(cfg.MaxInFlight, e.group.brokers)); err != nil {
-		_ = e.Close(ctx)
-		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
-	}
 	e.run.Go(e.member.fetch)
 	e.run.Go(e.member.keep)
+	e.run.Go(func() { engine.Every(e.ctx, deleteEvery, cfg.Log, "delete settled retries", e.deleteRetries) })
 	return e, nil
-}
-
-// shape divides a bound of records in flight: open is the number of open records at which polls
-// stop, each is the most records of a fetch, and sources is the number of brokers that the client
-// fetches from at once. With ahead, these are all brokers, and the client fetches before a poll.
-type shape struct {
-	open, each, sources int
-	ahead               bool
-}
-
-func (s shape) poll() int { return s.each * s.sources }
-
-// A poll needs room for a whole fetch, unless the client keeps the rest.
-func (s shape) least() int {
-	if s.ahead {
-		return 1
-	}
-	return s.each
-}
-
-// Without fetching ahead, franz-go asks one broker at a time, so with several brokers records would
-// wait. Then divide sets ahead and reserves up to a third of the bound, two fetches for each broker:
-// one waits in the client, and one was taken from there before its locks expired.
-func divide(bound, brokers int) shape {
-	if each := min(mostEach, bound/(6*brokers)); brokers > 1 && each > 0 {
-		return shape{open: bound - 2*each*brokers, each: each, sources: brokers, ahead: true}
-	}
-	return shape{open: bound, each: max(1, min(mostEach, bound/8)), sources: 1}
 }
 
 // Take takes what the poller holds: see engine.Engine. The brokers lock and count a record when they send it.
@@ -132,9 +101,8 @@ func (e *Engine) Take(ctx context.Context, max int) ([]*lease.Lease, error) {
 
 // Lend begins the deadlines here: see engine.Engine.
 func (e *Engine) Lend(_ context.Context, leases []*lease.Lease, to lease.Holder) ([]*lease.Lease, error) {
-	kept := e.lend(leases, to)
+	kept := e.set.LendTo(leases, time.Now().Add(cmp.Or(e.cfg.Visibility, e.member.lockDuration())), to)
 	for _, l := range kept {
-		l.Private.(*hold).handed.Store(true)
 		if l.Attempt > 1 {
 			e.counts.redelivered.Add(1)
 		}
@@ -152,58 +120,23 @@ func (e *Engine) Return(leases []*lease.Lease) {
 		e.set.ForgetHolder(l)
 	}
 	e.mu.Lock()
-	defer e.mu.Unlock()
 	e.ready = slices.Concat(leases, e.ready)
-	e.tell()
+	e.mu.Unlock()
+	wake(e.some)
 }
 
 // ForgetHolder implements [engine.Engine].
 func (e *Engine) ForgetHolder(l *lease.Lease) { e.set.ForgetHolder(l) }
-
-func (e *Engine) lend(taken []*lease.Lease, to lease.Holder) []*lease.Lease {
-	now := time.Now()
-	deadline := now.Add(e.cfg.Visibility)
-	if e.cfg.Visibility > 0 && e.group.renews {
-		return e.set.LendTo(taken, deadline, to)
-	}
-	kept := taken[:0]
-	for _, l := range taken { // each until the end of its own lock
-		end := e.member.lockOf(l)
-		if e.cfg.Visibility > 0 && deadline.Before(end) {
-			end = deadline
-		}
-		kept = append(kept, e.set.LendTo([]*lease.Lease{l}, end, to)...)
-	}
-	return kept
-}
-
-func (e *Engine) overlooked(at lease.ID) {
-	e.mu.Lock()
-	e.unseen.note(at)
-	e.mu.Unlock()
-}
-
-func (e *Engine) overlookedOf(at lease.ID) int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.unseen.of(at)
-}
-
-func (e *Engine) forget(at lease.ID) {
-	e.mu.Lock()
-	e.unseen.forget(at)
-	e.mu.Unlock()
-}
 
 func (e *Engine) take(max int) ([]*lease.Lease, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
 	case e.closed:
-		e.tell()
+		wake(e.some)
 		return nil, lease.ErrClosed
 	case e.failed != nil:
-		e.tell()
+		wake(e.some)
 		return nil, e.failed
 	}
 	n := min(max, len(e.ready))
@@ -211,10 +144,10 @@ func (e *Engine) take(max int) ([]*lease.Lease, error) {
 	clear(e.ready[:n])
 	e.ready = e.ready[n:]
 	if n > 0 {
-		wake(e.member.room)
+		wake(e.member.taken)
 	}
 	if len(e.ready) > 0 {
-		e.tell()
+		wake(e.some)
 	}
 	return taken, nil
 }
@@ -228,16 +161,8 @@ func (e *Engine) waiting() int {
 func (e *Engine) offer(leases []*lease.Lease) {
 	e.mu.Lock()
 	e.ready = append(e.ready, leases...)
-	e.tell()
+	wake(e.some)
 	e.mu.Unlock()
-}
-
-// tell requires e.mu.
-func (e *Engine) tell() {
-	select {
-	case e.some <- struct{}{}:
-	default:
-	}
 }
 
 func (e *Engine) fail(err error) {
@@ -246,7 +171,7 @@ func (e *Engine) fail(err error) {
 		e.failed = err
 		e.cfg.Log.Error("kmq: the member of the group has ended", "error", err)
 	}
-	e.tell()
+	wake(e.some)
 	e.mu.Unlock()
 }
 
@@ -265,17 +190,14 @@ func (e *Engine) Close(ctx context.Context) error {
 func (e *Engine) close(ctx context.Context) error {
 	e.mu.Lock()
 	e.closed, e.ready = true, nil
-	e.tell()
+	wake(e.some)
 	e.mu.Unlock()
 
 	e.cancel()
 	e.run.Wait()
 	e.set.Close()
 	e.set.LoseAll(nil)
-	var err error
-	if e.member != nil {
-		err = e.member.close(ctx)
-	}
+	err := e.member.close(ctx)
 	e.copier.Close()
 	e.copies.Close()
 	return err
@@ -286,7 +208,7 @@ func (e *Engine) Counts() engine.Counts {
 	c := engine.Counts{
 		Delivered: e.counts.delivered.Load(), Acked: e.counts.acked.Load(), Nacked: e.counts.nacked.Load(),
 		Rejected: e.counts.rejected.Load(), Retried: e.counts.retried.Load(), Expired: e.counts.expired.Load(), Lost: e.counts.lost.Load(),
-		Redelivered: e.counts.redelivered.Load(), DeadLettered: e.counts.deadLettered.Load(),
+		Redelivered: e.counts.redelivered.Load(), Tailed: e.counts.moved.Load(), DeadLettered: e.counts.deadLettered.Load(),
 		InFlight: e.set.Len(), OldestUnacked: e.set.Oldest(),
 	}
 	e.counts.mu.Lock()
