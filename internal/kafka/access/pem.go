@@ -139,6 +139,9 @@ func decrypted(block pem.Block, password string) (pem.Block, error) {
 	if password == "" {
 		return block, errEncryptedKey
 	}
+	if plain, is, err := tripleDESKey(block.Bytes, password); is {
+		return pem.Block{Type: "PRIVATE KEY", Bytes: plain}, err
+	}
 	key, err := pkcs8.ParsePKCS8PrivateKey(block.Bytes, []byte(password))
 	if err != nil {
 		return block, errKeyPassword

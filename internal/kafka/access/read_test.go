@@ -278,3 +278,15 @@ func TestByteOrderMarkLeavesTLSOn(t *testing.T) {
 		t.Errorf("UTF-16 without a mark: %v", err)
 	}
 }
+
+// OpenSSL wrote the key with -v1 PBE-SHA1-3DES, the only form that Kafka reads with Java 17.
+func TestKeyInTripleDES(t *testing.T) {
+	settings := []string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.location=testdata/key-3des.pem"}
+	if a := accesstest.Access(t, append(settings, "ssl.key.password=changeit")...); len(a.TLS.Certificates) != 1 {
+		t.Error("there is no certificate")
+	}
+	_, _, err := access.Parse("c.properties", []byte(strings.Join(append(settings, "ssl.key.password="+secret), "\n")))
+	if err == nil || strings.Contains(err.Error(), secret) {
+		t.Errorf("with a wrong password: %v", err)
+	}
+}
