@@ -20,8 +20,8 @@ import (
 
 var adminAccess access.Access
 
-// drivers are all drivers in this test binary. Another file adds librdkafka.
-var drivers = []driver.Driver{franz.New(), sarama.New(), segmentio.New()}
+// drivers are all drivers in this test binary.
+var drivers = append([]driver.Driver{franz.New(), sarama.New(), segmentio.New()}, inC()...)
 
 const (
 	oauth       = "org.apache.kafka.common.security.oauthbearer."
