@@ -99,6 +99,8 @@ func (a *Admin) groupRights(ctx context.Context, name string) (int32, error) {
 		}
 	}
 	switch {
+	case errors.Is(err, kerr.GroupAuthorizationFailed):
+		return noRights, nil
 	case err != nil:
 		return 0, unanswered("report the rights on the group "+name, err)
 	case len(resp.Groups) != 1:
