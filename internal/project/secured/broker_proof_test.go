@@ -32,7 +32,7 @@ type broker struct {
 	authority *accesstest.Authority
 	issuer    *accesstest.Issuer
 	addresses map[string]string // by listener
-	kerberos  *realm            // nil if there is none
+	kerberos  *realm
 }
 
 var listeners = map[string]string{
@@ -56,6 +56,7 @@ func startBroker(t *testing.T) *broker {
 	for name := range listeners {
 		b.addresses[name] = freeAddress(t)
 	}
+	b.addresses["TICKET"] = strings.Replace(b.addresses["TICKET"], "127.0.0.1", "localhost", 1) // as in the broker's principal
 	b.kerberos = startRealm(t, b.folder)
 	b.write("server.properties", b.properties(t))
 	b.run(t, "kafka.tools.StorageTool", "format", "--cluster-id", "5L6g3nShT-eMCtK--X86sw", "--config", b.path("server.properties"),
@@ -108,23 +109,16 @@ func (b *broker) properties(t *testing.T) string {
 		token + "sasl.server.callback.handler.class=" + oauth + "OAuthBearerValidatorCallbackHandler",
 		token + "sasl.oauthbearer.jwks.endpoint.url=" + b.issuer.KeysURL,
 		token + "sasl.oauthbearer.expected.audience=kafka", token + "sasl.oauthbearer.expected.issuer=issuer",
-		"listener.name.ticket.sasl.enabled.mechanisms=PLAIN",
-		"listener.name.ticket.plain.sasl.jaas.config=" + plainModule + " required;",
 	}
-	if b.kerberos != nil {
-		lines = append(lines[:len(lines)-2], b.kerberos.serverLines()...)
-	}
-	return strings.Join(lines, "\n") + "\n"
+	return strings.Join(append(lines, b.kerberos.serverLines()...), "\n") + "\n"
 }
 
 // command returns a call of Java with a class of Kafka. Its options allow the token issuer.
 func (b *broker) command(class string, args ...string) *exec.Cmd {
 	options := []string{"-Xmx512M", "-Djava.awt.headless=true", "-cp", b.dist.Classpath(),
-		"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=" + b.issuer.URL + "," + b.issuer.KeysURL,
+		"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=" + b.issuer.URL + "," + b.issuer.KeysURL + ",file://" + b.path("token"),
 		"-Dorg.apache.kafka.sasl.oauthbearer.allowed.files=" + b.path("token"),
-	}
-	if b.kerberos != nil {
-		options = append(options, "-Djava.security.krb5.conf="+b.kerberos.config)
+		"-Djava.security.krb5.conf=" + b.kerberos.config,
 	}
 	return exec.Command(b.java.Path, append(append(options, class), args...)...)
 }

@@ -75,9 +75,8 @@ func (b *broker) forms(t *testing.T) map[string]form {
 				b.write("credentials.properties", "user="+user)+":user}\" password=\"${dir:"+b.folder+":password}\";")},
 	}
 	b.write("password", password)
-	if b.kerberos != nil {
-		forms["GSSAPI, key table"] = form{"TICKET", b.kerberos.clientLines()}
-	}
+	forms["GSSAPI, key table"] = form{"TICKET", b.kerberos.clientLines()}
+	forms["GSSAPI, ticket cache"] = form{"TICKET", b.kerberos.cacheLines(t)}
 	return forms
 }
 
