@@ -37,7 +37,7 @@ var all = []group{
 		packages: []string{
 			"./internal/kafka/driver/librdkafka", "./internal/kafka/driver/drivertest", "./cmd/kafka-bench", "./internal/project/secured",
 		},
-		tags:     "librdkafka", cgo: true,
+		tags: "librdkafka", cgo: true,
 	},
 	tests("plant", "every controller on many seeds", time.Hour, "./internal/project/plant"),
 	tests("campaign", "campaigns and searches on a real Kafka", time.Hour,
