@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"reflect"
 	"strings"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -144,8 +144,7 @@ func (r rig) makers() campaign.Makers {
 }
 
 func (r rig) able(scenarios ...scenario.Scenario) error {
-	secured := r.flags.access != "" && !reflect.DeepEqual(r.access, access.Access{})
-	return campaign.Unmet(scenarios, secured, driverNames(), driverNamed)
+	return campaign.Unmet(scenarios, driver.AccessNeeds(r.access), driverNames(), driverNamed)
 }
 
 // keepable refuses to keep topics if several runs have the same topic or group name, because only

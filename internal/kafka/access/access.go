@@ -4,7 +4,8 @@
 // No error, warning or printed form of this package's types holds a value from the file. A message names the line
 // instead.
 //
-// Files to know: access.go, read.go, readtls.go, denial.go.
+// Files to know: access.go, login.go, read.go, readtls.go, readsasl.go, stores.go, misuse.go (what people write
+// instead), denial.go.
 package access
 
 import (
@@ -16,8 +17,6 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/sasl/plain"
-	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
 
 // Access is how a client connects to a cluster. The zero value is Kafka's default: plain text without credentials.
@@ -39,8 +38,10 @@ type Access struct {
 // SASL holds a user's credentials.
 type SASL struct {
 	Mechanism string // one of the Mechanism constants
-	Username  string
+	Username  string // with PLAIN and SCRAM
 	Password  Secret
+	Tokens    *Tokens   // with OAUTHBEARER and AWS_MSK_IAM; nil otherwise
+	Kerberos  *Kerberos // with GSSAPI; nil otherwise
 }
 
 // The SASL mechanisms, as Kafka names them (client setting "sasl.mechanism").
@@ -48,6 +49,9 @@ const (
 	MechanismPlain    = "PLAIN"
 	MechanismScram256 = "SCRAM-SHA-256"
 	MechanismScram512 = "SCRAM-SHA-512"
+	MechanismToken    = "OAUTHBEARER"
+	MechanismAWS      = "AWS_MSK_IAM" // on the wire it is OAUTHBEARER, which MSK offers on the same port
+	MechanismKerberos = "GSSAPI"
 )
 
 // The security protocols, as Kafka names them (client setting "security.protocol").
@@ -83,6 +87,11 @@ func (a Access) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, a.String(
 // MarshalText returns what String returns.
 func (a Access) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
+// LimitsTLS reports whether the access excludes TLS 1.2 or TLS 1.3, which clients use by default.
+func (a Access) LimitsTLS() bool {
+	return a.TLS != nil && (a.TLS.MinVersion == tls.VersionTLS13 || a.TLS.MaxVersion == tls.VersionTLS12)
+}
+
 // Protocol returns one of the Protocol constants.
 func (a Access) Protocol() string {
 	switch {
@@ -113,22 +122,6 @@ func (a Access) Dialer(timeout time.Duration) Dial {
 		return a.Dial
 	}
 	return (&net.Dialer{Timeout: timeout}).DialContext
-}
-
-// Login returns the option by which a client authenticates; nil without credentials.
-func (a Access) Login() []kgo.Opt {
-	if a.SASL == nil {
-		return nil
-	}
-	user, password := a.SASL.Username, string(a.SASL.Password)
-	switch a.SASL.Mechanism {
-	case MechanismScram256:
-		return []kgo.Opt{kgo.SASL(scram.Auth{User: user, Pass: password}.AsSha256Mechanism())}
-	case MechanismScram512:
-		return []kgo.Opt{kgo.SASL(scram.Auth{User: user, Pass: password}.AsSha512Mechanism())}
-	default:
-		return []kgo.Opt{kgo.SASL(plain.Auth{User: user, Pass: password}.AsMechanism())}
-	}
 }
 
 // Dial opens a connection, like net.Dialer's DialContext.

@@ -40,16 +40,18 @@ func (a Access) Explain(err error) *Denial {
 	var handshake *HandshakeError
 	var first *kgo.ErrFirstReadEOF
 	var remote *net.OpError
+	var token *TokenError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &token):
+		return &Denial{Reason: "there is no token to log in with: " + token.Reason, Remedy: token.Remedy}
 	case errors.As(err, &remote) && remote.Op == "remote error":
 		return refusedTLS(remote)
 	case errors.As(err, &handshake):
 		return explainHandshake(handshake.Err)
 	case errors.Is(err, kerr.SaslAuthenticationFailed):
-		return &Denial{Reason: "the broker did not accept the user name and password", Remedy: userRemedy,
-			Answered: true, Cause: brokersWords(err)}
+		return a.refusedLogin(err)
 	case errors.Is(err, kerr.UnsupportedSaslMechanism):
 		return &Denial{Reason: "the broker does not offer this " + keyMechanism,
 			Remedy: "set another one in the file that --command-config names", Answered: true}
@@ -64,6 +66,32 @@ func (a Access) Explain(err error) *Denial {
 	return nil
 }
 
+func (a Access) refusedLogin(err error) *Denial {
+	what := "user name and password"
+	switch {
+	case a.SASL != nil && a.SASL.Tokens != nil:
+		what = "token"
+	case a.SASL != nil && a.SASL.Kerberos != nil:
+		what = "ticket"
+	}
+	return &Denial{Reason: "the broker did not accept the " + what, Remedy: a.loginRemedy(), Answered: true,
+		Cause: brokersWords(err)}
+}
+
+func (a Access) loginRemedy() string {
+	switch {
+	case a.SASL == nil:
+		return userRemedy
+	case a.SASL.Mechanism == MechanismAWS:
+		return awsRemedy + ", and that its policy allows kafka-cluster:Connect"
+	case a.SASL.Mechanism == MechanismToken:
+		return "check scope, audience and issuer of the token with those that the broker expects"
+	case a.SASL.Mechanism == MechanismKerberos:
+		return "check " + keyService + ", and that the clocks agree"
+	}
+	return userRemedy
+}
+
 func explainHandshake(err error) *Denial {
 	var record tls.RecordHeaderError
 	var authority x509.UnknownAuthorityError
@@ -73,7 +101,7 @@ func explainHandshake(err error) *Denial {
 	switch {
 	case errors.As(err, &authority):
 		return &Denial{Reason: "the broker's certificate is not signed by an authority that is trusted here",
-			Remedy: "put the authority's certificate into " + keyTrustLocation + " (PEM)"}
+			Remedy: "put the authority's certificate into the store of " + keyTrustLocation}
 	case errors.As(err, &name):
 		return &Denial{
 			Reason: "the broker's certificate is for another host name", Cause: name,
@@ -111,7 +139,7 @@ func (a Access) explainCutOff(err error) *Denial {
 	case errors.As(err, &first) && a.TLS == nil:
 		return &Denial{Reason: "the broker closed the connection; it may require TLS", Remedy: tlsRemedy}
 	default:
-		return &Denial{Reason: "the broker closed the connection while the client logged in", Remedy: userRemedy,
+		return &Denial{Reason: "the broker closed the connection while the client logged in", Remedy: a.loginRemedy(),
 			Answered: true}
 	}
 }

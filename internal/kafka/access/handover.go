@@ -8,19 +8,44 @@ import (
 )
 
 type origin struct {
-	file    string
-	content []byte
-	stores  map[string][]byte // the files that content names, by path
+	file      string
+	content   []byte
+	stores    map[string][]byte // the files that content names, by path
+	variables map[string]string // of the environment, if content names them
+}
+
+func newOrigin(file string, content []byte) *origin {
+	return &origin{file: file, content: content, stores: make(map[string][]byte), variables: make(map[string]string)}
+}
+
+// keeping returns both functions so that o keeps what they return.
+func (o *origin) keeping(readFile func(string) ([]byte, error),
+	lookUp func(string) (string, bool)) (func(string) ([]byte, error), func(string) (string, bool)) {
+	return func(path string) ([]byte, error) {
+			text, err := readFile(path)
+			if err == nil {
+				o.stores[path] = text
+			}
+			return text, err
+		}, func(name string) (string, bool) {
+			value, set := lookUp(name)
+			if set {
+				o.variables[name] = value
+			}
+			return value, set
+		}
 }
 
 // Handover passes an access to another process of the same user. Its exported fields hold the secrets unmasked, for
 // encoding/gob: write it only to a private pipe.
 type Handover struct {
 	// Properties is the content of the file named File. Stores holds, by path, the content of the files
-	// that Properties names. All are empty for plain text without credentials.
+	// that Properties names, and Variables the values of the environment's variables that it names. All are empty for
+	// plain text without credentials.
 	File       string
 	Properties []byte
 	Stores     map[string][]byte
+	Variables  map[string]string
 }
 
 // Format writes a mask, whatever the verb.
@@ -36,7 +61,8 @@ var errNoOrigin = errors.New("only an access that was read from client propertie
 func (a Access) Handover() (Handover, error) {
 	switch {
 	case a.origin != nil:
-		return Handover{File: a.origin.file, Properties: a.origin.content, Stores: a.origin.stores}, nil
+		return Handover{File: a.origin.file, Properties: a.origin.content, Stores: a.origin.stores,
+			Variables: a.origin.variables}, nil
 	case a.TLS != nil || a.SASL != nil:
 		return Handover{}, errNoOrigin
 	default:
@@ -44,14 +70,16 @@ func (a Access) Handover() (Handover, error) {
 	}
 }
 
-// Access returns the access in h. It reads no file.
+// Access returns the access in h. Only files that change while clients use them, such as a token's, are read later.
 func (h Handover) Access() (Access, error) {
-	o := &origin{file: h.File, content: h.Properties, stores: make(map[string][]byte)}
-	a, _, err := parse(o, func(path string) ([]byte, error) {
+	a, _, err := parse(newOrigin(h.File, h.Properties), func(path string) ([]byte, error) {
 		if text, handed := h.Stores[path]; handed {
 			return text, nil
 		}
 		return nil, os.ErrNotExist
+	}, func(name string) (string, bool) {
+		value, handed := h.Variables[name]
+		return value, handed
 	})
 	return a, err
 }

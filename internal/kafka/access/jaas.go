@@ -108,20 +108,35 @@ func escaped(c byte) byte {
 }
 
 const (
-	plainModule = "org.apache.kafka.common.security.plain.PlainLoginModule"
-	scramModule = "org.apache.kafka.common.security.scram.ScramLoginModule"
+	plainModule    = "org.apache.kafka.common.security.plain.PlainLoginModule"
+	scramModule    = "org.apache.kafka.common.security.scram.ScramLoginModule"
+	tokenModule    = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
+	awsModule      = "software.amazon.msk.auth.iam.IAMLoginModule"
+	kerberosModule = "com.sun.security.auth.module.Krb5LoginModule"
 )
 
-func (j jaas) credentials(mechanism string) (*SASL, error) {
-	module := scramModule
-	if mechanism == MechanismPlain {
-		module = plainModule
+var loginModules = map[string]string{
+	MechanismPlain: plainModule, MechanismScram256: scramModule, MechanismScram512: scramModule, MechanismToken: tokenModule,
+	MechanismAWS: awsModule, MechanismKerberos: kerberosModule,
+}
+
+// serves returns an error if the entry's module is not the one for the mechanism.
+func (j jaas) serves(mechanism string) error {
+	module := loginModules[mechanism]
+	for _, known := range loginModules {
+		if j.module == known && known != module {
+			return fmt.Errorf("its login module does not serve the mechanism %s; use %s", mechanism, module)
+		}
 	}
+	if j.module != module {
+		return fmt.Errorf("its login module is unknown; %s needs %s", mechanism, module)
+	}
+	return nil
+}
+
+// password returns the credentials for PLAIN and SCRAM.
+func (j jaas) password(mechanism string) (*SASL, error) {
 	switch {
-	case j.module != plainModule && j.module != scramModule:
-		return nil, fmt.Errorf("its login module is unknown; %s needs %s", mechanism, module)
-	case j.module != module:
-		return nil, fmt.Errorf("its login module does not serve the mechanism %s; use %s", mechanism, module)
 	case strings.EqualFold(j.options["tokenauth"], "true"):
 		return nil, errors.New("delegation tokens are not supported; use a user name and a password")
 	case j.options["username"] == "" || j.options["password"] == "":

@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/youmark/pkcs8"
 )
 
 const maxFileBytes = 1 << 20
@@ -52,7 +54,8 @@ var (
 	errNoCertificate = errors.New("there is no certificate in it")
 	errNoKey         = errors.New("there is no private key in it")
 	errTwoKeys       = errors.New("there is more than one private key in it")
-	errEncryptedKey  = errors.New("the private key is encrypted")
+	errEncryptedKey  = errors.New("the private key is encrypted, and " + keyPassword + " is not set")
+	errOldEncryption = errors.New("the private key is encrypted in the old form of OpenSSL, which Kafka can't read")
 	errBrokenPEM     = errors.New("it has a block that does not end, or is not base64")
 	errCertificate   = errors.New("it has a certificate that can't be parsed")
 )
@@ -70,8 +73,8 @@ func pemBlocks(text string) ([]pem.Block, error) {
 		if !labelled || !ended {
 			return nil, errBrokenPEM
 		}
-		if strings.Contains(label, "ENCRYPTED") || strings.Contains(body, "ENCRYPTED") {
-			return nil, errEncryptedKey
+		if strings.Contains(body, "ENCRYPTED") {
+			return nil, errOldEncryption
 		}
 		der, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(body), ""))
 		if err != nil {
@@ -82,30 +85,25 @@ func pemBlocks(text string) ([]pem.Block, error) {
 	}
 }
 
-func trusted(text string) (pool *x509.CertPool, ders [][]byte, err error) {
+func trusted(text string) (found []*x509.Certificate, err error) {
 	blocks, err := pemBlocks(text)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	pool = x509.NewCertPool()
 	for _, block := range blocks {
 		if block.Type != "CERTIFICATE" {
 			continue
 		}
 		certificate, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
-			return nil, nil, errCertificate
+			return nil, errCertificate
 		}
-		pool.AddCert(certificate)
-		ders = append(ders, block.Bytes)
+		found = append(found, certificate)
 	}
-	if len(ders) == 0 {
-		return nil, nil, errNoCertificate
-	}
-	return pool, ders, nil
+	return found, nil
 }
 
-func keyPair(text string) (tls.Certificate, error) {
+func keyPair(text, password string) (tls.Certificate, error) {
 	blocks, err := pemBlocks(text)
 	if err != nil {
 		return tls.Certificate{}, err
@@ -113,6 +111,11 @@ func keyPair(text string) (tls.Certificate, error) {
 	var chain, keys bytes.Buffer
 	count := 0
 	for _, block := range blocks {
+		if block.Type == "ENCRYPTED PRIVATE KEY" {
+			if block, err = decrypted(block, password); err != nil {
+				return tls.Certificate{}, err
+			}
+		}
 		switch {
 		case block.Type == "CERTIFICATE":
 			_ = pem.Encode(&chain, &block)
@@ -130,4 +133,22 @@ func keyPair(text string) (tls.Certificate, error) {
 		return tls.Certificate{}, errTwoKeys
 	}
 	return tls.X509KeyPair(chain.Bytes(), keys.Bytes())
+}
+
+func decrypted(block pem.Block, password string) (pem.Block, error) {
+	if password == "" {
+		return block, errEncryptedKey
+	}
+	if plain, is, err := tripleDESKey(block.Bytes, password); is {
+		return pem.Block{Type: "PRIVATE KEY", Bytes: plain}, err
+	}
+	key, err := pkcs8.ParsePKCS8PrivateKey(block.Bytes, []byte(password))
+	if err != nil {
+		return block, errKeyPassword
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return block, errKeyPassword
+	}
+	return pem.Block{Type: "PRIVATE KEY", Bytes: der}, nil
 }

@@ -12,6 +12,7 @@ import (
 type property struct {
 	line       int // of its first line, from 1
 	key, value string
+	endsBlank  bool // a backslash at the end of the line would continue it, but a blank follows
 }
 
 var errEscape = errors.New(`\u is not followed by four hexadecimal digits`)
@@ -38,14 +39,15 @@ func properties(content []byte, mistake func(line int, err error)) []property {
 			mistake(l.line, errEscape)
 			continue
 		}
-		all = append(all, property{line: l.line, key: k, value: v})
+		all = append(all, property{line: l.line, key: k, value: v, endsBlank: l.endsBlank})
 	}
 	return all
 }
 
 type logicalLine struct {
-	line int
-	text string
+	line      int
+	text      string
+	endsBlank bool
 }
 
 const blank = " \t\f"
@@ -66,7 +68,7 @@ func logicalLines(text string) []logicalLine {
 			text = strings.TrimLeft(natural[i], blank)
 		}
 		whole.WriteString(text)
-		logical = append(logical, logicalLine{line: first + 1, text: whole.String()})
+		logical = append(logical, logicalLine{line: first + 1, text: whole.String(), endsBlank: endsBlank(text)})
 	}
 	return logical
 }
@@ -81,6 +83,11 @@ func latin1(content []byte) string {
 
 func continues(line string) bool {
 	return (len(line)-len(strings.TrimRight(line, `\`)))%2 == 1
+}
+
+func endsBlank(line string) bool {
+	trimmed := strings.TrimRight(line, blank)
+	return trimmed != line && continues(trimmed)
 }
 
 func split(line string) (key, value string) {

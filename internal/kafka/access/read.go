@@ -2,6 +2,7 @@ package access
 
 import (
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,27 +14,39 @@ const (
 	keyProtocol       = "security.protocol"
 	keyMechanism      = "sasl.mechanism"
 	keyJAAS           = "sasl.jaas.config"
+	keyLoginHandler   = "sasl.login.callback.handler.class"
+	keyClientHandler  = "sasl.client.callback.handler.class"
+	keyTokenURL       = "sasl.oauthbearer.token.endpoint.url"
+	keyTokenRetriever = "sasl.oauthbearer.jwt.retriever.class"
+	keyTokenClient    = "sasl.oauthbearer.client.credentials.client.id"
+	keyTokenSecret    = "sasl.oauthbearer.client.credentials.client.secret"
+	keyTokenScope     = "sasl.oauthbearer.scope"
+	keyTokenEncode    = "sasl.oauthbearer.header.urlencode"
+	keyService        = "sasl.kerberos.service.name"
 	keyTrustType      = "ssl.truststore.type"
 	keyTrustLocation  = "ssl.truststore.location"
+	keyTrustPassword  = "ssl.truststore.password"
 	keyTrustPEM       = "ssl.truststore.certificates"
 	keyStoreType      = "ssl.keystore.type"
 	keyStoreLocation  = "ssl.keystore.location"
+	keyStorePassword  = "ssl.keystore.password"
 	keyStoreChain     = "ssl.keystore.certificate.chain"
 	keyStoreKey       = "ssl.keystore.key"
 	keyPassword       = "ssl.key.password"
 	keyIdentification = "ssl.endpoint.identification.algorithm"
-	keyProviders      = "config.providers"
+	keyTLSProtocol    = "ssl.protocol"
+	keyTLSVersions    = "ssl.enabled.protocols"
 )
 
 var readKeys = []string{
-	keyProtocol, keyMechanism, keyJAAS, keyTrustType, keyTrustLocation, keyTrustPEM, keyStoreType, keyStoreLocation,
-	keyStoreChain, keyStoreKey, keyPassword, keyIdentification, keyProviders,
+	keyProtocol, keyMechanism, keyJAAS, keyLoginHandler, keyClientHandler, keyTokenURL, keyTokenRetriever, keyTokenClient,
+	keyTokenSecret, keyTokenScope, keyTokenEncode, keyService, keyTrustType, keyTrustLocation, keyTrustPassword, keyTrustPEM,
+	keyStoreType, keyStoreLocation, keyStorePassword, keyStoreChain, keyStoreKey, keyPassword, keyIdentification,
+	keyTLSProtocol, keyTLSVersions,
 }
 
 // otherKeys are settings of Kafka that resemble one of readKeys but are not misspelt.
-var otherKeys = []string{
-	"ssl.truststore.password", "ssl.keystore.password", "ssl.protocol", "security.providers", "sasl.login.class",
-}
+var otherKeys = []string{"security.providers", "sasl.login.class", "ssl.provider"}
 
 // Messages quote only keys of this form: other text may be part of a secret that continues from the line before.
 var keyPattern = regexp.MustCompile(`^([a-z]+(\.[a-z0-9]+)+|acks|retries)$`)
@@ -48,28 +61,21 @@ func Read(path string) (Access, []string, error) {
 	return Parse(path, content)
 }
 
-// Parse is Read for content that was read before; file is its name in messages. It reads the files that the content
-// names.
+// Parse is Read for content that was read before; file is its name in messages. It reads the files and the variables
+// that the content names.
 func Parse(file string, content []byte) (Access, []string, error) {
-	return parse(&origin{file: file, content: content, stores: make(map[string][]byte)}, readFile)
+	return parse(newOrigin(file, content), readFile, os.LookupEnv)
 }
 
-// parse keeps the files that it read in o.
-func parse(o *origin, readFile func(path string) ([]byte, error)) (Access, []string, error) {
-	file, content := o.file, o.content
-	r := &reader{file: file, settings: make(map[string]property), readFile: func(path string) ([]byte, error) {
-		text, err := readFile(path)
-		if err == nil {
-			o.stores[path] = text
-		}
-		return text, err
-	}}
-	for _, p := range properties(content, func(line int, err error) { r.mistakeAt(line, "", err.Error(), "") }) {
+// parse keeps what it read in o.
+func parse(o *origin, readFile func(string) ([]byte, error), lookUp func(string) (string, bool)) (Access, []string, error) {
+	r := &reader{file: o.file, settings: make(map[string]property)}
+	r.readFile, r.lookUp = o.keeping(readFile, lookUp)
+	all := properties(o.content, func(line int, err error) { r.mistakeAt(line, "", err.Error(), "") })
+	for _, p := range r.replaced(all) {
 		r.take(p)
 	}
-	if p, set := r.settings[keyProviders]; set {
-		r.mistake(p, "config providers are not supported", "write the values into this file")
-	}
+	r.checkNames()
 	var a Access
 	encrypted, authenticated := r.protocol()
 	if encrypted {
@@ -92,8 +98,9 @@ func parse(o *origin, readFile func(path string) ([]byte, error)) (Access, []str
 type reader struct {
 	file        string
 	readFile    func(path string) ([]byte, error)
+	lookUp      func(variable string) (string, bool)
 	settings    map[string]property // those in readKeys
-	ignored     []string            // the names of the others
+	ignored     []property          // the others
 	unnamed     []int               // lines whose key must not be quoted
 	used        []string
 	authorities string
@@ -118,6 +125,9 @@ func (r *reader) take(p property) {
 	switch near := spelling.Nearest(p.key, readKeys); {
 	case slices.Contains(readKeys, p.key):
 		r.settings[p.key] = p
+		r.checkValue(p)
+	case kafkaName(p.key) != "":
+		r.ignored = append(r.ignored, p)
 	case !keyPattern.MatchString(p.key) && near == "":
 		r.unnamed = append(r.unnamed, p.line)
 	case near != "" && !slices.Contains(otherKeys, p.key):
@@ -127,7 +137,7 @@ func (r *reader) take(p property) {
 		}
 		r.mistakeAt(p.line, "", problem, "write "+near)
 	default:
-		r.ignored = append(r.ignored, p.key)
+		r.ignored = append(r.ignored, p)
 	}
 }
 
@@ -136,7 +146,9 @@ func (r *reader) get(key string) (property, bool) {
 	r.used = append(r.used, key)
 	p, set := r.settings[key]
 	if set && p.value == "" {
-		r.mistake(p, "it has no value", "")
+		if !r.faulty(p) {
+			r.mistake(p, "it has no value", "")
+		}
 		return p, false
 	}
 	return p, set
@@ -166,7 +178,7 @@ func (r *reader) protocol() (encrypted, authenticated bool) {
 		}
 		names = append(names, choice.name)
 	}
-	if set {
+	if set && !r.faulty(p) {
 		r.mistake(p, "there is no such protocol", "choose "+spelling.OneOf(names))
 	}
 	for key := range r.settings {
@@ -176,50 +188,12 @@ func (r *reader) protocol() (encrypted, authenticated bool) {
 	return encrypted, authenticated
 }
 
-var mechanisms = []string{MechanismPlain, MechanismScram256, MechanismScram512}
-
-func (r *reader) sasl() *SASL {
-	mechanism, ok := r.get(keyMechanism)
-	switch {
-	case mechanism.line == 0:
-		r.missing(keyMechanism, "set it to "+spelling.OneOf(mechanisms)+" (Kafka's default, GSSAPI, is not supported)")
-	case ok && !slices.Contains(mechanisms, mechanism.value):
-		r.mistake(mechanism, "this mechanism is not supported", "use "+spelling.OneOf(mechanisms))
-		ok = false
-	}
-	config, set := r.get(keyJAAS)
-	if !set {
-		if config.line == 0 {
-			r.missing(keyJAAS, "give it the login module with username and password")
-		}
-		return nil
-	}
-	entry, err := parseJAAS(config.value)
-	if err != nil {
-		r.mistake(config, err.Error(), `if it continues on the next line, end the line with a backslash`)
-		return nil
-	}
-	if !ok {
-		return nil
-	}
-	user, err := entry.credentials(mechanism.value)
-	if err != nil {
-		r.mistake(config, err.Error(), "")
-	}
-	return user
-}
-
-func (r *reader) missing(key, remedy string) {
-	p := r.settings[keyProtocol]
-	r.mistake(p, "it asks for "+key+", which is not set", remedy)
-}
-
 const maxNamed = 12
 
 func (r *reader) warn() {
 	var useless []string
 	for _, key := range readKeys {
-		if _, set := r.settings[key]; set && key != keyProviders && !slices.Contains(r.used, key) {
+		if _, set := r.settings[key]; set && !slices.Contains(r.used, key) {
 			useless = append(useless, key)
 		}
 	}
@@ -233,13 +207,28 @@ func (r *reader) warn() {
 	if len(r.ignored) > 0 {
 		r.warnings = append(r.warnings,
 			fmt.Sprintf("%s: ignored, because only settings of TLS and SASL are used: %s", r.file,
-				listed(r.ignored)))
+				listed(securityFirst(r.ignored))))
 	}
 	if len(r.unnamed) > 0 {
 		r.warnings = append(r.warnings,
 			fmt.Sprintf("%s:%d: ignored, because it does not begin with the name of a setting (lines like it: %d); if a value continues on the next line, end the line with a backslash",
 				r.file, r.unnamed[0], len(r.unnamed)))
 	}
+}
+
+// securityFirst returns the names of settings, with those that may change who is trusted before the others.
+func securityFirst(all []property) (keys []string) {
+	isSecurity := func(key string) bool {
+		return strings.HasPrefix(key, "ssl.") || strings.HasPrefix(key, "sasl.") || strings.HasPrefix(key, "security.")
+	}
+	for _, security := range []bool{true, false} {
+		for _, p := range all {
+			if isSecurity(p.key) == security {
+				keys = append(keys, p.key)
+			}
+		}
+	}
+	return keys
 }
 
 func listed(keys []string) string {

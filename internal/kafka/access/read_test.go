@@ -79,33 +79,46 @@ func TestMistakes(t *testing.T) {
 		want  []string
 	}{
 		"everything at once": {
-			[]string{"security.protocl=SSL", "sasl.mechanism=GSSAPI", "ssl.truststore.location=" + secret, "ssl.key.password=" + secret, "security.protocol=" + secret},
-			[]string{"1: … security.protocl … security.protocol", "2: … sasl.mechanism … PLAIN", "3: … ssl.truststore.type is not set … keytool", "4: … ssl.key.password … openssl", "5: … no such protocol … PLAINTEXT, SSL", "5: … sasl.jaas.config"},
+			[]string{"security.protocl=SSL", "sasl.mechanism=KERBEROS", "ssl.truststore.location=" + secret, "ssl.enabled.protocols=" + secret, "security.protocol=" + secret},
+			[]string{"1: … security.protocl … security.protocol", "2: … sasl.mechanism … PLAIN", "3: … no such file", "4: … ssl.enabled.protocols … TLSv1.3", "5: … no such protocol … PLAINTEXT, SSL", "5: … sasl.jaas.config"},
 		},
-		"twice":                 {[]string{"security.protocol=SSL", "security.protocol=SASL_SSL"}, []string{"2: … line 1 already"}},
-		"blank":                 {[]string{"security.protocol="}, []string{"1: … no value"}},
-		"SASL without":          {[]string{"security.protocol=SASL_SSL"}, []string{"1: … sasl.mechanism", "1: … sasl.jaas.config"}},
-		"another module":        {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=SCRAM-SHA-256", user}, []string{"3: … does not serve … ScramLoginModule"}},
-		"unknown module":        {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=PLAIN", "sasl.jaas.config=com.example." + secret + " required;"}, []string{"3: … unknown … PlainLoginModule"}},
-		"no password":           {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=PLAIN", jaas(`username="alice"`)}, []string{"3: … lacks"}},
-		"token":                 {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=SCRAM-SHA-256", strings.Replace(jaas(`username="a" password="`+secret+`" tokenauth="true"`), "plain.Plain", "scram.Scram", 1)}, []string{"3: … delegation tokens"}},
-		"no backslash":          {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=PLAIN", "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required", `username="alice"`, `password="` + secret + `";`}, []string{"3: … semicolon … backslash"}},
-		"JKS":                   {[]string{"security.protocol=SSL", "ssl.truststore.type=JKS", "ssl.truststore.location=x.jks", "ssl.keystore.type=PKCS12", "ssl.keystore.location=x.p12"}, []string{"2: … keytool -list -rfc", "4: … openssl pkcs12"}},
-		"JKS by default":        {[]string{"security.protocol=SSL", "ssl.keystore.location=x.jks"}, []string{"2: … ssl.keystore.type is not set"}},
-		"no such file":          {[]string{"security.protocol=SSL", "ssl.truststore.type=PEM", "ssl.truststore.location=" + secret}, []string{"3: … no such file"}},
-		"no certificate":        {[]string{"security.protocol=SSL", "ssl.truststore.type=PEM", "ssl.truststore.location=" + file(secret)}, []string{"3: … no certificate"}},
-		"broken certificate":    {[]string{"security.protocol=SSL", "ssl.truststore.type=PEM", "ssl.truststore.certificates=-----BEGIN CERTIFICATE-----"}, []string{`3: … does not end … \n\`}},
-		"no key":                {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.location=" + file(chain)}, []string{"3: … no private key"}},
-		"two keys":              {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.location=" + file(chain+key+otherKey)}, []string{"3: … more than one"}},
-		"another's key":         {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.location=" + file(chain+otherKey)}, []string{"3: … does not match"}},
-		"encrypted key":         {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.location=" + file(chain+encrypted)}, []string{"3: … encrypted … openssl pkcs8"}},
-		"key's password":        {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.location=" + file(chain+key), "ssl.key.password=" + secret}, []string{"4: … encrypted … openssl pkcs8"}},
-		"file and text":         {[]string{"security.protocol=SSL", "ssl.truststore.type=PEM", "ssl.truststore.location=x", "ssl.truststore.certificates=y"}, []string{"4: … as well"}},
-		"key without chain":     {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.key=" + secret}, []string{"3: … ssl.keystore.certificate.chain is not set"}},
-		"chain without key":     {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.certificate.chain=" + secret}, []string{"3: … ssl.keystore.key is not set"}},
-		"identification":        {[]string{"security.protocol=SSL", "ssl.endpoint.identification.algorithm=" + secret}, []string{"2: … no such algorithm"}},
-		"values from elsewhere": {[]string{"config.providers=file"}, []string{"1: … not supported"}},
-		"a bad escape":          {[]string{`sasl.jaas.config=\u12`}, []string{"1: … hexadecimal"}},
+		"twice":                          {[]string{"security.protocol=SSL", "security.protocol=SASL_SSL"}, []string{"2: … line 1 already"}},
+		"blank":                          {[]string{"security.protocol="}, []string{"1: … no value"}},
+		"SASL without":                   {[]string{"security.protocol=SASL_SSL"}, []string{"1: … sasl.mechanism", "1: … sasl.jaas.config"}},
+		"another module":                 {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=SCRAM-SHA-256", user}, []string{"3: … does not serve … ScramLoginModule"}},
+		"unknown module":                 {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=PLAIN", "sasl.jaas.config=com.example." + secret + " required;"}, []string{"3: … unknown … PlainLoginModule"}},
+		"no password":                    {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=PLAIN", jaas(`username="alice"`)}, []string{"3: … lacks"}},
+		"token":                          {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=SCRAM-SHA-256", strings.Replace(jaas(`username="a" password="`+secret+`" tokenauth="true"`), "plain.Plain", "scram.Scram", 1)}, []string{"3: … delegation tokens"}},
+		"no backslash":                   {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=PLAIN", "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required", `username="alice"`, `password="` + secret + `";`}, []string{"3: … semicolon … backslash"}},
+		"JKS":                            {[]string{"security.protocol=SSL", "ssl.truststore.type=JCEKS", "ssl.truststore.location=x.jks", "ssl.keystore.type=PEM", "ssl.keystore.location=" + file(string(ca.KeyPKCS12(t, "alice", "changeit")))}, []string{"2: … keytool -importkeystore … ssl.truststore.type=PKCS12", "5: … not PEM; set ssl.keystore.type=PKCS12"}},
+		"JKS by default":                 {[]string{"security.protocol=SSL", "ssl.keystore.location=" + file("x.jks")}, []string{"2: … neither JKS nor PKCS12"}},
+		"no such file":                   {[]string{"security.protocol=SSL", "ssl.truststore.type=PEM", "ssl.truststore.location=" + secret}, []string{"3: … no such file"}},
+		"no certificate":                 {[]string{"security.protocol=SSL", "ssl.truststore.type=PEM", "ssl.truststore.location=" + file(secret)}, []string{"3: … no certificate"}},
+		"broken certificate":             {[]string{"security.protocol=SSL", "ssl.truststore.type=PEM", "ssl.truststore.certificates=-----BEGIN CERTIFICATE-----"}, []string{`3: … does not end … \n\`}},
+		"no key":                         {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.location=" + file(chain)}, []string{"3: … no private key"}},
+		"two keys":                       {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.location=" + file(chain+key+otherKey)}, []string{"3: … more than one"}},
+		"another's key":                  {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.location=" + file(chain+otherKey)}, []string{"3: … does not match"}},
+		"encrypted key":                  {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.location=" + file(chain+encrypted)}, []string{"3: … encrypted … check ssl.key.password"}},
+		"key's password":                 {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.location=" + file(chain+accesstest.Encrypted(t, key, "another")), "ssl.key.password=" + secret}, []string{"3: … password of the private key is wrong"}},
+		"store's password":               {[]string{"security.protocol=SSL", "ssl.keystore.location=" + file(string(ca.KeyJKS(t, "alice", "changeit", "changeit"))), "ssl.keystore.password=" + secret}, []string{"2: … password is wrong … check ssl.keystore.password"}},
+		"password in the JKS":            {[]string{"security.protocol=SSL", "ssl.keystore.location=" + file(string(ca.KeyJKS(t, "alice", "changeit", "another"))), "ssl.keystore.password=changeit"}, []string{"2: … password of the private key is wrong … check ssl.key.password"}},
+		"password of PKCS12":             {[]string{"security.protocol=SSL", "ssl.truststore.location=" + file(string(ca.TrustPKCS12(t, "changeit"))), "ssl.truststore.password=" + secret}, []string{"2: … password is wrong … check ssl.truststore.password"}},
+		"a key to trust":                 {[]string{"security.protocol=SSL", "ssl.truststore.location=" + file(string(ca.KeyPKCS12(t, "alice", "changeit"))), "ssl.truststore.password=changeit"}, []string{"2: … no trust store … keytool -importcert"}},
+		"old TLS":                        {[]string{"security.protocol=SSL", "ssl.protocol=TLSv1.1"}, []string{"2: … no version of TLS is left … TLSv1.2"}},
+		"no TLS in common":               {[]string{"security.protocol=SSL", "ssl.protocol=TLSv1.2", "ssl.enabled.protocols=TLSv1.3"}, []string{"2: … no version of TLS is left"}},
+		"file and text":                  {[]string{"security.protocol=SSL", "ssl.truststore.type=PEM", "ssl.truststore.location=x", "ssl.truststore.certificates=" + ca.PEM[:40]}, []string{"4: … as well"}},
+		"key without chain":              {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.key=-----BEGIN " + secret}, []string{"3: … ssl.keystore.certificate.chain is not set"}},
+		"chain without key":              {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.certificate.chain=-----BEGIN " + secret}, []string{"3: … ssl.keystore.key is not set"}},
+		"identification":                 {[]string{"security.protocol=SSL", "ssl.endpoint.identification.algorithm=" + secret}, []string{"2: … no such algorithm"}},
+		"values from elsewhere":          {[]string{"config.providers=vault", "config.providers.vault.class=com.example." + secret}, []string{"2: … not supported … DirectoryConfigProvider"}},
+		"another tool's prefix":          {[]string{"producer.security.protocol=SSL"}, []string{"1: … name of another tool; write security.protocol"}},
+		"a variable that is not set":     {[]string{"config.providers=env", "config.providers.env.class=org.apache.kafka.common.config.provider.EnvVarConfigProvider", "security.protocol=SASL_SSL", "sasl.mechanism=PLAIN", jaas(`username="alice" password="${env:KAFKA_BENCH_NONE}"`)}, []string{"5: … provider … not set"}},
+		"a variable that is not allowed": {[]string{"config.providers=env", "config.providers.env.class=org.apache.kafka.common.config.provider.EnvVarConfigProvider", "config.providers.env.param.allowlist.pattern=KAFKA_.*", "security.protocol=${env:PATH}"}, []string{"4: … do not allow"}},
+		"a file that is not allowed":     {[]string{"config.providers=f", "config.providers.f.class=org.apache.kafka.common.config.provider.FileConfigProvider", "config.providers.f.param.allowed.paths=/srv/kafka", "security.protocol=${f:/srv/kafka/../x:y}"}, []string{"4: … do not allow"}},
+		"token endpoint":                 {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=OAUTHBEARER", "sasl.login.callback.handler.class=org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler", "sasl.oauthbearer.token.endpoint.url=" + secret, "sasl.jaas.config=org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required;"}, []string{"4: … no URL"}},
+		"unsigned tokens":                {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=OAUTHBEARER", "sasl.oauthbearer.token.endpoint.url=https://idp.example", "sasl.jaas.config=org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required;"}, []string{"1: … sasl.login.callback.handler.class … nobody has signed", "4: … lacks the client's ID or secret"}},
+		"Kerberos without anything":      {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=GSSAPI", "sasl.kerberos.service.name=kafka", "sasl.jaas.config=com.sun.security.auth.module.Krb5LoginModule required;"}, []string{"4: … useKeyTab=true"}},
+		"a bad escape":                   {[]string{`sasl.jaas.config=\u12`}, []string{"1: … hexadecimal"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -149,21 +162,18 @@ enable.auto.commit=false
 linger.ms=5
 max.poll.records=10
 request.timeout.ms=1000
-sasl.client.callback.handler.class=x
-sasl.kerberos.service.name=kafka
 sasl.login.class=x
-sasl.login.callback.handler.class=x
 security.providers=x
 ssl.cipher.suites=x
-ssl.enabled.protocols=TLSv1.3
 ssl.engine.factory.class=x
 ssl.keymanager.algorithm=x
-ssl.keystore.password=x
-ssl.protocol=TLSv1.3
 ssl.provider=x
 ssl.secure.random.implementation=x
 ssl.trustmanager.algorithm=x
-ssl.truststore.password=x
+sasl.oauthbearer.scope.claim.name=x
+sasl.oauthbearer.sub.claim.name=x
+sasl.login.read.timeout.ms=1
+sasl.kerberos.kinit.cmd=x
 `
 
 func TestWarnings(t *testing.T) {
@@ -171,11 +181,12 @@ func TestWarnings(t *testing.T) {
 		text string
 		want []string
 	}{
-		"nothing":               {"", nil},
-		"other settings":        {kafkasSettings, []string{"acks, retries, bootstrap.servers, client.id"}},
-		"forgotten protocol":    {"sasl.mechanism=PLAIN\nssl.keystore.type=JKS", []string{"security.protocol is not set, so it is PLAINTEXT: sasl.mechanism, ssl.keystore.type"}},
-		"of the other protocol": {"security.protocol=PLAINTEXT\nssl.truststore.location=x.jks", []string{"no effect, with its security.protocol: ssl.truststore.location"}},
-		"pieces of a key":       {"acks=1\n" + secret + "\nMIIEvQ==", []string{"acks", "c.properties:2: ignored … backslash"}},
+		"nothing":                    {"", nil},
+		"other settings":             {kafkasSettings, []string{"sasl.login.class, security.providers, ssl.cipher.suites … sasl.kerberos.kinit.cmd and "}},
+		"forgotten protocol":         {"sasl.mechanism=PLAIN\nssl.keystore.type=JKS", []string{"security.protocol is not set, so it is PLAINTEXT: sasl.mechanism, ssl.keystore.type"}},
+		"of the other protocol":      {"security.protocol=PLAINTEXT\nssl.truststore.location=x.jks", []string{"no effect, with its security.protocol: ssl.truststore.location"}},
+		"every setting at most once": {"client.id=a\nacks=1\nssl.provider=x", []string{"ssl.provider, client.id, acks"}},
+		"pieces of a key":            {"acks=1\n" + secret + "\nMIIEvQ==", []string{"acks", "c.properties:2: ignored … backslash"}},
 	}
 	for name, test := range tests {
 		a, warnings, err := access.Parse("c.properties", []byte(test.text))
@@ -265,5 +276,17 @@ func TestByteOrderMarkLeavesTLSOn(t *testing.T) {
 	_, _, err := access.Parse("c.properties", []byte(wide("", binary.LittleEndian)))
 	if err == nil || !strings.Contains(err.Error(), "c.properties:1: there is a NUL byte") || !strings.Contains(err.Error(), "save the file as UTF-8") {
 		t.Errorf("UTF-16 without a mark: %v", err)
+	}
+}
+
+// OpenSSL wrote the key with -v1 PBE-SHA1-3DES, the only form that Kafka reads with Java 17.
+func TestKeyInTripleDES(t *testing.T) {
+	settings := []string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.location=testdata/key-3des.pem"}
+	if a := accesstest.Access(t, append(settings, "ssl.key.password=changeit")...); len(a.TLS.Certificates) != 1 {
+		t.Error("there is no certificate")
+	}
+	_, _, err := access.Parse("c.properties", []byte(strings.Join(append(settings, "ssl.key.password="+secret), "\n")))
+	if err == nil || strings.Contains(err.Error(), secret) {
+		t.Errorf("with a wrong password: %v", err)
 	}
 }

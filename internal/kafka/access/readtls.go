@@ -4,26 +4,24 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"math"
 	"strings"
 )
 
 const (
-	trustRemedy = "export it as PEM, name that, and set " + keyTrustType +
-		"=PEM: keytool -list -rfc -keystore STORE > ca.pem"
-	storeRemedy = "export it as PEM, name that, and set " + keyStoreType +
-		"=PEM: keytool -importkeystore -srckeystore STORE -destkeystore client.p12 -deststoretype PKCS12; " +
-		"openssl pkcs12 -in client.p12 -nodes -out client.pem"
-	decryptRemedy = "decrypt it into a file that only you can read, and remove " + keyPassword +
-		": openssl pkcs8 -in key.pem -out plain.pem"
-	pemRemedy = `if a value continues on the next line, end the line with \n\`
+	convertRemedy = "convert it to PKCS12, which keeps the certificates: keytool -importkeystore -srckeystore STORE " +
+		"-destkeystore NEW.p12 -deststoretype PKCS12"
+	importRemedy = "make one of the authorities' certificates: keytool -importcert -noprompt -file ca.pem -alias ca " +
+		"-keystore NEW.p12 -storetype PKCS12"
+	pkcs8Remedy = "encrypt it as PKCS #8, and put the certificates behind it again: openssl pkcs8 -topk8 -in KEY.pem -out NEW.pem"
+	pemRemedy   = `if a value continues on the next line, end the line with \n\`
 )
 
 func (r *reader) tls() *tls.Config {
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	config := &tls.Config{}
+	config.MinVersion, config.MaxVersion = r.versions()
 	config.RootCAs = r.trust()
-	if pair := r.identity(); pair != nil {
-		config.Certificates = []tls.Certificate{*pair}
-	}
+	config.Certificates = r.identities()
 	if !r.checksNames() {
 		config.InsecureSkipVerify = true // skips only the host name: verifyChain checks the chain
 		config.VerifyConnection = verifyChain(config.RootCAs)
@@ -31,113 +29,207 @@ func (r *reader) tls() *tls.Config {
 	return config
 }
 
-// trust returns nil for the authorities of the operating system.
-func (r *reader) trust() *x509.CertPool {
-	location, inFile := r.get(keyTrustLocation)
-	inline, here := r.get(keyTrustPEM)
-	readable := r.isPEM(keyTrustType, trustRemedy, location, inline)
-	if inFile && here {
-		r.mistake(inline, keyTrustLocation+" is set as well", "remove one of the two")
-		return nil
-	}
-	if !readable {
-		return nil
-	}
-	switch {
-	case inFile:
-		text, ok := r.content(location)
-		if !ok {
-			return nil
-		}
-		return r.pool(location, text, "")
-	case here:
-		return r.pool(inline, inline.value, pemRemedy)
-	}
-	return nil
+var tlsVersions = map[string]uint16{
+	"TLS": tls.VersionTLS13, "TLSv1": tls.VersionTLS10, "TLSv1.1": tls.VersionTLS11,
+	"TLSv1.2": tls.VersionTLS12, "TLSv1.3": tls.VersionTLS13,
 }
 
-func (r *reader) pool(p property, text, remedy string) *x509.CertPool {
-	pool, ders, err := trusted(text)
+// versions returns the lowest and the highest version of TLS. The highest is 0, Go's own, unless it is below 1.3.
+// TLS 1.0 and 1.1 count as switched off, as in Java.
+func (r *reader) versions() (lowest, highest uint16) {
+	lowest, highest = tls.VersionTLS12, tls.VersionTLS13
+	known := func(p property, name string) uint16 {
+		version, known := tlsVersions[name]
+		switch {
+		case !known:
+			r.mistake(p, "there is no such protocol", "use TLSv1.2 or TLSv1.3")
+			return tls.VersionTLS12
+		case version < tls.VersionTLS12:
+			return 0
+		}
+		return version
+	}
+	enabled, set := r.get(keyTLSVersions)
+	if set && !r.faulty(enabled) {
+		lowest, highest = math.MaxUint16, 0
+		for _, name := range splitList(enabled.value) {
+			if version := known(enabled, name); version != 0 {
+				lowest, highest = min(lowest, version), max(highest, version)
+			}
+		}
+	}
+	most := enabled
+	if p, set := r.get(keyTLSProtocol); set && !r.faulty(p) {
+		most = p
+		highest = min(highest, known(p, p.value))
+	}
+	if highest < lowest && !r.faulty(most) {
+		r.mistake(most, "no version of TLS is left that is safe", "use TLSv1.2 or TLSv1.3")
+	}
+	if highest == tls.VersionTLS13 {
+		highest = 0
+	}
+	return lowest, highest
+}
+
+// store is a trust store or a key store: a file, or PEM text in the properties.
+type store struct {
+	typeKey, locationKey, passwordKey string
+	texts                             []string
+}
+
+var (
+	trustStore = store{keyTrustType, keyTrustLocation, keyTrustPassword, []string{keyTrustPEM}}
+	keyStore   = store{keyStoreType, keyStoreLocation, keyStorePassword, []string{keyStoreChain, keyStoreKey}}
+)
+
+// content returns what is in a store, and the property that named it. ok is false if there is none, or a mistake.
+// The text of a PEM store in the properties is the texts one after the other.
+func (r *reader) content(s store) (content []byte, p property, pem, ok bool) {
+	location, inFile := r.get(s.locationKey)
+	var text strings.Builder
+	var inline property
+	for _, key := range s.texts {
+		if part, set := r.get(key); set {
+			text.WriteString(part.value + "\n")
+			inline = part
+		}
+	}
+	pem = r.kind(s, inFile || inline.line > 0)
+	switch {
+	case inFile && inline.line > 0:
+		r.mistake(inline, s.locationKey+" is set as well", "remove one of the two")
+	case r.faulty(location), r.faulty(inline), r.faulty(r.settings[s.typeKey]):
+	case inFile:
+		content, err := r.readFile(location.value)
+		if err != nil {
+			r.mistake(location, "the file can't be read: "+err.Error(), "")
+			return nil, location, pem, false
+		}
+		return content, location, pem, r.fits(s, location, content, pem)
+	case inline.line > 0 && !pem:
+		r.mistake(inline, s.typeKey+" is not PEM", "set "+s.typeKey+"=PEM")
+	case inline.line > 0:
+		return []byte(text.String()), inline, true, true
+	}
+	return nil, location, pem, false
+}
+
+// kind reports whether the store's type is PEM. Without a type it is JKS, which stands for PKCS12 too.
+func (r *reader) kind(s store, used bool) (pem bool) {
+	kind, set := r.get(s.typeKey)
+	for _, known := range []string{"PEM", "JKS", "PKCS12"} {
+		if set && strings.EqualFold(kind.value, known) {
+			return known == "PEM"
+		}
+	}
+	if set && used && !r.faulty(kind) {
+		r.mistake(kind, "stores of this type are not supported", convertRemedy+"; then set "+s.typeKey+"=PKCS12")
+	}
+	return false
+}
+
+// fits reports whether a file is of the store's type.
+func (r *reader) fits(s store, p property, content []byte, pem bool) bool {
+	switch is := formatOf(content); {
+	case pem && (is == formatJKS || is == formatPKCS12):
+		r.mistake(p, "the file is not PEM", "set "+s.typeKey+"="+map[format]string{formatJKS: "JKS", formatPKCS12: "PKCS12"}[is])
+	case !pem && is == formatPEM:
+		r.mistake(p, "the file is PEM", "set "+s.typeKey+"=PEM")
+	case !pem && is == formatUnknown:
+		r.mistake(p, "the file is neither JKS nor PKCS12", convertRemedy)
+	default:
+		return true
+	}
+	return false
+}
+
+// trust returns nil for the authorities of the operating system.
+func (r *reader) trust() *x509.CertPool {
+	content, p, isPEM, ok := r.content(trustStore)
+	password, _ := r.get(keyTrustPassword)
+	if !ok {
+		return nil
+	}
+	var found []*x509.Certificate
+	var err error
+	remedy := pemRemedy
+	if isPEM {
+		found, err = trusted(string(content))
+	} else {
+		found, err = trustedOf(content, password.value)
+		remedy = importRemedy
+	}
+	if errors.Is(err, errStorePassword) {
+		remedy = "check " + keyTrustPassword
+	}
+	if err == nil && len(found) == 0 {
+		err = errNoCertificate
+	}
 	if err != nil {
 		r.mistake(p, err.Error(), remedy)
+		return nil
 	}
-	r.authorities = certificates(ders...)
+	pool := x509.NewCertPool()
+	for _, certificate := range found {
+		pool.AddCert(certificate)
+		r.authorities += certificates(certificate.Raw)
+	}
 	return pool
 }
 
-func (r *reader) identity() *tls.Certificate {
-	location, inFile := r.get(keyStoreLocation)
+func (r *reader) identities() []tls.Certificate {
 	chain, chained := r.get(keyStoreChain)
 	key, keyed := r.get(keyStoreKey)
-	readable := r.isPEM(keyStoreType, storeRemedy, location, chain, key)
-	r.used = append(r.used, keyPassword)
-	if p, set := r.settings[keyPassword]; set && readable {
-		r.mistake(p, "encrypted private keys are not supported", decryptRemedy)
-		readable = false
-	}
+	password, _ := r.get(keyStorePassword)
+	keyPassword, _ := r.get(keyPassword)
 	switch {
-	case inFile && (chained || keyed):
-		r.mistake(location, keyStoreChain+" or "+keyStoreKey+" is set as well", "keep the file or the texts")
 	case chained && !keyed && key.line == 0:
 		r.mistake(chain, keyStoreKey+" is not set", "a certificate proves nothing without its private key")
+		return nil
 	case keyed && !chained && chain.line == 0:
 		r.mistake(key, keyStoreChain+" is not set", "a private key needs its certificate")
-	case readable && inFile:
-		if text, ok := r.content(location); ok {
-			return r.pair(location, text, "")
-		}
-	case readable && chained && keyed:
-		return r.pair(key, chain.value+"\n"+key.value, pemRemedy)
-	}
-	return nil
-}
-
-func (r *reader) pair(p property, text, remedy string) *tls.Certificate {
-	pair, err := keyPair(text)
-	if errors.Is(err, errEncryptedKey) {
-		remedy = decryptRemedy
-	}
-	if err != nil {
-		r.mistake(p, err.Error(), remedy)
 		return nil
 	}
-	return &pair
-}
-
-func (r *reader) content(p property) (string, bool) {
-	content, err := r.readFile(p.value)
+	content, p, isPEM, ok := r.content(keyStore)
+	if !ok {
+		return nil
+	}
+	var found []tls.Certificate
+	var err error
+	if isPEM {
+		var one tls.Certificate
+		one, err = keyPair(string(content), keyPassword.value)
+		found = []tls.Certificate{one}
+	} else {
+		found, err = identitiesOf(content, password.value, keyPassword.value)
+	}
 	if err != nil {
-		r.mistake(p, "the file can't be read: "+err.Error(), "")
-		return "", false
+		r.mistake(p, err.Error(), identityRemedy(err, isPEM))
+		return nil
 	}
-	return string(content), true
+	return found
 }
 
-// isPEM rejects stores that only Java can read. If no contents are set, the type does not matter.
-func (r *reader) isPEM(typeKey, remedy string, contents ...property) bool {
-	kind, set := r.get(typeKey)
-	if set && strings.EqualFold(kind.value, "PEM") {
-		return true
+func identityRemedy(err error, isPEM bool) string {
+	switch {
+	case errors.Is(err, errEncryptedKey), errors.Is(err, errKeyPassword):
+		return "check " + keyPassword
+	case errors.Is(err, errOldEncryption):
+		return pkcs8Remedy
+	case errors.Is(err, errStorePassword):
+		return "check " + keyStorePassword
+	case isPEM:
+		return pemRemedy
 	}
-	for _, p := range contents {
-		if p.line == 0 {
-			continue
-		}
-		if set {
-			r.mistake(kind, "stores of this type are not supported", remedy)
-		} else if kind.line == 0 {
-			r.mistake(p, typeKey+" is not set, so it is JKS, which is not supported", remedy)
-		}
-		return false
-	}
-	return true
+	return ""
 }
 
 // checksNames reads the only setting for which a blank value has a meaning.
 func (r *reader) checksNames() bool {
 	r.used = append(r.used, keyIdentification)
 	p, set := r.settings[keyIdentification]
-	if set && p.value != "" && !strings.EqualFold(p.value, "https") {
+	if set && p.value != "" && !r.faulty(p) && !strings.EqualFold(p.value, "https") {
 		r.mistake(p, "there is no such algorithm",
 			"leave it out to check the brokers' host names, or leave the value empty to skip the check")
 	}

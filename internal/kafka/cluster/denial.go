@@ -47,5 +47,5 @@ func Denied(c Cluster, who string, err error) error {
 	return err
 }
 
-const rightsRemedy = "allow this user READ on the group and READ, WRITE and DESCRIBE on the topic; a run names both kafka-bench-…, " +
-	"so a prefixed ACL serves (kafka-acls --resource-pattern-type prefixed)"
+const rightsRemedy = "allow this user CREATE, READ, WRITE and DELETE on the topic, and READ and DELETE on the group; a run " +
+	"names both kafka-bench-…, so a prefixed ACL serves (kafka-acls --resource-pattern-type prefixed)"

@@ -210,23 +210,27 @@ func checkNoTLS(t *testing.T, listener net.Listener, dial access.Dial) {
 
 func TestLackingRights(t *testing.T) {
 	const describe, read, write = 1 << kmsg.ACLOperationDescribe, 1 << kmsg.ACLOperationRead, 1 << kmsg.ACLOperationWrite
-	for _, test := range []struct {
-		allowed            int32
-		produces, consumes bool
-		want               string
+	for name, test := range map[string]struct {
+		allowed         int32
+		writes, deletes bool
+		want            string
 	}{
-		{describe | read | write, true, true, ""},
-		{describe | read, true, true, "WRITE to"},
-		{describe | read, false, true, ""},
-		{describe | write, true, true, "READ"},
-		{describe | write, true, false, ""},
-		{describe, true, true, "WRITE to, READ"},
-		{describe, false, true, "READ"},
-		{-1 << 31, true, true, ""},
-		{0, true, true, ""},
+		"all":          {describe | read | write, true, false, ""},
+		"no write":     {describe | read, true, false, "WRITE to it"},
+		"not written":  {describe | read, false, false, ""},
+		"no delete":    {describe | read | write, true, true, "DELETE it"},
+		"nothing":      {noRights, true, true, "WRITE to it, READ it, DELETE it"},
+		"not reported": {known(-1 << 31), true, true, ""},
+		"without DESCRIBE the broker does not know": {known(0), true, true, ""},
 	} {
-		if got := strings.Join(lackingRights(test.allowed, test.produces, test.consumes), ", "); got != test.want {
-			t.Errorf("lackingRights(%b, %v, %v) = %q, want %q", test.allowed, test.produces, test.consumes, got, test.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			got := strings.Join(lackingRights(test.allowed, "it", []right{
+				{kmsg.ACLOperationWrite, "WRITE to", test.writes}, {kmsg.ACLOperationRead, "READ", true},
+				{kmsg.ACLOperationDelete, "DELETE", test.deletes},
+			}), ", ")
+			if got != test.want {
+				t.Errorf("it lacks %q, want %q", got, test.want)
+			}
+		})
 	}
 }

@@ -66,6 +66,8 @@ const (
 	CountWire         Capability = "counting bytes on the wire"      // WireCounter
 	TimeRequests      Capability = "timing requests"                 // RequestTimer
 	EncryptedAccess   Capability = "TLS and SASL"                    // Access
+	KerberosAccess    Capability = "Kerberos"                        // Access with GSSAPI
+	TLSVersions       Capability = "a choice of TLS versions"        // Access.LimitsTLS
 	ShareGroups       Capability = "share groups"                    // KIP-932
 	OneRecordBatches  Capability = "batches of one record"           // ProducerConfig.OneRecord
 	StickyAssignor    Capability = "the assignor sticky"             // ConsumerConfig.Assignor

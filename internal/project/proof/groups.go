@@ -30,11 +30,14 @@ var all = []group{
 	tests("libraries", "Kafka and kfake with every client", time.Hour, "./backpressure/..."),
 	tests("cluster", "starts, stops and freezes brokers", time.Hour, "./internal/kafka/cluster/..."),
 	tests("versions", "runs on Kafka of every version", time.Hour, "./internal/project/versions"),
+	tests("secured", "a broker with every mechanism and ACLs", time.Hour, "./internal/project/secured"),
 	tests("drivers", "every driver on a real Kafka", time.Hour, "./internal/kafka/driver/..."),
 	{
 		name: "librdkafka", why: "the driver in C on a real Kafka", timeout: time.Hour,
-		packages: []string{"./internal/kafka/driver/librdkafka", "./internal/kafka/driver/drivertest", "./cmd/kafka-bench"},
-		tags:     "librdkafka", cgo: true,
+		packages: []string{
+			"./internal/kafka/driver/librdkafka", "./internal/kafka/driver/drivertest", "./cmd/kafka-bench", "./internal/project/secured",
+		},
+		tags: "librdkafka", cgo: true,
 	},
 	tests("plant", "every controller on many seeds", time.Hour, "./internal/project/plant"),
 	tests("campaign", "campaigns and searches on a real Kafka", time.Hour,

@@ -212,7 +212,10 @@ func TestMissingRights(t *testing.T) {
 		"no CREATE":            {slices.Concat(groups, allow(topic, read, write, remove, describe)), []string{"was not created", "allow this user CREATE", "topic.existing"}},
 		"no WRITE":             {slices.Concat(groups, allow(topic, read, create, remove, describe)), []string{"may not WRITE to the topic", "prefixed ACL"}},
 		"no READ":              {slices.Concat(groups, allow(topic, write, create, remove, describe)), []string{"may not READ the topic", "prefixed ACL"}},
-		"no READ on the group": {allow(topic, read, write, create, remove, describe), []string{"the run's consumers", "READ on the group"}},
+		"no READ on the group": {allow(topic, read, write, create, remove, describe), []string{"may not READ the group", "prefixed ACL"}},
+		"no DELETE":            {slices.Concat(groups, allow(topic, read, write, create, describe)), []string{"may not DELETE the topic", "prefixed ACL"}},
+		"no DELETE on the group": {slices.Concat(allow(group, read), allow(topic, read, write, create, remove, describe)),
+			[]string{"may not DELETE the group", "prefixed ACL"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

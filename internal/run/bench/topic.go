@@ -27,6 +27,9 @@ func (r *run) openTopic(ctx context.Context) (err error) {
 	if err := r.admin.CheckNew(ctx, r.chosenTopics(), r.chosenGroups()); err != nil {
 		return err
 	}
+	if err := r.admin.CheckRights(ctx, cluster.Topic{Name: cmp.Or(t.Existing, name), Existing: t.Existing != ""}, r.uses()); err != nil {
+		return err
+	}
 	if t.Existing == "" {
 		err = r.createTopic(ctx, name)
 	} else {
@@ -42,8 +45,17 @@ func (r *run) openTopic(ctx context.Context) (err error) {
 			Remedy: scenario.KeysForCompaction,
 		}
 	}
-	return r.admin.CheckRights(ctx, r.topic, !r.readOnly() || r.cfg.Scenario.Filled(),
-		r.cfg.Scenario.Consume.Consumers > 0)
+	return nil
+}
+
+// uses returns what the run does with its topic and its groups.
+func (r *run) uses() cluster.Uses {
+	s := r.cfg.Scenario
+	u := cluster.Uses{Produces: !r.readOnly() || s.Filled(), Consumes: s.Consume.Consumers > 0, Deletes: !r.cfg.KeepTopics}
+	if u.Consumes && s.Consume.Assignment != "manual" {
+		u.Groups = r.groupIDs
+	}
+	return u
 }
 
 const (

@@ -3,6 +3,7 @@ package campaign
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -57,10 +58,9 @@ func cells(n int) string {
 	return fmt.Sprintf("%d cells", n)
 }
 
-// Unmet returns everything that the scenarios need and their drivers lack; nil if nothing. secured
-// reports whether the brokers require TLS or credentials. open returns the driver of a name, and
-// names has all names.
-func Unmet(scenarios []scenario.Scenario, secured bool, names []string,
+// Unmet returns everything that the scenarios need and their drivers lack; nil if nothing. access is what all
+// need to connect, each with how to do without it. open returns the driver of a name, and names has all names.
+func Unmet(scenarios []scenario.Scenario, access map[driver.Capability]string, names []string,
 	open func(name string) (driver.Driver, error)) error {
 	var faults []error
 	for _, s := range scenarios {
@@ -75,9 +75,8 @@ func Unmet(scenarios []scenario.Scenario, secured bool, names []string,
 		var unmet []error
 		lacks := d.Lacks()
 		needs := bench.NeedsOf(s)
-		if secured {
-			needs = append(needs, bench.Need{Capability: driver.EncryptedAccess, Key: "--command-config",
-				Remedy: "leave it out"})
+		for _, c := range slices.Sorted(maps.Keys(access)) {
+			needs = append(needs, bench.Need{Capability: c, Key: "--command-config", Remedy: access[c]})
 		}
 		for _, n := range needs {
 			if why, lacking := lacks[n.Capability]; lacking {

@@ -62,14 +62,14 @@ func TestUnmet(t *testing.T) {
 	plainly, asking, unknown := plain("plain").Cells[0].Scenario, plain("asking").Cells[0].Scenario, plain("unknown").Cells[0].Scenario
 	plainly.Driver, asking.Driver = "simple", "simple"
 	asking.Load.Idempotent = true
-	if err := Unmet([]scenario.Scenario{plainly}, false, nil, open); err != nil {
+	if err := Unmet([]scenario.Scenario{plainly}, nil, nil, open); err != nil {
 		t.Error(err)
 	}
-	err := Unmet([]scenario.Scenario{plainly, asking, unknown}, true, nil, open)
+	err := Unmet([]scenario.Scenario{plainly, asking, unknown}, map[driver.Capability]string{driver.EncryptedAccess: "use a plaintext listener"}, nil, open)
 	want := []string{
-		"scenario plain: --command-config asks for TLS and SASL, which the driver simple does not have (it is open); leave it out, or choose another driver",
+		"scenario plain: --command-config asks for TLS and SASL, which the driver simple does not have (it is open); use a plaintext listener, or choose another driver",
 		"scenario asking: load.idempotent asks for idempotent producing, which the driver simple does not have (it is simple); set it to false, or choose another driver",
-		"scenario asking: --command-config asks for TLS and SASL, which the driver simple does not have (it is open); leave it out, or choose another driver",
+		"scenario asking: --command-config asks for TLS and SASL, which the driver simple does not have (it is open); use a plaintext listener, or choose another driver",
 		"scenario unknown: driver: there is no driver " + unknown.Driver,
 	}
 	if err == nil || err.Error() != strings.Join(want, "\n") {

@@ -24,7 +24,8 @@ var capabilityTests = []test{
 var capabilities = []driver.Capability{
 	driver.Idempotence, driver.CompressionLevels, driver.InFlightLimit, driver.RecordTimestamps, driver.AckedOffsets,
 	driver.ServerGroups, driver.ManualPartitions, driver.PausePartitions, driver.KillConsumer, driver.SessionTimeouts,
-	driver.ReadControl, driver.CountWire, driver.TimeRequests, driver.EncryptedAccess, driver.ShareGroups,
+	driver.ReadControl, driver.CountWire, driver.TimeRequests, driver.EncryptedAccess, driver.KerberosAccess,
+	driver.TLSVersions, driver.ShareGroups,
 	driver.OneRecordBatches, driver.StickyAssignor, driver.CooperativeSticky,
 }
 
@@ -38,6 +39,10 @@ func (s suite) lacks(c driver.Capability) bool {
 
 func encrypt(a *access.Access) { a.TLS = &tls.Config{MinVersion: tls.VersionTLS12} }
 
+func ofKerberos() *access.SASL {
+	return &access.SASL{Mechanism: access.MechanismKerberos, Kerberos: &access.Kerberos{Service: "kafka", Cache: "none", Config: "none"}}
+}
+
 func testProducerRefusals(t *testing.T, s suite) {
 	for c, ask := range map[driver.Capability]func(*driver.ProducerConfig){
 		driver.Idempotence:       func(cfg *driver.ProducerConfig) { cfg.Idempotent = true },
@@ -45,6 +50,8 @@ func testProducerRefusals(t *testing.T, s suite) {
 		driver.OneRecordBatches:  func(cfg *driver.ProducerConfig) { cfg.OneRecord = true },
 		driver.InFlightLimit:     func(cfg *driver.ProducerConfig) { cfg.InFlight = 1 },
 		driver.EncryptedAccess:   func(cfg *driver.ProducerConfig) { encrypt(&cfg.Access) },
+		driver.KerberosAccess:    func(cfg *driver.ProducerConfig) { cfg.Access.SASL = ofKerberos() },
+		driver.TLSVersions:       func(cfg *driver.ProducerConfig) { cfg.Access.TLS = &tls.Config{MinVersion: tls.VersionTLS13} },
 	} {
 		cfg := s.config("a-topic", func(driver.Done) {})
 		ask(&cfg)
@@ -68,6 +75,8 @@ func testConsumerRefusals(t *testing.T, s suite) {
 		driver.CooperativeSticky: func(cfg *driver.ConsumerConfig) { cfg.Protocol, cfg.Assignor = "classic", driver.Cooperative },
 		driver.ReadControl:       func(cfg *driver.ConsumerConfig) { cfg.ControlRecords = true },
 		driver.EncryptedAccess:   func(cfg *driver.ConsumerConfig) { encrypt(&cfg.Access) },
+		driver.KerberosAccess:    func(cfg *driver.ConsumerConfig) { cfg.Access.SASL = ofKerberos() },
+		driver.TLSVersions:       func(cfg *driver.ConsumerConfig) { cfg.Access.TLS = &tls.Config{MinVersion: tls.VersionTLS13} },
 	} {
 		cfg := s.groupConfig("a-topic", "a-group-of-"+strings.ReplaceAll(string(c), " ", "-"))
 		ask(&cfg)

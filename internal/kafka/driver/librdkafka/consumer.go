@@ -45,6 +45,7 @@ type consumer struct {
 	onRevoked  func([]int32, bool)
 	onError    func(error)
 	settings   []driver.Setting
+	login      *refresher
 
 	// Calls of the client, which tests replace.
 	next     func(timeoutMs int) kafka.Event                              // Poll
@@ -92,6 +93,7 @@ func (l librdkafka) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 	if c.client, err = kafka.NewConsumer(set.config(nil)); err != nil {
 		return nil, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)
 	}
+	c.login = newRefresher(c.client, cfg.Access, cfg.Brokers)
 	c.next, c.takeOn, c.commitAt = c.client.Poll, c.client.IncrementalAssign, c.client.CommitOffsets
 	c.letGo = c.client.IncrementalUnassign
 	if c.eager {
@@ -163,6 +165,7 @@ func (c *consumer) gathered(yield func([]driver.Chunk) bool) {
 		c.gather()
 		c.giveOut()
 	}
+	c.login.close()
 	_ = c.client.Close() // fails only if it is already closed
 }
 
@@ -218,6 +221,8 @@ func (c *consumer) take(event kafka.Event) {
 		c.chunks = append(c.chunks, driver.Chunk{
 			Partition: e.Partition, HighWatermark: c.end(e.Partition, int64(e.Offset)), Next: int64(e.Offset),
 		})
+	case kafka.OAuthBearerTokenRefresh:
+		c.login.refresh()
 	case kafka.Error:
 		c.meet(e)
 	}

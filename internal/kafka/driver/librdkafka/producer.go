@@ -26,6 +26,7 @@ type producer struct {
 	onDone   func(driver.Done)
 	acks     driver.Acks
 	settings []driver.Setting
+	login    *refresher
 
 	handed   atomic.Int64 // records given to Produce
 	returned atomic.Int64 // of those, given to onDone
@@ -72,6 +73,7 @@ func (l librdkafka) NewProducer(cfg driver.ProducerConfig) (driver.Producer, err
 		return nil, fmt.Errorf("%w: producer: %w", driver.ErrConfig, err)
 	}
 	p.settings = settings(set, clientDefaults, producerDefaults)
+	p.login = newRefresher(p.client, cfg.Access, cfg.Brokers)
 	go p.reap()
 	return p, nil
 }
@@ -113,6 +115,8 @@ func (p *producer) reap() {
 			p.report(e)
 		case refusal:
 			p.hand(e.slot, driver.Failed, -1, e.err)
+		case kafka.OAuthBearerTokenRefresh:
+			p.login.refresh()
 		case kafka.Error:
 			p.troubles.Add(1)
 		}
@@ -151,6 +155,7 @@ func (p *producer) Close() {
 			_ = p.client.Purge(kafka.PurgeQueue | kafka.PurgeInFlight) // fails only for an unknown flag
 			time.Sleep(fullWait)
 		}
+		p.login.close()
 		p.client.Close()
 		<-p.reaped
 	})

@@ -37,7 +37,11 @@ func (p properties) admit(a access.Access) error {
 	p["security.protocol"] = a.Protocol()
 	if a.SASL != nil {
 		p["sasl.mechanisms"] = a.SASL.Mechanism
-		p["sasl.username"], p["sasl.password"] = a.SASL.Username, string(a.SASL.Password)
+		if a.SASL.Tokens != nil {
+			p["sasl.mechanisms"] = access.MechanismToken // see refresher
+		} else {
+			p["sasl.username"], p["sasl.password"] = a.SASL.Username, string(a.SASL.Password)
+		}
 	}
 	if a.TLS == nil {
 		return nil

@@ -14,7 +14,7 @@ func consumerConfig(cfg driver.ConsumerConfig, n *network) (*ibm.Config, error) 
 	if err := driver.CheckConsumer(New(), cfg); err != nil {
 		return nil, err
 	}
-	config := newConfig(n, cfg.ClientID, cfg.Access)
+	config := newConfig(n, cfg.Brokers, cfg.ClientID, cfg.Access)
 	if err := native.SetFields(config, "", cfg.Client); err != nil {
 		return nil, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)
 	}

@@ -1,6 +1,7 @@
 package sarama
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"time"
@@ -31,7 +32,7 @@ func (n *network) Dial(protocol, address string) (net.Conn, error) {
 }
 
 // After a cut a backoff is 0, because the client would otherwise sleep before it notices the cut.
-func newConfig(n *network, clientID string, a access.Access) *ibm.Config {
+func newConfig(n *network, brokers []string, clientID string, a access.Access) *ibm.Config {
 	config := ibm.NewConfig()
 	if clientID != "" {
 		config.ClientID = clientID
@@ -41,7 +42,7 @@ func newConfig(n *network, clientID string, a access.Access) *ibm.Config {
 	config.Metadata.AllowAutoTopicCreation = false
 	n.access = a
 	config.Net.Proxy.Enable, config.Net.Proxy.Dialer = true, n
-	setLogin(config, a.SASL)
+	setLogin(config, a.SASL, brokers)
 	config.Metadata.Retry.BackoffFunc = func(int, int) time.Duration {
 		return n.unlessCut(config.Metadata.Retry.Backoff)
 	}
@@ -55,7 +56,7 @@ func (n *network) unlessCut(d time.Duration) time.Duration {
 	return d
 }
 
-func setLogin(config *ibm.Config, login *access.SASL) {
+func setLogin(config *ibm.Config, login *access.SASL, brokers []string) {
 	if login == nil {
 		return
 	}
@@ -68,7 +69,36 @@ func setLogin(config *ibm.Config, login *access.SASL) {
 		sasl.SCRAMClientGeneratorFunc = func() ibm.SCRAMClient { return &scramClient{hash: scram.SHA256} }
 	case access.MechanismScram512:
 		sasl.SCRAMClientGeneratorFunc = func() ibm.SCRAMClient { return &scramClient{hash: scram.SHA512} }
+	case access.MechanismToken, access.MechanismAWS:
+		sasl.Mechanism, sasl.TokenProvider = ibm.SASLTypeOAuth, tokens{login.Tokens, brokers[0]}
+	case access.MechanismKerberos:
+		setKerberos(&sasl.GSSAPI, login.Kerberos)
 	}
+}
+
+func setKerberos(config *ibm.GSSAPIConfig, k *access.Kerberos) {
+	*config = ibm.GSSAPIConfig{
+		AuthType: ibm.KRB5_CCACHE_AUTH, CCachePath: k.Cache, KeyTabPath: k.KeyTab, KerberosConfigPath: k.Config,
+		ServiceName: k.Service, Username: cmp.Or(k.User, "of the cache"), Realm: cmp.Or(k.DefaultRealm(), "of the cache"),
+		DisablePAFXFAST: true,
+	}
+	if k.KeyTab != "" {
+		config.AuthType = ibm.KRB5_KEYTAB_AUTH
+	}
+}
+
+// tokens asks for tokens in the client's way, which names no broker.
+type tokens struct {
+	source *access.Tokens
+	broker string
+}
+
+func (t tokens) Token() (*ibm.AccessToken, error) {
+	token, err := t.source.Token(context.Background(), t.broker)
+	if err != nil {
+		return nil, err
+	}
+	return &ibm.AccessToken{Token: string(token.Text), Extensions: token.Extensions}, nil
 }
 
 // scramClient is one SCRAM login (RFC 5802), which the client leaves to its caller.

@@ -18,7 +18,7 @@ func producerConfig(cfg driver.ProducerConfig, n *network) (*ibm.Config, error) 
 	if err := checkProducer(cfg); err != nil {
 		return nil, err
 	}
-	config := newConfig(n, cfg.ClientID, cfg.Access)
+	config := newConfig(n, cfg.Brokers, cfg.ClientID, cfg.Access)
 	if err := native.SetFields(config, "", cfg.Client); err != nil { // before setPatience, which uses some of them
 		return nil, fmt.Errorf("%w: producer: %w", driver.ErrConfig, err)
 	}

@@ -1,14 +1,15 @@
 package segmentio
 
 import (
-	"fmt"
+	"context"
+	"net"
+	"strconv"
+
+	franz "github.com/twmb/franz-go/pkg/sasl"
 
 	"github.com/segmentio/kafka-go/sasl"
-	"github.com/segmentio/kafka-go/sasl/plain"
-	"github.com/segmentio/kafka-go/sasl/scram"
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
-	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
@@ -17,22 +18,24 @@ func dialer(dial meter.Dial, m *meter.Meter, a access.Access) meter.Dial {
 }
 
 // login returns nil without credentials.
-func login(a access.Access) (sasl.Mechanism, error) {
+func login(a access.Access) sasl.Mechanism {
 	if a.SASL == nil {
-		return nil, nil //nolint:nilnil // the client's own word for no login
+		return nil
 	}
-	user, password := a.SASL.Username, string(a.SASL.Password)
-	algorithm := scram.SHA512
-	switch a.SASL.Mechanism {
-	case access.MechanismPlain:
-		return plain.Mechanism{Username: user, Password: password}, nil
-	case access.MechanismScram256:
-		algorithm = scram.SHA256
-	}
-	mechanism, err := scram.Mechanism(algorithm, user, password)
-	if err != nil { // the library's error may quote a secret
-		return nil, fmt.Errorf("%w: the user name or the password cannot be used with %s", driver.ErrConfig,
-			a.SASL.Mechanism)
-	}
-	return mechanism, nil
+	return mechanism{a.SASL.Login()}
+}
+
+// mechanism passes an access's login to the client, which has no OAUTHBEARER of its own.
+type mechanism struct{ franz.Mechanism }
+
+func (m mechanism) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
+	broker := sasl.MetadataFromContext(ctx)
+	session, first, err := m.Authenticate(ctx, net.JoinHostPort(broker.Host, strconv.Itoa(broker.Port)))
+	return conversation{session}, first, err
+}
+
+type conversation struct{ franz.Session }
+
+func (c conversation) Next(_ context.Context, challenge []byte) (done bool, response []byte, err error) {
+	return c.Challenge(challenge)
 }

@@ -69,10 +69,7 @@ func (s *segmentio) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 	if err != nil {
 		return nil, err
 	}
-	mechanism, err := login(cfg.Access)
-	if err != nil {
-		return nil, err
-	}
+	mechanism := login(cfg.Access)
 	c := &consumer{gate: newGate(), news: make(chan struct{}, 1), paused: make(map[int32]bool)}
 	c.cfg = c.life.Callbacks(cfg)
 	c.ctx, c.cancel = context.WithCancel(context.Background())

@@ -56,10 +56,7 @@ func (s *segmentio) NewProducer(cfg driver.ProducerConfig) (driver.Producer, err
 	if err := driver.CheckProducer(s, cfg); err != nil {
 		return nil, err
 	}
-	mechanism, err := login(cfg.Access)
-	if err != nil {
-		return nil, err
-	}
+	mechanism := login(cfg.Access)
 	writer, err := writerOptions(cfg)
 	if err != nil {
 		return nil, err
