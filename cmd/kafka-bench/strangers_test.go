@@ -1,6 +1,9 @@
+//go:build unix
+
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +11,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
 // A scenario or a campaign may be a stranger's: without --allow-jvm it makes a broker run no other program.
@@ -91,5 +95,38 @@ func replaceIn(t *testing.T, path, old, with string) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A run whose file is none is named, and hides no other one.
+func TestABadRunHidesNoOther(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := newRecorder(t)
+	for i := range 5 {
+		r.run(fmt.Sprintf("before/good-%d", i), "good", 1)
+		r.run(fmt.Sprintf("after/good-%d", i), "good", 2)
+	}
+	r.campaign("before/sweep")
+	i := 0
+	for kind, hostile := range resulttest.Hostile() {
+		dir := fmt.Sprintf("before/bad-%d", i)
+		i++
+		r.run(dir, "bad", 1)
+		if err := resulttest.Replace(dir, result.SummaryFile, hostile); err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		replaceIn(t, "before/sweep/campaign.json", fmt.Sprintf("sweep-run-%d-%d", i%2, i/2%5), fmt.Sprintf("bad-%d", i-1))
+	}
+	for _, args := range []string{"list --all --out before", "compare before after", "report before/sweep"} {
+		got := invoke(t, strings.Fields(args)...)
+		said := got.stdout + got.stderr
+		if got.code != exitValid || !strings.Contains(said, "good") && !strings.Contains(said, "sweep-acks") || len(said) > 100_000 {
+			t.Errorf("%s: exit code %d and\n%.3000s", args, got.code, said)
+		}
+		for n := range i {
+			if name := fmt.Sprintf("bad-%d", n); !strings.Contains(said, name) {
+				t.Errorf("%s: nothing is said of %s in\n%.3000s", args, name, said)
+			}
+		}
 	}
 }

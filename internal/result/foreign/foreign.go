@@ -19,6 +19,7 @@ package foreign
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -111,14 +112,26 @@ func Read(path string, o Options) ([]*Result, error) {
 	case info.Size() > maxBytes:
 		return nil, fmt.Errorf("%s has %d bytes, and a result of more than %d is not read", plain(path), info.Size(), maxBytes)
 	}
-	content, err := os.ReadFile(path)
+	content, err := readAtMost(path, maxBytes+1)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read a result: %w", err)
+	}
+	if len(content) > maxBytes { // of a pipe or a device
+		return nil, fmt.Errorf("%s: a result of more than %d bytes is not read", plain(path), maxBytes)
 	}
 	if o.Modified.IsZero() {
 		o.Modified = info.ModTime()
 	}
 	return ParseAll(path, content, o)
+}
+
+func readAtMost(path string, bytes int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, bytes))
 }
 
 // Parse reads a content with one run; path is for errors and the run's name.

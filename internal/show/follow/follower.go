@@ -66,7 +66,7 @@ func Open(root *os.Root, dir string) (*Follower, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot follow a run: %w", err)
 	}
-	if _, err := folder.Stat(result.SummaryFile); err != nil {
+	if _, err := folder.Lstat(result.SummaryFile); err != nil {
 		folder.Close()
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%s: %w: it has no %s", dir, result.ErrNotARun, result.SummaryFile)
@@ -160,7 +160,7 @@ func (f *Follower) look() (changed bool, err error) {
 }
 
 func (f *Follower) readSummary() (changed bool, err error) {
-	info, err := f.root.Stat(result.SummaryFile)
+	info, err := f.root.Lstat(result.SummaryFile)
 	if err != nil {
 		return false, err
 	}
