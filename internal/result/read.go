@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+
+	"kafkabench.example/kafka-bench/internal/plan/textfile"
 )
 
 // Recorded is a run that was read from its directory.
@@ -137,6 +139,9 @@ func ReadSummary(fsys fs.FS, dir string) (*Run, error) {
 	if err := readDocument(fsys, dir, SummaryFile, ErrNotARun, run); err != nil {
 		return nil, err
 	}
+	if err := run.checkWords(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path.Join(dir, SummaryFile), err)
+	}
 	run.Verdict.Status = statusOf(run.Verdict.Status, run.Run.Imported)
 	run.recompute(nil)
 	return run, nil
@@ -152,6 +157,9 @@ func (d *rowDocument) version() int { return d.SchemaVersion }
 // The document to read into is empty. Without the file the error wraps missing.
 func readDocument(fsys fs.FS, dir, name string, missing error, to document) error {
 	file := path.Join(dir, name)
+	if err := checkFolder(dir); err != nil {
+		return err
+	}
 	b, err := readRegular(fsys, file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w: it has no %s", dir, missing, name)
@@ -159,6 +167,7 @@ func readDocument(fsys fs.FS, dir, name string, missing error, to document) erro
 	if err != nil {
 		return fmt.Errorf("cannot read a result: %w", err)
 	}
+	b = textfile.JSON(b)
 	err = decode(b, to)
 	v := to.version()
 	if err != nil {
@@ -247,10 +256,13 @@ func readLine(lines *bufio.Reader) ([]byte, error) {
 }
 
 // DecodeInterval reads a line of intervals.ndjson.
-func DecodeInterval(line []byte, to *Interval) error { return json.Unmarshal(line, to) }
+func DecodeInterval(line []byte, to *Interval) error { return json.Unmarshal(textfile.JSON(line), to) }
+
+// DecodePulse reads a line of pulses.ndjson.
+func DecodePulse(line []byte, to *Pulse) error { return json.Unmarshal(textfile.JSON(line), to) }
 
 // DecodeEvent reads a line of events.ndjson; see Read.
-func DecodeEvent(line []byte, to *Event) error { return decode(line, to) }
+func DecodeEvent(line []byte, to *Event) error { return decode(textfile.JSON(line), to) }
 
 // decode keeps all digits of numbers of unknown type.
 func decode(b []byte, v any) error {

@@ -11,7 +11,6 @@ package follow
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -192,7 +191,7 @@ func (f *Follower) takeEvent(line []byte) error {
 
 func (f *Follower) takePulse(line []byte) error {
 	f.next.Pulse = new(result.Pulse)
-	return json.Unmarshal(line, f.next.Pulse)
+	return result.DecodePulse(line, f.next.Pulse)
 }
 
 func (f *Follower) takeHistogram(line []byte) error {

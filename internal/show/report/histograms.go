@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/plan/textfile"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
@@ -127,6 +128,9 @@ const maxTags = 100
 
 func (h *RunHistograms) add(entry latency.LogEntry) error {
 	i := slices.IndexFunc(h.Tags, func(t TagValues) bool { return t.Tag == entry.Tag })
+	if textfile.Line(entry.Tag) != entry.Tag {
+		return fmt.Errorf("the log has the tag %q, which no run's has", entry.Tag)
+	}
 	if i < 0 && len(h.Tags) == maxTags {
 		return fmt.Errorf("the log has more than %d tags, which no run's has", maxTags)
 	}

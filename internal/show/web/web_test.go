@@ -183,7 +183,7 @@ func TestRows(t *testing.T) {
 	s.write("20261121T190100Z-broken-aaaaaa/run.json", `{"schema_version":1,`)
 	s.write("20261121T190200Z-newer-aaaaaa/run.json", `{"schema_version":99}`)
 	s.write("notes/readme.txt", "no run")
-	killed, err := result.Create(s.dir, "<b>killed", time.Unix(0, 0))
+	killed, err := result.Create(s.dir, "killed", time.Unix(0, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
