@@ -19,7 +19,8 @@ func TestAScenarioRunsNoProgram(t *testing.T) {
 	const option, property = "-XX:OnOutOfMemoryError=touch /tmp/here", "metric.reporters"
 	evil := write(t, tiny+"cluster: {jvm: [-Xss512k, '"+option+"'], config: {num.io.threads: 4, "+property+": evil.Reporter}}\n")
 	for name, args := range map[string][]string{
-		"run": {"run", evil}, "search": {"search", evil}, "peers": {"peers", evil}, "resumed": {"run", "--resume", planned(t, evil)},
+		"run": {"run", evil, "--dry-run"}, "search": {"search", evil, "--dry-run"}, "resumed": {"run", "--resume", planned(t, evil), "--dry-run"},
+		"peers": {"peers", evil, "--brokers", "127.0.0.1:1"}, // it has no dry run
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := invoke(t, args...)
@@ -29,9 +30,9 @@ func TestAScenarioRunsNoProgram(t *testing.T) {
 				t.Errorf("exit code %d and\n%s", got.code, got.stderr)
 			}
 			if name == "peers" {
-				return // it has no dry run
+				return
 			}
-			got = invoke(t, append(args, "--dry-run", "--allow-jvm")...)
+			got = invoke(t, append(args, "--allow-jvm")...)
 			wantSaid(t, got.stdout, "jvm ", "-Xss512k "+option+"\n", "broker settings ", property+"=evil.Reporter num.io.threads=4\n")
 			if got.code != exitValid {
 				t.Errorf("allowed: exit code %d and\n%s", got.code, got.stderr)

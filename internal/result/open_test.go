@@ -41,6 +41,9 @@ func TestHostileFiles(t *testing.T) {
 				if err == nil || throughRoot == nil || !strings.Contains(err.Error(), file) || len(err.Error()) > 1000 {
 					t.Errorf("read: %.2000v, through a root: %.2000v; want an error that names %s", err, throughRoot, file)
 				}
+				if isLink := kind == "link" || kind == "endless"; isLink && err != nil && !strings.Contains(err.Error(), "is a link") {
+					t.Errorf("read: %.2000v, want that it is a link", err)
+				}
 				if listErr != nil || len(listed) != 2 {
 					t.Errorf("listed %+v, %v", listed, listErr)
 				}
