@@ -95,7 +95,7 @@ var walls = map[string][]string{
 	"internal/measure/latency":  {},
 	"internal/measure/ledger":   {},
 	"internal/measure/snapshot": {"internal/measure/latency", "internal/measure/ledger"},
-	"internal/result":           {"internal/measure/latency", "internal/plan/unit"},
+	"internal/result":           {"internal/measure/latency", "internal/plan/textfile", "internal/plan/unit"},
 	"internal/plan/arrival":     {"internal/plan/unit"},
 	"internal/plan/payload":     {"internal/plan/unit"},
 	"internal/plan/spelling":    {},
@@ -208,7 +208,7 @@ var walls = map[string][]string{
 	},
 	"internal/show/report": {
 		"internal/show/analysis", "internal/show/layout", "internal/result/figure", "internal/result/outcome", "internal/measure/latency",
-		"internal/result", "internal/measure/stats", "internal/plan/unit",
+		"internal/result", "internal/measure/stats", "internal/plan/textfile", "internal/plan/unit",
 	},
 	"internal/show/chart": {
 		"internal/show/analysis", "internal/show/draw", "internal/result/figure", "internal/result", "internal/measure/stats",
@@ -242,7 +242,7 @@ var walls = map[string][]string{
 		"kmq", "kmq/promkmq",
 		"internal/kafka/access", "internal/run/bench", "internal/run/fleet", "internal/run/fleet/control", "internal/run/fleet/echo", "internal/run/fleet/topic", "internal/run/judge", "internal/run/observe", "internal/run/calibrate", "internal/run/campaign", "internal/run/doctor", "internal/kafka/cluster", "internal/kafka/driver", "internal/run/remote",
 		"internal/kafka/driver/franz", "internal/kafka/driver/librdkafka", "internal/kafka/driver/sarama", "internal/kafka/driver/segmentio", "internal/result/figure", "internal/result/foreign", "internal/measure/latency", "internal/run/peers", "internal/kafka/probe", "internal/kafka/runname",
-		"internal/show/analysis", "internal/show/chart", "internal/show/draw", "internal/show/campaigns", "internal/show/compared", "internal/show/junit", "internal/show/layout", "internal/show/pages", "internal/show/report", "internal/show/web", "internal/result", "internal/result/outcome", "internal/plan/native", "internal/plan/scenario", "internal/plan/spelling", "internal/run/search", "internal/measure/stats", "internal/plan/unit",
+		"internal/show/analysis", "internal/show/chart", "internal/show/draw", "internal/show/campaigns", "internal/show/compared", "internal/show/junit", "internal/show/layout", "internal/show/pages", "internal/show/report", "internal/show/web", "internal/result", "internal/result/outcome", "internal/plan/native", "internal/plan/scenario", "internal/plan/spelling", "internal/plan/textfile", "internal/run/search", "internal/measure/stats", "internal/plan/unit",
 	},
 }
 

@@ -126,7 +126,7 @@ func shellWord(word string) string {
 }
 
 // With --resume, the plannedFlags come from the campaign.
-var plannedFlags = []string{"set", "merge", "quick", "repeat", "order", "driver", "out", "expect"}
+var plannedFlags = []string{"set", "merge", "env", "quick", "repeat", "order", "driver", "out", "expect"}
 
 func checkResume(c *cobra.Command, args []string) error {
 	var said []string

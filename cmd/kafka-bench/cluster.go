@@ -14,6 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/spelling"
+	"kafkabench.example/kafka-bench/internal/plan/textfile"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
@@ -165,5 +166,5 @@ func printStatus(w io.Writer, s cluster.Status) {
 }
 
 func progressTo(w io.Writer) func(string) {
-	return func(what string) { fmt.Fprintln(w, what) }
+	return func(what string) { fmt.Fprintln(w, textfile.Lines(what)) }
 }

@@ -76,7 +76,7 @@ decided.`,
   kafka-bench compare 'runs/before-*' 'runs/after-*' --fail-if 'e2e_response_time_p99 worse by 10%' --format markdown`,
 		Args: needs(1, math.MaxInt, "two sets of runs: folders, or one campaign's folder (kafka-bench list)"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return compareSets(args, flags, c.OutOrStdout())
+			return compareSets(args, flags, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	flags.add(c)
@@ -142,7 +142,7 @@ func figuresNamed(names []string) ([]figure.Figure, error) {
 	return figures, errors.Join(faults...)
 }
 
-func compareSets(args []string, flags compareFlags, stdout io.Writer) error {
+func compareSets(args []string, flags compareFlags, stdout, stderr io.Writer) error {
 	what, err := flags.options()
 	how, formatErr := flags.formatFlags.options(stdout)
 	if flags.junit != "" && len(flags.failIf) == 0 {
@@ -151,7 +151,7 @@ func compareSets(args []string, flags compareFlags, stdout io.Writer) error {
 	if err := errors.Join(err, formatErr, checkFile("--junit", flags.junit, junitFile)); err != nil {
 		return err
 	}
-	sets, err := readSets(args)
+	sets, err := readSets(args, progressTo(stderr))
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func writeCompared(c *compared.Comparison, how report.Options, stdout io.Writer)
 }
 
 // A single campaign stands for several sets: one for each of its cells.
-func readSets(args []string) ([]analysis.Set, error) {
+func readSets(args []string, tell func(string)) ([]analysis.Set, error) {
 	if len(args) == 1 {
 		c, err := result.ReadCampaign(args[0])
 		if err == nil && len(c.Campaign.Cells) > 1 {
@@ -193,7 +193,7 @@ func readSets(args []string) ([]analysis.Set, error) {
 	var sets []analysis.Set
 	var faults []error
 	for _, arg := range args {
-		set, err := readSet(arg)
+		set, err := readSet(arg, tell)
 		if err != nil {
 			faults = append(faults, err)
 			continue
@@ -210,7 +210,8 @@ func cellsOf(c *result.RecordedCampaign) (sets []analysis.Set) {
 	return sets
 }
 
-func readSet(arg string) (analysis.Set, error) {
+// readSet counts a run that cannot be read as missing if the set names more than this run; tell gets the reason.
+func readSet(arg string, tell func(string)) (analysis.Set, error) {
 	set := analysis.Set{Label: arg}
 	for _, part := range partsOf(arg) {
 		paths, err := expand(part)
@@ -219,6 +220,10 @@ func readSet(arg string) (analysis.Set, error) {
 		}
 		for _, path := range paths {
 			member, err := readMember(path)
+			if err != nil && path != part {
+				tell("warning: a run is missing: " + err.Error())
+				member, err = analysis.Set{Missing: 1}, nil
+			}
 			if err != nil {
 				return set, err
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,8 +56,42 @@ func printPlan(w io.Writer, p campaign.Plan, turns []campaign.PlannedRun, r rig,
 	}}
 	table.Rows = append(table.Rows, []string{"expected", strings.Join(p.Expected, ", ")})
 	table.Rows = append(table.Rows, r.rows(where)...)
+	table.Rows = append(table.Rows, givenToBrokers(p.Scenarios())...)
 	table.Rows = slices.DeleteFunc(table.Rows, func(row []string) bool { return row[1] == "" })
 	return table.Print(w)
+}
+
+// givenToBrokers has a row for the JVM options of local brokers, and one for their properties.
+func givenToBrokers(scenarios []scenario.Scenario) [][]string {
+	return [][]string{
+		{"jvm", together(scenarios, func(c scenario.Cluster) string { return strings.Join(c.JVM, " ") })},
+		{"broker settings", together(scenarios, func(c scenario.Cluster) string {
+			var all []string
+			for _, name := range slices.Sorted(maps.Keys(c.Config)) {
+				all = append(all, name+"="+c.Config[name])
+			}
+			return strings.Join(all, " ")
+		})},
+	}
+}
+
+// together joins the texts of the scenarios' clusters. A text that only some have is followed by their names.
+func together(scenarios []scenario.Scenario, text func(scenario.Cluster) string) string {
+	var all []string
+	of := map[string][]string{}
+	for _, s := range scenarios {
+		t := text(s.Cluster)
+		if t != "" && len(of[t]) == 0 {
+			all = append(all, t)
+		}
+		of[t] = append(of[t], s.Name)
+	}
+	for i, t := range all {
+		if len(of[t]) < len(scenarios) {
+			all[i] += " (" + strings.Join(of[t], ", ") + ")"
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 func (r rig) rows(where string) [][]string {

@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 	"kafkabench.example/kafka-bench/internal/run/judge"
@@ -41,6 +43,8 @@ func printSearch(w io.Writer, cfg campaign.SearchConfig, r rig, at place) error 
 	table.Add("duration", fmt.Sprintf("at most %s, and what it takes to start; about %s if no probe is longer or repeated, without drains",
 		unit.Span(most), roughly(least)))
 	table.Rows = append(table.Rows, r.rows(where)...)
+	table.Rows = append(table.Rows, givenToBrokers([]scenario.Scenario{cfg.Scenario})...)
+	table.Rows = slices.DeleteFunc(table.Rows, func(row []string) bool { return row[1] == "" })
 	return table.Print(w)
 }
 

@@ -35,6 +35,7 @@ type engineFlags struct {
 	metrics    []string
 	access     string
 	keepTopics bool
+	allowJVM   bool
 }
 
 func addEngine(c *cobra.Command, flags *engineFlags) {
@@ -51,6 +52,8 @@ func addEngine(c *cobra.Command, flags *engineFlags) {
 	f.StringVar(&flags.access, "command-config", "",
 		"a client properties file with the access to the existing cluster (TLS, SASL)")
 	f.BoolVar(&flags.keepTopics, "keep-topics", false, "do not delete the runs' topics")
+	f.BoolVar(&flags.allowJVM, "allow-jvm", false,
+		"allow a scenario any JVM option and broker property, also those that run other programs")
 }
 
 func (f engineFlags) check() error {
@@ -101,6 +104,9 @@ func (f engineFlags) words() (words []string) {
 	add("command-config", f.access, "")
 	if f.keepTopics {
 		words = append(words, "--keep-topics")
+	}
+	if f.allowJVM {
+		words = append(words, "--allow-jvm")
 	}
 	return words
 }
@@ -164,11 +170,22 @@ func (f engineFlags) keepable(runs ...scenario.Scenario) error {
 	return nil
 }
 
+// listed refuses JVM options and broker properties that only --allow-jvm allows.
+func (f engineFlags) listed(scenarios ...scenario.Scenario) error {
+	var faults []error
+	for _, s := range scenarios {
+		if err := s.CheckListed(); err != nil && !f.allowJVM {
+			faults = append(faults, campaign.Failure(s, err))
+		}
+	}
+	return errors.Join(faults...)
+}
+
 // check returns why the scenarios cannot be run, as far as it is known before anything is started. A
 // dry run calls it too.
 func (r rig) check(ctx context.Context, scenarios ...scenario.Scenario) (place, error) {
 	at := r.flags.place(ctx)
-	err := errors.Join(r.able(scenarios...), at.suited(scenarios...))
+	err := errors.Join(r.able(scenarios...), at.suited(scenarios...), r.flags.listed(scenarios...))
 	if err == nil {
 		err = r.checkOut()
 	}

@@ -10,6 +10,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/textfile"
 	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 	"kafkabench.example/kafka-bench/internal/run/fleet"
@@ -70,9 +71,9 @@ func exitCode(stderr io.Writer, err error) int {
 	switch {
 	case slices.Contains([]error{errInvalid, errFailed, errUndecided}, err): // alone: the output has said it
 	case errors.As(err, &mistakes):
-		fmt.Fprintln(stderr, err)
+		fmt.Fprintln(stderr, textfile.Lines(err.Error()))
 	default:
-		fmt.Fprintf(stderr, "kafka-bench: %v\n", err)
+		fmt.Fprintf(stderr, "kafka-bench: %s\n", textfile.Lines(err.Error()))
 	}
 	codes := codesOf(err)
 	for _, code := range precedence {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/textfile"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/outcome"
@@ -116,7 +117,7 @@ func listRuns(w io.Writer, out string, all bool) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range runs {
 		if r.Err != nil {
-			fmt.Fprintf(table, "  %s\t%v\n", r.Dir, r.Err)
+			fmt.Fprintf(table, "  %s\t%s\n", textfile.Line(r.Dir), textfile.Line(r.Err.Error()))
 			continue
 		}
 		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", r.Dir, report.Standing(r.Run), system(r.Run), throughput(r.Run))
@@ -162,7 +163,7 @@ func listCampaigns(w io.Writer, out string, all bool) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, c := range campaigns {
 		if c.Err != nil {
-			fmt.Fprintf(table, "  %s\t%v\n", c.Dir, c.Err)
+			fmt.Fprintf(table, "  %s\t%s\n", textfile.Line(c.Dir), textfile.Line(c.Err.Error()))
 			continue
 		}
 		state := "finished"

@@ -11,5 +11,6 @@ import (
 )
 
 func main() {
+	dumpNoCore()
 	os.Exit(exitCode(os.Stderr, run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)))
 }

@@ -15,6 +15,7 @@ type scenarioFlags struct {
 	merge []string
 	set   []string
 	quick bool
+	env   []string
 	stdin *onceReader
 }
 
@@ -39,6 +40,8 @@ func addScenario(c *cobra.Command, flags *scenarioFlags) {
 		"a preset or a file to lay over the scenario (may be repeated; the later wins)")
 	c.Flags().StringArrayVar(&flags.set, "set", nil,
 		"override a field, as in load.rate=20k/s, over everything else (may be repeated)")
+	c.Flags().StringArrayVar(&flags.env, "env", nil,
+		"a `VARIABLE` of the environment that texts of the scenario may take (may be repeated); numbers, sizes, durations and choices take any")
 	c.Flags().BoolVar(&flags.quick, "quick", false,
 		"the scenario's quick form, under two minutes (kafka-bench list says which have one); without one, as it is")
 }
@@ -47,6 +50,7 @@ func addScenario(c *cobra.Command, flags *scenarioFlags) {
 func (f scenarioFlags) options(driver string) scenario.Options {
 	return scenario.Options{
 		Merge: f.merge, Set: f.set, Quick: f.quick, Driver: driver, Drivers: driverNames(), Stdin: f.stdin,
+		EnvTexts: f.env,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"kafkabench.example/kafka-bench/internal/plan/textfile"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
@@ -269,5 +270,5 @@ func readAgents(fsys fs.FS, dir string, files []string) ([]AgentInterval, string
 		return nil, "", nil
 	}
 	return readFile(fsys, dir, AgentsFile,
-		func(line []byte, to *AgentInterval) error { return json.Unmarshal(line, to) })
+		func(line []byte, to *AgentInterval) error { return json.Unmarshal(textfile.JSON(line), to) })
 }

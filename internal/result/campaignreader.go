@@ -42,11 +42,13 @@ func ReadCampaignFS(fsys fs.FS, dir string) (*RecordedCampaign, error) {
 		return nil, err
 	}
 	recorded := &RecordedCampaign{Dir: dir, Campaign: *c, Runs: make([]*Recorded, len(c.Runs))}
+	had := map[string]bool{}
 	for i, planned := range c.Runs {
 		if planned.Dir == "" {
 			continue
 		}
-		run, err := ReadFS(fsys, c.RunDir(dir, i))
+		run, err := c.readRun(fsys, dir, i, had)
+		had[planned.Dir] = true
 		if err != nil {
 			recorded.Notes = append(recorded.Notes,
 				fmt.Sprintf("run %d of %d cannot be read: %v", i+1, len(c.Runs), err))
@@ -56,6 +58,23 @@ func ReadCampaignFS(fsys fs.FS, dir string) (*RecordedCampaign, error) {
 	}
 	recorded.Notes = append(recorded.Notes, recorded.notesOfRuns()...)
 	return recorded, nil
+}
+
+// had are the folders of earlier runs.
+func (c *Campaign) readRun(fsys fs.FS, dir string, place int, had map[string]bool) (*Recorded, error) {
+	of := c.Runs[place].Dir
+	switch {
+	case of != Beside(of):
+		return nil, fmt.Errorf("the folder %q is not beside that of the campaign", of)
+	case had[of]:
+		return nil, fmt.Errorf("the folder %q is that of an earlier run", of)
+	}
+	return ReadFS(fsys, c.RunDir(dir, place))
+}
+
+// ReadRun reads the run at a place of a campaign that was read from dir.
+func (c *Campaign) ReadRun(dir string, place int) (*Recorded, error) {
+	return c.readRun(osFiles{}, dir, place, nil)
 }
 
 // notesOfRuns returns each note once, with its run's folder or the number of runs that have it.

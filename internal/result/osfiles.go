@@ -14,5 +14,8 @@ func (osFiles) Open(name string) (fs.File, error) { return os.Open(name) }
 // Stat implements fs.StatFS.
 func (osFiles) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
 
-// ReadFile implements fs.ReadFileFS.
-func (osFiles) ReadFile(name string) ([]byte, error) { return os.ReadFile(name) }
+// Lstat implements fs.ReadLinkFS.
+func (osFiles) Lstat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
+
+// ReadLink implements fs.ReadLinkFS.
+func (osFiles) ReadLink(name string) (string, error) { return os.Readlink(name) }

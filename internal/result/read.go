@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+
+	"kafkabench.example/kafka-bench/internal/plan/textfile"
 )
 
 // Recorded is a run that was read from its directory.
@@ -77,7 +79,7 @@ func ReadFS(fsys fs.FS, dir string) (*Recorded, error) {
 
 func filesIn(fsys fs.FS, dir string) []string {
 	return slices.DeleteFunc(RunFiles(), func(name string) bool {
-		_, err := fs.Stat(fsys, path.Join(dir, name))
+		_, err := fs.Lstat(fsys, path.Join(dir, name))
 		return err != nil
 	})
 }
@@ -137,6 +139,9 @@ func ReadSummary(fsys fs.FS, dir string) (*Run, error) {
 	if err := readDocument(fsys, dir, SummaryFile, ErrNotARun, run); err != nil {
 		return nil, err
 	}
+	if err := run.checkWords(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path.Join(dir, SummaryFile), err)
+	}
 	run.Verdict.Status = statusOf(run.Verdict.Status, run.Run.Imported)
 	run.recompute(nil)
 	return run, nil
@@ -152,13 +157,17 @@ func (d *rowDocument) version() int { return d.SchemaVersion }
 // The document to read into is empty. Without the file the error wraps missing.
 func readDocument(fsys fs.FS, dir, name string, missing error, to document) error {
 	file := path.Join(dir, name)
-	b, err := fs.ReadFile(fsys, file)
+	if err := checkFolder(dir); err != nil {
+		return err
+	}
+	b, err := readRegular(fsys, file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w: it has no %s", dir, missing, name)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot read a result: %w", err)
 	}
+	b = textfile.JSON(b)
 	err = decode(b, to)
 	v := to.version()
 	if err != nil {
@@ -182,7 +191,7 @@ func readDocument(fsys fs.FS, dir, name string, missing error, to document) erro
 
 func readFile[T any](fsys fs.FS, dir, name string, decode func([]byte, *T) error) (lines []T, note string, err error) {
 	file := path.Join(dir, name)
-	f, err := fsys.Open(file)
+	f, err := Open(fsys, file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, name + " is missing", nil
 	}
@@ -207,8 +216,13 @@ const lineBuffer = 64 << 10
 // begin with the line's number.
 func readLines[T any](r io.Reader, decode func([]byte, *T) error) (values []T, torn int, err error) {
 	lines := bufio.NewReaderSize(r, lineBuffer)
+	read := int64(0)
 	for number := 1; ; number++ {
 		line, readErr := readLine(lines)
+		read += int64(len(line))
+		if err := checkLine(line, number, read); err != nil {
+			return nil, 0, fmt.Errorf("%d: %w", number, err)
+		}
 		if readErr != nil && !errors.Is(readErr, io.EOF) {
 			return nil, 0, fmt.Errorf("%d: %w", number, readErr)
 		}
@@ -227,22 +241,28 @@ func readLines[T any](r io.Reader, decode func([]byte, *T) error) (values []T, t
 	}
 }
 
-// The result is valid until the next call.
+// The result is valid until the next call. It ends soon after maxLineBytes.
 func readLine(lines *bufio.Reader) ([]byte, error) {
 	line, err := lines.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
 		return line, err
 	}
-	head := bytes.Clone(line)
-	rest, err := lines.ReadBytes('\n')
-	return append(head, rest...), err
+	whole := bytes.Clone(line)
+	for errors.Is(err, bufio.ErrBufferFull) && len(whole) <= maxLineBytes {
+		line, err = lines.ReadSlice('\n')
+		whole = append(whole, line...)
+	}
+	return whole, err
 }
 
 // DecodeInterval reads a line of intervals.ndjson.
-func DecodeInterval(line []byte, to *Interval) error { return json.Unmarshal(line, to) }
+func DecodeInterval(line []byte, to *Interval) error { return json.Unmarshal(textfile.JSON(line), to) }
+
+// DecodePulse reads a line of pulses.ndjson.
+func DecodePulse(line []byte, to *Pulse) error { return json.Unmarshal(textfile.JSON(line), to) }
 
 // DecodeEvent reads a line of events.ndjson; see Read.
-func DecodeEvent(line []byte, to *Event) error { return decode(line, to) }
+func DecodeEvent(line []byte, to *Event) error { return decode(textfile.JSON(line), to) }
 
 // decode keeps all digits of numbers of unknown type.
 func decode(b []byte, v any) error {

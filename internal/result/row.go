@@ -1,7 +1,9 @@
 package result
 
 import (
+	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"time"
 )
@@ -33,6 +35,10 @@ func ReadRow(fsys fs.FS, dir string) (Row, error) {
 	var d rowDocument
 	if err := readDocument(fsys, dir, SummaryFile, ErrNotARun, &d); err != nil {
 		return Row{}, err
+	}
+	run := Run{Run: Info{Name: d.Run.Name, Imported: d.Run.Imported}, Verdict: Verdict{Status: d.Verdict.Status}}
+	if err := run.checkWords(); err != nil {
+		return Row{}, fmt.Errorf("%s: %w", path.Join(dir, SummaryFile), err)
 	}
 	return d.row(dir), nil
 }

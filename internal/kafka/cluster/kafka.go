@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -292,7 +293,22 @@ func (k *Kafka) command(id int32, jvm []string, class string, args ...string) *e
 		"-Dlog4j2.configurationFile="+k.layout.logConfigPath(),
 		"-Dkafkabench.log="+k.layout.logPath(id),
 		"-cp", k.dist.Classpath(), class)
-	return exec.Command(k.java.Path, append(all, args...)...)
+	cmd := exec.Command(k.java.Path, append(all, args...)...)
+	cmd.Env = brokerEnvironment(cmd.Environ())
+	return cmd
+}
+
+// brokerVariables are what Java and its libraries need.
+var brokerVariables = []string{
+	"PATH", "HOME", "LANG", "TZ", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "LD_LIBRARY_PATH", "JAVA_HOME", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS",
+}
+
+// brokerEnvironment leaves out other variables: they may be secrets, and anyone may ask a JVM for its environment.
+func brokerEnvironment(all []string) []string {
+	return slices.DeleteFunc(all, func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return !slices.Contains(brokerVariables, name) && !strings.HasPrefix(name, "LC_")
+	})
 }
 
 func (k *Kafka) killAll() {

@@ -41,3 +41,47 @@ func JVMFault(option string) (problem, remedy string) {
 	}
 	return "", ""
 }
+
+// numberOrTruth is a value that names no class, file or address.
+var numberOrTruth = regexp.MustCompile(`^(-?[0-9]+(\.[0-9]+)?([eE]-?[0-9]+)?|true|false)$`)
+
+// NumberOrTruth reports whether a setting's value is a number or a truth value.
+func NumberOrTruth(value string) bool { return numberOrTruth.MatchString(value) }
+
+// wordProperties may have any text: none of them loads a class or names a file.
+var wordProperties = []string{
+	"broker.rack", "compression.type", "group.coordinator.rebalance.protocols", "group.consumer.migration.policy",
+	"inter.broker.protocol.version", "log.cleanup.policy", "log.message.format.version",
+	"log.message.timestamp.type", "unclean.recovery.strategy",
+}
+
+// ListedProperty reports whether any scenario may set the broker property: its value is a number or a truth
+// value, or its text can make a broker run no other code.
+func ListedProperty(name, value string) bool {
+	return NumberOrTruth(value) || slices.Contains(wordProperties, name)
+}
+
+// listedOption has the JVM options that any scenario may set. None of them loads code, runs a program or
+// names a file.
+var listedOption = regexp.MustCompile(`^(` + strings.Join([]string{
+	`-server`, `-Xm[nsx][0-9]+[kKmMgG]?`, `-Xss[0-9]+[kKmMgG]?`, `-XX:[+-]Use[A-Za-z0-9]*GC`,
+	`-XX:[+-](` + strings.Join([]string{
+		"AlwaysPreTouch", "DisableExplicitGC", "ExitOnOutOfMemoryError", "ExplicitGCInvokesConcurrent",
+		"G1UseAdaptiveIHOP", "ParallelRefProcEnabled", "PerfDisableSharedMem", "ScavengeBeforeFullGC",
+		"TieredCompilation", "UnlockDiagnosticVMOptions", "UnlockExperimentalVMOptions", "UseAdaptiveSizePolicy",
+		"UseCompressedClassPointers", "UseCompressedOops", "UseContainerSupport", "UseLargePages", "UseNUMA",
+		"UseStringDeduplication", "UseTransparentHugePages", "ZGenerational", "ZProactive", "ZUncommit",
+	}, "|") + `)`,
+	`-XX:(` + strings.Join([]string{
+		"ActiveProcessorCount", "CICompilerCount", "ConcGCThreads", "G1HeapRegionSize", "G1HeapWastePercent",
+		"G1MaxNewSizePercent", "G1MixedGCCountTarget", "G1NewSizePercent", "G1ReservePercent", "GCTimeRatio",
+		"InitialRAMPercentage", "InitiatingHeapOccupancyPercent", "MaxDirectMemorySize", "MaxGCPauseMillis",
+		"MaxMetaspaceFreeRatio", "MaxMetaspaceSize", "MaxNewSize", "MaxRAMPercentage", "MaxTenuringThreshold",
+		"MetaspaceSize", "MinMetaspaceFreeRatio", "NewRatio", "NewSize", "ParallelGCThreads",
+		"ReservedCodeCacheSize", "SoftMaxHeapSize", "SoftRefLRUPolicyMSPerMB", "SurvivorRatio", "ThreadStackSize",
+		"TieredStopAtLevel", "ZAllocationSpikeTolerance", "ZCollectionInterval",
+	}, "|") + `)=[0-9]+(\.[0-9]+)?[kKmMgG]?`,
+}, "|") + `)$`)
+
+// ListedOption reports whether any scenario may set the JVM option.
+func ListedOption(option string) bool { return listedOption.MatchString(option) }

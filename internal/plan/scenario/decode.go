@@ -49,7 +49,7 @@ type place struct {
 
 func newDecoder(o Options) *decoder {
 	return &decoder{
-		env: newEnvironment(o.lookup()), drivers: o.Drivers, diskFault: o.DiskFault, places: map[string]place{},
+		env: newEnvironment(o), drivers: o.Drivers, diskFault: o.DiskFault, places: map[string]place{},
 		failed: map[string]bool{}, incomplete: map[string]bool{},
 	}
 }
@@ -368,6 +368,7 @@ func (d *decoder) config(n *yaml.Node, v reflect.Value, path string) {
 		case reopens(value):
 			d.forget(at)
 			delete(settings, key.Value)
+		case !native.NumberOrTruth(value.Value) && d.keepsOut(value, at):
 		default: // does not call found, because a.b is not a part of the setting a
 			d.forget(at)
 			d.remember(value, at)
@@ -440,6 +441,9 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 	problem, remedy := "", ""
 	switch v.Kind() {
 	case reflect.String:
+		if freeText(path) && d.keepsOut(n, path) {
+			return
+		}
 		v.SetString(canonicalWord(path, n.Value))
 	case reflect.Bool:
 		truth, known := truths[strings.ToLower(n.Value)]

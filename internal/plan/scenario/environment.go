@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -13,20 +14,28 @@ import (
 // environment replaces variables in values, not in keys or comments: ${NAME} is the variable's
 // value, ${NAME:-default} the default if it is unset or empty, and $${ is a literal ${. A
 // variable's value is never parsed as YAML, so it cannot add a key.
+//
+// A text is stored with the run, and a scenario may be a stranger's. So a text takes only the variables that the
+// command line names; numbers, sizes, durations and choices take any. A scenario that was stored takes none.
 
 type environment struct {
 	lookup func(string) (string, bool)
 	unset  map[*yaml.Node]bool // with a variable that is not set
 	bytes  int                 // of replaced text, so far
+	// used are the variables of the value that is being replaced, and names those of each value.
+	used   []string
+	names  map[*yaml.Node][]string
+	texts  []string // variables that texts may take
+	stored bool     // the scenario takes no variable
 	// written and from have the texts before the replacement, by value and by place.
 	written map[*yaml.Node]string
 	from    map[place]string
 }
 
-func newEnvironment(lookup func(string) (string, bool)) environment {
+func newEnvironment(o Options) environment {
 	return environment{
-		lookup: lookup, unset: make(map[*yaml.Node]bool), written: make(map[*yaml.Node]string),
-		from: make(map[place]string),
+		lookup: o.lookup(), unset: make(map[*yaml.Node]bool), written: make(map[*yaml.Node]string),
+		from: make(map[place]string), names: make(map[*yaml.Node][]string), texts: o.EnvTexts, stored: o.stored,
 	}
 }
 
@@ -59,6 +68,7 @@ func (d *decoder) expand(n *yaml.Node, path string) {
 
 // Within { } and [ ] YAML requires quotes around ${NAME}, even for a number.
 func (d *decoder) expandScalar(n *yaml.Node, path string) {
+	d.env.used = nil
 	text, problem, remedy := d.env.replace(n.Value)
 	if d.env.bytes += len(text); problem == "" && d.env.bytes > maxFileBytes {
 		problem, remedy = "with all variables replaced the scenario is larger than 1 MiB", "is it the right variable?"
@@ -68,7 +78,7 @@ func (d *decoder) expandScalar(n *yaml.Node, path string) {
 		d.mistake(n, path, problem, remedy)
 		return
 	}
-	d.env.written[n] = n.Value
+	d.env.written[n], d.env.names[n] = n.Value, d.env.used
 	n.Value, n.Style = text, n.Style&yaml.TaggedStyle
 }
 
@@ -123,6 +133,11 @@ func (e *environment) value(inner string) (value, problem, remedy string) {
 			"write ${NAME} or ${NAME:-default}, with letters, digits and underscores in the name"
 	}
 	name, fallback, hasFallback := parts[1], parts[2], strings.Contains(inner, ":-")
+	if e.stored {
+		return "", fmt.Sprintf("it takes the variable %s, and a stored scenario takes nothing from the environment", name),
+			"write the value itself"
+	}
+	e.used = append(e.used, name)
 	value, set := e.lookup(name)
 	switch {
 	case hasFallback && value == "":
@@ -134,6 +149,26 @@ func (e *environment) value(inner string) (value, problem, remedy string) {
 		return "", fmt.Sprintf("the variable %s is not UTF-8 text", name), "set it to text"
 	}
 	return value, "", ""
+}
+
+// freeTexts are the texts that are not one of a list of words. Settings and the elements of lists are free
+// texts too.
+var freeTexts = []string{"name", "description", "question", "by", "topic.existing", "topic.name", "consume.group"}
+
+func freeText(path string) bool {
+	return slices.Contains(freeTexts, path) || strings.HasSuffix(path, "]")
+}
+
+// keepsOut reports a mistake, and true, if the text n takes a variable that the command line does not name.
+func (d *decoder) keepsOut(n *yaml.Node, path string) bool {
+	for _, name := range d.env.names[n] {
+		if !slices.Contains(d.env.texts, name) {
+			d.mistake(n, path, "it takes the variable "+name+" into a text, which is stored with the run",
+				"if you trust the file, add --env "+name+" to the command")
+			return true
+		}
+	}
+	return false
 }
 
 func literally(text string) string { return strings.ReplaceAll(text, "${", "$${") }

@@ -34,7 +34,7 @@ func TestEnvironment(t *testing.T) {
 		{"load: {acks: 1}", []string{"load.rate=${RATE}"}, func(s Scenario) string { return s.Load.Rate.String() }, "20k/s"},
 		{"cluster: {jvm: &j ['-${NAME}'], config: {a: b}}", nil, func(s Scenario) string { return s.Cluster.JVM[0] }, "-orders"},
 	} {
-		s, err := suiteOf(Options{Env: env, Set: c.set}, c.text)
+		s, err := suiteOf(Options{Env: env, EnvTexts: []string{"NAME", "N", "EMPTY", "NONE", "YAML", "TEXT"}, Set: c.set}, c.text)
 		if err != nil {
 			t.Errorf("%q: %v", c.text, err)
 		} else if got := c.got(s.Cells[0].Scenario); got != c.want {
@@ -42,8 +42,54 @@ func TestEnvironment(t *testing.T) {
 		}
 	}
 	t.Setenv("KAFKA_BENCH_TEST_RATE", "3k/s")
-	if s, err := Parse("f.yaml", []byte("load:\n  rate: ${KAFKA_BENCH_TEST_RATE}")); err != nil || s.Load.Rate != perSecond(3000) {
-		t.Errorf("the process's own environment: %+v (%v)", s.Load.Rate, err)
+	if s, err := suiteOf(Options{}, "load:\n  rate: ${KAFKA_BENCH_TEST_RATE}"); err != nil || s.Cells[0].Scenario.Load.Rate != perSecond(3000) {
+		t.Errorf("the process's own environment: %+v (%v)", s, err)
+	}
+}
+
+// A scenario may be a stranger's, and its texts are stored with the run.
+func TestVariablesInTexts(t *testing.T) {
+	const secret = "canary"
+	o := Options{Env: func(string) (string, bool) { return secret, true }, Drivers: []string{"franz"}}
+	var free []string
+	var visit func(v reflect.Type, path string)
+	visit = func(of reflect.Type, path string) {
+		for _, f := range fieldsOf(of) {
+			field, at := of.FieldByIndex(f.index).Type, join(path, f.key)
+			switch field.Kind() {
+			case reflect.Struct:
+				visit(field, at)
+			case reflect.String:
+				if freeText(at) {
+					free = append(free, at)
+				}
+				_, err := suiteOf(Options{Env: o.Env, Drivers: o.Drivers, Set: []string{at + "=${SECRET}"}}, "repeat: 1\n")
+				if err == nil {
+					t.Errorf("%s takes a variable that is none of its words", at)
+				}
+			}
+		}
+	}
+	visit(reflect.TypeFor[document](), "")
+	if len(free) != len(freeTexts) {
+		t.Errorf("%q, want the keys %q", free, freeTexts)
+	}
+	for _, text := range []string{
+		"description: a ${SECRET}", "cluster: {jvm: ['-Xss${SECRET}']}", "cluster: {disks: ['/${SECRET}']}", "cluster: {config: {broker.rack: '${SECRET}'}}",
+		"topic: {config: {k: '${SECRET}'}}", "topic: {existing: '${SECRET:-x}'}", "load: {client: {k: '${SECRET}'}}", "consume: {client: {k: '${SECRET}'}}",
+		"variants: [{name: '${SECRET}', load: {acks: 1}}]", "variants: [{name: a, description: '${SECRET}'}]", "matrix: {topic.name: ['${SECRET}', b]}",
+		"quick: {topic: {name: '${SECRET}'}}", "load: {batch: &x '${SECRET}'}\ndescription: *x",
+	} {
+		_, err := suiteOf(o, text)
+		if err == nil || !strings.Contains(err.Error(), "it takes the variable SECRET into a text, which is stored with the run (from ") || !strings.Contains(err.Error(), "; if you trust the file, add --env SECRET to the command") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, text := range []string{"load: {rate: '${RATE}'}", "load: {rate: '${NONE:-1k/s}'}", "description: '${RATE}'"} {
+		_, err := Parse("f.yaml", []byte(text))
+		if err == nil || !strings.Contains(err.Error(), "a stored scenario takes nothing from the environment; write the value itself") {
+			t.Errorf("%s in a stored scenario: %v", text, err)
+		}
 	}
 }
 
@@ -63,13 +109,13 @@ func TestEnvironmentMistakes(t *testing.T) {
 		{`"${NAME}": 5`, "f.yaml:1:1: ${NAME}: unknown key; the keys of a scenario are " + strings.Join(keysOf(reflect.TypeFor[document]()), ", ")},
 		{"matrix:\n  load.rate: [1k/s, '${NONE}']", "f.yaml:2:21: matrix.load.rate[1]: the environment has no variable NONE; set it, or write ${NONE:-default}" + literal},
 	} {
-		_, err := suiteOf(Options{Env: env}, c.text)
+		_, err := suiteOf(Options{Env: env, EnvTexts: []string{"NONE", "BAD"}}, c.text)
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%q:\n got %v\nwant %s", c.text, err, c.want)
 		}
 	}
 	long := func(string) (string, bool) { return strings.Repeat("x", 1<<17), true }
-	_, err := suiteOf(Options{Env: long}, "cluster: {jvm: ["+strings.Repeat("'${A}', ", 20)+"]}")
+	_, err := suiteOf(Options{Env: long, EnvTexts: []string{"A"}}, "cluster: {jvm: ["+strings.Repeat("'${A}', ", 20)+"]}")
 	if err == nil || !strings.Contains(err.Error(), "with all variables replaced the scenario is larger than 1 MiB") {
 		t.Errorf("too much of the environment: %.200v", err)
 	}

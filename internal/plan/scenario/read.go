@@ -30,12 +30,17 @@ func Read(arg string, overrides ...string) (Scenario, error) {
 	if err != nil {
 		return Scenario{}, err
 	}
-	return Parse(l.name, l.text, overrides...)
+	return parse(l, Options{Set: overrides})
 }
 
-// Parse is Read for the text of a file. The file's name is the default of the scenario's name.
+// Parse reads the text of a scenario that was stored, as Marshal writes it: a variable in it is a mistake. The
+// file's name is the default of the scenario's name.
 func Parse(file string, text []byte, overrides ...string) (Scenario, error) {
-	d, doc, readable := read([]layer{{file, text}}, Options{Set: overrides})
+	return parse(layer{file, text}, Options{Set: overrides, stored: true})
+}
+
+func parse(l layer, o Options) (Scenario, error) {
+	d, doc, readable := read([]layer{l}, o)
 	d.alone(doc)
 	s := d.resolved(doc.Scenario, readable)
 	if err := d.conclusion(); err != nil {

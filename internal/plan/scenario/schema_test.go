@@ -123,7 +123,8 @@ var schemaWords = map[string][]string{
 	"Backpressure.signal": signals, "Backpressure.blind": blindnesses,
 }
 
-var freeTexts = []string{"document.name", "document.description", "document.question", "document.by", "document.driver", "Topic.existing",
+// The driver is one of a list of the command line.
+var freeTextFields = []string{"document.name", "document.description", "document.question", "document.by", "document.driver", "Topic.existing",
 	"Topic.name", "Consume.group"}
 
 var schemaBounds = map[string]struct {
@@ -231,8 +232,8 @@ func (m schemaMaker) value(s jsonschema.Schema, of reflect.Type, name string) *j
 			return &jsonschema.Schema{OneOf: []*jsonschema.Schema{short, &s}}
 		}
 	case of.Kind() == reflect.String:
-		if !slices.Contains(freeTexts, name) {
-			m.t.Errorf("%s is neither among schemaWords nor among freeTexts", name)
+		if !slices.Contains(freeTextFields, name) {
+			m.t.Errorf("%s is neither among schemaWords nor among freeTextFields", name)
 		}
 		return definition(textSchema)
 	default:

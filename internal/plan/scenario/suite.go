@@ -30,6 +30,10 @@ type Options struct {
 	DiskFault func(dir string) (problem, remedy string)
 	// Env looks up ${NAME}; nil is os.LookupEnv.
 	Env func(name string) (value string, ok bool)
+	// EnvTexts are the variables that texts may take.
+	EnvTexts []string
+
+	stored bool // no value takes a variable
 }
 
 // Orders of a suite's runs. Interleaved runs each cell once per round, so that drift affects all

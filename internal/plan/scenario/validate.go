@@ -248,6 +248,28 @@ func (c *checker) cluster(s Scenario) {
 	c.duration("cluster.warmup", s.Cluster.Warmup, 0, maxClusterWarmup)
 }
 
+// CheckListed returns Mistakes if s gives a local cluster a JVM option or a broker property that is not on the
+// list of those that run no other program and load no other code; else nil. A scenario may be a stranger's, so
+// the command line must allow others.
+func (s Scenario) CheckListed() error {
+	c := &checker{}
+	const remedy = "leave it out; if you trust the file, add --allow-jvm"
+	for i, option := range s.Cluster.JVM {
+		if !native.ListedOption(option) {
+			c.mistake(fmt.Sprintf("cluster.jvm[%d]", i),
+				fmt.Sprintf("%q is not on the list of JVM options that run no program and write no file", option), remedy)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Cluster.Config)) {
+		if !native.ListedProperty(name, s.Cluster.Config[name]) {
+			c.mistake(join("cluster.config", name),
+				"this broker property may load other code or name a file: its value is no number and no truth value",
+				remedy)
+		}
+	}
+	return asMistakes(c.findings)
+}
+
 const versionKey = "cluster.version"
 
 func (c *checker) version(s Scenario) {

@@ -150,6 +150,9 @@ func (vs variants) base(values []choice) string {
 }
 
 func (d *decoder) variantName(n *yaml.Node, path string) string {
+	if d.keepsOut(n, path) {
+		return ""
+	}
 	if n.Kind == yaml.ScalarNode && plainName(n.Value) && len(n.Value) <= maxNameLength {
 		return n.Value
 	}

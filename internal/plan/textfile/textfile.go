@@ -1,4 +1,7 @@
-// Package textfile decodes text that was written elsewhere: UTF-8, or UTF-16 with a byte order mark.
+// Package textfile decodes text that was written elsewhere: UTF-8, or UTF-16 with a byte order mark. It also removes
+// what may not be shown of such a text.
+//
+// Files to know: textfile.go, printable.go.
 package textfile
 
 import (

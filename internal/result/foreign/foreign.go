@@ -19,6 +19,7 @@ package foreign
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,6 +28,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/plan/textfile"
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
@@ -107,18 +109,30 @@ func Read(path string, o Options) ([]*Result, error) {
 	case err != nil:
 		return nil, fmt.Errorf("cannot read a result: %w", err)
 	case info.IsDir():
-		return nil, fmt.Errorf("%s is a folder; name a file in it", plain(path))
+		return nil, fmt.Errorf("%s is a folder; name a file in it", textfile.Line(path))
 	case info.Size() > maxBytes:
-		return nil, fmt.Errorf("%s has %d bytes, and a result of more than %d is not read", plain(path), info.Size(), maxBytes)
+		return nil, fmt.Errorf("%s has %d bytes, and a result of more than %d is not read", textfile.Line(path), info.Size(), maxBytes)
 	}
-	content, err := os.ReadFile(path)
+	content, err := readAtMost(path, maxBytes+1)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read a result: %w", err)
+	}
+	if len(content) > maxBytes { // of a pipe or a device
+		return nil, fmt.Errorf("%s: a result of more than %d bytes is not read", textfile.Line(path), maxBytes)
 	}
 	if o.Modified.IsZero() {
 		o.Modified = info.ModTime()
 	}
 	return ParseAll(path, content, o)
+}
+
+func readAtMost(path string, bytes int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, bytes))
 }
 
 // Parse reads a content with one run; path is for errors and the run's name.
@@ -135,7 +149,7 @@ func Parse(path string, content []byte, o Options) (*Result, error) {
 
 // ParseAll is Read for a content.
 func ParseAll(path string, content []byte, o Options) ([]*Result, error) {
-	path = plain(path)
+	path = textfile.Line(path)
 	content, err := readable(path, content)
 	if err != nil {
 		return nil, err
@@ -162,11 +176,6 @@ func ParseAll(path string, content []byte, o Options) ([]*Result, error) {
 		return nil, err
 	}
 	return all, nil
-}
-
-// plain returns a name or path as one line without control characters.
-func plain(text string) string {
-	return strings.Map(printable, strings.NewReplacer("\n", " ", "\t", " ").Replace(text))
 }
 
 // A run of a merged log keeps its name, and other runs of one file are numbered. If there are

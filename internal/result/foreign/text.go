@@ -8,8 +8,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"kafkabench.example/kafka-bench/internal/plan/textfile"
 )
@@ -34,39 +32,9 @@ func readable(path string, content []byte) ([]byte, error) {
 		text = bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
 	}
 	if bytes.IndexByte(text, '\\') >= 0 && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
-		text = plainEscapes(text)
+		text = textfile.JSON(text)
 	}
-	return bytes.Map(printable, text), nil
-}
-
-func printable(r rune) rune {
-	if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
-		return utf8.RuneError
-	}
-	return r
-}
-
-// plainEscapes replaces escaped control characters of JSON texts by others of the same length, so
-// that lines and offsets stay.
-func plainEscapes(text []byte) []byte {
-	text = bytes.Clone(text)
-	for i := 0; i+1 < len(text); i++ {
-		if text[i] != '\\' {
-			continue
-		}
-		i++
-		switch text[i] {
-		case 'b', 'f', 'n', 'r', 't':
-			text[i-1], text[i] = ' ', ' '
-		case 'u':
-			digits := text[i+1 : min(i+5, len(text))]
-			code, err := strconv.ParseUint(string(digits), 16, 16)
-			if err == nil && len(digits) == 4 && printable(rune(code)) != rune(code) || code == '\n' || code == '\t' {
-				copy(digits, "fffd")
-			}
-		}
-	}
-	return text
+	return bytes.Map(textfile.Printable, text), nil
 }
 
 // textLines counts lines from 1. They are without what a quotation adds: blanks, "> " and "| " in

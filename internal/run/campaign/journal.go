@@ -47,7 +47,7 @@ func (j *Journal) adopt(run *result.CampaignRun, place int) {
 	if run.Dir == "" || run.Status != "" {
 		return
 	}
-	recorded, err := result.Read(j.c.RunDir(j.Dir(), place))
+	recorded, err := j.c.ReadRun(j.Dir(), place)
 	if err != nil {
 		return
 	}

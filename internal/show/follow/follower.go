@@ -11,7 +11,6 @@ package follow
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -66,7 +65,7 @@ func Open(root *os.Root, dir string) (*Follower, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot follow a run: %w", err)
 	}
-	if _, err := folder.Stat(result.SummaryFile); err != nil {
+	if _, err := folder.Lstat(result.SummaryFile); err != nil {
 		folder.Close()
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%s: %w: it has no %s", dir, result.ErrNotARun, result.SummaryFile)
@@ -160,7 +159,7 @@ func (f *Follower) look() (changed bool, err error) {
 }
 
 func (f *Follower) readSummary() (changed bool, err error) {
-	info, err := f.root.Stat(result.SummaryFile)
+	info, err := f.root.Lstat(result.SummaryFile)
 	if err != nil {
 		return false, err
 	}
@@ -192,7 +191,7 @@ func (f *Follower) takeEvent(line []byte) error {
 
 func (f *Follower) takePulse(line []byte) error {
 	f.next.Pulse = new(result.Pulse)
-	return json.Unmarshal(line, f.next.Pulse)
+	return result.DecodePulse(line, f.next.Pulse)
 }
 
 func (f *Follower) takeHistogram(line []byte) error {

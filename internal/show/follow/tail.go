@@ -8,20 +8,27 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"kafkabench.example/kafka-bench/internal/result"
 )
 
 // maxLine bounds a line, in bytes. A line for a topic with thousands of partitions is below a
 // megabyte.
 const maxLine = 64 << 20
 
+type file interface {
+	fs.File
+	io.ReaderAt
+}
+
 type tail struct {
 	name   string
 	atOnce int                     // bytes that are read at once
 	take   func(line []byte) error // the line, with its newline, is valid until take returns
 
-	file      *os.File // nil until the file exists
-	at        int64    // the end of the last line that was taken
-	seen      int64    // the size up to which the file was read
+	file      file  // nil until it exists
+	at        int64 // the end of the last line that was taken
+	seen      int64 // the size up to which the file was read
 	lines     int
 	buffer    []byte
 	writtenAt time.Time
@@ -31,14 +38,14 @@ type tail struct {
 // whether the file has more than is read at once. A missing file has no lines yet.
 func (t *tail) read(root *os.Root) (grown, more bool, err error) {
 	if t.file == nil {
-		file, err := root.Open(t.name)
+		opened, err := result.Open(root.FS(), t.name)
 		if errors.Is(err, fs.ErrNotExist) {
 			return false, false, nil
 		}
 		if err != nil {
 			return false, false, err
 		}
-		t.file = file
+		t.file = opened.(file) //nolint:forcetypeassert // a root opens *os.File
 	}
 	info, err := t.file.Stat()
 	if err != nil {

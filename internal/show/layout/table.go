@@ -89,8 +89,28 @@ func (t *Table) Markdown() string {
 	return b.String()
 }
 
-// CSV writes the table as in RFC 4180, but with only a newline at the line ends.
-func (t *Table) CSV(w io.Writer) error { return csv.NewWriter(w).WriteAll(t.Rows) }
+// CSV writes the table as in RFC 4180, but with only a newline at the line ends. A text that a spreadsheet would
+// take for a formula gets a quotation mark in front.
+func (t *Table) CSV(w io.Writer) error {
+	rows := make([][]string, len(t.Rows))
+	for i, row := range t.Rows {
+		rows[i] = make([]string, len(row))
+		for c, cell := range row {
+			rows[i][c] = noFormula(cell)
+		}
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
+func noFormula(cell string) string {
+	if cell == "" || !strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+		return cell
+	}
+	if _, err := strconv.ParseFloat(cell, 64); err == nil {
+		return cell
+	}
+	return "'" + cell
+}
 
 // Raw formats a number for a CSV with all digits, without exponent or separators.
 // NaN and infinity are empty.

@@ -6,13 +6,13 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/plan/textfile"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
@@ -70,7 +70,7 @@ func ReadHistograms(runs []*result.Recorded) (*Histograms, error) {
 
 func readHistograms(r *result.Recorded) (*RunHistograms, error) {
 	path := filepath.Join(r.Dir, result.HistogramsFile)
-	f, err := os.Open(path)
+	f, err := result.OpenOS(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s has no %s: there are no histograms to read", r.Dir, result.HistogramsFile)
 	}
@@ -83,7 +83,9 @@ func readHistograms(r *result.Recorded) (*RunHistograms, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		h.add(entry)
+		if err := h.add(entry); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	if i := r.Run.Run.Imported; i != nil && len(h.Tags) == 0 {
 		return nil, fmt.Errorf("%s has no histograms to read: it was imported from %s (%s), which has none", r.Dir,
@@ -121,8 +123,17 @@ func (h *RunHistograms) bound() {
 	}
 }
 
-func (h *RunHistograms) add(entry latency.LogEntry) {
+// maxTags is several times the number of all metrics.
+const maxTags = 100
+
+func (h *RunHistograms) add(entry latency.LogEntry) error {
 	i := slices.IndexFunc(h.Tags, func(t TagValues) bool { return t.Tag == entry.Tag })
+	if textfile.Line(entry.Tag) != entry.Tag {
+		return fmt.Errorf("the log has the tag %q, which no run's has", entry.Tag)
+	}
+	if i < 0 && len(h.Tags) == maxTags {
+		return fmt.Errorf("the log has more than %d tags, which no run's has", maxTags)
+	}
 	if i < 0 {
 		i = len(h.Tags)
 		h.Tags = append(h.Tags, TagValues{Tag: entry.Tag, StartNs: int64(entry.Start),
@@ -131,6 +142,7 @@ func (h *RunHistograms) add(entry latency.LogEntry) {
 	t := &h.Tags[i]
 	t.StartNs, t.EndNs = min(t.StartNs, int64(entry.Start)), max(t.EndNs, int64(entry.End))
 	t.histogram.Merge(entry.Histogram)
+	return nil
 }
 
 const warmupTag = "warmup_"

@@ -19,7 +19,7 @@ var href = regexp.MustCompile(`(?:href|src|action)="([^"]*)"`)
 
 func TestExportHasNoDeadLink(t *testing.T) {
 	s := newShelf(t)
-	a, b := s.record("sweep a&b", 1), s.record("sweep a&b", 2)
+	a, b := s.record("sweep-a-b", 1), s.record("sweep-a-b", 2)
 	s.record("sweep-other", 3)
 	s.campaign("20261121T190000Z-sweep-k3x7qa", "sweep", a, b)
 	s.write("20261121T190100Z-broken-aaaaaa/run.json", `{"schema_version":1,`)

@@ -100,9 +100,9 @@ func (l *Library) list() (runs, campaigns []entry, err error) {
 	}
 	slices.Reverse(folders)
 	for _, folder := range folders {
-		if info, err := fs.Stat(l.fsys, path.Join(folder, result.SummaryFile)); err == nil {
+		if info, err := fs.Lstat(l.fsys, path.Join(folder, result.SummaryFile)); err == nil {
 			runs = append(runs, entryOf(folder, version{info.Size(), info.ModTime()}))
-		} else if info, err := fs.Stat(l.fsys, path.Join(folder, result.CampaignFile)); err == nil {
+		} else if info, err := fs.Lstat(l.fsys, path.Join(folder, result.CampaignFile)); err == nil {
 			campaigns = append(campaigns, entryOf(folder, version{info.Size(), info.ModTime()}))
 		}
 	}
@@ -139,7 +139,7 @@ func look[T any](l *Library, all map[string]kept[T], e entry, read func() (T, er
 func (l *Library) lastLine(e entry) time.Time {
 	at := e.version.at
 	for _, name := range []string{result.IntervalsFile, result.EventsFile} {
-		if info, err := fs.Stat(l.fsys, path.Join(e.folder, name)); err == nil && info.ModTime().After(at) {
+		if info, err := fs.Lstat(l.fsys, path.Join(e.folder, name)); err == nil && info.ModTime().After(at) {
 			at = info.ModTime()
 		}
 	}

@@ -183,7 +183,7 @@ func TestRows(t *testing.T) {
 	s.write("20261121T190100Z-broken-aaaaaa/run.json", `{"schema_version":1,`)
 	s.write("20261121T190200Z-newer-aaaaaa/run.json", `{"schema_version":99}`)
 	s.write("notes/readme.txt", "no run")
-	killed, err := result.Create(s.dir, "<b>killed", time.Unix(0, 0))
+	killed, err := result.Create(s.dir, "killed", time.Unix(0, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,12 +278,15 @@ func TestNothingOutsideIsServed(t *testing.T) {
 	h := s.open().Handler()
 	back := ".." + "%2f" + filepath.Base(outside.dir) + "%2f" + stranger
 	for _, address := range []string{
-		"/runs/linked", "/runs/" + inside, "/runs/" + back, "/campaigns/" + back, "/history/linked", "/runs/..", "/runs/.", "/assets/..%2fdoc.go",
+		"/runs/linked", "/runs/" + back, "/campaigns/" + back, "/history/linked", "/runs/..", "/runs/.", "/assets/..%2fdoc.go",
 		"/runs/" + strings.ReplaceAll(outside.dir, "/", "%2f") + "%2f" + stranger,
 	} {
 		if w := get(h, address); w.Code != http.StatusNotFound && w.Code != http.StatusTemporaryRedirect || strings.Contains(w.Body.String(), "stranger –") {
 			t.Errorf("%s: %d\n%.300s", address, w.Code, w.Body)
 		}
+	}
+	if w := get(h, "/runs/"+inside); w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), result.IntervalsFile+" is a link, and a run has only files") {
+		t.Errorf("a file that is a link: %d\n%.300s", w.Code, w.Body)
 	}
 	if w := get(h, "/compare?a=../"+filepath.Base(outside.dir)+"/"+stranger+"&b="+inside); w.Code != http.StatusBadRequest {
 		t.Errorf("a comparison with what is outside: %d", w.Code)
