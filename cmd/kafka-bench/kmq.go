@@ -33,6 +33,7 @@ func addRetryTopic(c *cobra.Command, flags *queueFlags) {
 type queueFlags struct {
 	in         surroundings
 	brokers    []string
+	clusterID  string
 	cluster    string
 	access     string
 	topic      string
@@ -45,6 +46,7 @@ func addQueue(c *cobra.Command, flags *queueFlags) {
 	f := c.Flags()
 	addList(f, &flags.brokers, "brokers", nil,
 		"addresses of the cluster, host:port (default: those of the local cluster that is up)")
+	f.StringVar(&flags.clusterID, "cluster-id", "", "the ID of the cluster; required unless it is on this machine")
 	f.StringVar(&flags.cluster, "cluster", cluster.DefaultName, "the name of a local cluster that is up")
 	f.StringVar(&flags.access, "command-config", "",
 		"a client properties file with the access to the cluster (TLS, SASL)")
@@ -57,6 +59,8 @@ func (f queueFlags) config(ctx context.Context, c *cobra.Command, group string) 
 	switch {
 	case c.Flags().Changed("cluster") && len(f.brokers) > 0:
 		return kmq.Config{}, errors.New("--cluster and --brokers name two clusters; leave one of them out")
+	case f.clusterID != "" && len(f.brokers) == 0:
+		return kmq.Config{}, errors.New("--cluster-id is for an existing cluster; name its addresses with --brokers, or leave it out")
 	case f.access != "" && len(f.brokers) == 0:
 		return kmq.Config{}, errors.New("--command-config is for an existing cluster; name its addresses with --brokers, or leave it out")
 	}
@@ -80,11 +84,15 @@ func (f queueFlags) config(ctx context.Context, c *cobra.Command, group string) 
 	if err != nil {
 		return kmq.Config{}, err
 	}
-	if err := cluster.Reach(ctx, brokers, a); err != nil {
+	at, err := cluster.Connect(ctx, brokers, f.clusterID, a)
+	if err != nil {
 		return kmq.Config{}, err
 	}
+	for _, text := range at.Silent() {
+		progressTo(c.ErrOrStderr())(text)
+	}
 	return kmq.Config{
-		Brokers: brokers, Topic: f.topic, Group: group, DeadLetterTopic: f.deadLetter,
+		Brokers: at.Bootstrap(), Topic: f.topic, Group: group, DeadLetterTopic: f.deadLetter,
 		Client: a.Options(),
 	}, nil
 }

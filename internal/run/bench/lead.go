@@ -83,7 +83,7 @@ func lead(ctx context.Context, cfg Config) (*Outcome, error) {
 	l := &leader{run: newRun(cfg), over: make(chan struct{})}
 	starting, cancel := cfg.Starting(ctx)
 	err := l.prepare(starting, l.checkQueue, l.makePayloads, l.makeSchedule, l.openResult, l.describeEarly, l.boundStored,
-		l.openTopic, l.openDeadLetters, l.openProbes, l.beginUnlessFilled, l.describeEarly) // with the topic and the groups
+		l.verifyCluster, l.openTopic, l.openDeadLetters, l.openProbes, l.beginUnlessFilled, l.describeEarly) // with the topic and the groups
 	cancel()
 	if err != nil {
 		return nil, err

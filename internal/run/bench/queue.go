@@ -122,7 +122,7 @@ func (q *queue) readDeadLetters() (err error) {
 	if q.dead.Name == "" || !q.leads() {
 		return nil
 	}
-	q.reader, err = probe.ReadTopic(q.cfg.Cluster.Bootstrap(), q.access(), q.dead.Name, q.dead.Partitions,
+	q.reader, err = probe.ReadTopic(q.seeds(), q.access(), q.dead.Name, q.dead.Partitions,
 		q.group.DeadLetter)
 	return err
 }
@@ -141,7 +141,7 @@ func (q *queue) config() (kmq.Config, error) {
 		engine = kmq.OffsetMap{RetryTopic: q.retryTopic()}
 	}
 	return kmq.Config{
-		Brokers: q.cfg.Cluster.Bootstrap(), Topic: q.topic.Name, Group: q.groupIDs[0], Engine: engine,
+		Brokers: q.seeds(), Topic: q.topic.Name, Group: q.groupIDs[0], Engine: engine,
 		Visibility: time.Duration(set.Visibility), MaxDeliveries: mostDeliveries(set), DeadLetterTopic: q.dead.Name, Order: kmq.Order(set.Order),
 		MaxInFlight: set.InFlight, CommitEvery: time.Duration(c.Commit.Interval),
 		Acks: kmq.Acks(set.Acks), SessionTimeout: time.Duration(c.SessionTimeout), Logger: q.tell.logger(),

@@ -15,7 +15,7 @@ import (
 )
 
 func (r *run) openTopic(ctx context.Context) (err error) {
-	if r.admin, err = cluster.NewAdmin(r.cfg.Cluster.Bootstrap(), r.access()); err != nil {
+	if r.admin, err = cluster.NewAdmin(r.seeds(), r.access()); err != nil {
 		return err
 	}
 	t := r.cfg.Scenario.Topic

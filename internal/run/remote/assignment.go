@@ -12,7 +12,8 @@ type Assignment struct {
 	Scenario []byte // resolved, as YAML
 	Driver   string
 
-	Brokers []string // host:port
+	Brokers   []string // host:port
+	ClusterID string   // that of an existing cluster
 
 	// Zero is the run's axis, which may not be set yet. It converts times that the part reads
 	// before Start.

@@ -17,6 +17,7 @@ type GroupAssignment struct {
 // ClientAssignment is driver.ConsumerConfig without the fields that each process sets itself.
 type ClientAssignment struct {
 	Brokers                []string
+	ClusterID              string
 	ClientID               string
 	Topic                  string
 	Group                  string
@@ -59,7 +60,7 @@ func assignment(cfg receive.Config) GroupAssignment {
 	c := cfg.Client
 	return GroupAssignment{
 		Client: ClientAssignment{
-			Brokers: c.Brokers, ClientID: c.ClientID, Topic: c.Topic, Group: c.Group, Protocol: c.Protocol,
+			Brokers: c.Brokers, ClusterID: c.ClusterID, ClientID: c.ClientID, Topic: c.Topic, Group: c.Group, Protocol: c.Protocol,
 			FetchMinBytes: c.FetchMinBytes, FetchMaxBytes: c.FetchMaxBytes,
 			FetchMaxPartitionBytes: c.FetchMaxPartitionBytes, FetchMaxWait: c.FetchMaxWait,
 			ControlRecords: c.ControlRecords, MaxPollRecords: c.MaxPollRecords, SessionTimeout: c.SessionTimeout,
@@ -82,7 +83,7 @@ func (a GroupAssignment) Config() receive.Config {
 	c, g := a.Client, a.GroupSettings
 	return receive.Config{
 		Client: driver.ConsumerConfig{
-			Brokers: c.Brokers, ClientID: c.ClientID, Topic: c.Topic, Group: c.Group, Protocol: c.Protocol,
+			Brokers: c.Brokers, ClusterID: c.ClusterID, ClientID: c.ClientID, Topic: c.Topic, Group: c.Group, Protocol: c.Protocol,
 			FetchMinBytes: c.FetchMinBytes, FetchMaxBytes: c.FetchMaxBytes,
 			FetchMaxPartitionBytes: c.FetchMaxPartitionBytes, FetchMaxWait: c.FetchMaxWait,
 			ControlRecords: c.ControlRecords, MaxPollRecords: c.MaxPollRecords, SessionTimeout: c.SessionTimeout,
