@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 	"kafkabench.example/kafka-bench/internal/run/judge"
@@ -40,6 +41,9 @@ func printSearch(w io.Writer, cfg campaign.SearchConfig, r rig, at place) error 
 		unit.Span(time.Duration(cfg.Scenario.Phases.Warmup)), unit.Span(cfg.Probe), unit.Span(cfg.Confirm)))
 	table.Add("duration", fmt.Sprintf("at most %s, and what it takes to start; about %s if no probe is longer or repeated, without drains",
 		unit.Span(most), roughly(least)))
+	if topic := existing([]scenario.Scenario{cfg.Scenario}); topic != "" {
+		table.Add("existing", topic)
+	}
 	table.Rows = append(table.Rows, r.rows(where)...)
 	return table.Print(w)
 }

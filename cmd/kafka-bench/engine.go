@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,7 @@ type engineFlags struct {
 	clusterID  string
 	metrics    []string
 	access     string
+	writeTo    []string
 	keepTopics bool
 }
 
@@ -50,6 +52,8 @@ func addEngine(c *cobra.Command, flags *engineFlags) {
 		"the metrics pages of the existing cluster's brokers, in the order of their IDs: http://host:port/metrics,... (Prometheus text, as of the JMX exporter)")
 	f.StringVar(&flags.access, "command-config", "",
 		"a client properties file with the access to the existing cluster (TLS, SASL)")
+	f.StringArrayVar(&flags.writeTo, "write-to", nil,
+		"the `NAME` of an existing topic that the scenario may write to (topic.existing); repeatable")
 	f.BoolVar(&flags.keepTopics, "keep-topics", false, "do not delete the runs' topics")
 }
 
@@ -99,6 +103,9 @@ func (f engineFlags) words() (words []string) {
 	add("cluster-id", f.clusterID, "")
 	add("broker-metrics", strings.Join(f.metrics, ","), "")
 	add("command-config", f.access, "")
+	for _, name := range f.writeTo {
+		words = append(words, "--write-to", name)
+	}
 	if f.keepTopics {
 		words = append(words, "--keep-topics")
 	}
@@ -165,11 +172,26 @@ func (f engineFlags) keepable(runs ...scenario.Scenario) error {
 	return nil
 }
 
+// writable refuses scenarios that write to an existing topic which the command line does not name: a file alone is not
+// enough.
+func (f engineFlags) writable(scenarios ...scenario.Scenario) error {
+	for _, s := range scenarios {
+		if name := s.Topic.Existing; name != "" && s.Load.Producers > 0 && !slices.Contains(f.writeTo, name) {
+			return campaign.Failure(s, fmt.Errorf("topic.existing: the run writes to the topic %s, which is not its own, "+
+				"and its records stay there; add --write-to %[1]s, or load.producers: 0 to only read it", name))
+		}
+	}
+	return nil
+}
+
 // check returns why the scenarios cannot be run, as far as it is known before anything is started. A
 // dry run calls it too.
 func (r rig) check(ctx context.Context, scenarios ...scenario.Scenario) (place, error) {
 	at := r.flags.place(ctx)
 	err := errors.Join(r.able(scenarios...), at.suited(scenarios...))
+	if err == nil {
+		err = r.flags.writable(scenarios...)
+	}
 	if err == nil {
 		err = r.checkOut()
 	}

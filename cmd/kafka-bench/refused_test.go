@@ -106,7 +106,7 @@ func TestRefused(t *testing.T) {
 			exit: exitUnreachable,
 		},
 		{
-			name: "a topic that is not there", args: []string{"--set", "topic.existing=orders"},
+			name: "a topic that is not there", args: []string{"--set", "topic.existing=orders", "--write-to", "orders"},
 			want: `scenario s: the topic "orders" does not exist; create it, or leave topic.existing out to have one made for the run`,
 			exit: exitBadInput,
 		},

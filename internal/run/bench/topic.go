@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
@@ -30,7 +31,7 @@ func (r *run) openTopic(ctx context.Context) (err error) {
 	if t.Existing == "" {
 		err = r.createTopic(ctx, name)
 	} else {
-		r.topic, err = r.admin.UseExisting(ctx, t.Existing)
+		err = r.useExisting(ctx, t.Existing)
 	}
 	if err != nil {
 		return err
@@ -44,6 +45,21 @@ func (r *run) openTopic(ctx context.Context) (err error) {
 	}
 	return r.admin.CheckRights(ctx, r.topic, !r.readOnly() || r.cfg.Scenario.Filled(),
 		r.cfg.Scenario.Consume.Consumers > 0)
+}
+
+func (r *run) useExisting(ctx context.Context, name string) (err error) {
+	if r.topic, err = r.admin.UseExisting(ctx, name); err != nil || r.readOnly() {
+		return err
+	}
+	groups, err := r.admin.GroupsOn(ctx, name)
+	switch {
+	case err != nil:
+		r.journal.Once("warning", "the groups that have offsets of the topic "+name+" are not known", err)
+	case len(groups) > 0:
+		r.journal.Now("warning", "the records of this run are also for the groups with offsets of the topic "+name,
+			strings.Join(groups, ", "))
+	}
+	return nil
 }
 
 const (
