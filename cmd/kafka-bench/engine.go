@@ -131,6 +131,7 @@ type rig struct {
 // newRig returns the mistakes of the flags and of the access file, joined with the mistakes of the
 // command's own input (others).
 func newRig(f engineFlags, agents fleetFlags, stderr io.Writer, others error) (rig, error) {
+	f.in.outliveReaders()
 	r := rig{flags: f, fleet: agents, progress: progressTo(stderr)}
 	var err error
 	r.access, err = f.readAccess(r.progress)

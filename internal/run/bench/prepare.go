@@ -113,7 +113,7 @@ const readyTimeout = 60 * time.Second
 // After an error nothing is left behind.
 func prepare(ctx context.Context, cfg Config) (*run, error) {
 	r := newRun(cfg)
-	return r, r.prepare(ctx, r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.describeEarly, r.boundStored, r.verifyCluster, r.openTopic,
+	return r, r.prepare(ctx, r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.describeEarly, r.boundStored, r.verifyCluster, r.openTopic, r.describeEarly,
 		r.openProbes, r.fillTopic, r.beginReading, r.makeGate,
 		r.startProcesses, r.verifyCluster, r.openGroups, r.awaitReady, r.verifyCluster, r.openSenders, r.prepareFaults, r.choosePlan, r.openObservers, r.readFirstLag)
 }

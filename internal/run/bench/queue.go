@@ -114,7 +114,7 @@ func (q *queue) openDeadLetters(ctx context.Context) (err error) {
 	create, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
 	defer cancel()
 	t := q.cfg.Scenario.Topic
-	q.dead, err = q.admin.CreateTopic(create, q.topic.Name+deadSuffix, q.topic.Partitions, t.Replication, nil)
+	q.dead, err = q.admin.CreateTopic(create, q.topic.Name+deadSuffix, q.topic.Partitions, t.Replication, q.topicConfig(nil))
 	return err
 }
 

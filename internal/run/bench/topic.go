@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -73,9 +75,30 @@ const (
 // Lasts returns how long a run of s may need its topics and groups, at most. joining is how long agents may take to
 // join, or 0. The topics' names have the time at which this ends.
 func Lasts(s scenario.Scenario, joining time.Duration) time.Duration {
+	return planned(s) + joining + besidesPhases
+}
+
+// planned is how long the fill and the phases of s last, at most.
+func planned(s scenario.Scenario) time.Duration {
 	_, most := s.Duration()
-	fill := time.Duration(min(s.FillBytes()/slowestFill, longestFill.Seconds()) * float64(time.Second))
-	return most + fill + joining + besidesPhases
+	return most + time.Duration(min(s.FillBytes()/slowestFill, longestFill.Seconds())*float64(time.Second))
+}
+
+const retention = "retention.ms"
+
+// topicConfig returns the settings of a topic that the run creates. Brokers delete the records of a killed run by
+// themselves; no record of a run that goes on is old enough.
+func (b *base) topicConfig(config map[string]string) map[string]string {
+	embedded := b.cfg.Cluster.Info().Kind == cluster.KindEmbedded // it ends with this process
+	if _, chosen := config[retention]; chosen || embedded || b.cfg.KeepTopics {
+		return config
+	}
+	config = maps.Clone(config)
+	if config == nil {
+		config = make(map[string]string)
+	}
+	config[retention] = strconv.FormatInt((2*planned(b.cfg.Scenario) + time.Hour).Milliseconds(), 10)
+	return config
 }
 
 func (b *base) chosenTopics() (names []string) {
@@ -116,7 +139,7 @@ func (b *base) createTopic(ctx context.Context, name string) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
 	defer cancel()
 	t := b.cfg.Scenario.Topic
-	if b.topic, err = b.admin.CreateTopic(ctx, name, t.Partitions, t.Replication, t.Config); err == nil ||
+	if b.topic, err = b.admin.CreateTopic(ctx, name, t.Partitions, t.Replication, b.topicConfig(t.Config)); err == nil ||
 		b.topic.Name != "" || errors.Is(err, cluster.ErrRefused) {
 		return err
 	}
