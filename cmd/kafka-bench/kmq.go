@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -40,6 +41,7 @@ type queueFlags struct {
 	markers    string
 	retry      string
 	deadLetter string
+	known      bool // the group must be on the cluster
 }
 
 func addQueue(c *cobra.Command, flags *queueFlags) {
@@ -53,6 +55,20 @@ func addQueue(c *cobra.Command, flags *queueFlags) {
 	f.StringVar(&flags.markers, "markers-topic", "",
 		"the topic of the markers (default: the queue's, with -markers behind it)")
 	f.StringVar(&flags.deadLetter, "dead-letter", "", "the dead-letter topic (default: TOPIC.GROUP.dead)")
+}
+
+// wantGroup refuses a group that is not on the cluster.
+func wantGroup(ctx context.Context, at *cluster.Existing, group string) error {
+	admin, err := cluster.NewAdmin(at.Bootstrap(), at.Access())
+	if err != nil {
+		return err
+	}
+	defer admin.Close()
+	there, err := admin.HasGroup(ctx, group)
+	if err == nil && !there {
+		return fmt.Errorf("the group %s has committed nothing and has no members: check its name, or open its queues first", group)
+	}
+	return err
 }
 
 func (f queueFlags) config(ctx context.Context, c *cobra.Command, group string) (kmq.Config, error) {
@@ -90,6 +106,11 @@ func (f queueFlags) config(ctx context.Context, c *cobra.Command, group string) 
 	}
 	for _, text := range at.Silent() {
 		progressTo(c.ErrOrStderr())(text)
+	}
+	if f.known {
+		if err := wantGroup(ctx, at, group); err != nil {
+			return kmq.Config{}, err
+		}
 	}
 	return kmq.Config{
 		Brokers: at.Bootstrap(), Topic: f.topic, Group: group, DeadLetterTopic: f.deadLetter,

@@ -109,6 +109,22 @@ func (a *Admin) GroupsOn(ctx context.Context, topic string) (groups []string, er
 	return groups, nil
 }
 
+// HasGroup reports whether a group has members or committed offsets. It is true too if this user may not know.
+func (a *Admin) HasGroup(ctx context.Context, name string) (bool, error) {
+	listed, err := a.kadm.ListGroups(ctx)
+	if err != nil {
+		return false, unanswered("list its groups", err)
+	}
+	if _, there := listed[name]; there {
+		return true, nil
+	}
+	described, err := a.kadm.DescribeGroups(ctx, name)
+	if err != nil {
+		return false, unanswered("describe the group "+name, err)
+	}
+	return errors.Is(described[name].Err, kerr.GroupAuthorizationFailed), nil
+}
+
 // Compacts reports whether brokers compact the topic. It is false if they do not say.
 func (a *Admin) Compacts(ctx context.Context, topic Topic) bool {
 	configs, err := a.kadm.DescribeTopicConfigs(ctx, topic.Name)
