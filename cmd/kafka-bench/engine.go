@@ -35,6 +35,7 @@ type engineFlags struct {
 	clusterID  string
 	metrics    []string
 	access     string
+	clientID   string
 	writeTo    []string
 	keepTopics bool
 }
@@ -52,6 +53,8 @@ func addEngine(c *cobra.Command, flags *engineFlags) {
 		"the metrics pages of the existing cluster's brokers, in the order of their IDs: http://host:port/metrics,... (Prometheus text, as of the JMX exporter)")
 	f.StringVar(&flags.access, "command-config", "",
 		"a client properties file with the access to the existing cluster (TLS, SASL)")
+	f.StringVar(&flags.clientID, "client-id", "",
+		"the client ID of each producer and consumer, for quotas (default: kafka-bench; on this machine, a name after the run)")
 	f.StringArrayVar(&flags.writeTo, "write-to", nil,
 		"the `NAME` of an existing topic that the scenario may write to (topic.existing); repeatable")
 	f.BoolVar(&flags.keepTopics, "keep-topics", false, "do not delete the runs' topics")
@@ -103,6 +106,7 @@ func (f engineFlags) words() (words []string) {
 	add("cluster-id", f.clusterID, "")
 	add("broker-metrics", strings.Join(f.metrics, ","), "")
 	add("command-config", f.access, "")
+	add("client-id", f.clientID, "")
 	for _, name := range f.writeTo {
 		words = append(words, "--write-to", name)
 	}
@@ -318,7 +322,7 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 		Source: source, Fleet: agents,
 		Open: driverNamed,
 		Bench: bench.Config{
-			Out: r.flags.out, KeepTopics: r.flags.keepTopics, Tool: tool(), Expected: r.expected,
+			Out: r.flags.out, KeepTopics: r.flags.keepTopics, ClientID: r.flags.clientID, Tool: tool(), Expected: r.expected,
 			Joining: r.fleet.joining(),
 			Worker:  worker, Watch: v, Interrupt: interrupt, Caveats: machine.Caveats, DiskYardsticks: machine.DiskYardsticks(),
 			Probes: r.flags.in.probes,

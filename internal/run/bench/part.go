@@ -92,6 +92,7 @@ func RunPart(ctx context.Context, cfg Config, plan Plan, number int, link Link) 
 		}
 		cfg.Scenario = s
 	}
+	cfg.ClientID = plan.ClientID
 	p := &part{plan: plan, number: number, link: link, events: eventLog{next: cfg.Watch}}
 	cfg.KeepTopics, cfg.Watch = true, &p.events // the coordinator deletes the topics
 	p.run = newRun(cfg)

@@ -1,9 +1,11 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -224,6 +226,18 @@ func (b *base) clusterID() string {
 	return ""
 }
 
+// clientID returns the client ID of each producer and consumer, or "" if clients are named after the run. On a cluster
+// of other machines, quotas need an ID that is known before the run.
+func (b *base) clientID() string {
+	elsewhere := func(addr string) bool { return !cluster.OnThisMachine(addr) }
+	if b.cfg.ClientID == "" && b.clusterID() != "" && slices.ContainsFunc(b.seeds(), elsewhere) {
+		return "kafka-bench"
+	}
+	return b.cfg.ClientID
+}
+
+func clientIDOf(chosen, runID string) string { return cmp.Or(chosen, "kafka-bench-"+runID) }
+
 func (b *base) access() access.Access { return cluster.AccessTo(b.cfg.Cluster) }
 
 func (b *base) denied(who string, err error) error { return cluster.Denied(b.cfg.Cluster, who, err) }
@@ -324,16 +338,19 @@ func (r *run) prepareFaults(ctx context.Context) error {
 
 func (r *run) groupConfig(number int) receive.Config {
 	c := r.cfg.Scenario.Consume
-	clientID, prefix := "kafka-bench-"+r.runID, ""
+	clientID, prefix := clientIDOf(r.clientID(), r.runID), ""
 	if len(r.groupIDs) > 1 {
-		clientID, prefix = fmt.Sprintf("%s-group-%d", clientID, number+1), fmt.Sprintf("group %d: ", number+1)
+		prefix = fmt.Sprintf("group %d: ", number+1)
+		if r.clientID() == "" {
+			clientID = fmt.Sprintf("%s-group-%d", clientID, number+1)
+		}
 	}
 	client := consumerConfig(c)
 	client.Brokers, client.ClusterID, client.Access, client.ClientID = r.seeds(), r.clusterID(), r.access(), clientID
 	client.Topic, client.Group = r.topic.Name, r.groupIDs[number]
 	client.ControlRecords = r.topic.Existing && !driver.Lacks(r.cfg.Driver, driver.ReadControl)
 	return receive.Config{
-		Driver: r.cfg.Driver, Client: client, PollTimeout: time.Duration(c.PollTimeout),
+		Driver: r.cfg.Driver, Client: client, SameID: r.clientID() != "", PollTimeout: time.Duration(c.PollTimeout),
 		Manual: r.manual(), Hold: r.readOnly() || readsFill(r.cfg.Scenario) || !c.Hold.Off(),
 		Members: c.Consumers, Only: r.portion.members, Numbers: numbers(r.cfg.Scenario),
 		Producers: r.cfg.Scenario.Load.Producers + r.cfg.Scenario.Fillers(), Filled: r.cfg.Scenario.Fillers(),

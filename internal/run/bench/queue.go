@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -174,7 +175,7 @@ func (b *base) retryTopic() string {
 func (q *queue) clientOptions(name string, line *meter.Line) []kgo.Opt {
 	dial := line.Hang(q.access().Dialer(dialTimeout))
 	options := append(q.access().Login(),
-		kgo.ClientID(fmt.Sprintf("kafka-bench-%s-%s", q.runID, name)), kgo.DisableClientMetrics(),
+		kgo.ClientID(cmp.Or(q.clientID(), fmt.Sprintf("kafka-bench-%s-%s", q.runID, name))), kgo.DisableClientMetrics(),
 		kgo.Dialer(q.access().Secure(dial)), kgo.WithHooks(&q.traffic))
 	f := q.cfg.Scenario.Consume.Fetch
 	if f.MinBytes > 0 {

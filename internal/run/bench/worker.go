@@ -102,7 +102,7 @@ func (w *worker) openProducers(a remote.Assignment, client driver.Driver, let ac
 		return remote.Load{}, err
 	}
 	parts := sending{
-		scenario: s, driver: client, brokers: a.Brokers, clusterID: a.ClusterID, access: let, runID: a.RunID, topic: a.Topic,
+		scenario: s, driver: client, brokers: a.Brokers, clusterID: a.ClusterID, clientID: a.ClientID, access: let, runID: a.RunID, topic: a.Topic,
 		partitions: a.Partitions, consumed: a.Consumed, only: a.Workers, axis: axis,
 	}
 	if parts.corpus, parts.keys, err = payloads(s); err != nil {

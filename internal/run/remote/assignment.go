@@ -20,6 +20,7 @@ type Assignment struct {
 	Zero load.Zero
 
 	RunID      string
+	ClientID   string // of all clients; "" names them after the run
 	Topic      string
 	Partitions int      // of the topic
 	Groups     []string // that consume and commit; none without consumers

@@ -35,6 +35,7 @@ type ClientAssignment struct {
 
 // GroupSettings is receive.Config without the fields that each process sets itself.
 type GroupSettings struct {
+	SameID      bool
 	Manual      bool
 	Members     int
 	Only        []int
@@ -67,7 +68,7 @@ func assignment(cfg receive.Config) GroupAssignment {
 			Assignor: c.Assignor, Native: c.Client,
 		},
 		GroupSettings: GroupSettings{
-			Manual: cfg.Manual, Members: cfg.Members, Only: cfg.Only, Late: cfg.Late, Numbers: cfg.Numbers,
+			SameID: cfg.SameID, Manual: cfg.Manual, Members: cfg.Members, Only: cfg.Only, Late: cfg.Late, Numbers: cfg.Numbers,
 			Producers: cfg.Producers, Filled: cfg.Filled, Partitions: cfg.Partitions, From: cfg.From,
 			ByPartition: cfg.ByPartition, Plan: cfg.Plan, CommitEvery: cfg.CommitEvery, PollTimeout: cfg.PollTimeout,
 			Seed: cfg.Seed,
@@ -89,7 +90,7 @@ func (a GroupAssignment) Config() receive.Config {
 			ControlRecords: c.ControlRecords, MaxPollRecords: c.MaxPollRecords, SessionTimeout: c.SessionTimeout,
 			Assignor: c.Assignor, Client: c.Native,
 		},
-		Manual: g.Manual, Members: g.Members, Only: g.Only, Late: g.Late, Numbers: g.Numbers,
+		SameID: g.SameID, Manual: g.Manual, Members: g.Members, Only: g.Only, Late: g.Late, Numbers: g.Numbers,
 		Producers: g.Producers, Filled: g.Filled, Partitions: g.Partitions, From: g.From,
 		ByPartition: g.ByPartition, Plan: g.Plan, CommitEvery: g.CommitEvery, PollTimeout: g.PollTimeout,
 		Seed: g.Seed,
