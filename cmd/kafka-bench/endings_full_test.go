@@ -41,16 +41,16 @@ func startRun(t *testing.T, brokers, out string, more ...string) (cmd *exec.Cmd,
 // TestEndings: each way to end a process but SIGKILL leaves nothing on the cluster; what SIGKILL leaves is found by
 // clean, and named by list and report.
 func TestEndings(t *testing.T) {
-	e, err := cluster.StartEmbedded(cluster.EmbeddedOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = e.Stop(t.Context()) })
-	brokers := e.Bootstrap()[0]
 	for name, end := range map[string]os.Signal{
 		"SIGINT": os.Interrupt, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP, "SIGQUIT": syscall.SIGQUIT, "SIGKILL": os.Kill,
 	} {
 		t.Run(name, func(t *testing.T) {
+			e, err := cluster.StartEmbedded(cluster.EmbeddedOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = e.Stop(t.Context()) })
+			brokers := e.Bootstrap()[0]
 			out := filepath.Join(t.TempDir(), "runs")
 			cmd, stdout, stderr := startRun(t, brokers, out, "--set", "phases.measure=5m")
 			go func() { _, _ = io.Copy(io.Discard, stdout) }()
