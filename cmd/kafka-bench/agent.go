@@ -28,6 +28,7 @@ type agentFlags struct {
 	index   string
 	of      int
 	brokers []string
+	cluster string // its ID; "" is any
 	access  string
 	key     string
 	spool   string
@@ -69,6 +70,7 @@ Exit codes: 0 handed in, 1 not handed in, 2 bad input, or another process has th
 	f.StringVar(&flags.index, "index", os.Getenv(completionIndex), "which agent this is, from 0 (default: $"+completionIndex+")")
 	f.IntVar(&flags.of, "of", 0, "how many agents there are (required)")
 	addList(f, &flags.brokers, "brokers", nil, "addresses of the cluster, host:port (required)")
+	f.StringVar(&flags.cluster, "cluster-id", "", "the ID of the cluster, as the run prints it; another one is refused")
 	f.StringVar(&flags.access, "command-config", "",
 		"a client properties file that says how the cluster lets clients in (TLS, SASL)")
 	f.StringVar(&flags.key, "key", "", "the `FILE` with the session's key")
@@ -135,14 +137,17 @@ func runAgent(ctx context.Context, flags agentFlags, stderr io.Writer) (err erro
 	if flags.local {
 		ctx, orphaned = untilOrphaned(ctx, flags.spool)
 	}
-	c, err := cluster.Attach(ctx, flags.brokers, a)
+	c, err := cluster.Attach(ctx, flags.brokers, flags.cluster, a)
 	if err != nil {
 		return err
+	}
+	for _, text := range c.Silent() {
+		tell(text)
 	}
 	waiting, cancel := bench.Config{Interrupt: interrupt}.Starting(ctx)
 	defer cancel()
 	log, err := topic.Open(waiting, topic.Config{
-		Brokers: flags.brokers, Access: a, Session: flags.session, Client: flags.in.logOptions(),
+		Brokers: c.Bootstrap(), Access: a, Session: flags.session, Client: flags.in.logOptions(),
 		Waits: func() {
 			tell(fmt.Sprintf("waiting for the coordinator of the session %s: kafka-bench run … --session %s --agents %d", flags.session, flags.session, flags.of))
 		},

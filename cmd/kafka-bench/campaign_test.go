@@ -156,7 +156,7 @@ func TestDryRun(t *testing.T) {
 			"\nwarning: backpressure-baseline-credit-1s: backpressure.max_lag: give at least 11,550 records; it is 5,000. ",
 		}},
 		"with a warning": {[]string{write(t, tiny), "--cluster", "embedded", "--set", "phases.drain=0s"}, []string{"\nwarning: phases.drain: there is none"}},
-		"one run on an existing topic": {[]string{write(t, tiny), "--brokers", "localhost:1", "--set", "topic.existing=orders"}, []string{
+		"one run on an existing topic": {[]string{write(t, tiny), "--brokers", "localhost:1", "--set", "topic.existing=orders", "--write-to", "orders"}, []string{
 			"s: 1 run\n", "an existing one is used by 1 run\n", "the existing one at localhost:1; none is started\n",
 		}},
 		"a closed loop": {[]string{write(t, tiny), "--cluster", "kafka", "--set", "load.rate=max", "--keep-topics"}, []string{

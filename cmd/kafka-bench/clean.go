@@ -86,6 +86,9 @@ func clean(ctx context.Context, flags cleanFlags, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
+	for _, text := range c.Silent() {
+		progressTo(stderr)(text)
+	}
 	admin, err := cluster.NewAdmin(c.Bootstrap(), c.Access())
 	if err != nil {
 		return err

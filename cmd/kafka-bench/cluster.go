@@ -6,7 +6,6 @@ import (
 	"io"
 	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,7 +78,7 @@ brokers and the disks can't be changed.`,
 				options.HeapBytes = int64(size)
 			}
 			options.Config, options.Progress = config, progressTo(c.ErrOrStderr())
-			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
+			ctx, stop := signal.NotifyContext(c.Context(), ends...)
 			defer stop()
 			up, err := home.Up(ctx, *name, options)
 			if err != nil {

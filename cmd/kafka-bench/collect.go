@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
-	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/bench"
@@ -68,7 +68,11 @@ func collect(ctx context.Context, flags collectFlags, stdout, stderr io.Writer) 
 	defer stop()
 	look, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
-	log, err := topic.Find(look, topic.Config{Brokers: flags.brokers, Access: a, Session: flags.session, Client: flags.in.logOptions()})
+	c, err := cluster.Attach(look, flags.brokers, "", a)
+	if err != nil {
+		return err
+	}
+	log, err := topic.Find(look, topic.Config{Brokers: c.Bootstrap(), Access: a, Session: flags.session, Client: flags.in.logOptions()})
 	if err != nil {
 		return err
 	}
@@ -92,7 +96,7 @@ func collect(ctx context.Context, flags collectFlags, stdout, stderr io.Writer) 
 	case flags.remove && len(handed.Missing) > 0 && wait.Err() != nil:
 		tell("nothing was deleted, because agents may still hand in: collect again with --delete")
 	case flags.remove:
-		if err := errors.Join(removeRun(ctx, flags, a, plan), log.Delete(context.WithoutCancel(ctx))); err != nil {
+		if err := errors.Join(removeRun(ctx, flags, c, plan), log.Delete(context.WithoutCancel(ctx))); err != nil {
 			return err
 		}
 	}
@@ -106,10 +110,9 @@ func collect(ctx context.Context, flags collectFlags, stdout, stderr io.Writer) 
 	return judged(report.Judge([]*result.Recorded{recorded}))
 }
 
-func removeRun(ctx context.Context, flags collectFlags, a access.Access, plan bench.Plan) error {
-	c, err := cluster.Attach(ctx, flags.brokers, a)
-	if err != nil {
-		return err
+func removeRun(ctx context.Context, flags collectFlags, c *cluster.Existing, plan bench.Plan) error {
+	if id := c.Info().ID; plan.Cluster.ID != id {
+		return fmt.Errorf("nothing was deleted: the run was made on the cluster %s, and --brokers lead to %s", plan.Cluster.ID, id)
 	}
 	return bench.Remove(ctx, bench.Config{Cluster: c, Probes: flags.in.probes}, plan)
 }

@@ -52,6 +52,7 @@ func printPlan(w io.Writer, p campaign.Plan, turns []campaign.PlannedRun, r rig,
 		{"records", offered(needs, unit.Count(needs.Records))},
 		{"bytes", offered(needs, unit.Bytes(needs.Bytes)+" uncompressed")},
 		{"topics", topicsOf(needs, flags.keepTopics)},
+		{"existing", existing(p.Scenarios())},
 		{"disk", disk(needs, flags)},
 	}}
 	table.Rows = append(table.Rows, []string{"expected", strings.Join(p.Expected, ", ")})
@@ -230,6 +231,20 @@ func order(p campaign.Plan, turns []campaign.PlannedRun) string {
 		places = append(places, "…")
 	}
 	return text + ": scenario " + strings.Join(places, " ")
+}
+
+// existing says what is done with topics that are not the runs' own.
+func existing(scenarios []scenario.Scenario) string {
+	var all []string
+	for _, s := range scenarios {
+		if s.Topic.Existing == "" {
+			continue
+		}
+		if text := usedTopic(s); !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 const unknown = "not known"

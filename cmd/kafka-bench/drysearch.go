@@ -42,6 +42,9 @@ func printSearch(w io.Writer, cfg campaign.SearchConfig, r rig, at place) error 
 		unit.Span(time.Duration(cfg.Scenario.Phases.Warmup)), unit.Span(cfg.Probe), unit.Span(cfg.Confirm)))
 	table.Add("duration", fmt.Sprintf("at most %s, and what it takes to start; about %s if no probe is longer or repeated, without drains",
 		unit.Span(most), roughly(least)))
+	if topic := existing([]scenario.Scenario{cfg.Scenario}); topic != "" {
+		table.Add("existing", topic)
+	}
 	table.Rows = append(table.Rows, r.rows(where)...)
 	table.Rows = append(table.Rows, givenToBrokers([]scenario.Scenario{cfg.Scenario})...)
 	table.Rows = slices.DeleteFunc(table.Rows, func(row []string) bool { return row[1] == "" })

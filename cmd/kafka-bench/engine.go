@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,8 @@ type engineFlags struct {
 	clusterID  string
 	metrics    []string
 	access     string
+	clientID   string
+	writeTo    []string
 	keepTopics bool
 	allowJVM   bool
 }
@@ -51,6 +54,10 @@ func addEngine(c *cobra.Command, flags *engineFlags) {
 		"the metrics pages of the existing cluster's brokers, in the order of their IDs: http://host:port/metrics,... (Prometheus text, as of the JMX exporter)")
 	f.StringVar(&flags.access, "command-config", "",
 		"a client properties file with the access to the existing cluster (TLS, SASL)")
+	f.StringVar(&flags.clientID, "client-id", "",
+		"the client ID of each producer and consumer, for quotas (default: kafka-bench; on this machine, a name after the run)")
+	f.StringArrayVar(&flags.writeTo, "write-to", nil,
+		"the `NAME` of an existing topic that the scenario may write to (topic.existing); repeatable")
 	f.BoolVar(&flags.keepTopics, "keep-topics", false, "do not delete the runs' topics")
 	f.BoolVar(&flags.allowJVM, "allow-jvm", false,
 		"allow a scenario any JVM option and broker property, also those that run other programs")
@@ -102,6 +109,10 @@ func (f engineFlags) words() (words []string) {
 	add("cluster-id", f.clusterID, "")
 	add("broker-metrics", strings.Join(f.metrics, ","), "")
 	add("command-config", f.access, "")
+	add("client-id", f.clientID, "")
+	for _, name := range f.writeTo {
+		words = append(words, "--write-to", name)
+	}
 	if f.keepTopics {
 		words = append(words, "--keep-topics")
 	}
@@ -130,6 +141,7 @@ type rig struct {
 // newRig returns the mistakes of the flags and of the access file, joined with the mistakes of the
 // command's own input (others).
 func newRig(f engineFlags, agents fleetFlags, stderr io.Writer, others error) (rig, error) {
+	f.in.outliveReaders()
 	r := rig{flags: f, fleet: agents, progress: progressTo(stderr)}
 	var err error
 	r.access, err = f.readAccess(r.progress)
@@ -181,11 +193,26 @@ func (f engineFlags) listed(scenarios ...scenario.Scenario) error {
 	return errors.Join(faults...)
 }
 
+// writable refuses scenarios that write to an existing topic which the command line does not name: a file alone is not
+// enough.
+func (f engineFlags) writable(scenarios ...scenario.Scenario) error {
+	for _, s := range scenarios {
+		if name := s.Topic.Existing; name != "" && s.Load.Producers > 0 && !slices.Contains(f.writeTo, name) {
+			return campaign.Failure(s, fmt.Errorf("topic.existing: the run writes to the topic %s, which is not its own, "+
+				"and its records stay there; add --write-to %[1]s, or load.producers: 0 to only read it", name))
+		}
+	}
+	return nil
+}
+
 // check returns why the scenarios cannot be run, as far as it is known before anything is started. A
 // dry run calls it too.
 func (r rig) check(ctx context.Context, scenarios ...scenario.Scenario) (place, error) {
 	at := r.flags.place(ctx)
 	err := errors.Join(r.able(scenarios...), at.suited(scenarios...), r.flags.listed(scenarios...))
+	if err == nil {
+		err = r.flags.writable(scenarios...)
+	}
 	if err == nil {
 		err = r.checkOut()
 	}
@@ -311,7 +338,7 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 		Source: source, Fleet: agents,
 		Open: driverNamed,
 		Bench: bench.Config{
-			Out: r.flags.out, KeepTopics: r.flags.keepTopics, Tool: tool(), Expected: r.expected,
+			Out: r.flags.out, KeepTopics: r.flags.keepTopics, ClientID: r.flags.clientID, Tool: tool(), Expected: r.expected,
 			Joining: r.fleet.joining(),
 			Worker:  worker, Watch: v, Interrupt: interrupt, Caveats: machine.Caveats, DiskYardsticks: machine.DiskYardsticks(),
 			Probes: r.flags.in.probes,

@@ -250,7 +250,7 @@ func (s *session) on(ctx context.Context, c cluster.Cluster) (bench.Fleet, error
 	if err != nil {
 		return nil, err
 	}
-	name := s.flags.session
+	name, id := s.flags.session, c.Info().ID
 	if name == "" {
 		name = runname.New("", strings.ToLower(rand.Text()[:8]), time.Now(), s.lasts+topic.Retention).Mark()
 	}
@@ -263,20 +263,21 @@ func (s *session) on(ctx context.Context, c cluster.Cluster) (bench.Fleet, error
 	s.at = at
 	s.lead = fleet.Open(fleet.Config{
 		Session: fleet.Session{Name: name, Log: s.topic, Topic: s.topic.ID(), Key: key},
-		Of:      s.flags.of(), Placed: s.flags.placed(), Senders: s.flags.senders, Tool: tool(), ClusterID: c.Info().ID,
+		Of:      s.flags.of(), Placed: s.flags.placed(), Senders: s.flags.senders, Tool: tool(), ClusterID: id,
 		JoinTimeout: s.flags.joinTimeout, Spool: s.spool, Tell: s.tell,
 	})
 	if s.flags.local {
-		return s.lead, s.startLocal(name, at)
+		return s.lead, s.startLocal(name, at, id)
 	}
 	s.tell(fmt.Sprintf("start the agents 0 to %d, each on its machine: %s", s.flags.of()-1,
-		strings.Join(s.command(name, at, "INDEX"), " ")))
+		strings.Join(s.command(name, at, id, "INDEX"), " ")))
 	return s.lead, nil
 }
 
-func (s *session) command(name, at, index string) []string {
+func (s *session) command(name, at, id, index string) []string {
 	words := []string{
 		"kafka-bench", "agent", "--session", name, "--index", index, "--of", strconv.Itoa(s.flags.of()), "--brokers", at,
+		"--cluster-id", id,
 	}
 	if s.engine.access != "" {
 		words = append(words, "--command-config", s.engine.access)

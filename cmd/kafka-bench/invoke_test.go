@@ -24,10 +24,10 @@ var userCache string
 // The tests have their own cache folder, so that no test finds or stops a user's cluster.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == pagesName { // started by a run of a test
-		os.Exit(exitCode(os.Stderr, run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)))
+		os.Exit(program(os.Args[1:]))
 	}
 	if arguments := os.Getenv(childVariable); arguments != "" {
-		os.Exit(exitCode(os.Stderr, run(context.Background(), strings.Split(arguments, "\n"), os.Stdout, os.Stderr)))
+		os.Exit(program(strings.Split(arguments, "\n")))
 	}
 	userCache, _ = os.UserCacheDir() // "" without a home; then there is no Kafka either
 	cache, err := os.MkdirTemp("", "kafka-bench-test-")

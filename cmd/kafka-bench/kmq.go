@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -33,18 +34,21 @@ func addRetryTopic(c *cobra.Command, flags *queueFlags) {
 type queueFlags struct {
 	in         surroundings
 	brokers    []string
+	clusterID  string
 	cluster    string
 	access     string
 	topic      string
 	markers    string
 	retry      string
 	deadLetter string
+	known      bool // the group must be on the cluster
 }
 
 func addQueue(c *cobra.Command, flags *queueFlags) {
 	f := c.Flags()
 	addList(f, &flags.brokers, "brokers", nil,
 		"addresses of the cluster, host:port (default: those of the local cluster that is up)")
+	f.StringVar(&flags.clusterID, "cluster-id", "", "the ID of the cluster; required unless it is on this machine")
 	f.StringVar(&flags.cluster, "cluster", cluster.DefaultName, "the name of a local cluster that is up")
 	f.StringVar(&flags.access, "command-config", "",
 		"a client properties file with the access to the cluster (TLS, SASL)")
@@ -53,10 +57,26 @@ func addQueue(c *cobra.Command, flags *queueFlags) {
 	f.StringVar(&flags.deadLetter, "dead-letter", "", "the dead-letter topic (default: TOPIC.GROUP.dead)")
 }
 
+// wantGroup refuses a group that is not on the cluster.
+func wantGroup(ctx context.Context, at *cluster.Existing, group string) error {
+	admin, err := cluster.NewAdmin(at.Bootstrap(), at.Access())
+	if err != nil {
+		return err
+	}
+	defer admin.Close()
+	there, err := admin.HasGroup(ctx, group)
+	if err == nil && !there {
+		return fmt.Errorf("the group %s has committed nothing and has no members: check its name, or open its queues first", group)
+	}
+	return err
+}
+
 func (f queueFlags) config(ctx context.Context, c *cobra.Command, group string) (kmq.Config, error) {
 	switch {
 	case c.Flags().Changed("cluster") && len(f.brokers) > 0:
 		return kmq.Config{}, errors.New("--cluster and --brokers name two clusters; leave one of them out")
+	case f.clusterID != "" && len(f.brokers) == 0:
+		return kmq.Config{}, errors.New("--cluster-id is for an existing cluster; name its addresses with --brokers, or leave it out")
 	case f.access != "" && len(f.brokers) == 0:
 		return kmq.Config{}, errors.New("--command-config is for an existing cluster; name its addresses with --brokers, or leave it out")
 	}
@@ -80,11 +100,20 @@ func (f queueFlags) config(ctx context.Context, c *cobra.Command, group string) 
 	if err != nil {
 		return kmq.Config{}, err
 	}
-	if err := cluster.Reach(ctx, brokers, a); err != nil {
+	at, err := cluster.Connect(ctx, brokers, f.clusterID, a)
+	if err != nil {
 		return kmq.Config{}, err
 	}
+	for _, text := range at.Silent() {
+		progressTo(c.ErrOrStderr())(text)
+	}
+	if f.known {
+		if err := wantGroup(ctx, at, group); err != nil {
+			return kmq.Config{}, err
+		}
+	}
 	return kmq.Config{
-		Brokers: brokers, Topic: f.topic, Group: group, DeadLetterTopic: f.deadLetter,
+		Brokers: at.Bootstrap(), Topic: f.topic, Group: group, DeadLetterTopic: f.deadLetter,
 		Client: a.Options(),
 	}, nil
 }

@@ -212,6 +212,7 @@ func TestKmqRefused(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()
 		orders(t, l.client(brokers)...)
+		commitOne(t, "packing", l.client(brokers)...)
 		there := strings.Join(brokers, ",")
 		for _, c := range []struct {
 			args string
@@ -230,22 +231,40 @@ func TestKmqRefused(t *testing.T) {
 			{"inspect billing --cluster mine --brokers " + there, exitBadInput, "--cluster and --brokers name two clusters; leave one of them out"},
 			{"tracker --topic orders", exitBadInput, "a tracker needs the --group and the --topic of its queues"},
 			{"tracker --group billing", exitBadInput, "a tracker needs the --group and the --topic of its queues"},
+			{"tracker --group biling --topic orders --brokers " + there, exitBadInput, "the group biling has committed nothing and has no members: check its name, or open its queues first"},
 			{"redrive", exitBadInput, "redrive needs the name of one group"},
 			{"redrive billing --topic orders --brokers " + there, exitBadInput, "kmq: configuration: group billing has committed nothing and has no members"},
 			{"tracker --group billing --topic orders --metrics 0.0.0.0:0", exitBadInput, "--metrics 0.0.0.0:0: choose a loopback address, as 127.0.0.1:9400; the page has no authentication"},
 			{"tracker --group billing --topic orders --metrics 9400", exitBadInput, "--metrics 9400: address 9400: missing port in address; write it as 127.0.0.1:9400"},
 			{"tracker --group billing --topic orders --visibility 1 --brokers " + there, exitBadInput, `--visibility: duration "1": it has no unit; write 1s or 1ms`},
-			{"tracker --group billing --topic order --brokers " + there, exitBadInput, "kmq: configuration: topic order does not exist"},
+			{"tracker --group packing --topic order --brokers " + there, exitBadInput, "kmq: configuration: topic order does not exist"},
 			{"tracker --group billing --topic orders --max-deliveries -3 --brokers " + there, exitBadInput, "--max-deliveries is -3: give 0, which is never, or more"},
-			{"tracker --group billing --topic orders --visibility 1ms --markers-topic orders --brokers " + there, exitBadInput, "kmq: configuration: --visibility is 1ms: it must be from 100ms to 1h0m0s (0 is the default, 30s); --markers-topic is orders, which is the queue's own topic or its dead-letter topic: name another"},
+			{"tracker --group packing --topic orders --visibility 1ms --markers-topic orders --brokers " + there, exitBadInput, "kmq: configuration: --visibility is 1ms: it must be from 100ms to 1h0m0s (0 is the default, 30s); --markers-topic is orders, which is the queue's own topic or its dead-letter topic: name another"},
 			{"inspect billing --engine plain --markers-topic loans --brokers " + there, exitBadInput, "--markers-topic is only for the engine markers, and --engine is plain; leave one of them out"},
-			{"tracker --group billing --topic orders --session-timeout 1s --brokers " + there, exitBadInput, "kmq: configuration: the brokers refuse --session-timeout: choose one from their group.min.session.timeout.ms"},
-			{"tracker --group billing --topic orders --session-timeout 1s --metrics 127.0.0.1:0 --brokers " + there, exitBadInput, "kmq: configuration: the brokers refuse --session-timeout: choose one from their group.min.session.timeout.ms"},
+			{"tracker --group packing --topic orders --session-timeout 1s --brokers " + there, exitBadInput, "kmq: configuration: the brokers refuse --session-timeout: choose one from their group.min.session.timeout.ms"},
+			{"tracker --group packing --topic orders --session-timeout 1s --metrics 127.0.0.1:0 --brokers " + there, exitBadInput, "kmq: configuration: the brokers refuse --session-timeout: choose one from their group.min.session.timeout.ms"},
 		} {
 			got := l.invoke(t, append([]string{"kmq"}, strings.Fields(c.args)...)...)
 			if got.code != c.code || !strings.HasPrefix(got.message(), c.want) {
 				t.Errorf("kmq %s: exit code %d and %q, want %d and %q", c.args, got.code, got.message(), c.code, c.want)
 			}
 		}
+		if left := topics(t, l.client(brokers)...); strings.Contains(strings.Join(left, " "), "biling") {
+			t.Errorf("the topics %v were made", left)
+		}
 	})
+}
+
+func commitOne(t *testing.T, group string, client ...kgo.Opt) {
+	t.Helper()
+	c, err := kgo.NewClient(client...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var offsets kadm.Offsets
+	offsets.AddOffset("orders", 0, 1, -1)
+	if err := kadm.NewClient(c).CommitAllOffsets(t.Context(), group, offsets); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -24,7 +24,7 @@ import (
 const trackerGrace = 30 * time.Second
 
 func kmqTracker(in surroundings) *cobra.Command {
-	flags := queueFlags{in: in}
+	flags := queueFlags{in: in, known: true}
 	var group, metrics string
 	var visibility, session time.Duration
 	var most int
@@ -36,7 +36,7 @@ consumers, which then have kmq.Markers{ExternalTracker: true}. It redelivers rec
 settled in time, and gives up those that were delivered too often. Several trackers of a
 group share the partitions. An interrupt (or SIGTERM) ends it in order, with status 0.
 
-The tracker uses its own --max-deliveries and --dead-letter and not the queues'
+Its group must be there: open a queue first. The tracker uses its own --max-deliveries and --dead-letter and not the queues'
 configuration, so give it the same values. Its log begins with the values in effect. The
 queues decide how long a record is lent, and their markers say so.`,
 		Example: `  kafka-bench kmq tracker --group billing --topic orders

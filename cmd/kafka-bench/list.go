@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -122,7 +124,25 @@ func listRuns(w io.Writer, out string, all bool) error {
 		}
 		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", r.Dir, report.Standing(r.Run), system(r.Run), throughput(r.Run))
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	printLeft(w, runs)
+	return nil
+}
+
+// printLeft says on which clusters the listed runs may have left topics.
+func printLeft(w io.Writer, runs []result.Listed) {
+	left := make(map[string]int)
+	for _, r := range runs {
+		if r.Err == nil && report.Left(r.Run) {
+			left[r.Run.Run.Cluster.ID]++
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(left)) {
+		fmt.Fprintf(w, "\nOn the cluster %s, %s did not finish. What killed runs left there is listed by:\n  %s\n",
+			id, count(left[id], "run"), report.Cleaning(id))
+	}
 }
 
 func system(r *result.Run) string {

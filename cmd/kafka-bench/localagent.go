@@ -54,13 +54,13 @@ func (s *saying) lastLine() string {
 	return lines[len(lines)-1]
 }
 
-func (s *session) startLocal(name, at string) error {
+func (s *session) startLocal(name, at, id string) error {
 	program, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("finding the program's own file: %w", err)
 	}
 	for i := range s.flags.of() {
-		words := append(s.command(name, at, strconv.Itoa(i)), "--spool", s.spool, "--local")
+		words := append(s.command(name, at, id, strconv.Itoa(i)), "--spool", s.spool, "--local")
 		if s.engine.keepTopics {
 			words = append(words, "--keep-topics")
 		}

@@ -12,5 +12,11 @@ import (
 
 func main() {
 	dumpNoCore()
-	os.Exit(exitCode(os.Stderr, run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)))
+	os.Exit(program(os.Args[1:]))
+}
+
+// program is the whole process, and returns its exit code.
+func program(args []string) int {
+	stdout, stderr := outOf(os.Stdout), outOf(os.Stderr)
+	return exitCode(stderr, run(context.Background(), args, stdout, stderr))
 }

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,7 +24,7 @@ func pagesCommand() *cobra.Command {
 		Use: pagesName, Hidden: true, Args: cobra.NoArgs,
 		Short: "Serve the page of a run; only a run calls this",
 		RunE: func(c *cobra.Command, _ []string) error {
-			signal.Ignore(os.Interrupt, syscall.SIGTERM) // the run decides when this process ends
+			signal.Ignore(ends...) // the run decides when this process ends
 			giveWay()
 			return web.Serve(c.Context(), os.Stdin, os.Stdout)
 		},

@@ -23,7 +23,7 @@ func TestOutOfReach(t *testing.T) {
 		want string
 	}{
 		{"nobody listens", []string{"run", "FILE", "--brokers", dead}, "scenario s: no broker can be reached: " + dead + ": connect: connection refused; check the addresses and that Kafka runs there"},
-		{"not Kafka", []string{"run", "FILE", "--brokers", deaf}, "scenario s: [" + deaf + "] accepts connections, but does not answer like a Kafka broker"},
+		{"not Kafka", []string{"run", "FILE", "--brokers", deaf}, "scenario s: " + deaf + " accepts connections, but does not answer like a Kafka broker"},
 		{"no such cluster", []string{"run", "FILE", "--cluster", "nosuch"}, `scenario s: the cluster "nosuch" is not up; start it with: kafka-bench cluster up --name nosuch`},
 		{"no such cluster, dry", []string{"run", "FILE", "--cluster", "nosuch", "--dry-run"}, `the cluster "nosuch" is not up; start it with: kafka-bench cluster up --name nosuch`},
 		{"nearly a kind", []string{"run", "FILE", "--cluster", "embedde"}, `scenario s: the cluster "embedde" is not up; did you mean embedded? If not, start it with: kafka-bench cluster up --name embedde`},
@@ -106,7 +106,7 @@ func TestRefused(t *testing.T) {
 			exit: exitUnreachable,
 		},
 		{
-			name: "a topic that is not there", args: []string{"--set", "topic.existing=orders"},
+			name: "a topic that is not there", args: []string{"--set", "topic.existing=orders", "--write-to", "orders"},
 			want: `scenario s: the topic "orders" does not exist; create it, or leave topic.existing out to have one made for the run`,
 			exit: exitBadInput,
 		},

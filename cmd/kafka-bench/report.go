@@ -108,6 +108,9 @@ func (f formatFlags) options(w io.Writer) (report.Options, error) {
 
 // columnsOf returns the width of the terminal w, or else the variable COLUMNS; 0 if unknown.
 func columnsOf(w io.Writer) int {
+	if p, piped := w.(pipe); piped {
+		w = p.file
+	}
 	f, ok := w.(*os.File)
 	if !ok {
 		return 0

@@ -43,5 +43,19 @@ func (s surroundings) notify(c chan<- os.Signal) {
 		s.signals(c)
 		return
 	}
-	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	for _, end := range ends {
+		if end != syscall.SIGHUP || !signal.Ignored(end) { // nohup ignores it
+			signal.Notify(c, end)
+		}
+	}
 }
+
+// outliveReaders makes a closed pipe an error of the write, which a pipe drops, and not the end of the process.
+func (s surroundings) outliveReaders() {
+	if s.signals == nil {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	}
+}
+
+// ends are the signals that end a command in order. SIGHUP comes when a terminal closes, SIGQUIT by ctrl-\.
+var ends = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}

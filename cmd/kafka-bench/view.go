@@ -95,6 +95,9 @@ func (v *view) begin(place int) {
 
 func (v *view) ready(s scenario.Scenario, c cluster.Info) {
 	where := describe(c)
+	if s.Topic.Existing != "" {
+		where += ", " + usedTopic(s)
+	}
 	switch {
 	case v.journal == nil:
 		v.announce(s, where)
@@ -171,6 +174,14 @@ func describe(c cluster.Info) string {
 	default:
 		return "Apache Kafka " + c.Version
 	}
+}
+
+// usedTopic says what a run does with the topic that is not its own.
+func usedTopic(s scenario.Scenario) string {
+	if s.Load.Producers == 0 {
+		return "reading its topic " + s.Topic.Existing
+	}
+	return "writing to its topic " + s.Topic.Existing
 }
 
 func (v *view) width() int { return columnsOf(v.out) }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +27,7 @@ func workerCommand() *cobra.Command {
 		Use: workerName, Hidden: true, Args: cobra.NoArgs,
 		Short: "Work for a run; only a run calls this",
 		RunE: func(c *cobra.Command, _ []string) error {
-			signal.Ignore(os.Interrupt, syscall.SIGTERM)
+			signal.Ignore(ends...)
 			return bench.Worker(c.Context(), os.Stdin, os.Stdout, driverNamed)
 		},
 	}

@@ -85,8 +85,44 @@ func (a *Admin) UseExisting(ctx context.Context, name string) (Topic, error) {
 		}
 	case err != nil:
 		return Topic{}, refused(fmt.Sprintf("the topic %q can't be used", name), "", err)
+	case detail.IsInternal:
+		return Topic{}, &Error{
+			Kind: ErrInput, What: fmt.Sprintf("the topic %q is internal: brokers keep their own data in it", name),
+			Remedy: "name a topic of records in topic.existing",
+		}
 	}
 	return Topic{Name: name, ID: detail.TopicID, Partitions: len(detail.Partitions), Existing: true}, nil
+}
+
+// GroupsOn returns the groups that have committed offsets of a topic, sorted, as far as this user may DESCRIBE them.
+func (a *Admin) GroupsOn(ctx context.Context, topic string) (groups []string, err error) {
+	listed, err := a.kadm.ListGroups(ctx)
+	if err != nil {
+		return nil, unanswered("list its groups", err)
+	}
+	for group, offsets := range a.kadm.FetchManyOffsets(ctx, listed.Groups()...) {
+		if offsets.Err == nil && len(offsets.Fetched[topic]) > 0 {
+			groups = append(groups, group)
+		}
+	}
+	slices.Sort(groups)
+	return groups, nil
+}
+
+// HasGroup reports whether a group has members or committed offsets. It is true too if this user may not know.
+func (a *Admin) HasGroup(ctx context.Context, name string) (bool, error) {
+	listed, err := a.kadm.ListGroups(ctx)
+	if err != nil {
+		return false, unanswered("list its groups", err)
+	}
+	if _, there := listed[name]; there {
+		return true, nil
+	}
+	described, err := a.kadm.DescribeGroups(ctx, name)
+	if err != nil {
+		return false, unanswered("describe the group "+name, err)
+	}
+	return errors.Is(described[name].Err, kerr.GroupAuthorizationFailed), nil
 }
 
 // Compacts reports whether brokers compact the topic. It is false if they do not say.

@@ -143,3 +143,26 @@ func testDeleteGroup(t *testing.T, e *Embedded) {
 		t.Errorf("groups left: %v, %v", groups, err)
 	}
 }
+
+// TestInternalTopic: a topic that the brokers call internal is not used, whatever its name.
+func TestInternalTopic(t *testing.T) {
+	c := startFake(t, kfake.SeedTopics(1, "journal"))
+	c.ControlKey(int16(kmsg.Metadata), func(kreq kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		req, resp := kreq.(*kmsg.MetadataRequest), kreq.ResponseKind().(*kmsg.MetadataResponse)
+		if len(req.Topics) == 0 {
+			return nil, nil, false
+		}
+		topic := kmsg.NewMetadataResponseTopic()
+		topic.Topic, topic.IsInternal = req.Topics[0].Topic, true
+		resp.Topics = append(resp.Topics, topic)
+		return resp, nil, true
+	})
+	admin, err := NewAdmin(c.ListenAddrs(), access.Access{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(admin.Close)
+	_, err = admin.UseExisting(testContext(t), "journal")
+	wantError(t, err, ErrInput, `the topic "journal" is internal`, "topic.existing")
+}

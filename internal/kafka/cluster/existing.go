@@ -8,12 +8,10 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
-	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
@@ -23,13 +21,10 @@ const connectTimeout = 15 * time.Second
 
 const dialTimeout = 5 * time.Second
 
-// connectRetries is low: dialAny has reached the addresses before, so a request that fails would
-// probably fail again.
-const connectRetries = 2
-
 // Existing is a cluster that others run. Stop does nothing.
 type Existing struct {
-	bootstrap []string
+	bootstrap []string // advertised
+	silent    []string
 	info      Info
 	access    access.Access
 	ids       []int32
@@ -37,22 +32,50 @@ type Existing struct {
 }
 
 // Connect finds the cluster at the addresses in bootstrap (host:port), and checks that this process can reach every
-// broker.
+// broker. The cluster's Bootstrap are the addresses that it advertises.
 //
 // expectID is the expected cluster ID. It may be empty only for a cluster of this machine, so that a mistyped
 // address does not put load on another cluster. Errors are of kind ErrUnreachable, of ErrInput if the ID is missing
-// or different, or of ErrRefused if a broker rejects the client.
+// or different, or if the addresses lead to different clusters, or of ErrRefused if a broker rejects the client.
 func Connect(ctx context.Context, bootstrap []string, expectID string, a access.Access) (*Existing, error) {
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
-	defer cancel()
-	meta, versions, err := reach(ctx, bootstrap, a)
+	e, err := Attach(ctx, bootstrap, expectID, a)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkID(meta, bootstrap, expectID); err != nil {
+	if expectID == "" {
+		if err := mustBeHere(e.info.ID, slices.Concat(bootstrap, e.bootstrap)); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+// Attach is Connect for a process whose parent has chosen the cluster. An empty expectID is any cluster.
+func Attach(ctx context.Context, bootstrap []string, expectID string, a access.Access) (*Existing, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	found, silent, err := askAny(ctx, bootstrap, a)
+	if err != nil {
 		return nil, err
 	}
-	return newExisting(bootstrap, a, meta, versions), nil
+	if err := checkID(found, expectID); err != nil {
+		return nil, err
+	}
+	brokers := slices.MaxFunc(found, func(a, b answer) int { return len(a.meta.Brokers) - len(b.meta.Brokers) }).meta.Brokers
+	advertised := addressesOf(brokers)
+	if err := askAdvertised(ctx, advertised, found, a); err != nil {
+		return nil, err
+	}
+	versions, err := versionsOf(ctx, advertised, a)
+	if err != nil {
+		return nil, err
+	}
+	e := &Existing{bootstrap: advertised, silent: silent, access: a, ids: slices.Sorted(slices.Values(brokers.NodeIDs())),
+		info: Info{
+			Kind: KindExisting, ID: found[0].meta.Cluster, Version: guessVersion(versions), Brokers: len(brokers),
+		}}
+	e.info.lacks(versions)
+	return e, nil
 }
 
 const addressRemedy = "write brokers as host:port, separated by commas"
@@ -97,69 +120,11 @@ func OnThisMachine(address string) bool {
 	return err == nil && isLoopback(host)
 }
 
-// Attach is Connect without the check of the ID, for a process whose parent has checked it.
-func Attach(ctx context.Context, bootstrap []string, a access.Access) (*Existing, error) {
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
-	defer cancel()
-	meta, versions, err := reach(ctx, bootstrap, a)
-	if err != nil {
-		return nil, err
-	}
-	return newExisting(bootstrap, a, meta, versions), nil
-}
-
-func newExisting(bootstrap []string, a access.Access, meta kadm.Metadata, versions kadm.BrokersApiVersions) *Existing {
-	e := &Existing{bootstrap: bootstrap, access: a, ids: slices.Sorted(slices.Values(meta.Brokers.NodeIDs())),
-		info: Info{
-			Kind: KindExisting, ID: meta.Cluster, Version: guessVersion(versions), Brokers: len(meta.Brokers),
-		}}
-	e.info.lacks(versions)
-	return e
-}
-
-// Reach checks what Connect checks, except the cluster's ID.
-func Reach(ctx context.Context, bootstrap []string, a access.Access) error {
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
-	defer cancel()
-	_, _, err := reach(ctx, bootstrap, a)
-	return err
-}
-
-// The versions are nil if the brokers don't report them.
-func reach(ctx context.Context, bootstrap []string, a access.Access) (meta kadm.Metadata,
-	versions kadm.BrokersApiVersions, err error) {
-	reached, err := dialAny(ctx, bootstrap, a)
-	if err != nil {
-		return meta, nil, err
-	}
-	client, err := newClient(reached, a, kgo.RequestRetries(connectRetries))
-	if err != nil {
-		return meta, nil, err
-	}
-	defer client.Close()
-	admin := kadm.NewClient(client)
-	meta, err = admin.BrokerMetadata(ctx)
-	if denied := denial(strings.Join(reached, ", "), a, err); denied != nil {
-		return meta, nil, denied
-	}
-	if err != nil {
-		return meta, nil, &Error{
-			Kind: ErrUnreachable,
-			What: fmt.Sprintf("%v accepts connections, but does not answer like a Kafka broker", reached), Cause: err,
-			Remedy: fmt.Sprintf("check that the port is a %s listener of Kafka", a.Protocol()),
-		}
-	}
-	if err := dialAdvertised(ctx, meta.Brokers, a); err != nil {
-		return meta, nil, err
-	}
-	if versions, err = admin.ApiVersions(ctx); err != nil {
-		return meta, nil, nil //nolint:nilerr // they only describe the cluster
-	}
-	return meta, versions, nil
-}
-
-// Bootstrap returns the addresses that the caller gave.
+// Bootstrap returns the addresses that the cluster advertises.
 func (e *Existing) Bootstrap() []string { return e.bootstrap }
+
+// Silent returns a sentence for each address that was given, did not answer, and is not used.
+func (e *Existing) Silent() []string { return e.silent }
 
 // Info describes the cluster. Version is a guess from the brokers' API versions, for instance "v4.1".
 func (e *Existing) Info() Info { return e.info }
@@ -194,62 +159,6 @@ func (e *Existing) MetricsEndpoints() []MetricsEndpoint {
 // Stop does nothing.
 func (e *Existing) Stop(context.Context) error { return nil }
 
-// If dialAny reaches no address, the error has the reason for each.
-func dialAny(ctx context.Context, addrs []string, a access.Access) ([]string, error) {
-	if len(addrs) == 0 {
-		return nil, &Error{Kind: ErrInput, What: "no brokers are named", Remedy: addressRemedy}
-	}
-	if err := CheckAddresses(addrs); err != nil {
-		return nil, err
-	}
-	errs := dialAll(ctx, addrs, a)
-	var reached []string
-	for i, err := range errs {
-		if err == nil {
-			reached = append(reached, addrs[i])
-		}
-	}
-	if len(reached) > 0 {
-		return reached, nil
-	}
-	if denied := firstDenial(errs); denied != nil {
-		return nil, denied
-	}
-	return nil, &Error{
-		Kind: ErrUnreachable, What: "no broker can be reached", Cause: errors.Join(errs...),
-		Remedy: "check the addresses and that Kafka runs there",
-	}
-}
-
-func firstDenial(errs []error) error {
-	for _, err := range errs {
-		var denied *Error
-		if errors.As(err, &denied) {
-			return denied
-		}
-	}
-	return nil
-}
-
-func dialAdvertised(ctx context.Context, brokers kadm.BrokerDetails, a access.Access) error {
-	var addrs []string
-	for _, b := range brokers {
-		addrs = append(addrs, net.JoinHostPort(b.Host, fmt.Sprint(b.Port)))
-	}
-	errs := dialAll(ctx, addrs, a)
-	if denied := firstDenial(errs); denied != nil {
-		return denied
-	}
-	if err := errors.Join(errs...); err != nil {
-		return &Error{
-			Kind: ErrUnreachable, What: "a broker can't be reached at the address that the cluster advertises for it",
-			Cause:  err,
-			Remedy: "correct advertised.listeners of that broker, or run where its address is known",
-		}
-	}
-	return nil
-}
-
 func dialAll(ctx context.Context, addrs []string, a access.Access) []error {
 	var wg sync.WaitGroup
 	errs := make([]error, len(addrs))
@@ -281,36 +190,6 @@ func dialError(addr string, a access.Access, err error) error {
 		err = op.Err
 	}
 	return fmt.Errorf("%s: %w", addr, err)
-}
-
-func checkID(meta kadm.Metadata, bootstrap []string, expectID string) error {
-	if expectID == meta.Cluster {
-		return nil
-	}
-	if expectID != "" {
-		return &Error{
-			Kind: ErrInput, What: fmt.Sprintf("the cluster at %v has the ID %s, not %s", bootstrap, meta.Cluster,
-				expectID),
-			Remedy: "check the addresses, or name that ID with --cluster-id",
-		}
-	}
-	hosts := make([]string, 0, len(bootstrap)+len(meta.Brokers))
-	for _, addr := range bootstrap {
-		host, _, _ := net.SplitHostPort(addr)
-		hosts = append(hosts, host)
-	}
-	for _, b := range meta.Brokers {
-		hosts = append(hosts, b.Host)
-	}
-	for _, h := range hosts {
-		if !isLoopback(h) {
-			return &Error{
-				Kind: ErrInput, What: fmt.Sprintf("the cluster %s is not on this machine (%s), and must be named by its ID", meta.Cluster, h),
-				Remedy: "if it is the one that you mean, add --cluster-id " + meta.Cluster,
-			}
-		}
-	}
-	return nil
 }
 
 // isLoopback returns false for a name that can't be resolved.

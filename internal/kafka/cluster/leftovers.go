@@ -145,7 +145,11 @@ func (s *Source) mentionLeft(ctx context.Context, c Cluster) {
 	if n == 0 {
 		return
 	}
-	command := "kafka-bench clean --brokers " + strings.Join(c.Bootstrap(), ",")
+	brokers := s.Brokers
+	if len(brokers) == 0 {
+		brokers = c.Bootstrap()
+	}
+	command := "kafka-bench clean --brokers " + strings.Join(brokers, ",")
 	if s.ClusterID != "" {
 		command += " --cluster-id " + s.ClusterID
 	}

@@ -102,6 +102,9 @@ func (s *Source) existing(ctx context.Context) (Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, text := range e.Silent() {
+		tell(s.Progress, "%s", text)
+	}
 	if len(s.Metrics) > 0 {
 		if err := e.Meter(s.Metrics); err != nil {
 			return nil, err

@@ -295,10 +295,13 @@ const LeastBatchBytes = 512
 // ProducerConfig configures a producing client. A zero value means the client's default; for Acks and Linger it
 // means zero.
 type ProducerConfig struct {
-	Brokers  []string
-	Access   access.Access
-	ClientID string
-	Topic    string
+	Brokers []string
+	// ClusterID is the ID of the cluster, or "" if any will do. NewProducer fails if the client sees another one; a
+	// client that does not return the ID ignores it.
+	ClusterID string
+	Access    access.Access
+	ClientID  string
+	Topic     string
 
 	Acks        Acks
 	Compression string        // none, gzip, snappy, lz4, zstd
@@ -326,11 +329,12 @@ type ProducerConfig struct {
 // ConsumerConfig configures a consuming client. A zero number means the client's default. A group without committed
 // offsets starts at the earliest.
 type ConsumerConfig struct {
-	Brokers  []string
-	Access   access.Access
-	ClientID string
-	Topic    string
-	Group    string // empty: the client reads Partitions
+	Brokers   []string
+	ClusterID string // as in ProducerConfig
+	Access    access.Access
+	ClientID  string
+	Topic     string
+	Group     string // empty: the client reads Partitions
 	// Protocol of the group: "classic", or "consumer" (KIP-848).
 	Protocol string
 	// Partitions are assigned by hand, without a group, each with its first offset. With an empty map the client

@@ -12,6 +12,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
+// clientID is that of all clients that read or manage, and not of the load.
+const clientID = "kafka-bench-admin"
+
 // LagReader reads the lag of groups on one topic, with its own client.
 type LagReader struct {
 	client     *kgo.Client
@@ -38,7 +41,7 @@ func NewLagReader(brokers []string, a access.Access, topic string, groups []stri
 	error) {
 	client, err := kgo.NewClient(append(a.Options(),
 		kgo.SeedBrokers(brokers...),
-		kgo.ClientID("kafka-bench-lag"),
+		kgo.ClientID(clientID),
 		kgo.DisableClientMetrics(),
 	)...)
 	if err != nil {

@@ -43,7 +43,7 @@ func NewReplicaReader(brokers []string, a access.Access, topic string) (*Replica
 	for _, broker := range brokers {
 		client, err := kgo.NewClient(append(a.Options(),
 			kgo.SeedBrokers(broker),
-			kgo.ClientID("kafka-bench-replicas"),
+			kgo.ClientID(clientID),
 			kgo.DisableClientMetrics(),
 			kgo.RequestRetries(0),
 			kgo.RetryTimeout(answerTimeout),

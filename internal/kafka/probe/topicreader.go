@@ -31,7 +31,7 @@ func ReadTopic(brokers []string, a access.Access, topic string, partitions int,
 	}
 	client, err := kgo.NewClient(append(a.Options(),
 		kgo.SeedBrokers(brokers...),
-		kgo.ClientID("kafka-bench-reader"),
+		kgo.ClientID(clientID),
 		kgo.DisableClientMetrics(),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: from}),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),

@@ -21,6 +21,7 @@ type Config struct {
 	// Client is the configuration of each member's client. The group sets the callbacks and appends the member's
 	// number to the client ID.
 	Client driver.ConsumerConfig
+	SameID bool // no number is appended
 	// Manual assigns partitions in turn, without a group at the brokers and without commits.
 	Manual  bool
 	Members int // opened at the start, with numbers from 0

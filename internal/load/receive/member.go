@@ -89,7 +89,9 @@ const maxPollRecords = 500
 
 func (m *member) config() driver.ConsumerConfig {
 	g, client := m.group, m.group.cfg.Client
-	client.ClientID = fmt.Sprintf("%s-consumer-%d", client.ClientID, m.id)
+	if !g.cfg.SameID {
+		client.ClientID = fmt.Sprintf("%s-consumer-%d", client.ClientID, m.id)
+	}
 	client.OnAssigned, client.OnRevoked = m.onAssigned, m.onRevoked
 	if g.manual {
 		client.Group, client.Protocol, client.Partitions = "", "", g.cfg.handOut(m.id)

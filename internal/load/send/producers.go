@@ -22,7 +22,8 @@ import (
 type Config struct {
 	Driver  driver.Driver
 	Client  driver.ProducerConfig
-	Workers int // 0: no client
+	SameID  bool // all clients have exactly Client.ClientID, and no suffix
+	Workers int  // 0: no client
 	// Only lists the workers in this process; nil is all.
 	Only []int
 	// First is the number of the first worker in stamps and books.
@@ -189,7 +190,9 @@ func (ps *Producers) open(cfg Config, id int) error {
 		return nil
 	}
 	client := cfg.Client
-	client.ClientID = fmt.Sprintf("%s-producer-%d", client.ClientID, cfg.First+id)
+	if !cfg.SameID {
+		client.ClientID = fmt.Sprintf("%s-producer-%d", client.ClientID, cfg.First+id)
+	}
 	client.MaxBuffered = 0
 	for _, w := range ps.workers {
 		client.MaxBuffered += w.slots.limit()

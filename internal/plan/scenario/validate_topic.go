@@ -107,6 +107,9 @@ func (c *checker) existing(t Topic) {
 	}
 	switch {
 	case !c.kafkaName("topic.existing", t.Existing, "topic", maxTopicLength):
+	case strings.HasPrefix(t.Existing, "_"):
+		c.mistake("topic.existing", fmt.Sprintf("%q begins with _, as topics do in which Kafka and its tools keep their own data", t.Existing),
+			"name a topic of records, or "+made)
 	case len(t.Config) > 0:
 		c.mistake("topic.config", "an existing topic keeps its own configuration",
 			"leave topic.config out, or "+made, "topic.existing")

@@ -148,7 +148,7 @@ func (b *broker) serve(t *testing.T) {
 	})
 	deadline := time.After(2 * time.Minute)
 	for {
-		err := cluster.Reach(t.Context(), []string{b.addresses["ADMIN"]}, adminAccess)
+		_, err := cluster.Connect(t.Context(), []string{b.addresses["ADMIN"]}, "", adminAccess)
 		if err == nil {
 			return
 		}

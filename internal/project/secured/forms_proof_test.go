@@ -138,7 +138,7 @@ func testForms(t *testing.T, b *broker) {
 			if err != nil || len(warnings) > 0 {
 				t.Fatal(err, warnings)
 			}
-			if err := cluster.Reach(t.Context(), []string{brokers}, a); err != nil {
+			if _, err := cluster.Connect(t.Context(), []string{brokers}, "", a); err != nil {
 				t.Fatal(err)
 			}
 			for _, d := range drivers {

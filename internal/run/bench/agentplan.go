@@ -16,6 +16,7 @@ type Plan struct {
 	Scenario []byte // resolved, in YAML
 	Asked    []byte // the scenario before the disk bounded it
 	Driver   string
+	ClientID string // of all clients; "" names them after the run
 
 	Topic      string
 	Partitions int

@@ -61,8 +61,8 @@ func (r *run) assignments(ctx context.Context) ([]remote.Assignment, error) {
 	for i, workers := range parts {
 		all[i] = remote.Assignment{
 			Version: remote.Version, Part: i, Parts: len(parts), Scenario: yaml, Driver: r.cfg.Driver.Name(),
-			Brokers: r.cfg.Cluster.Bootstrap(), Zero: r.axis.Zero(),
-			RunID: r.runID, Topic: r.topic.Name, Partitions: r.topic.Partitions,
+			Brokers: r.seeds(), ClusterID: r.clusterID(), Zero: r.axis.Zero(),
+			RunID: r.runID, ClientID: r.clientID(), Topic: r.topic.Name, Partitions: r.topic.Partitions,
 			Groups: groups, Consumed: len(r.groups) > 0,
 			Workers: workers,
 		}

@@ -39,6 +39,9 @@ type Config struct {
 	Driver     driver.Driver
 	Out        string
 	KeepTopics bool
+	// ClientID is the client ID of each producer and consumer; "" names them after the run, or kafka-bench if brokers
+	// are on other machines.
+	ClientID string
 	// WarmedUp is the unrecorded time under load before the cluster's first run.
 	WarmedUp time.Duration
 	Tool     result.Tool

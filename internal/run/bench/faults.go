@@ -82,7 +82,7 @@ func (fs *faults) check(ctx context.Context) error {
 		return nil
 	}
 	fs.couldNotLeave = true
-	reader, err := probe.NewReplicaReader(fs.cfg.Cluster.Bootstrap(), fs.access(), fs.topic.Name)
+	reader, err := probe.NewReplicaReader(fs.seeds(), fs.access(), fs.topic.Name)
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func (r *run) fillConfig() send.Config {
 	l.Volume, l.Records, l.RecordsEach = s.Topic.Fill, r.cfg.Scenario.FillCount(), 0
 	s.Backpressure = scenario.Backpressure{}
 	cfg := sending{
-		scenario: s, driver: r.cfg.Driver, brokers: r.cfg.Cluster.Bootstrap(), access: r.access(),
+		scenario: s, driver: r.cfg.Driver, brokers: r.seeds(), clusterID: r.clusterID(), clientID: r.clientID(), access: r.access(),
 		runID: r.runID, topic: r.topic.Name, partitions: r.topic.Partitions,
 		only: r.portion.fillers, axis: load.NewAxis(nil), corpus: r.corpus, keys: r.keys,
 	}.config()

@@ -83,7 +83,7 @@ func lead(ctx context.Context, cfg Config) (*Outcome, error) {
 	l := &leader{run: newRun(cfg), over: make(chan struct{})}
 	starting, cancel := cfg.Starting(ctx)
 	err := l.prepare(starting, l.checkQueue, l.makePayloads, l.makeSchedule, l.openResult, l.describeEarly, l.boundStored,
-		l.openTopic, l.openDeadLetters, l.openProbes, l.beginUnlessFilled, l.describeEarly) // with the topic and the groups
+		l.verifyCluster, l.openTopic, l.openDeadLetters, l.openProbes, l.beginUnlessFilled, l.describeEarly) // with the topic and the groups
 	cancel()
 	if err != nil {
 		return nil, err
@@ -171,7 +171,8 @@ func (l *leader) makePlan(ctx context.Context) (Plan, error) {
 	}
 	return Plan{
 		RunID: l.runID, Session: l.cfg.Fleet.Session(), Scenario: as, Asked: asked, Driver: l.cfg.Driver.Name(),
-		Topic: l.topic.Name, Partitions: l.topic.Partitions, Existing: l.topic.Existing, Groups: l.groupIDs,
+		ClientID: l.clientID(),
+		Topic:    l.topic.Name, Partitions: l.topic.Partitions, Existing: l.topic.Existing, Groups: l.groupIDs,
 		From: l.from, ReadTo: l.readTo, Parts: l.cfg.Fleet.Parts(),
 		Placement: Placed(l.cfg.Scenario, l.cfg.Fleet.Placement()),
 		Senders:   l.cfg.Fleet.Senders(),

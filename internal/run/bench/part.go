@@ -92,14 +92,15 @@ func RunPart(ctx context.Context, cfg Config, plan Plan, number int, link Link) 
 		}
 		cfg.Scenario = s
 	}
+	cfg.ClientID = plan.ClientID
 	p := &part{plan: plan, number: number, link: link, events: eventLog{next: cfg.Watch}}
 	cfg.KeepTopics, cfg.Watch = true, &p.events // the coordinator deletes the topics
 	p.run = newRun(cfg)
 	p.runID, p.portion = plan.RunID, plan.portion(cfg.Scenario, number)
 	p.followClocks()
 	starting, cancel := cfg.Starting(ctx)
-	err := p.prepare(starting, p.makePayloads, p.makeSchedule, p.openResult, p.useTopic, p.openProbes, p.fillTogether,
-		p.makeGate, p.openGroups, p.awaitQueue, p.openSenders, p.prepareFaults, p.choosePlan, p.joinPlans, p.openObservers,
+	err := p.prepare(starting, p.makePayloads, p.makeSchedule, p.openResult, p.verifyCluster, p.useTopic, p.openProbes,
+		p.fillTogether, p.makeGate, p.verifyCluster, p.openGroups, p.awaitQueue, p.verifyCluster, p.openSenders, p.prepareFaults, p.choosePlan, p.joinPlans, p.openObservers,
 		p.readFirstLag, p.awaitStart)
 	cancel()
 	if err != nil {
@@ -134,7 +135,7 @@ func (p *part) followClocks() {
 }
 
 func (p *part) useTopic(context.Context) (err error) {
-	if p.admin, err = cluster.NewAdmin(p.cfg.Cluster.Bootstrap(), p.access()); err != nil {
+	if p.admin, err = cluster.NewAdmin(p.seeds(), p.access()); err != nil {
 		return err
 	}
 	p.topic = cluster.Topic{Name: p.plan.Topic, Partitions: p.plan.Partitions, Existing: true}

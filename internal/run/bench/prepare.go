@@ -1,9 +1,11 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,6 +29,7 @@ import (
 
 type base struct {
 	cfg      Config
+	verified []string          // addresses of an existing cluster, see verifyCluster
 	asked    scenario.Scenario // the scenario before the disk bounded it
 	recorded result.Settings
 	axis     *load.Axis
@@ -112,9 +115,9 @@ const readyTimeout = 60 * time.Second
 // After an error nothing is left behind.
 func prepare(ctx context.Context, cfg Config) (*run, error) {
 	r := newRun(cfg)
-	return r, r.prepare(ctx, r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.describeEarly, r.boundStored, r.openTopic,
+	return r, r.prepare(ctx, r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.describeEarly, r.boundStored, r.verifyCluster, r.openTopic, r.describeEarly,
 		r.openProbes, r.fillTopic, r.beginReading, r.makeGate,
-		r.startProcesses, r.openGroups, r.awaitReady, r.openSenders, r.prepareFaults, r.choosePlan, r.openObservers, r.readFirstLag)
+		r.startProcesses, r.verifyCluster, r.openGroups, r.awaitReady, r.verifyCluster, r.openSenders, r.prepareFaults, r.choosePlan, r.openObservers, r.readFirstLag)
 }
 
 func newRun(cfg Config) *run {
@@ -198,6 +201,43 @@ func (r *run) describeEarly(context.Context) error {
 	return r.writer.Describe(info, r.recorded)
 }
 
+// verifyCluster asks all brokers of an existing cluster for its ID again: since the cluster was found, an address may
+// lead to another one. Those that do not answer are not used.
+func (b *base) verifyCluster(ctx context.Context) (err error) {
+	if id := b.clusterID(); id != "" {
+		b.verified, err = cluster.VerifyID(ctx, b.cfg.Cluster.Bootstrap(), id, b.access())
+	}
+	return err
+}
+
+// seeds returns the addresses from which the run's clients start.
+func (b *base) seeds() []string {
+	if b.verified != nil {
+		return b.verified
+	}
+	return b.cfg.Cluster.Bootstrap()
+}
+
+// clusterID returns the ID that clients must find, or "" for a cluster of the tool.
+func (b *base) clusterID() string {
+	if info := b.cfg.Cluster.Info(); info.Kind == cluster.KindExisting {
+		return info.ID
+	}
+	return ""
+}
+
+// clientID returns the client ID of each producer and consumer, or "" if clients are named after the run. On a cluster
+// of other machines, quotas need an ID that is known before the run.
+func (b *base) clientID() string {
+	elsewhere := func(addr string) bool { return !cluster.OnThisMachine(addr) }
+	if b.cfg.ClientID == "" && b.clusterID() != "" && slices.ContainsFunc(b.seeds(), elsewhere) {
+		return "kafka-bench"
+	}
+	return b.cfg.ClientID
+}
+
+func clientIDOf(chosen, runID string) string { return cmp.Or(chosen, "kafka-bench-"+runID) }
+
 func (b *base) access() access.Access { return cluster.AccessTo(b.cfg.Cluster) }
 
 func (b *base) denied(who string, err error) error { return cluster.Denied(b.cfg.Cluster, who, err) }
@@ -207,7 +247,7 @@ func (r *run) openProbes(ctx context.Context) (err error) {
 	if r.commitsNothing() {
 		committing = nil
 	}
-	r.lagReader, err = probe.NewLagReader(r.cfg.Cluster.Bootstrap(), r.access(), r.topic.Name, committing,
+	r.lagReader, err = probe.NewLagReader(r.seeds(), r.access(), r.topic.Name, committing,
 		r.topic.Partitions)
 	if err != nil {
 		return err
@@ -298,16 +338,19 @@ func (r *run) prepareFaults(ctx context.Context) error {
 
 func (r *run) groupConfig(number int) receive.Config {
 	c := r.cfg.Scenario.Consume
-	clientID, prefix := "kafka-bench-"+r.runID, ""
+	clientID, prefix := clientIDOf(r.clientID(), r.runID), ""
 	if len(r.groupIDs) > 1 {
-		clientID, prefix = fmt.Sprintf("%s-group-%d", clientID, number+1), fmt.Sprintf("group %d: ", number+1)
+		prefix = fmt.Sprintf("group %d: ", number+1)
+		if r.clientID() == "" {
+			clientID = fmt.Sprintf("%s-group-%d", clientID, number+1)
+		}
 	}
 	client := consumerConfig(c)
-	client.Brokers, client.Access, client.ClientID = r.cfg.Cluster.Bootstrap(), r.access(), clientID
+	client.Brokers, client.ClusterID, client.Access, client.ClientID = r.seeds(), r.clusterID(), r.access(), clientID
 	client.Topic, client.Group = r.topic.Name, r.groupIDs[number]
 	client.ControlRecords = r.topic.Existing && !driver.Lacks(r.cfg.Driver, driver.ReadControl)
 	return receive.Config{
-		Driver: r.cfg.Driver, Client: client, PollTimeout: time.Duration(c.PollTimeout),
+		Driver: r.cfg.Driver, Client: client, SameID: r.clientID() != "", PollTimeout: time.Duration(c.PollTimeout),
 		Manual: r.manual(), Hold: r.readOnly() || readsFill(r.cfg.Scenario) || !c.Hold.Off(),
 		Members: c.Consumers, Only: r.portion.members, Numbers: numbers(r.cfg.Scenario),
 		Producers: r.cfg.Scenario.Load.Producers + r.cfg.Scenario.Fillers(), Filled: r.cfg.Scenario.Fillers(),

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,7 +115,7 @@ func (q *queue) openDeadLetters(ctx context.Context) (err error) {
 	create, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
 	defer cancel()
 	t := q.cfg.Scenario.Topic
-	q.dead, err = q.admin.CreateTopic(create, q.topic.Name+deadSuffix, q.topic.Partitions, t.Replication, nil)
+	q.dead, err = q.admin.CreateTopic(create, q.topic.Name+deadSuffix, q.topic.Partitions, t.Replication, q.topicConfig(nil))
 	return err
 }
 
@@ -122,7 +123,7 @@ func (q *queue) readDeadLetters() (err error) {
 	if q.dead.Name == "" || !q.leads() {
 		return nil
 	}
-	q.reader, err = probe.ReadTopic(q.cfg.Cluster.Bootstrap(), q.access(), q.dead.Name, q.dead.Partitions,
+	q.reader, err = probe.ReadTopic(q.seeds(), q.access(), q.dead.Name, q.dead.Partitions,
 		q.group.DeadLetter)
 	return err
 }
@@ -143,7 +144,7 @@ func (q *queue) config() (kmq.Config, error) {
 		engine = kmq.Share{RetryTopic: q.retryTopic()}
 	}
 	return kmq.Config{
-		Brokers: q.cfg.Cluster.Bootstrap(), Topic: q.topic.Name, Group: q.groupIDs[0], Engine: engine,
+		Brokers: q.seeds(), Topic: q.topic.Name, Group: q.groupIDs[0], Engine: engine,
 		Visibility: time.Duration(set.Visibility), MaxDeliveries: mostDeliveries(set), DeadLetterTopic: q.dead.Name, Order: kmq.Order(set.Order),
 		MaxInFlight: set.InFlight, CommitEvery: time.Duration(c.Commit.Interval),
 		Acks: kmq.Acks(set.Acks), SessionTimeout: time.Duration(c.SessionTimeout), Logger: q.tell.logger(),
@@ -177,7 +178,7 @@ func (b *base) retryTopic() string {
 func (q *queue) clientOptions(name string, line *meter.Line) []kgo.Opt {
 	dial := line.Hang(q.access().Dialer(dialTimeout))
 	options := append(q.access().Login(),
-		kgo.ClientID(fmt.Sprintf("kafka-bench-%s-%s", q.runID, name)), kgo.DisableClientMetrics(),
+		kgo.ClientID(cmp.Or(q.clientID(), fmt.Sprintf("kafka-bench-%s-%s", q.runID, name))), kgo.DisableClientMetrics(),
 		kgo.Dialer(q.access().Secure(dial)), kgo.WithHooks(&q.traffic))
 	f := q.cfg.Scenario.Consume.Fetch
 	if f.MinBytes > 0 {

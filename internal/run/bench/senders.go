@@ -20,6 +20,8 @@ type sending struct {
 	scenario   scenario.Scenario
 	driver     driver.Driver
 	brokers    []string
+	clusterID  string
+	clientID   string // of all clients; "" names them after the run
 	access     access.Access
 	runID      string
 	topic      string
@@ -38,9 +40,10 @@ type sending struct {
 func (s sending) config() send.Config {
 	l, b := s.scenario.Load, s.scenario.Backpressure
 	client := producerConfig(s.scenario, s.driver)
-	client.Brokers, client.Access, client.ClientID, client.Topic = s.brokers, s.access, "kafka-bench-"+s.runID, s.topic
+	client.Brokers, client.ClusterID, client.Access = s.brokers, s.clusterID, s.access
+	client.ClientID, client.Topic = clientIDOf(s.clientID, s.runID), s.topic
 	cfg := send.Config{
-		Driver: s.driver, Client: client,
+		Driver: s.driver, Client: client, SameID: s.clientID != "",
 		Workers: l.Producers, Only: s.only, Clients: l.Clients, MaxBuffered: l.MaxBuffered,
 		Arrivals: s.arrivals, Precise: l.Pacer == "precise",
 		Partitions: s.partitions, Partitioning: l.Partitioning,
@@ -135,7 +138,7 @@ func (r *run) openSenders(ctx context.Context) (err error) {
 func (r *run) sendHere() *remote.Here {
 	return remote.NewHere(r.cfg.Probes, func(context.Context, remote.Assignment) (remote.Load, error) {
 		return sending{
-			scenario: r.cfg.Scenario, driver: r.cfg.Driver, brokers: r.cfg.Cluster.Bootstrap(), access: r.access(),
+			scenario: r.cfg.Scenario, driver: r.cfg.Driver, brokers: r.seeds(), clusterID: r.clusterID(), clientID: r.clientID(), access: r.access(),
 			runID: r.runID, topic: r.topic.Name, partitions: r.topic.Partitions, consumed: r.consumed(),
 			only: r.portion.producers, axis: r.axis, arrivals: r.arrivals, corpus: r.corpus, keys: r.keys, gate: r.own, sleep: r.cfg.Sleep,
 		}.open()

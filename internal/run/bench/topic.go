@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
@@ -15,7 +18,7 @@ import (
 )
 
 func (r *run) openTopic(ctx context.Context) (err error) {
-	if r.admin, err = cluster.NewAdmin(r.cfg.Cluster.Bootstrap(), r.access()); err != nil {
+	if r.admin, err = cluster.NewAdmin(r.seeds(), r.access()); err != nil {
 		return err
 	}
 	t := r.cfg.Scenario.Topic
@@ -33,7 +36,7 @@ func (r *run) openTopic(ctx context.Context) (err error) {
 	if t.Existing == "" {
 		err = r.createTopic(ctx, name)
 	} else {
-		r.topic, err = r.admin.UseExisting(ctx, t.Existing)
+		err = r.useExisting(ctx, t.Existing)
 	}
 	if err != nil {
 		return err
@@ -58,6 +61,21 @@ func (r *run) uses() cluster.Uses {
 	return u
 }
 
+func (r *run) useExisting(ctx context.Context, name string) (err error) {
+	if r.topic, err = r.admin.UseExisting(ctx, name); err != nil || r.readOnly() {
+		return err
+	}
+	groups, err := r.admin.GroupsOn(ctx, name)
+	switch {
+	case err != nil:
+		r.journal.Once("warning", "the groups that have offsets of the topic "+name+" are not known", err)
+	case len(groups) > 0:
+		r.journal.Now("warning", "the records of this run are also for the groups with offsets of the topic "+name,
+			strings.Join(groups, ", "))
+	}
+	return nil
+}
+
 const (
 	// slowestFill is how fast a topic is filled at least, in bytes/s.
 	slowestFill = 1e6
@@ -69,9 +87,30 @@ const (
 // Lasts returns how long a run of s may need its topics and groups, at most. joining is how long agents may take to
 // join, or 0. The topics' names have the time at which this ends.
 func Lasts(s scenario.Scenario, joining time.Duration) time.Duration {
+	return planned(s) + joining + besidesPhases
+}
+
+// planned is how long the fill and the phases of s last, at most.
+func planned(s scenario.Scenario) time.Duration {
 	_, most := s.Duration()
-	fill := time.Duration(min(s.FillBytes()/slowestFill, longestFill.Seconds()) * float64(time.Second))
-	return most + fill + joining + besidesPhases
+	return most + time.Duration(min(s.FillBytes()/slowestFill, longestFill.Seconds())*float64(time.Second))
+}
+
+const retention = "retention.ms"
+
+// topicConfig returns the settings of a topic that the run creates. Brokers delete the records of a killed run by
+// themselves; no record of a run that goes on is old enough.
+func (b *base) topicConfig(config map[string]string) map[string]string {
+	embedded := b.cfg.Cluster.Info().Kind == cluster.KindEmbedded // it ends with this process
+	if _, chosen := config[retention]; chosen || embedded || b.cfg.KeepTopics {
+		return config
+	}
+	config = maps.Clone(config)
+	if config == nil {
+		config = make(map[string]string)
+	}
+	config[retention] = strconv.FormatInt((2*planned(b.cfg.Scenario) + time.Hour).Milliseconds(), 10)
+	return config
 }
 
 func (b *base) chosenTopics() (names []string) {
@@ -112,7 +151,7 @@ func (b *base) createTopic(ctx context.Context, name string) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
 	defer cancel()
 	t := b.cfg.Scenario.Topic
-	if b.topic, err = b.admin.CreateTopic(ctx, name, t.Partitions, t.Replication, t.Config); err == nil ||
+	if b.topic, err = b.admin.CreateTopic(ctx, name, t.Partitions, t.Replication, b.topicConfig(t.Config)); err == nil ||
 		b.topic.Name != "" || errors.Is(err, cluster.ErrRefused) {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/lagcontrol"
@@ -73,10 +74,25 @@ func (w *worker) open(_ context.Context, a remote.Assignment) (remote.Load, erro
 	}
 	axis := load.NewAxis(w.Probes.Clock())
 	axis.Adopt(a.Zero)
+	if err := w.verifyCluster(&a, let); err != nil {
+		return remote.Load{}, err
+	}
 	if a.Group != nil {
 		return w.openGroup(*a.Group, client, let, axis)
 	}
 	return w.openProducers(a, client, let, axis)
+}
+
+// verifyCluster is base.verifyCluster of this process.
+func (w *worker) verifyCluster(a *remote.Assignment, let access.Access) (err error) {
+	brokers, id := &a.Brokers, a.ClusterID
+	if a.Group != nil {
+		brokers, id = &a.Group.Client.Brokers, a.Group.Client.ClusterID
+	}
+	if id != "" {
+		*brokers, err = cluster.VerifyID(w.ctx, *brokers, id, let)
+	}
+	return err
 }
 
 func (w *worker) openProducers(a remote.Assignment, client driver.Driver, let access.Access,
@@ -86,7 +102,7 @@ func (w *worker) openProducers(a remote.Assignment, client driver.Driver, let ac
 		return remote.Load{}, err
 	}
 	parts := sending{
-		scenario: s, driver: client, brokers: a.Brokers, access: let, runID: a.RunID, topic: a.Topic,
+		scenario: s, driver: client, brokers: a.Brokers, clusterID: a.ClusterID, clientID: a.ClientID, access: let, runID: a.RunID, topic: a.Topic,
 		partitions: a.Partitions, consumed: a.Consumed, only: a.Workers, axis: axis,
 	}
 	if parts.corpus, parts.keys, err = payloads(s); err != nil {

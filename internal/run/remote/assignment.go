@@ -12,13 +12,15 @@ type Assignment struct {
 	Scenario []byte // resolved, as YAML
 	Driver   string
 
-	Brokers []string // host:port
+	Brokers   []string // host:port
+	ClusterID string   // that of an existing cluster
 
 	// Zero is the run's axis, which may not be set yet. It converts times that the part reads
 	// before Start.
 	Zero load.Zero
 
 	RunID      string
+	ClientID   string // of all clients; "" names them after the run
 	Topic      string
 	Partitions int      // of the topic
 	Groups     []string // that consume and commit; none without consumers

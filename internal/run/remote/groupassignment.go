@@ -17,6 +17,7 @@ type GroupAssignment struct {
 // ClientAssignment is driver.ConsumerConfig without the fields that each process sets itself.
 type ClientAssignment struct {
 	Brokers                []string
+	ClusterID              string
 	ClientID               string
 	Topic                  string
 	Group                  string
@@ -34,6 +35,7 @@ type ClientAssignment struct {
 
 // GroupSettings is receive.Config without the fields that each process sets itself.
 type GroupSettings struct {
+	SameID      bool
 	Manual      bool
 	Members     int
 	Only        []int
@@ -59,14 +61,14 @@ func assignment(cfg receive.Config) GroupAssignment {
 	c := cfg.Client
 	return GroupAssignment{
 		Client: ClientAssignment{
-			Brokers: c.Brokers, ClientID: c.ClientID, Topic: c.Topic, Group: c.Group, Protocol: c.Protocol,
+			Brokers: c.Brokers, ClusterID: c.ClusterID, ClientID: c.ClientID, Topic: c.Topic, Group: c.Group, Protocol: c.Protocol,
 			FetchMinBytes: c.FetchMinBytes, FetchMaxBytes: c.FetchMaxBytes,
 			FetchMaxPartitionBytes: c.FetchMaxPartitionBytes, FetchMaxWait: c.FetchMaxWait,
 			ControlRecords: c.ControlRecords, MaxPollRecords: c.MaxPollRecords, SessionTimeout: c.SessionTimeout,
 			Assignor: c.Assignor, Native: c.Client,
 		},
 		GroupSettings: GroupSettings{
-			Manual: cfg.Manual, Members: cfg.Members, Only: cfg.Only, Late: cfg.Late, Numbers: cfg.Numbers,
+			SameID: cfg.SameID, Manual: cfg.Manual, Members: cfg.Members, Only: cfg.Only, Late: cfg.Late, Numbers: cfg.Numbers,
 			Producers: cfg.Producers, Filled: cfg.Filled, Partitions: cfg.Partitions, From: cfg.From,
 			ByPartition: cfg.ByPartition, Plan: cfg.Plan, CommitEvery: cfg.CommitEvery, PollTimeout: cfg.PollTimeout,
 			Seed: cfg.Seed,
@@ -82,13 +84,13 @@ func (a GroupAssignment) Config() receive.Config {
 	c, g := a.Client, a.GroupSettings
 	return receive.Config{
 		Client: driver.ConsumerConfig{
-			Brokers: c.Brokers, ClientID: c.ClientID, Topic: c.Topic, Group: c.Group, Protocol: c.Protocol,
+			Brokers: c.Brokers, ClusterID: c.ClusterID, ClientID: c.ClientID, Topic: c.Topic, Group: c.Group, Protocol: c.Protocol,
 			FetchMinBytes: c.FetchMinBytes, FetchMaxBytes: c.FetchMaxBytes,
 			FetchMaxPartitionBytes: c.FetchMaxPartitionBytes, FetchMaxWait: c.FetchMaxWait,
 			ControlRecords: c.ControlRecords, MaxPollRecords: c.MaxPollRecords, SessionTimeout: c.SessionTimeout,
 			Assignor: c.Assignor, Client: c.Native,
 		},
-		Manual: g.Manual, Members: g.Members, Only: g.Only, Late: g.Late, Numbers: g.Numbers,
+		SameID: g.SameID, Manual: g.Manual, Members: g.Members, Only: g.Only, Late: g.Late, Numbers: g.Numbers,
 		Producers: g.Producers, Filled: g.Filled, Partitions: g.Partitions, From: g.From,
 		ByPartition: g.ByPartition, Plan: g.Plan, CommitEvery: g.CommitEvery, PollTimeout: g.PollTimeout,
 		Seed: g.Seed,

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -40,8 +42,24 @@ func collecting(r *result.Run) string {
 	return "kafka-bench collect --session " + r.Run.Session
 }
 
+// Left reports whether a run that did not finish may have left its topic and groups on a cluster of others.
+func Left(r *result.Run) bool {
+	ours := func(name string) bool { return strings.HasPrefix(name, "kafka-bench-") }
+	return !r.Finished() && r.Run.Cluster.Kind == "existing" && (ours(r.Run.Topic) || ours(r.Run.Group))
+}
+
+// Cleaning is the command that lists what runs left on a cluster.
+func Cleaning(clusterID string) string {
+	return "kafka-bench clean --brokers HOST:PORT --cluster-id " + clusterID
+}
+
 func printUnfinished(p *layout.Page, r *result.Recorded) {
 	p.Heading("Until it stopped", ", warm-up included; no books were closed over these")
+	if id := r.Run.Run.Cluster.ID; Left(&r.Run) {
+		p.Text(2, "If it was killed, its topic or its groups, "+cmp.Or(r.Run.Run.Group, r.Run.Run.Topic)+
+			", are still on the cluster "+id+". This lists them:")
+		p.Text(4, Cleaning(id))
+	}
 	if command := collecting(&r.Run); command != "" {
 		p.Text(2, collectable)
 		p.Text(4, command)

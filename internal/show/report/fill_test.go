@@ -55,7 +55,7 @@ func TestTextOfAnExistingTopic(t *testing.T) {
 	resulttest.Set(&r.Run.Scenario, "topic.existing", "mine")
 	resulttest.Set(&r.Run.Scenario, "load.producers", "0")
 	got := text(t, r, report.Options{Width: 120})
-	if !bytes.Contains(got, []byte(" · an existing topic")) || bytes.Contains(got, []byte("12 partitions")) || bytes.Contains(got, []byte("mixed records")) {
+	if !bytes.Contains(got, []byte(" · the existing topic mine")) || bytes.Contains(got, []byte("12 partitions")) || bytes.Contains(got, []byte("mixed records")) {
 		t.Errorf("of a topic that it did not make:\n%s", got)
 	}
 }

@@ -183,8 +183,8 @@ func offer(r *result.Run) string {
 		records += " records"
 	}
 	partitions := things(r.Scenario, "topic.partitions", "partition")
-	if r.Scenario.Get("topic.existing") != "" { // the scenario does not say what it has
-		partitions = "an existing topic"
+	if topic := r.Scenario.Get("topic.existing"); topic != "" { // the scenario does not say what it has
+		partitions = "the existing topic " + topic
 		if r.Scenario.Get("load.producers") == "0" {
 			records = ""
 		}

@@ -76,6 +76,11 @@ func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) 
 		abort()
 		return nil, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)
 	}
+	if err := checkCluster(c.client, cfg.ClusterID); err != nil {
+		abort()
+		c.client.CloseAllowingRebalance()
+		return nil, err
+	}
 	c.settings = consumerSettings(c.client, cfg)
 	if cfg.Group == "" {
 		c.assign.Go(func() { c.assignByHand(cfg) })

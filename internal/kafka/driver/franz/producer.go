@@ -62,6 +62,10 @@ func (f *franz) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%w: producer: %w", driver.ErrConfig, err)
 	}
+	if err := checkCluster(p.client, cfg.ClusterID); err != nil {
+		p.client.Close()
+		return nil, err
+	}
 	p.settings = producerSettings(p.client, cfg)
 	return p, nil
 }
