@@ -35,6 +35,7 @@ type engineFlags struct {
 	metrics    []string
 	access     string
 	keepTopics bool
+	guardFlags
 }
 
 func addEngine(c *cobra.Command, flags *engineFlags) {
@@ -50,6 +51,7 @@ func addEngine(c *cobra.Command, flags *engineFlags) {
 		"the metrics pages of the existing cluster's brokers, in the order of their IDs: http://host:port/metrics,... (Prometheus text, as of the JMX exporter)")
 	f.StringVar(&flags.access, "command-config", "",
 		"a client properties file with the access to the existing cluster (TLS, SASL)")
+	addGuards(f, &flags.guardFlags)
 	f.BoolVar(&flags.keepTopics, "keep-topics", false, "do not delete the runs' topics")
 }
 
@@ -59,6 +61,10 @@ func (f engineFlags) check() error {
 		return errors.New("--cluster and --brokers name two clusters; leave one of them out")
 	case f.clusterID != "" && len(f.brokers) == 0:
 		return errors.New("--cluster-id is for an existing cluster; name its addresses with --brokers, or leave it out")
+	case f.anyway && len(f.brokers) == 0:
+		return errors.New("--anyway is for an existing cluster; name its addresses with --brokers, or leave it out")
+	case len(f.groups) > 0 && len(f.brokers) == 0:
+		return errors.New("--watch-group is for an existing cluster; name its addresses with --brokers, or leave it out")
 	case len(f.metrics) > 0 && len(f.brokers) == 0:
 		return errors.New("--broker-metrics is for an existing cluster; name its addresses with --brokers, or leave it out")
 	case f.access != "" && len(f.brokers) == 0:
@@ -99,6 +105,7 @@ func (f engineFlags) words() (words []string) {
 	add("cluster-id", f.clusterID, "")
 	add("broker-metrics", strings.Join(f.metrics, ","), "")
 	add("command-config", f.access, "")
+	words = append(words, f.guardFlags.words()...)
 	if f.keepTopics {
 		words = append(words, "--keep-topics")
 	}
@@ -169,6 +176,7 @@ func (f engineFlags) keepable(runs ...scenario.Scenario) error {
 // dry run calls it too.
 func (r rig) check(ctx context.Context, scenarios ...scenario.Scenario) (place, error) {
 	at := r.flags.place(ctx)
+	at.guards = r.flags.guards()
 	err := errors.Join(r.able(scenarios...), at.suited(scenarios...))
 	if err == nil {
 		err = r.checkOut()
@@ -183,6 +191,8 @@ type place struct {
 	kept  bool          // it stays up
 	local cluster.Local // nil unless it is up
 	err   error         // why the named cluster cannot be used
+
+	guards bench.Guards
 }
 
 func (f engineFlags) place(ctx context.Context) place {
@@ -251,7 +261,7 @@ func (p place) bound(s scenario.Scenario) (bounded scenario.Scenario, change str
 	if err != nil || !known {
 		return s, "", err
 	}
-	return bench.BoundToDisk(s, free)
+	return bench.BoundToDisk(s, free, p.guards)
 }
 
 type viewer interface {
@@ -295,7 +305,8 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 		Source: source, Fleet: agents,
 		Open: driverNamed,
 		Bench: bench.Config{
-			Out: r.flags.out, KeepTopics: r.flags.keepTopics, Tool: tool(), Expected: r.expected,
+			Guards: r.flags.guards(),
+			Out:    r.flags.out, KeepTopics: r.flags.keepTopics, Tool: tool(), Expected: r.expected,
 			Joining: r.fleet.joining(),
 			Worker:  worker, Watch: v, Interrupt: interrupt, Caveats: machine.Caveats, DiskYardsticks: machine.DiskYardsticks(),
 			Probes: r.flags.in.probes,

@@ -12,6 +12,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
@@ -287,6 +288,9 @@ func runSingle(ctx context.Context, plan campaign.Plan, r rig, stdout io.Writer)
 		j = report.Judge([]*result.Recorded{recorded})
 		if outcome.Run.EndedByUser() {
 			return with(errInterrupted, err)
+		}
+		if reason := outcome.Run.Run.EndedByGuard; reason != "" {
+			return with(fmt.Errorf("%w: %s", bench.ErrGuarded, reason), err)
 		}
 		return with(judged(j), err)
 	})

@@ -26,8 +26,14 @@ func (s Scenario) Expected() Expected {
 	mean := s.Load.Record.Size.Mean()
 	fill := s.filled(mean)
 	total := func(records int64, known bool) Expected {
-		records += fill
-		return Expected{Records: records, Bytes: int64(math.Round(float64(records) * mean)), Known: known}
+		if records += fill; records < 0 {
+			records = math.MaxInt64
+		}
+		bytes := int64(math.MaxInt64)
+		if exact := math.Round(float64(records) * mean); exact < math.MaxInt64 {
+			bytes = int64(exact)
+		}
+		return Expected{Records: records, Bytes: bytes, Known: known}
 	}
 	if s.Load.Producers == 0 {
 		return total(0, true)
@@ -44,6 +50,9 @@ func (s Scenario) Expected() Expected {
 	warm, measured := s.scheduled()
 	if bound > 0 {
 		measured = min(measured, bound)
+	}
+	if warm > math.MaxInt64-measured {
+		warm = math.MaxInt64 - measured
 	}
 	return total(warm+measured, true)
 }
