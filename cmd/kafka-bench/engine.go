@@ -155,6 +155,12 @@ func (r rig) able(scenarios ...scenario.Scenario) error {
 	return campaign.Unmet(scenarios, secured, driverNames(), driverNamed)
 }
 
+func (f engineFlags) runGuards() bench.Guards {
+	g := f.guards()
+	g.Remote = len(f.brokers) > 0 && !loopback(f.brokers)
+	return g
+}
+
 // keepable refuses to keep topics if several runs have the same topic or group name, because only
 // the first run could create it. runs has one scenario for each run.
 func (f engineFlags) keepable(runs ...scenario.Scenario) error {
@@ -176,7 +182,7 @@ func (f engineFlags) keepable(runs ...scenario.Scenario) error {
 // dry run calls it too.
 func (r rig) check(ctx context.Context, scenarios ...scenario.Scenario) (place, error) {
 	at := r.flags.place(ctx)
-	at.guards = r.flags.guards()
+	at.guards = r.flags.runGuards()
 	err := errors.Join(r.able(scenarios...), at.suited(scenarios...))
 	if err == nil {
 		err = r.checkOut()
@@ -305,7 +311,7 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 		Source: source, Fleet: agents,
 		Open: driverNamed,
 		Bench: bench.Config{
-			Guards: r.flags.guards(),
+			Guards: r.flags.runGuards(),
 			Out:    r.flags.out, KeepTopics: r.flags.keepTopics, Tool: tool(), Expected: r.expected,
 			Joining: r.fleet.joining(),
 			Worker:  worker, Watch: v, Interrupt: interrupt, Caveats: machine.Caveats, DiskYardsticks: machine.DiskYardsticks(),

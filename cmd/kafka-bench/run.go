@@ -165,6 +165,9 @@ func preview(ctx context.Context, flags runFlags, stdout, stderr io.Writer, miss
 func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, stderr io.Writer) error {
 	plan, err := flags.plan(args)
 	if err == nil {
+		plan, err = flags.capped(plan)
+	}
+	if err == nil {
 		err = flags.fleetFlags.able(plan.Scenarios()...)
 	}
 	served, servedErr := flags.pagesFlags.options(args...)

@@ -40,12 +40,15 @@ func (s Scenario) Expected() Expected {
 	}
 	bound := s.bound(mean)
 	if s.Load.Rate.IsMax() {
+		if most := s.most(); most > 0 && (bound == 0 || bound > most) {
+			bound = most
+		}
 		if bound == 0 {
 			e := total(0, false)
 			e.Unbounded = true
 			return e
 		}
-		return total(bound, s.Phases.Warmup == 0)
+		return total(bound, s.Phases.Warmup == 0 || bound == s.most())
 	}
 	warm, measured := s.scheduled()
 	if bound > 0 {
@@ -71,6 +74,34 @@ func (s Scenario) bound(mean float64) int64 {
 	}
 	producers := float64(s.Load.Producers)
 	return int64(producers * math.Ceil(float64(s.Load.Volume)/producers/mean))
+}
+
+// Peak returns the highest rate of the schedule; the bound of its rate for a closed loop.
+func (s Scenario) Peak() unit.Rate {
+	if s.Load.Producers == 0 || s.Load.Rate.IsMax() {
+		return s.Load.MaxRate
+	}
+	peak := s.Load.Rate
+	for _, part := range s.Load.stretches() {
+		for _, rate := range []unit.Rate{part.from, part.to} {
+			if rate.PerSecond() > peak.PerSecond() {
+				peak = rate
+			}
+		}
+	}
+	return peak
+}
+
+// Unpaced reports whether the run sends records without a schedule: in a closed loop or a fill.
+func (s Scenario) Unpaced() bool { return s.Load.Producers > 0 && s.Load.Rate.IsMax() || s.Filled() }
+
+// most is what a closed loop with a bounded rate offers at most, with its warm-up; 0 is no bound.
+func (s Scenario) most() int64 {
+	if s.Load.MaxRate.Records == 0 {
+		return 0
+	}
+	flat := []stretch{{math.MaxInt64, s.Load.MaxRate, s.Load.MaxRate}}
+	return up(earned(flat, s.Phases.Warmup+s.Phases.Measure))
 }
 
 // The rate of a stretch is constant or linear.
