@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/sys/unix"
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
@@ -21,6 +23,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/project/needs"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/bottleneck"
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
@@ -72,6 +75,46 @@ phases: {warmup: 1s, measure: 60s, drain: 2s}
 	}
 	if err := k.Brokers()[1].Start(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// A quota is named as the bottleneck without the brokers' metrics, and ends a run unless --anyway is given.
+func TestAQuotaOnKafka(t *testing.T) {
+	k := clustertest.Own(t, 1, nil)
+	client, err := kgo.NewClient(kgo.SeedBrokers(k.Bootstrap()...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	everyClient := kadm.AlterClientQuotaEntry{
+		Entity: kadm.ClientQuotaEntity{{Type: "client-id"}}, Ops: []kadm.AlterClientQuotaOp{{Key: "producer_byte_rate", Value: 70_000}},
+	}
+	if _, err := kadm.NewClient(client).AlterClientQuotas(t.Context(), []kadm.AlterClientQuotaEntry{everyClient}); err != nil {
+		t.Fatal(err)
+	}
+	for _, anyway := range []bool{false, true} {
+		o, err := bench.Run(t.Context(), bench.Config{
+			Scenario: parsed(t, `
+topic: {partitions: 1}
+load: {rate: 500/s, compression: none, record: {size: 512B}, delivery_timeout: 60s}
+phases: {warmup: 1s, measure: 20s, drain: 2s}
+cluster: {metrics: none}
+`), Cluster: existing(t, k), Driver: franz.New(), Out: t.TempDir(), Tool: result.Tool{Version: "test"},
+			Guards: bench.Guards{Anyway: anyway},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := o.Run
+		if ended := strings.HasPrefix(run.Run.EndedByGuard, "quotas of the cluster throttled the run"); ended == anyway {
+			t.Errorf("anyway %t: ended by %q", anyway, run.Run.EndedByGuard)
+		}
+		if p := run.Clients.Produce; p == nil || p.ThrottledS <= 0 {
+			t.Errorf("anyway %t: the throttle is not in the result: %+v", anyway, p)
+		}
+		if first := run.Bottleneck.Resources[0]; anyway && first.Name != bottleneck.Quota { // on a busy machine the run is invalid
+			t.Errorf("the most saturated resource is %+v", first)
+		}
 	}
 }
 
