@@ -114,6 +114,7 @@ var walls = map[string][]string{
 
 	// Pure.
 	"internal/kafka/runname": {},
+	"internal/kafka/guard":   {"internal/plan/unit"},
 
 	"internal/kafka/driver": {"internal/kafka/access", "internal/plan/native"},
 	// It counts the bytes on the Go clients' connections, and cuts the connections of a killed
@@ -124,7 +125,7 @@ var walls = map[string][]string{
 	"internal/kafka/driver/segmentio":  {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
 	"internal/kafka/driver/librdkafka": {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
 	"internal/kafka/cluster":           {"internal/kafka/access", "internal/kafka/runname", "internal/plan/native", "internal/plan/scenario", "internal/plan/spelling"},
-	"internal/kafka/probe":             {"internal/kafka/access"},
+	"internal/kafka/probe":             {"internal/kafka/access", "internal/kafka/guard"},
 	"internal/load":                    {"internal/kafka/driver", "internal/measure/snapshot"},
 	"internal/load/send": {
 		"internal/lagcontrol", "internal/load", "internal/kafka/driver", "internal/measure/latency", "internal/measure/ledger",
@@ -168,6 +169,7 @@ var walls = map[string][]string{
 	},
 
 	"internal/run/bench": {
+		"internal/kafka/guard",
 		"internal/run/judge", "internal/run/observe", "internal/result/bottleneck", "internal/kafka/confine", "internal/run/fault",
 		"internal/lagcontrol", "internal/load/controller", "kmq", "internal/kafka/driver/meter", "internal/run/remote", "internal/kafka/access", "internal/plan/arrival", "internal/kafka/cluster", "internal/kafka/driver",
 		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/queued", "internal/load/receive", "internal/load/send", "internal/plan/payload",
@@ -262,7 +264,7 @@ var pure = []string{
 	"internal/show/analysis", "internal/show/answers", "internal/show/chart", "internal/show/draw", "internal/show/layout",
 	"internal/plan/arrival", "internal/plan/payload", "internal/plan/spelling", "internal/plan/native", "internal/plan/scenario",
 	"internal/measure/stats", "internal/run/search", "internal/result/figure", "internal/result/foreign", "internal/result/bottleneck", "internal/result/outcome",
-	"internal/run/fleet/control", "internal/kafka/runname",
+	"internal/run/fleet/control", "internal/kafka/runname", "internal/kafka/guard",
 	"kmq/internal/step", "kmq/internal/window", "kmq/internal/marker", "kmq/internal/tracker",
 }
 

@@ -100,6 +100,9 @@ func (r rig) rows(where string) [][]string {
 	if r.fleet.of() > 0 {
 		rows = append(rows, []string{"agents", r.fleet.text()})
 	}
+	if caps := r.flags.caps().String(); caps != "" {
+		rows = append(rows, []string{"at most", caps})
+	}
 	return append(rows, []string{"results", "in " + r.flags.out})
 }
 

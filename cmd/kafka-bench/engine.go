@@ -39,6 +39,7 @@ type engineFlags struct {
 	writeTo    []string
 	keepTopics bool
 	allowJVM   bool
+	guardFlags
 }
 
 func addEngine(c *cobra.Command, flags *engineFlags) {
@@ -58,6 +59,7 @@ func addEngine(c *cobra.Command, flags *engineFlags) {
 		"the client ID of each producer and consumer, for quotas (default: kafka-bench; on this machine, a name after the run)")
 	f.StringArrayVar(&flags.writeTo, "write-to", nil,
 		"the `NAME` of an existing topic that the scenario may write to (topic.existing); repeatable")
+	addGuards(f, &flags.guardFlags)
 	f.BoolVar(&flags.keepTopics, "keep-topics", false, "do not delete the runs' topics")
 	f.BoolVar(&flags.allowJVM, "allow-jvm", false,
 		"allow a scenario any JVM option and broker property, also those that run other programs")
@@ -69,6 +71,10 @@ func (f engineFlags) check() error {
 		return errors.New("--cluster and --brokers name two clusters; leave one of them out")
 	case f.clusterID != "" && len(f.brokers) == 0:
 		return errors.New("--cluster-id is for an existing cluster; name its addresses with --brokers, or leave it out")
+	case f.anyway && len(f.brokers) == 0:
+		return errors.New("--anyway is for an existing cluster; name its addresses with --brokers, or leave it out")
+	case len(f.groups) > 0 && len(f.brokers) == 0:
+		return errors.New("--watch-group is for an existing cluster; name its addresses with --brokers, or leave it out")
 	case len(f.metrics) > 0 && len(f.brokers) == 0:
 		return errors.New("--broker-metrics is for an existing cluster; name its addresses with --brokers, or leave it out")
 	case f.access != "" && len(f.brokers) == 0:
@@ -113,6 +119,7 @@ func (f engineFlags) words() (words []string) {
 	for _, name := range f.writeTo {
 		words = append(words, "--write-to", name)
 	}
+	words = append(words, f.guardFlags.words()...)
 	if f.keepTopics {
 		words = append(words, "--keep-topics")
 	}
@@ -165,6 +172,12 @@ func (r rig) able(scenarios ...scenario.Scenario) error {
 	return campaign.Unmet(scenarios, driver.AccessNeeds(r.access), driverNames(), driverNamed)
 }
 
+func (f engineFlags) runGuards() bench.Guards {
+	g := f.guards()
+	g.Remote = len(f.brokers) > 0 && !loopback(f.brokers)
+	return g
+}
+
 // keepable refuses to keep topics if several runs have the same topic or group name, because only
 // the first run could create it. runs has one scenario for each run.
 func (f engineFlags) keepable(runs ...scenario.Scenario) error {
@@ -209,6 +222,7 @@ func (f engineFlags) writable(scenarios ...scenario.Scenario) error {
 // dry run calls it too.
 func (r rig) check(ctx context.Context, scenarios ...scenario.Scenario) (place, error) {
 	at := r.flags.place(ctx)
+	at.guards = r.flags.runGuards()
 	err := errors.Join(r.able(scenarios...), at.suited(scenarios...), r.flags.listed(scenarios...))
 	if err == nil {
 		err = r.flags.writable(scenarios...)
@@ -226,6 +240,8 @@ type place struct {
 	kept  bool          // it stays up
 	local cluster.Local // nil unless it is up
 	err   error         // why the named cluster cannot be used
+
+	guards bench.Guards
 }
 
 func (f engineFlags) place(ctx context.Context) place {
@@ -294,7 +310,7 @@ func (p place) bound(s scenario.Scenario) (bounded scenario.Scenario, change str
 	if err != nil || !known {
 		return s, "", err
 	}
-	return bench.BoundToDisk(s, free)
+	return bench.BoundToDisk(s, free, p.guards)
 }
 
 type viewer interface {
@@ -338,7 +354,8 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 		Source: source, Fleet: agents,
 		Open: driverNamed,
 		Bench: bench.Config{
-			Out: r.flags.out, KeepTopics: r.flags.keepTopics, ClientID: r.flags.clientID, Tool: tool(), Expected: r.expected,
+			Guards: r.flags.runGuards(),
+			Out:    r.flags.out, KeepTopics: r.flags.keepTopics, ClientID: r.flags.clientID, Tool: tool(), Expected: r.expected,
 			Joining: r.fleet.joining(),
 			Worker:  worker, Watch: v, Interrupt: interrupt, Caveats: machine.Caveats, DiskYardsticks: machine.DiskYardsticks(),
 			Probes: r.flags.in.probes,

@@ -16,19 +16,20 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet"
 )
 
-// The exit codes are part of the command line's contract. 5 is reserved for a guard that ends a run.
+// The exit codes are part of the command line's contract.
 const (
 	exitValid       = 0
 	exitInvalid     = 1 // a run is invalid, or no rate holds
 	exitBadInput    = 2
 	exitUnreachable = 3 // Kafka is not reachable, refuses, or cannot be started
 	exitFailed      = 4 // an expectation or a condition of --fail-if does not hold
+	exitGuarded     = 5 // a guard of the cluster ended a run
 	exitUndecided   = 6 // an expectation or a condition of --fail-if is not decided
 	exitInterrupted = 130
 )
 
-// precedence orders the codes of errors that occur together: the first one wins. 5 comes second.
-var precedence = []int{exitInterrupted, exitUnreachable, exitBadInput, exitInvalid, exitFailed, exitUndecided}
+// precedence orders the codes of errors that occur together: the first one wins.
+var precedence = []int{exitInterrupted, exitGuarded, exitUnreachable, exitBadInput, exitInvalid, exitFailed, exitUndecided}
 
 // errInvalid, errFailed and errUndecided end a command whose output has already said everything.
 var (
@@ -46,6 +47,7 @@ var kinds = []struct {
 	code int
 }{
 	{errInterrupted, exitInterrupted}, {context.Canceled, exitInterrupted},
+	{bench.ErrGuarded, exitGuarded},
 	{errNoCoordinator, exitUnreachable}, {fleet.ErrAgents, exitUnreachable},
 	{cluster.ErrUnreachable, exitUnreachable}, {cluster.ErrRefused, exitUnreachable},
 	{cluster.ErrUnavailable, exitUnreachable}, {cluster.ErrNotUp, exitUnreachable},

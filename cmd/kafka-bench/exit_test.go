@@ -24,6 +24,7 @@ func TestExitCodes(t *testing.T) {
 		exitBadInput:    {errors.New("any other"), &cluster.Error{Kind: cluster.ErrInput}, cluster.ErrAlreadyUp},
 		exitUnreachable: {cluster.ErrUnreachable, cluster.ErrRefused, cluster.ErrUnavailable, cluster.ErrNotUp},
 		exitFailed:      {errFailed},
+		exitGuarded:     {fmt.Errorf("%w: the disk is full", bench.ErrGuarded)},
 		exitUndecided:   {errUndecided, fmt.Errorf("%w: too few runs", errUndecided)},
 		exitInterrupted: {errInterrupted, context.Canceled, fmt.Errorf("%w; 1 of 2 runs are made", errInterrupted)},
 	} {

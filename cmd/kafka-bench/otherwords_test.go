@@ -61,7 +61,7 @@ func checkAnswer(t *testing.T, typed, want string) {
 	args := shellWords(strings.Fields(want))[1:]
 	if args[0] == "run" {
 		if elsewhere {
-			args = append(args, "--cluster-id", "5L6g3nShT-eMCtK--X86sw")
+			args = append(args, "--cluster-id", "5L6g3nShT-eMCtK--X86sw", "--max-rate", "100M/s", "--max-bytes", "1000TiB", "--max-time", "720h")
 		}
 		if got := invoke(t, append(args, "--dry-run")...); got.code != exitValid {
 			t.Errorf("%s\nexit code %d and\n%s", want, got.code, got.stderr)

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -139,6 +140,8 @@ func TestRefused(t *testing.T) {
 
 func TestSecured(t *testing.T) {
 	const password = "secret"
+	const remedy = "allow this user CREATE, READ, WRITE and DELETE on the topic, and READ and DELETE on the group; " +
+		"a run names both kafka-bench-…, so a prefixed ACL serves (kafka-acls --resource-pattern-type prefixed)"
 	allow := func(resource kmsg.ACLResourceType, name string, pattern kmsg.ACLResourcePatternType, op kmsg.ACLOperation) kfake.ACL {
 		return kfake.ACL{Resource: resource, Name: name, Pattern: pattern, Operation: op, Allow: true}
 	}
@@ -151,9 +154,15 @@ func TestSecured(t *testing.T) {
 		ours(kmsg.ACLResourceTypeTopic, kmsg.ACLOperationDescribe), ours(kmsg.ACLResourceTypeTopic, kmsg.ACLOperationRead),
 		ours(kmsg.ACLResourceTypeGroup, kmsg.ACLOperationRead), ours(kmsg.ACLResourceTypeGroup, kmsg.ACLOperationDescribe),
 	}
+	writer := []kfake.ACL{
+		reader[0], ours(kmsg.ACLResourceTypeTopic, kmsg.ACLOperationRead), ours(kmsg.ACLResourceTypeTopic, kmsg.ACLOperationWrite),
+		ours(kmsg.ACLResourceTypeTopic, kmsg.ACLOperationDelete),
+		ours(kmsg.ACLResourceTypeGroup, kmsg.ACLOperationRead), ours(kmsg.ACLResourceTypeGroup, kmsg.ACLOperationDelete),
+	}
 	users := []kfake.Opt{
 		kfake.EnableSASL(), kfake.EnableACLs(),
-		kfake.Superuser("PLAIN", "admin", password), kfake.User("PLAIN", "reader", password, reader...), kfake.User("PLAIN", "nobody", password),
+		kfake.Superuser("PLAIN", "admin", password), kfake.User("PLAIN", "reader", password, reader...),
+		kfake.User("PLAIN", "writer", password, writer...), kfake.User("PLAIN", "nobody", password),
 	}
 	for _, c := range []struct {
 		name, user, password string
@@ -161,8 +170,9 @@ func TestSecured(t *testing.T) {
 	}{
 		{"without a name", "", "", "scenario s: ADDRESS: the broker closed the connection; it may require TLS or SASL; give --command-config a file with the security.protocol of the broker's listener"},
 		{"with a wrong password", "reader", "guess", "scenario s: ADDRESS: the broker closed the connection while the client logged in; check username and password in sasl.jaas.config, and that the user exists for this sasl.mechanism"},
-		{"without the right to create topics", "nobody", password, `scenario s: the topic "TOPIC" was not created: TOPIC_AUTHORIZATION_FAILED: Not authorized to access topics: [Topic authorization failed.]; allow this user CREATE on the topic or on the cluster, or name a topic in topic.existing`},
-		{"without the right to write", "reader", password, `scenario s: this user may not WRITE to the topic "TOPIC"; allow this user READ on the group and READ, WRITE and DESCRIBE on the topic; a run names both kafka-bench-…, so a prefixed ACL serves (kafka-acls --resource-pattern-type prefixed)`},
+		{"without rights", "nobody", password, `scenario s: this user may not WRITE to the topic "TOPIC", nor READ the topic "TOPIC", nor DELETE the topic "TOPIC", nor READ the group "TOPIC", nor DELETE the group "TOPIC"; ` + remedy},
+		{"without the right to create topics", "writer", password, `scenario s: the topic "TOPIC" was not created: TOPIC_AUTHORIZATION_FAILED: Not authorized to access topics: [Topic authorization failed.]; allow this user CREATE on the topic or on the cluster, or name a topic in topic.existing`},
+		{"without the right to write", "reader", password, `scenario s: this user may not WRITE to the topic "TOPIC", nor DELETE the group "TOPIC"; ` + remedy},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			virtually(t, func(t *testing.T, l lab) {
@@ -203,14 +213,9 @@ func properties(t *testing.T, user, password string) (path string) {
 	return path
 }
 
-func withoutTopic(message string) string {
-	before, rest, found := strings.Cut(message, `"kafka-bench-s-`)
-	_, after, closed := strings.Cut(rest, `"`)
-	if !found || !closed {
-		return message
-	}
-	return before + `"TOPIC"` + after
-}
+var runsTopic = regexp.MustCompile(`"kafka-bench-s-[^"]*"`)
+
+func withoutTopic(message string) string { return runsTopic.ReplaceAllString(message, `"TOPIC"`) }
 
 func TestContradictedCluster(t *testing.T) {
 	dir := t.TempDir()

@@ -12,6 +12,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
@@ -164,6 +165,9 @@ func preview(ctx context.Context, flags runFlags, stdout, stderr io.Writer, miss
 func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, stderr io.Writer) error {
 	plan, err := flags.plan(args)
 	if err == nil {
+		plan, err = flags.capped(plan)
+	}
+	if err == nil {
 		err = flags.fleetFlags.able(plan.Scenarios()...)
 	}
 	served, servedErr := flags.pagesFlags.options(args...)
@@ -287,6 +291,9 @@ func runSingle(ctx context.Context, plan campaign.Plan, r rig, stdout io.Writer)
 		j = report.Judge([]*result.Recorded{recorded})
 		if outcome.Run.EndedByUser() {
 			return with(errInterrupted, err)
+		}
+		if reason := outcome.Run.Run.EndedByGuard; reason != "" {
+			return with(fmt.Errorf("%w: %s", bench.ErrGuarded, reason), err)
 		}
 		return with(judged(j), err)
 	})

@@ -114,7 +114,8 @@ func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, notes []stri
 			fmt.Errorf("scenario %s has %d scenarios; search one of them, and set what it varies with --set", arg,
 				len(suite.Cells)))
 	default:
-		cfg.Scenario, notes = suite.Cells[0].Scenario, f.quickNotes(suite)
+		cfg.Scenario, notes = f.caps().pace(suite.Cells[0].Scenario), f.quickNotes(suite)
+		cfg.MaxRate = f.caps().rate
 		// two, because there are several probes
 		if err := errors.Join(f.enough(suite), f.keepable(cfg.Scenario, cfg.Scenario)); err != nil {
 			faults = append(faults, err)
@@ -137,6 +138,12 @@ func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, notes []stri
 	}
 	if len(faults) > 0 {
 		return cfg, notes, errors.Join(faults...)
+	}
+	if most := f.caps().time; most > 0 {
+		if _, _, least, _ := cfg.Probes(); least > most {
+			return cfg, notes, fmt.Errorf("the search takes at least %s, and the most is %s; give fewer or shorter probes, or --max-time",
+				unit.Span(least), unit.Span(most))
+		}
 	}
 	return cfg, notes, cfg.Check()
 }

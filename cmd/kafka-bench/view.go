@@ -283,6 +283,8 @@ func inBrief(o *bench.Outcome) string {
 	switch {
 	case r.EndedByUser():
 		return "interrupted · " + o.Dir
+	case r.Run.EndedByGuard != "":
+		return "ended by a guard: " + r.Run.EndedByGuard + " · " + o.Dir
 	case r.Verdict.Status != result.Valid:
 		return "INVALID: " + strings.Join(append(slices.Clone(r.Verdict.Reasons), o.Dir), " · ")
 	}

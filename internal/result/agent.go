@@ -113,7 +113,7 @@ func (r *Run) Lost() (agents []Agent) {
 // EndedByUser reports whether a person ended the run early. If an agent is lost, the run of the
 // others ends early too.
 func (r *Run) EndedByUser() bool {
-	return r.Run.Interrupted && (r.Run.InterruptedByUser || len(r.Lost()) == 0)
+	return r.Run.Interrupted && r.Run.EndedByGuard == "" && (r.Run.InterruptedByUser || len(r.Lost()) == 0)
 }
 
 // AgentCounts are an agent's part of the books of the measured window.

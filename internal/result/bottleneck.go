@@ -43,6 +43,9 @@ type ClientRequests struct {
 	// and broker.
 	InFlightMean float64 `json:"in_flight_mean"`
 	Connections  int     `json:"connections"`
+	// ThrottledS is the sum of the responses' throttle times: how long quotas held the clients back,
+	// all connections together. Absent means none, or that the driver does not report it.
+	ThrottledS float64 `json:"throttled_s,omitempty"`
 
 	// Batches per request, and records and bytes (before compression) per batch. For a fetch,
 	// BytesPerRequest are the bytes read from the socket. All four are null if the driver does not

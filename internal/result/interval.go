@@ -74,6 +74,9 @@ type Interval struct {
 	GateOpen  *bool `json:"gate_open"` // null without backpressure
 	// BoundRecords is the lag that the controller allows now; null if it has no bound.
 	BoundRecords *int64 `json:"bound_records,omitempty"`
+	// ThrottledNs is the sum of the throttle times of the clients' responses: how long quotas held
+	// the clients back, all connections together. Absent means none.
+	ThrottledNs int64 `json:"throttled_ns,omitempty"`
 	// UnderReplicated and Leaderless are the topic's partitions with fewer in-sync replicas than
 	// replicas, and without a leader, at the last reading before the interval's end. Null without a
 	// fault of a broker, and if that reading is before the interval's start and more than two

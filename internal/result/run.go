@@ -87,7 +87,9 @@ type Info struct {
 	// InterruptedByUser is set if a run with agents was interrupted by the user. Otherwise it ended
 	// early because an agent was lost.
 	InterruptedByUser bool `json:"interrupted_by_user,omitempty"`
-	Tool              Tool `json:"tool"`
+	// EndedByGuard is why a guard of the cluster ended the run early, which then is Interrupted.
+	EndedByGuard string `json:"ended_by_guard,omitempty"`
+	Tool         Tool   `json:"tool"`
 	// MethodVersion is the method of measurement (see Method); only figures of the same method
 	// compare. Absent means 1, and for an imported run none.
 	MethodVersion int `json:"method_version,omitempty" jsonschema:"minimum=1"`

@@ -145,10 +145,14 @@ type Requests struct {
 }
 
 // RequestSum is the sum over one type of request.
+//
+// Throttled is the sum of the responses' throttle times: how long brokers held the client back because
+// of quotas.
 type RequestSum struct {
 	Count       int64
 	Time        time.Duration
 	Connections int
+	Throttled   time.Duration
 }
 
 // Add returns the sum of r and o, of different clients.
@@ -162,11 +166,13 @@ func (r Requests) Sub(o Requests) Requests {
 }
 
 func (s RequestSum) add(o RequestSum) RequestSum {
-	return RequestSum{Count: s.Count + o.Count, Time: s.Time + o.Time, Connections: s.Connections + o.Connections}
+	return RequestSum{Count: s.Count + o.Count, Time: s.Time + o.Time, Connections: s.Connections + o.Connections,
+		Throttled: s.Throttled + o.Throttled}
 }
 
 func (s RequestSum) sub(o RequestSum) RequestSum {
-	return RequestSum{Count: s.Count - o.Count, Time: s.Time - o.Time, Connections: s.Connections}
+	return RequestSum{Count: s.Count - o.Count, Time: s.Time - o.Time, Connections: s.Connections,
+		Throttled: s.Throttled - o.Throttled}
 }
 
 // Wire counts a client's traffic and batches since it was opened.

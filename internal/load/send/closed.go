@@ -16,7 +16,7 @@ func (p *producer) runClosed() {
 			return
 		}
 		if !ended {
-			if n := p.admit(p.roomClosed()); n > 0 {
+			if n := p.admit(min(p.roomClosed(), p.pace.room(now))); n > 0 {
 				p.giveBack(n - p.prepareClosed(now, int(n)))
 				p.hand()
 				continue
@@ -25,6 +25,29 @@ func (p *producer) runClosed() {
 		p.awaitDone()
 	}
 }
+
+// pace bounds the rate of a closed loop. The zero value does not. What was not used in paceBurst is not
+// made up for later.
+type pace struct {
+	perNs, credit float64 // records
+	atNs          int64   // of the credit; 0: not begun
+}
+
+const paceBurst = 20 * time.Millisecond
+
+func (p *pace) room(now int64) int64 {
+	if p.perNs == 0 {
+		return math.MaxInt64
+	}
+	if p.atNs == 0 {
+		p.atNs = now
+	}
+	p.credit = min(p.credit+float64(now-p.atNs)*p.perNs, max(1, p.perNs*float64(paceBurst)))
+	p.atNs = now
+	return int64(p.credit)
+}
+
+func (p *pace) take(records int64) { p.credit -= float64(records) }
 
 func (p *producer) roomClosed() int64 {
 	room := min(p.slots.available(), roundSize)
@@ -60,6 +83,7 @@ func (p *producer) prepareClosed(now int64, n int) (prepared int64) {
 		}
 	}
 	prepared = int64(len(p.round))
+	p.pace.take(prepared)
 	if p.roundOf > 0 {
 		p.ofRound -= int(prepared)
 	}

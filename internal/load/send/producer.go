@@ -39,6 +39,7 @@ type producer struct {
 	nextIndex   int64
 	roundOf     int // records in a closed loop's round; 0: no rounds
 	ofRound     int
+	pace        pace
 	workers     int
 	chooser     chooser
 	corpus      *payload.Corpus

@@ -235,6 +235,19 @@ func TestClosedLoopKeepsTheBufferFull(t *testing.T) {
 	})
 }
 
+func TestAClosedLoopKeepsItsRate(t *testing.T) {
+	paced := func(b *bench) {
+		b.cfg.MaxPerS = 1000
+		b.kafka.ackAfter = func(int64) time.Duration { return 5 * time.Millisecond }
+	}
+	inBubble(t, 0, paced, func(t *testing.T, b *bench) {
+		_, measured := b.offer(10 * time.Second)
+		if measured.Acked < 9_900 || measured.Acked > 10_000+20 { // of 1,000/s, and a burst of 20 ms
+			t.Errorf("acked %d in 10 s, of at most 1,000/s", measured.Acked)
+		}
+	})
+}
+
 // A closed loop returns unused credits, and asks for none after its end.
 func TestClosedLoopTakesNoRoomThatItDoesNotUse(t *testing.T) {
 	for _, volume := range []int64{0, 6000} {

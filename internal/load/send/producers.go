@@ -58,7 +58,9 @@ type Config struct {
 	// of the axis is never set (ADR 0026).
 	Fill bool
 
-	Gate *lagcontrol.Gate // nil: no backpressure
+	// MaxPerS bounds the rate of a closed loop, records/s of all workers together; 0 is no bound.
+	MaxPerS float64
+	Gate    *lagcontrol.Gate // nil: no backpressure
 	// TellOffsets reports the offset of each acked record to the gate.
 	TellOffsets bool
 	// Excess is what a worker does with refused records.
@@ -155,6 +157,7 @@ func (ps *Producers) newWorker(cfg Config, id, clients int) *producer {
 		errors:  [2]map[string]int64{make(map[string]int64), make(map[string]int64)},
 	}
 	w.share = newShare(cfg, ps.volume, id)
+	w.pace.perNs = cfg.MaxPerS / float64(cfg.Workers) / float64(time.Second)
 	if cfg.Consumed {
 		w.timelines = make([]timeline, cfg.Partitions)
 	}

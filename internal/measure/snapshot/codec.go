@@ -120,6 +120,7 @@ func (t *Traffic) code(c *coder) {
 		integers(c, &r.Count)
 		integers(c, &r.Time)
 		integers(c, &r.Connections)
+		integers(c, &r.Throttled)
 	}
 	c.flags(&t.Counted, &t.Timed)
 }

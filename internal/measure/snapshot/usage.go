@@ -17,11 +17,13 @@ func (w *Wire) counts() [6]*int64 {
 	return [...]*int64{&w.WrittenBytes, &w.ReadBytes, &w.Batches, &w.BatchRecords, &w.UncompressedBytes, &w.CompressedBytes}
 }
 
-// RequestSum is the number, total time and connections of one type of request.
+// RequestSum is the number, total time and connections of one type of request, and how long quotas
+// throttled it.
 type RequestSum struct {
 	Count       int64
 	Time        time.Duration
 	Connections int
+	Throttled   time.Duration
 }
 
 // Traffic is what drivers count of the traffic between clients and brokers.
@@ -57,11 +59,13 @@ func (t Traffic) Sub(o Traffic) Traffic {
 }
 
 func (s RequestSum) add(o RequestSum) RequestSum {
-	return RequestSum{Count: s.Count + o.Count, Time: s.Time + o.Time, Connections: s.Connections + o.Connections}
+	return RequestSum{Count: s.Count + o.Count, Time: s.Time + o.Time, Connections: s.Connections + o.Connections,
+		Throttled: s.Throttled + o.Throttled}
 }
 
 func (s RequestSum) sub(o RequestSum) RequestSum {
-	return RequestSum{Count: s.Count - o.Count, Time: s.Time - o.Time, Connections: s.Connections}
+	return RequestSum{Count: s.Count - o.Count, Time: s.Time - o.Time, Connections: s.Connections,
+		Throttled: s.Throttled - o.Throttled}
 }
 
 // Usage is what processes have used since they started.

@@ -26,24 +26,36 @@ func (s Scenario) Expected() Expected {
 	mean := s.Load.Record.Size.Mean()
 	fill := s.filled(mean)
 	total := func(records int64, known bool) Expected {
-		records += fill
-		return Expected{Records: records, Bytes: int64(math.Round(float64(records) * mean)), Known: known}
+		if records += fill; records < 0 {
+			records = math.MaxInt64
+		}
+		bytes := int64(math.MaxInt64)
+		if exact := math.Round(float64(records) * mean); exact < math.MaxInt64 {
+			bytes = int64(exact)
+		}
+		return Expected{Records: records, Bytes: bytes, Known: known}
 	}
 	if s.Load.Producers == 0 {
 		return total(0, true)
 	}
 	bound := s.bound(mean)
 	if s.Load.Rate.IsMax() {
+		if most := s.most(); most > 0 && (bound == 0 || bound > most) {
+			bound = most
+		}
 		if bound == 0 {
 			e := total(0, false)
 			e.Unbounded = true
 			return e
 		}
-		return total(bound, s.Phases.Warmup == 0)
+		return total(bound, s.Phases.Warmup == 0 || bound == s.most())
 	}
 	warm, measured := s.scheduled()
 	if bound > 0 {
 		measured = min(measured, bound)
+	}
+	if warm > math.MaxInt64-measured {
+		warm = math.MaxInt64 - measured
 	}
 	return total(warm+measured, true)
 }
@@ -62,6 +74,34 @@ func (s Scenario) bound(mean float64) int64 {
 	}
 	producers := float64(s.Load.Producers)
 	return int64(producers * math.Ceil(float64(s.Load.Volume)/producers/mean))
+}
+
+// Peak returns the highest rate of the schedule; the bound of its rate for a closed loop.
+func (s Scenario) Peak() unit.Rate {
+	if s.Load.Producers == 0 || s.Load.Rate.IsMax() {
+		return s.Load.MaxRate
+	}
+	peak := s.Load.Rate
+	for _, part := range s.Load.stretches() {
+		for _, rate := range []unit.Rate{part.from, part.to} {
+			if rate.PerSecond() > peak.PerSecond() {
+				peak = rate
+			}
+		}
+	}
+	return peak
+}
+
+// Unpaced reports whether the run sends records without a schedule: in a closed loop or a fill.
+func (s Scenario) Unpaced() bool { return s.Load.Producers > 0 && s.Load.Rate.IsMax() || s.Filled() }
+
+// most is what a closed loop with a bounded rate offers at most, with its warm-up; 0 is no bound.
+func (s Scenario) most() int64 {
+	if s.Load.MaxRate.Records == 0 {
+		return 0
+	}
+	flat := []stretch{{math.MaxInt64, s.Load.MaxRate, s.Load.MaxRate}}
+	return up(earned(flat, s.Phases.Warmup+s.Phases.Measure))
 }
 
 // The rate of a stretch is constant or linear.

@@ -107,6 +107,8 @@ type Load struct {
 	// Round makes each producer of a closed loop send that many records, wait until all are acked
 	// or failed, and repeat. 0 is no rounds.
 	Round int `yaml:"round,omitempty"`
+	// MaxRate bounds the rate of what has no schedule: a closed loop, and a fill. 0 is no bound.
+	MaxRate unit.Rate `yaml:"max_rate,omitempty"`
 
 	Acks        string `yaml:"acks"`        // "0", "1", "all"
 	Compression string `yaml:"compression"` // none, gzip, snappy, lz4, zstd

@@ -34,6 +34,9 @@ func (c *checker) load(s Scenario) {
 	c.processes(l)
 	c.amount("load.volume", l.Volume, "load.records", l.Records, l.RecordsEach, l.Producers, "load.producers")
 	c.round(l)
+	if l.MaxRate.Records != 0 {
+		c.rate("load.max_rate", l.MaxRate)
+	}
 	c.between("load.clients", int64(l.Clients), 0, maxWorkers)
 	c.choice("load.pacer", l.Pacer, pacers)
 	c.choice("load.partitioning", l.Partitioning, partitionings)

@@ -35,6 +35,8 @@ func (s Scenario) loadWarnings(stampBytes int) (w warnings) {
 	w.when(smallest < unit.Size(stampBytes),
 		"load.record.size: records below the %d bytes of the stamp carry none: throughput only, no end-to-end times and no check of what was delivered", stampBytes)
 	w.when(l.Rate.IsMax(), "load.rate: max is closed loop: there is no schedule, so response times are not reported")
+	w.when(l.MaxRate.Records > 0 && s.Unpaced(),
+		"load.max_rate: what has no schedule, a closed loop or a fill, sends at most %s: more may be possible", l.MaxRate)
 	w.when(l.Round > 0 && l.Linger > 0 && l.Batch != OneRecord && l.Producers > 0,
 		"load.round: a round that does not fill a batch waits for load.linger, %s, before it is sent", l.Linger)
 	w.when(l.Acks == "0",

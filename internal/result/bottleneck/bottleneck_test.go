@@ -160,6 +160,9 @@ func TestFind(t *testing.T) {
 		"linger": {func(*result.Run) {}, func(s *Settings) { s.LingerNs = 9e6 }, Linger, "9.00 ms for others (an acknowledgement took 10.0 ms on average)"},
 		"linger of an open loop that got through": {openLoop, func(s *Settings) { s.LingerNs = 9e6 }, OfferedLoad, "the fullest was linger"},
 		"quota": {func(r *result.Run) { r.Broker[0].Metrics.Requests[0].ThrottleMs = new(96.0) }, nil, Quota, "held Produce requests back for 96.0 ms on average, and took 4.00 ms"},
+		"quota that only the clients report": {func(r *result.Run) {
+			r.Clients.ReadOverS, r.Clients.Produce.ThrottledS = 10, 9
+		}, nil, Quota, "a quota of the brokers throttled the clients' Produce requests for 90 % of their connections' time"},
 		"fetch size": {func(r *result.Run) {
 			r.Clients.Fetch.InFlightMean, r.Clients.Fetch.BytesPerRequest = 0.9, new(6100.0)
 		}, func(s *Settings) { s.FetchMaxPartitionBytes = 1 << 10 }, FetchSize, "6.10 kB of at most 6.14 kB, and one was under way for 90 %"},

@@ -24,7 +24,32 @@ func quota(j *judge) (finding, bool) {
 			}
 		}
 	}
+	if s, text := throttled(j.Clients); s > share {
+		share, evidence = s, text
+	}
 	return found(Quota, limit, share, "raise the quota of the client, or its user", "%s", evidence)
+}
+
+// throttled returns the part of their connections' time for which quotas held the clients' requests back;
+// below 0 if they did not.
+func throttled(c *result.Clients) (share float64, evidence string) {
+	share = -1
+	if c == nil || c.ReadOverS <= 0 {
+		return share, ""
+	}
+	for _, of := range []struct {
+		kind string
+		*result.ClientRequests
+	}{{"Produce", c.Produce}, {"Fetch", c.Fetch}} {
+		if of.ClientRequests == nil || of.ThrottledS <= 0 || of.Connections == 0 {
+			continue
+		}
+		if s := min(1, of.ThrottledS/(c.ReadOverS*float64(of.Connections))); s > share {
+			share = s
+			evidence = fmt.Sprintf("a quota of the brokers throttled the clients' %s requests for %s of their connections' time", of.kind, percent(s))
+		}
+	}
+	return share, evidence
 }
 
 func requests(b result.Broker) []result.RequestUse {

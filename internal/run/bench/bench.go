@@ -45,6 +45,8 @@ type Config struct {
 	// WarmedUp is the unrecorded time under load before the cluster's first run.
 	WarmedUp time.Duration
 	Tool     result.Tool
+	// Guards keep the run from doing harm to its cluster.
+	Guards Guards
 	// Expected are recorded with the run, see result.Info.
 	Expected []string
 	// Caveats returns warnings for a complete run's verdict; nil adds none.
@@ -109,11 +111,13 @@ func Run(ctx context.Context, cfg Config) (*Outcome, error) {
 	if cfg.Fleet != nil {
 		return lead(ctx, cfg)
 	}
+	cfg, g := guardRun(cfg)
+	defer g.close()
 	starting, cancel := cfg.Starting(ctx)
-	r, err := prepare(starting, cfg)
+	r, err := prepare(starting, cfg, g)
 	cancel()
 	if err != nil {
-		return nil, err
+		return nil, g.failed(err, r.leftBehind)
 	}
 	defer r.release()
 	phases := cfg.Scenario.Phases
@@ -308,6 +312,7 @@ func (r *run) drain(ctx context.Context) {
 	r.lookedAtEnd.Wait() // members that have left report nothing
 	r.stopGroup(ctx)
 	r.observer.Stop()
+	r.guard.close()
 }
 
 func (r *run) secondInterrupt(ctx context.Context) <-chan struct{} {

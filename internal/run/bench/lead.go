@@ -80,13 +80,16 @@ type leader struct {
 }
 
 func lead(ctx context.Context, cfg Config) (*Outcome, error) {
+	cfg, g := guardRun(cfg)
+	defer g.close()
 	l := &leader{run: newRun(cfg), over: make(chan struct{})}
+	l.guard = g
 	starting, cancel := cfg.Starting(ctx)
 	err := l.prepare(starting, l.checkQueue, l.makePayloads, l.makeSchedule, l.openResult, l.describeEarly, l.boundStored,
-		l.verifyCluster, l.openTopic, l.openDeadLetters, l.openProbes, l.beginUnlessFilled, l.describeEarly) // with the topic and the groups
+		l.verifyCluster, l.openGuard, l.openTopic, l.openDeadLetters, l.openProbes, l.beginUnlessFilled, l.describeEarly) // with the topic and the groups
 	cancel()
 	if err != nil {
-		return nil, err
+		return nil, g.failed(err, l.leftBehind)
 	}
 	defer l.release()
 	plan, err := l.makePlan(ctx)
@@ -104,13 +107,14 @@ func lead(ctx context.Context, cfg Config) (*Outcome, error) {
 		Interrupt: cfg.Interrupt,
 	})
 	l.finish()
+	g.close()
 	if err != nil {
 		l.release()
 		l.discard()
 		if ctx.Err() == nil && errors.Is(err, context.Canceled) {
 			err = &earlyEnd{while: "the agents were getting ready"}
 		}
-		return nil, errors.Join(append([]error{err}, l.leftBehind...)...)
+		return nil, g.failed(errors.Join(append([]error{err}, l.leftBehind...)...), l.leftBehind)
 	}
 	l.lag.Look(ctx) // after all last commits
 	return l.conclude(plan, handed)

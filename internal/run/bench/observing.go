@@ -31,7 +31,7 @@ func (r *run) openObservers(context.Context) error {
 		Axis: r.axis, Journal: r.journal, Period: interval, Producers: r.producers, Groups: r.groups,
 		Collector: r.collector, Lag: r.lag, Machine: r.machine, Backlogs: r.backlogsOf,
 		Endless: r.plan.endless, Due: r.stamped && !r.readOnly(), KeepTallies: r.faults.replicas != nil,
-		Sends: !r.readOnly(), Replicas: r.faults.replicas,
+		Sends: !r.readOnly(), Replicas: r.faults.replicas, Throttled: r.guard.throttled,
 	}
 	if len(r.groups) > 1 {
 		r.intervals.GroupNames = r.groupIDs

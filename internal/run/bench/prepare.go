@@ -77,6 +77,7 @@ type run struct {
 	brokers   *observe.Brokers   // nil without metrics
 	brokerLog *observe.BrokerLog // of a coordinator; nil if the brokers are not local
 	faults    *faults
+	guard     *guarded // nil if the run has no guard
 	machine   *observe.Machine
 	intervals *observe.Intervals
 	changes   *observe.Changes
@@ -113,11 +114,14 @@ func (b *base) manual() bool { return b.cfg.Scenario.Consume.Assignment == "manu
 const readyTimeout = 60 * time.Second
 
 // After an error nothing is left behind.
-func prepare(ctx context.Context, cfg Config) (*run, error) {
+func prepare(ctx context.Context, cfg Config, g *guarded) (*run, error) {
 	r := newRun(cfg)
-	return r, r.prepare(ctx, r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.describeEarly, r.boundStored, r.verifyCluster, r.openTopic, r.describeEarly,
+	r.guard = g
+	return r, r.prepare(ctx, r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.describeEarly, r.boundStored,
+		r.verifyCluster, r.openGuard, r.openTopic, r.describeEarly,
 		r.openProbes, r.fillTopic, r.beginReading, r.makeGate,
-		r.startProcesses, r.verifyCluster, r.openGroups, r.awaitReady, r.verifyCluster, r.openSenders, r.prepareFaults, r.choosePlan, r.openObservers, r.readFirstLag)
+		r.startProcesses, r.verifyCluster, r.openGroups, r.awaitReady, r.verifyCluster, r.openSenders,
+		r.prepareFaults, r.choosePlan, r.openObservers, r.readFirstLag)
 }
 
 func newRun(cfg Config) *run {

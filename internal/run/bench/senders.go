@@ -50,6 +50,7 @@ func (s sending) config() send.Config {
 		Corpus: s.corpus, Keys: s.keys, RecordBytes: int(s.corpus.MeanBytes()),
 		Stamped: stamped(s.scenario), Consumed: s.consumed, Run: runNumber(s.runID),
 		Volume: int64(l.Volume), Records: l.Count(), Round: l.Round,
+		MaxPerS:     l.MaxRate.PerSecond(),
 		MaxDeferred: b.MaxDeferred, Axis: s.axis, Sleep: s.sleep,
 	}
 	s.gate.admission(&cfg)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/guard"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -35,30 +36,30 @@ func (r *run) boundToDisk() error {
 	s := r.cfg.Scenario
 	local, is := r.cfg.Cluster.(cluster.Local)
 	if !is {
-		if amount := s.Load.Bytes() + s.FillBytes(); amount > 0 && r.cfg.Cluster.Info().Kind == cluster.KindExisting {
-			r.warnings = append(r.warnings,
-				fmt.Sprintf("what disk the brokers have free is not known: storing %s with %s was not held against it",
-					unit.Bytes(int64(amount)), replicas(s)))
-		}
-		return nil
+		return nil // see openGuard
 	}
 	free, known, err := cluster.LeastFree(local)
 	if err != nil || !known {
 		return err
 	}
-	bounded, change, err := BoundToDisk(s, free)
+	bounded, change, err := BoundToDisk(s, free, r.cfg.Guards)
 	if err != nil || change == "" {
 		return err
 	}
 	r.cfg.Scenario = bounded
-	r.warnings = append(r.warnings, change)
-	r.journal.Event(result.Event{AtNs: r.axis.Now(), Kind: "warning", What: change})
+	r.warn(change)
 	return nil
 }
 
-// BoundToDisk returns s with amounts that take at most half of what the disk of the brokers has
-// free, in bytes, and says what it changed; "" if nothing. An error is what cannot be stored there.
-func BoundToDisk(s scenario.Scenario, free int64) (bounded scenario.Scenario, change string, err error) {
+func (r *run) warn(text string) {
+	r.warnings = append(r.warnings, text)
+	r.journal.Event(result.Event{AtNs: r.axis.Now(), Kind: "warning", What: text})
+}
+
+// BoundToDisk returns s with amounts that take at most half of what the disk of the brokers of this
+// machine has free, in bytes, and says what it changed; "" if nothing. An error is what cannot be
+// stored there.
+func BoundToDisk(s scenario.Scenario, free int64, g Guards) (bounded scenario.Scenario, change string, err error) {
 	stored := loadBytes(s) + s.FillBytes()
 	bounded = withinDisk(s, free)
 	fits := loadBytes(bounded) + bounded.FillBytes()
@@ -70,16 +71,41 @@ func BoundToDisk(s scenario.Scenario, free int64) (bounded scenario.Scenario, ch
 		change = fmt.Sprintf("%s are stored and not %s: with %s that would take more than half of the %s that the disk has free",
 			unit.Bytes(int64(fits)), unit.Bytes(int64(stored)), replicas(s), unit.Bytes(free))
 	}
-	all := float64(bounded.Expected().Bytes) * onDisk(s)
-	if all <= float64(free) || !keepsAll(s) {
+	keep := guard.FloorHere(free)
+	if g.MinFreeBytes != nil {
+		keep = *g.MinFreeBytes
+	}
+	all, _ := Stored(bounded)
+	if all <= float64(free-keep) || !keepsAll(s) {
 		return bounded, change, nil
 	}
-	over := fmt.Sprintf("load: the records of its schedule are %s with %s, and the disk of the brokers has %s free",
-		unit.Bytes(int64(all)), replicas(s), unit.Bytes(free))
-	if s.Load.Compression != "none" && (all <= mostCompressed*float64(free) || s.Load.Record.Payload == "zeros") {
-		return bounded, over + ": it may become full, unless they compress well", nil
+	over := fmt.Sprintf("load: the records of its schedule are %s with %s, and the disk of the brokers has %s free, of which %s must stay free (--min-free)",
+		unit.Bytes(saturated(all)), replicas(s), unit.Bytes(free), unit.Bytes(keep))
+	if compresses(s, all, float64(free-keep)) {
+		return bounded, over + ": unless they compress well, the run ends early", nil
 	}
 	return s, "", errors.New(over + "; lower load.rate or phases.measure, or give load.volume")
+}
+
+// Stored returns how many bytes a run of s stores at most on the disks of the brokers: its fill and
+// its load, with all replicas, uncompressed. bounded is false if a closed loop may store more.
+func Stored(s scenario.Scenario) (bytes float64, bounded bool) {
+	e := s.Expected()
+	return float64(e.Bytes) * onDisk(s), e.Known
+}
+
+func saturated(bytes float64) int64 {
+	if bytes >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(bytes)
+}
+
+// compresses reports whether bytes of records may fit into so many free bytes when they are
+// compressed.
+func compresses(s scenario.Scenario, bytes, free float64) bool {
+	return s.Load.Compression != "none" && free > 0 &&
+		(bytes <= mostCompressed*free || s.Load.Record.Payload == "zeros")
 }
 
 // mostCompressed is a compression ratio that no codec reaches, except on zeros.

@@ -49,7 +49,7 @@ func Run(ctx context.Context, j *Journal, cfg Config) error {
 		switch err := last(&outcome.Run); {
 		case errors.Is(err, ErrInterrupted):
 			return nil
-		case err != nil && len(j.Pending()) > 0:
+		case errors.Is(err, bench.ErrGuarded), err != nil && len(j.Pending()) > 0:
 			return err
 		}
 	}
@@ -64,13 +64,16 @@ var (
 	ErrAgentLost = errors.New("an agent was lost")
 )
 
-// last returns why no run can follow r: ErrAgentLost with the agents' names, ErrInterrupted, or nil.
+// last returns why no run can follow r: bench.ErrGuarded, ErrAgentLost with the agents' names,
+// ErrInterrupted, or nil.
 func last(r *result.Run) error {
 	var agents []string
 	for _, a := range r.Lost() {
 		agents = append(agents, a.String()+": "+strings.Join(a.Reasons, "; "))
 	}
 	switch {
+	case r.Run.EndedByGuard != "":
+		return fmt.Errorf("%w: %s", bench.ErrGuarded, r.Run.EndedByGuard)
 	case len(agents) > 0:
 		return fmt.Errorf("%w: %s", ErrAgentLost, strings.Join(agents, "; "))
 	case r.EndedByUser():
@@ -80,7 +83,7 @@ func last(r *result.Run) error {
 }
 
 func status(r *result.Run) string {
-	if r.EndedByUser() || !r.Finished() {
+	if r.EndedByUser() || r.Run.EndedByGuard != "" || !r.Finished() {
 		return result.Interrupted
 	}
 	return r.Verdict.Status

@@ -34,6 +34,9 @@ type SearchConfig struct {
 	// rate, records/s, without a search; 0 searches.
 	Curve       bool
 	CurveOfPerS float64
+	// MaxRate bounds the rate of every probe: a higher one is not made, and counts as failed. The
+	// zero value is no bound.
+	MaxRate unit.Rate
 	// Began is called before each probe and Ended after it; nil is not called.
 	Began func(search.Step, scenario.Scenario)
 	Ended func(result.Probe)
@@ -159,6 +162,10 @@ func Search(ctx context.Context, j *Journal, cfg SearchConfig) (result.Search, e
 		p.found.Answer = cfg.curveAnswer(p.found, err)
 	}
 	p.caveats(finding)
+	if p.capped {
+		p.found.Caveats = append(p.found.Caveats,
+			fmt.Sprintf("Rates above %s were not tried (--max-rate), and count as failed.", cfg.MaxRate))
+	}
 	p.found.Explain()
 	saveErr := j.Search(*p.found)
 	if err == nil && saveErr == nil {
@@ -173,11 +180,16 @@ type prober struct {
 	found   *result.Search
 	cells   map[string]int
 	caveat  string
+	capped  bool // a rate above MaxRate would have been next
 }
 
 // Probe implements search.Prober.
 func (p *prober) Probe(ctx context.Context, step search.Step) (search.Outcome, error) {
 	s := p.cfg.scenario(step)
+	if most := p.cfg.MaxRate; most.Records > 0 && !math.IsInf(step.PerS, 0) && step.PerS > most.PerSecond() {
+		p.capped = true
+		return search.Outcome{}, nil
+	}
 	if p.cfg.Began != nil {
 		p.cfg.Began(step, s)
 	}
@@ -223,7 +235,7 @@ func (c SearchConfig) scenario(step search.Step) scenario.Scenario {
 	label := strconv.FormatFloat(step.PerS, 'f', -1, 64) + "-per-s"
 	s.Description = "a probe of " + unit.PerSecond(step.PerS)
 	s.Load.Rate, s.Load.Volume, s.Load.Records, s.Load.RecordsEach = rate(step.PerS), 0, 0, 0
-	s.Load.Round = 0
+	s.Load.Round, s.Load.MaxRate = 0, c.MaxRate
 	if step.PerS == search.ClosedLoop {
 		label, s.Description = "max", "a probe of what there is to be searched"
 		s.Load.Arrival = scenario.Arrival{Process: "constant"}

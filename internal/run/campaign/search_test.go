@@ -18,6 +18,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
@@ -108,6 +109,33 @@ func TestSearchFindsTheCapacity(t *testing.T) {
 		}
 		if !saved.Finished() || saved.Campaign.Kind != result.KindSearch || saved.Search.Answer != found.Answer {
 			t.Errorf("saved %+v", saved.Campaign)
+		}
+	})
+}
+
+// No probe offers more than the most that the cluster is to get, not even the closed loop.
+func TestSearchKeepsItsCap(t *testing.T) {
+	const most = capacity / 4
+	virtual.Test(t, virtual.Options{ProducePerSecond: capacity}, func(t *testing.T, c *virtual.Cluster) {
+		engine := engineOn(t, c)
+		found, _, err := doSearch(t, engine.Bench.Out, SearchConfig{
+			Maker: engine, Scenario: searched(t), Probe: time.Second, Confirm: time.Second,
+			Options: search.Options{Resolution: 0.1}, MaxRate: unit.Rate{Records: most, Per: time.Second},
+			Expect: expect(t, "e2e_response_time_p50 <= 50ms"),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if perS := found.HighestPerS; perS == nil || *perS < most/1.1 || *perS > most {
+			t.Errorf("the cap is %d/s, and not %s", most, told(found))
+		}
+		for _, p := range found.Probes {
+			if p.AckedPerS > most*1.05 || p.OfferedPerS > most*1.05 {
+				t.Errorf("above the cap of %d/s: %+v", most, p)
+			}
+		}
+		if !slices.ContainsFunc(found.Caveats, func(s string) bool { return strings.Contains(s, "--max-rate") }) {
+			t.Errorf("no caveat has the cap: %v", found.Caveats)
 		}
 	})
 }

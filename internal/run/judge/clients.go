@@ -31,6 +31,7 @@ func clientRequests(s snapshot.RequestSum, t snapshot.Traffic, wireBytes int64, 
 	c := &result.ClientRequests{
 		Count: s.Count, PerS: float64(s.Count) / length.Seconds(),
 		InFlightMean: s.Time.Seconds() / length.Seconds(), Connections: s.Connections,
+		ThrottledS: s.Throttled.Seconds(),
 	}
 	if s.Count == 0 {
 		return c

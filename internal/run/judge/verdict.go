@@ -248,7 +248,11 @@ func (v verdict) warningsOfTheRecords() (warnings []string) {
 		}
 	}
 	if v.Interrupted {
-		warnings = append(warnings, fmt.Sprintf("interrupted: %.1f s of %v were measured", v.lengthS(), v.Scenario.Phases.Measure))
+		why := "interrupted"
+		if reason := v.Info.EndedByGuard; reason != "" {
+			why = "a guard ended the run: " + reason
+		}
+		warnings = append(warnings, fmt.Sprintf("%s: %.1f s of %v were measured", why, v.lengthS(), v.Scenario.Phases.Measure))
 	}
 	reason := ""
 	if most := out.Load.Errors.Most(); most != "" {

@@ -40,6 +40,8 @@ type Intervals struct {
 	// HandOver receives the counts at the end of each interval if this process runs a part of a
 	// run; nil otherwise. The first call has the counts of Begin and no interval.
 	HandOver func(snapshot.Snapshot, *result.Interval)
+	// Throttled receives the clients' traffic at the end of each interval; nil is not called.
+	Throttled func(sending, fetching snapshot.Traffic)
 	// BrokerLog has the usage of the local brokers for Take; nil if there are none.
 	BrokerLog *BrokerLog
 
@@ -244,10 +246,29 @@ func (s *Intervals) close(before, after counters, seen *result.Interval) {
 			Delivered: iv.Delivered - iv.Duplicates, OldestDueNs: oldestDue,
 		})
 	}
+	s.addThrottled(&iv, before, after)
 	s.Journal.Interval(iv, after.recorded)
 	if s.HandOver != nil {
 		s.HandOver(after.snapshot(), &iv)
 	}
+}
+
+func (s *Intervals) addThrottled(iv *result.Interval, before, after counters) {
+	sending, fetching := after.traffic()
+	if s.Throttled != nil {
+		s.Throttled(sending, fetching)
+	}
+	sent, fetched := before.traffic()
+	if held := int64(sending.Sub(sent).Produce.Throttled + fetching.Sub(fetched).Fetch.Throttled); held > 0 {
+		iv.ThrottledNs = held
+	}
+}
+
+func (c counters) traffic() (sending, fetching snapshot.Traffic) {
+	for _, g := range c.groups {
+		fetching = fetching.Add(g.Traffic)
+	}
+	return c.sending.Traffic, fetching
 }
 
 // late reports once the start, and once the end, of each period in which a process has no new

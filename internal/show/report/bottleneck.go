@@ -65,9 +65,13 @@ func requestsOf(kind string, c *result.ClientRequests) string {
 	if c == nil || c.MeanMs == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s %s of %s, %s in flight on %s", kind, unit.PerSecond(c.PerS),
+	text := fmt.Sprintf("%s %s of %s, %s in flight on %s", kind, unit.PerSecond(c.PerS),
 		unit.Nanos(int64(*c.MeanMs*1e6)),
 		unit.Decimals(c.InFlightMean, 2), unit.Things(int64(c.Connections), "connection"))
+	if c.ThrottledS > 0 {
+		text += ", throttled for " + unit.Seconds(c.ThrottledS)
+	}
+	return text
 }
 
 func stored(s *result.Storage, clusterKind string) string {

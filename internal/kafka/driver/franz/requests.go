@@ -52,5 +52,12 @@ func (w *wire) time(broker int32, key int16, e2e kgo.BrokerE2E) {
 }
 
 func (w *wire) requests() driver.Requests {
-	return driver.Requests{Produce: w.produced.sum(), Fetch: w.fetched.sum()}
+	r := driver.Requests{Produce: w.produced.sum(), Fetch: w.fetched.sum()}
+	// A client either produces or fetches.
+	if r.Fetch.Count > 0 {
+		r.Fetch.Throttled = time.Duration(w.throttled.Load())
+	} else {
+		r.Produce.Throttled = time.Duration(w.throttled.Load())
+	}
+	return r
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"sync/atomic"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -24,10 +25,12 @@ type wire struct {
 	unanswered atomic.Int64
 
 	produced, fetched timed
+	throttled         atomic.Int64 // nanoseconds
 }
 
 var (
 	_ kgo.HookBrokerE2E           = (*wire)(nil)
+	_ kgo.HookBrokerThrottle      = (*wire)(nil)
 	_ kgo.HookProduceBatchWritten = (*wire)(nil)
 	_ kgo.HookFetchBatchRead      = (*wire)(nil)
 )
@@ -37,6 +40,10 @@ func (w *wire) OnBrokerE2E(broker kgo.BrokerMetadata, key int16, e2e kgo.BrokerE
 	if key == apiProduce && e2e.Err() != nil {
 		w.unanswered.Add(1)
 	}
+}
+
+func (w *wire) OnBrokerThrottle(_ kgo.BrokerMetadata, throttled time.Duration, _ bool) {
+	w.throttled.Add(int64(throttled))
 }
 
 // The client calls this hook shortly after the batch's records are complete.

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+	"kafkabench.example/kafka-bench/internal/run/campaign"
+)
+
+// guardFlags say what keeps the runs of a command from doing harm to a cluster.
+type guardFlags struct {
+	minFree  sizeValue
+	anyway   bool
+	groups   groupsValue
+	maxRate  rateValue
+	maxBytes sizeValue
+	maxTime  time.Duration
+}
+
+// Caps of a command on a cluster that is not on this machine.
+const (
+	capRate  = 10_000 // records/s
+	capBytes = 10_000_000_000
+	capTime  = 15 * time.Minute
+)
+
+func addGuards(f *pflag.FlagSet, flags *guardFlags) {
+	f.Var(&flags.minFree, "min-free",
+		"what must stay free on each disk of the brokers; below it, a run ends (default: the greater of 5 GB and 5 %; on this machine at most half of what is free)")
+	f.Var(&flags.groups, "watch-group",
+		"a consumer `GROUP` of others: a run ends if its lag passes twice what it was, plus 1,000 records, or GROUP=RECORDS (may be repeated)")
+	f.Var(&flags.maxRate, "max-rate",
+		"the highest rate of a run; also of a closed loop and of search (default: none, or 10k/s if the cluster is not on this machine)")
+	f.Var(&flags.maxBytes, "max-bytes",
+		"the most bytes that the runs store at a time, with replicas and fills (default: none, or 10 GB if the cluster is not on this machine)")
+	addDuration(f, &flags.maxTime, "max-time", 0,
+		"how long the runs of the command may load the cluster (default: no bound, or 15m if the cluster is not on this machine)")
+	f.BoolVar(&flags.anyway, "anyway", false,
+		"load the existing cluster even if partitions lack replicas or quotas throttle the run")
+}
+
+func (f guardFlags) guards() bench.Guards {
+	g := bench.Guards{Anyway: f.anyway, Groups: f.groups, MaxBytesStated: f.maxBytes.given}
+	if f.minFree.given {
+		g.MinFreeBytes = &f.minFree.bytes
+	}
+	return g
+}
+
+func (f guardFlags) words() (words []string) {
+	if f.minFree.given {
+		words = append(words, "--min-free", f.minFree.String())
+	}
+	if f.maxRate.given {
+		words = append(words, "--max-rate", f.maxRate.String())
+	}
+	if f.maxBytes.given {
+		words = append(words, "--max-bytes", f.maxBytes.String())
+	}
+	if f.maxTime > 0 {
+		words = append(words, "--max-time", unit.Duration(f.maxTime).String())
+	}
+	for _, group := range f.groups.texts() {
+		words = append(words, "--watch-group", group)
+	}
+	if f.anyway {
+		words = append(words, "--anyway")
+	}
+	return words
+}
+
+// caps bound what the runs of a command do to a cluster. 0 is no bound.
+type caps struct {
+	rate  unit.Rate
+	bytes int64
+	time  time.Duration
+}
+
+func (f engineFlags) caps() (c caps) {
+	if len(f.brokers) > 0 && !loopback(f.brokers) {
+		c = caps{unit.Rate{Records: capRate, Per: time.Second}, capBytes, capTime}
+	}
+	if f.maxRate.given {
+		c.rate = f.maxRate.rate
+	}
+	if f.maxBytes.given {
+		c.bytes = f.maxBytes.bytes
+	}
+	if f.maxTime > 0 {
+		c.time = f.maxTime
+	}
+	return c
+}
+
+func (c caps) String() string {
+	var parts []string
+	if c.rate.Records > 0 {
+		parts = append(parts, c.rate.String()+" (--max-rate)")
+	}
+	if c.bytes > 0 {
+		parts = append(parts, unit.Bytes(c.bytes)+" stored (--max-bytes)")
+	}
+	if c.time > 0 {
+		parts = append(parts, unit.Span(c.time)+" (--max-time)")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// pace bounds the rate of what a scenario sends without a schedule.
+func (c caps) pace(s scenario.Scenario) scenario.Scenario {
+	if c.rate.Records > 0 && s.Unpaced() &&
+		(s.Load.MaxRate.Records == 0 || s.Load.MaxRate.PerSecond() > c.rate.PerSecond()) {
+		s.Load.MaxRate = c.rate
+	}
+	return s
+}
+
+// capped returns the plan with its closed loops and fills bounded, or what of it is above a cap.
+func (f engineFlags) capped(p campaign.Plan) (campaign.Plan, error) {
+	c := f.caps()
+	p.Cells = slices.Clone(p.Cells)
+	var faults []error
+	for i, cell := range p.Cells {
+		s := c.pace(cell.Scenario)
+		p.Cells[i].Scenario = s
+		if peak := s.Peak(); c.rate.Records > 0 && peak.PerSecond() > c.rate.PerSecond() {
+			faults = append(faults, fmt.Errorf("scenario %s offers up to %s, and the most is %s; if that is meant, give --max-rate %s",
+				s.Name, peak, c.rate, peak))
+		}
+	}
+	needs := p.Needs(p.Runs, f.keepTopics)
+	if c.bytes > 0 && needs.DiskBytes > c.bytes {
+		faults = append(faults, fmt.Errorf("the runs store up to %s at a time, and the most is %s; if that is meant, give --max-bytes %dB",
+			unit.Bytes(needs.DiskBytes), unit.Bytes(c.bytes), needs.DiskBytes))
+	}
+	if c.time > 0 && needs.Least > c.time {
+		faults = append(faults, fmt.Errorf("the runs take at least %s, and the most is %s; if that is meant, give --max-time %s",
+			unit.Span(needs.Least), unit.Span(c.time), unit.Duration(needs.Least.Round(time.Second)+time.Second)))
+	}
+	return p, errors.Join(faults...)
+}
+
+// rateValue is read like the rates of a scenario.
+type rateValue struct {
+	rate  unit.Rate
+	given bool
+}
+
+// String implements pflag.Value.
+func (v *rateValue) String() string {
+	if !v.given {
+		return ""
+	}
+	return v.rate.String()
+}
+
+func (v *rateValue) Set(text string) error {
+	rate, err := unit.ParseRate(text)
+	if err == nil && (rate.IsMax() || rate.Records <= 0) {
+		err = fmt.Errorf("%q: give a rate above 0, as in 20k/s", text)
+	}
+	*v = rateValue{rate, true}
+	return err
+}
+
+func (v *rateValue) Type() string { return "rate" }
+
+// sizeValue is read like the sizes of a scenario.
+type sizeValue struct {
+	bytes int64
+	text  string
+	given bool
+}
+
+// String implements pflag.Value.
+func (v *sizeValue) String() string { return v.text }
+
+func (v *sizeValue) Set(text string) error {
+	size, err := unit.ParseSize(text)
+	*v = sizeValue{int64(size), text, true}
+	return err
+}
+
+func (v *sizeValue) Type() string { return "size" }
+
+// groupsValue has the most lag of each group; below 0 is the default.
+type groupsValue map[string]int64
+
+// String implements pflag.Value.
+func (v *groupsValue) String() string { return strings.Join(v.texts(), ",") }
+
+func (v *groupsValue) texts() (texts []string) {
+	for group, most := range *v {
+		if most >= 0 {
+			group += "=" + strconv.FormatInt(most, 10)
+		}
+		texts = append(texts, group)
+	}
+	slices.Sort(texts)
+	return texts
+}
+
+func (v *groupsValue) Set(text string) error {
+	most := int64(-1)
+	group := text
+	if at := strings.LastIndex(text, "="); at >= 0 {
+		n, err := strconv.ParseInt(text[at+1:], 10, 64)
+		if err != nil || n < 0 {
+			return fmt.Errorf("%q: write GROUP=RECORDS, as in billing=10000", text)
+		}
+		group, most = text[:at], n
+	}
+	if group == "" {
+		return fmt.Errorf("%q names no group", text)
+	}
+	if *v == nil {
+		*v = make(groupsValue)
+	}
+	(*v)[group] = most
+	return nil
+}
+
+func (v *groupsValue) Type() string { return "string" }

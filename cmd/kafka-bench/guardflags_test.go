@@ -1,0 +1,46 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// 192.0.2.1 is an address for documents (RFC 5737).
+const elsewhere = " --dry-run --brokers 192.0.2.1:9092 --cluster-id 5L6g3nShT-eMCtK--X86sw"
+
+// What a command may do to a cluster that is not on this machine is bounded, and the flag that raises a
+// bound is named.
+func TestCaps(t *testing.T) {
+	file := write(t, tiny)
+	tests := map[string]struct {
+		args string
+		want string
+		code int
+	}{
+		"within":           {"run FILE" + elsewhere, "at most   10k/s (--max-rate), 10.0 GB stored (--max-bytes), 15 min (--max-time)\n", exitValid},
+		"a rate":           {"run FILE --set load.rate=20k/s" + elsewhere, "offers up to 20k/s, and the most is 10k/s; if that is meant, give --max-rate 20k/s", exitBadInput},
+		"a raised rate":    {"run FILE --set load.rate=20k/s --max-rate 20k/s" + elsewhere, "20k/s (--max-rate)", exitValid},
+		"bytes":            {"run FILE --set topic.fill=11GB" + elsewhere, "11.0 GB at a time, and the most is 10.0 GB; if that is meant, give --max-bytes ", exitBadInput},
+		"time":             {"run FILE --set phases.measure=16m" + elsewhere, "and the most is 15 min; if that is meant, give --max-time 16m", exitBadInput},
+		"a closed loop":    {"run FILE --set load.rate=max" + elsewhere, "sends at most 10k/s: more may be possible", exitValid},
+		"here":             {"run FILE --set load.rate=20k/s --dry-run --cluster embedded", "", exitValid},
+		"here, if given":   {"run FILE --set load.rate=20k/s --dry-run --cluster embedded --max-rate 10k/s", "give --max-rate 20k/s", exitBadInput},
+		"a search":         {"search FILE" + elsewhere, "at most     10k/s (--max-rate), ", exitValid},
+		"a long search":    {"search FILE --probe 2m --confirm 2m" + elsewhere, "the search takes at least ", exitBadInput},
+		"no rate":          {"run FILE --max-rate max", "give a rate above 0", exitBadInput},
+		"a group":          {"run FILE --watch-group a=b", "write GROUP=RECORDS", exitBadInput},
+		"a group of whom?": {"run FILE --watch-group billing", "--watch-group is for an existing cluster", exitBadInput},
+		"anyway":           {"run FILE --anyway", "--anyway is for an existing cluster", exitBadInput},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := invoke(t, strings.Fields(strings.Replace(test.args, "FILE", file, 1)+" --out "+t.TempDir())...)
+			if got.code != test.code || !strings.Contains(got.stdout+got.stderr, test.want) {
+				t.Errorf("exit code %d and\n%s%s\nwant %d and %q", got.code, got.stdout, got.stderr, test.code, test.want)
+			}
+			if test.want == "" && strings.Contains(got.stdout, "at most ") {
+				t.Errorf("a cap on this machine:\n%s", got.stdout)
+			}
+		})
+	}
+}

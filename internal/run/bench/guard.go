@@ -1,0 +1,281 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/guard"
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/run/observe"
+)
+
+// Guards says what keeps a run from doing harm to its cluster. The zero value has the defaults.
+type Guards struct {
+	// Remote reports that the cluster is not on this machine.
+	Remote bool
+	// MinFreeBytes must stay free on each disk of the brokers; nil is the default of package guard.
+	MinFreeBytes *int64
+	// MaxBytesStated reports that the user bounds what is stored, so that a run may load brokers
+	// whose free disk is unknown.
+	MaxBytesStated bool
+	// Anyway lets a run load a cluster with unhealthy partitions, and go on if partitions lack
+	// replicas or quotas throttle it.
+	Anyway bool
+	// Groups has the most lag of each group that the run must not hold up. Below 0 is the default.
+	Groups map[string]int64
+}
+
+// A group may lag by twice its lag before the load, and lagAllowance records.
+const lagAllowance = 1000
+
+// ErrGuarded reports that a guard ended a run.
+var ErrGuarded = errors.New("a guard ended the run")
+
+// guarded ends a run, by its interrupt, when the watch of its cluster has a reason. Its methods may be
+// called on nil, which guards nothing.
+type guarded struct {
+	cfg       Config
+	interrupt chan struct{} // closed by the user's interrupt, or with a reason
+	reader    *probe.ClusterReader
+	running   sync.WaitGroup
+	closed    chan struct{}
+	once      sync.Once
+	began     time.Time
+
+	mu     sync.Mutex
+	watch  *guard.Watch // nil until it begins
+	reason string
+}
+
+// guardRun returns the configuration whose Interrupt also closes when a guard ends the run. An
+// embedded broker, which keeps its records in memory, has no guard.
+func guardRun(cfg Config) (Config, *guarded) {
+	if cfg.Cluster == nil || cfg.Cluster.Info().Kind == cluster.KindEmbedded {
+		return cfg, nil
+	}
+	g := &guarded{cfg: cfg, interrupt: make(chan struct{}), closed: make(chan struct{}), began: time.Now()}
+	asked := cfg.Interrupt
+	select {
+	case <-asked:
+		close(g.interrupt)
+	default:
+		g.running.Go(func() { g.forward(asked) })
+	}
+	cfg.Interrupt = g.interrupt
+	return cfg, g
+}
+
+func (g *guarded) forward(asked <-chan struct{}) {
+	select {
+	case <-asked:
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.reason == "" {
+			close(g.interrupt)
+			g.watch = nil // the user's interrupt is the reason
+		}
+	case <-g.closed:
+	}
+}
+
+// ended returns why a guard ended the run; "" if none did.
+func (g *guarded) ended() string {
+	if g == nil {
+		return ""
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.reason
+}
+
+// failed replaces an error of a run that a guard ended, and adds what could not be removed.
+func (g *guarded) failed(err error, leftBehind []error) error {
+	if reason := g.ended(); reason != "" {
+		return errors.Join(append([]error{fmt.Errorf("%w: %s", ErrGuarded, reason)}, leftBehind...)...)
+	}
+	return err
+}
+
+// close ends the watch. It may be called more than once.
+func (g *guarded) close() {
+	if g == nil {
+		return
+	}
+	g.once.Do(func() {
+		close(g.closed)
+		g.running.Wait()
+		if g.reader != nil {
+			g.reader.Close()
+		}
+	})
+}
+
+func (g *guarded) look(o guard.Observation) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.watch == nil {
+		return
+	}
+	if g.reason = g.watch.Look(o); g.reason != "" {
+		g.watch = nil
+		close(g.interrupt)
+	}
+}
+
+// throttled takes the traffic of the clients under test since they were opened.
+func (g *guarded) throttled(sending, fetching snapshot.Traffic) {
+	if g == nil {
+		return
+	}
+	all := sending.Produce
+	g.look(guard.Observation{At: time.Since(g.began), Throttled: &guard.Throttled{
+		Sum:         all.Throttled + fetching.Fetch.Throttled,
+		Connections: all.Connections + fetching.Fetch.Connections,
+	}})
+}
+
+func (g *guarded) follow() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	g.running.Go(func() {
+		defer cancel()
+		<-g.closed
+	})
+	observe.AtEach(ctx, probe.ClusterPeriod, func() {
+		if o := g.reader.Read(ctx); ctx.Err() == nil {
+			g.look(o)
+		}
+	})
+}
+
+// openGuard asks the cluster before anything is made there, refuses a run that would do harm, and
+// begins to watch.
+func (r *run) openGuard(ctx context.Context) (err error) {
+	g := r.guard
+	if g == nil {
+		return nil
+	}
+	stored, bounded := Stored(r.cfg.Scenario)
+	local, is := r.cfg.Cluster.(cluster.Local)
+	if is {
+		free, known, err := cluster.LeastFree(local)
+		if err != nil || !known || bounded && guard.Ample(free, stored) {
+			return err
+		}
+	}
+	if g.reader, err = probe.NewClusterReader(r.cfg.Cluster.Bootstrap(), r.access(), groupsOf(r.cfg.Guards)); err != nil {
+		return err
+	}
+	before, err := g.reader.ReadAll(ctx)
+	if err != nil {
+		return r.denied("the guards of the run", err)
+	}
+	limits := guard.Limits{Floors: floors(before.Disks, r.cfg.Guards, !r.cfg.Guards.Remote),
+		Lag: lagLimits(r.cfg.Guards.Groups, before.Lag)}
+	if !is {
+		limits.Brokers, limits.Health = true, !r.cfg.Guards.Anyway
+		if err := r.checkHealth(before); err != nil {
+			return err
+		}
+		if err := r.checkSpace(before, limits.Floors); err != nil {
+			return err
+		}
+	}
+	g.mu.Lock()
+	g.watch = guard.New(before, limits)
+	g.mu.Unlock()
+	g.running.Go(g.follow)
+	return nil
+}
+
+func groupsOf(g Guards) (names []string) {
+	for name := range g.Groups {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func lagLimits(asked, before map[string]int64) map[string]int64 {
+	limits := make(map[string]int64)
+	for group, most := range asked {
+		if most < 0 {
+			most = 2*before[group] + lagAllowance
+		}
+		limits[group] = most
+	}
+	return limits
+}
+
+func floors(disks []guard.Disk, g Guards, here bool) map[string]int64 {
+	floors := make(map[string]int64)
+	for _, d := range disks {
+		switch {
+		case g.MinFreeBytes != nil:
+			floors[d.Name] = *g.MinFreeBytes
+		case here:
+			floors[d.Name] = guard.FloorHere(d.UsableBytes)
+		default:
+			floors[d.Name] = guard.Floor(d)
+		}
+	}
+	return floors
+}
+
+func (r *run) checkHealth(before guard.Observation) error {
+	n := len(before.Unhealthy)
+	if n == 0 {
+		return nil
+	}
+	what := fmt.Sprintf("%s of the cluster without all replicas or without a leader: %s",
+		unit.Things(int64(n), "partition"), guard.Some(before.Unhealthy))
+	if !r.cfg.Guards.Anyway {
+		return &cluster.Error{Kind: cluster.ErrInput, What: what, Remedy: "wait until they are healthy, or add --anyway"}
+	}
+	r.warn(what + ", before the load")
+	return nil
+}
+
+// checkSpace refuses a run whose bytes do not fit the brokers' disks above their floors.
+func (r *run) checkSpace(before guard.Observation, floors map[string]int64) error {
+	s := r.cfg.Scenario
+	if before.Disks == nil {
+		const what = "the brokers do not report what disk they have free"
+		if r.cfg.Guards.Remote && !r.cfg.Guards.MaxBytesStated {
+			return &cluster.Error{Kind: cluster.ErrInput, What: what,
+				Remedy: "allow this user DESCRIBE on the cluster (Kafka 3.3 and later report it), or bound with --max-bytes what the run stores"}
+		}
+		r.warn("disk not watched: " + what)
+		return nil
+	}
+	size, known := r.guard.reader.Topic(s.Topic.Existing)
+	if s.Topic.Existing == "" || !known {
+		size = probe.Placement{Partitions: s.Topic.Partitions, Replication: s.Topic.Replication}
+	}
+	s.Topic.Replication = size.Replication
+	stored, _ := Stored(s)
+	for _, d := range before.Disks {
+		need := stored * guard.Share(len(d.Brokers), len(before.Brokers), size.Partitions, size.Replication)
+		left := float64(d.UsableBytes) - float64(floors[d.Name])
+		if left >= 0 && need <= left {
+			continue
+		}
+		text := fmt.Sprintf("the run stores up to %s with %s, of it %s on %s, which has %s free, and %s must stay free (--min-free)",
+			unit.Bytes(saturated(stored)), replicas(s), unit.Bytes(saturated(need)), d.Name, unit.Bytes(d.UsableBytes),
+			unit.Bytes(floors[d.Name]))
+		if left > 0 && (!keepsAll(s) || compresses(s, need, left)) {
+			r.warn(text + ": if that is not enough, the run ends early")
+			continue
+		}
+		return &cluster.Error{Kind: cluster.ErrInput, What: text,
+			Remedy: "lower load.rate, phases.measure or load.volume, or free some disk"}
+	}
+	return nil
+}
