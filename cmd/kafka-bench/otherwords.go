@@ -64,12 +64,13 @@ func inOurWords(root *cobra.Command, u unknownWords, args []string) error {
 		}
 	}
 	run, _, _ := root.Find([]string{"run"}) // there is one
-	if w.c == root {
+	switch w.c {
+	case root:
 		w.c = run
 		args = w.command(root, args)
 		w.help = w.c.CommandPath() + " --help"
 		w.derived = w.derived || len(args) > 0 && w.flag(strings.TrimLeft(args[0], "-")) != nil // a flag of run
-	} else if w.c == run {
+	case run:
 		args = w.programAt(root, args, true)
 	}
 	if u.in.Name() == "kmq" && len(args) > 0 && isSynonym(args[0]) { // a queue under load
@@ -224,6 +225,9 @@ func (w *otherWords) option(typed string, o scenario.Option) {
 	}
 	t := scenario.Translate(o)
 	meaning := strings.NewReplacer("here that is ", "", "it belongs at ", "").Replace(t.Meaning)
+	if len(t.Set) > 0 { // and not what it could be with another value
+		meaning, _, _ = strings.Cut(meaning, ", or nothing: ")
+	}
 	near := spelling.Nearest(o.Name, flagNames(w.c))
 	if w.never != "" && !t.Given() {
 		meaning = cmp.Or(meaning, "nothing here")

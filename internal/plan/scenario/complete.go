@@ -3,6 +3,7 @@ package scenario
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -279,7 +280,8 @@ func (t Translation) fits(set []Setting) bool {
 		o.Set = append(o.Set, s.String())
 	}
 	_, err := ReadSuite(t.Scenario, o)
-	mistakes, _ := err.(Mistakes)
+	var mistakes Mistakes
+	errors.As(err, &mistakes)
 	return !slices.ContainsFunc(mistakes, func(m Mistake) bool { return m.Path == "load.record.size" || m.Path == "load.batch" })
 }
 
