@@ -124,6 +124,13 @@ func (c caps) pace(s scenario.Scenario) scenario.Scenario {
 	return s
 }
 
+// aboveCap is what a plan needs and a cap forbids, with the flag and its value that allow it.
+type aboveCap struct{ what, flag, value string }
+
+func (a aboveCap) Error() string {
+	return fmt.Sprintf("%s; if that is meant, give %s %s", a.what, a.flag, a.value)
+}
+
 // capped returns the plan with its closed loops and fills bounded, or what of it is above a cap.
 func (f engineFlags) capped(p campaign.Plan) (campaign.Plan, error) {
 	c := f.caps()
@@ -133,18 +140,18 @@ func (f engineFlags) capped(p campaign.Plan) (campaign.Plan, error) {
 		s := c.pace(cell.Scenario)
 		p.Cells[i].Scenario = s
 		if peak := s.Peak(); c.rate.Records > 0 && peak.PerSecond() > c.rate.PerSecond() {
-			faults = append(faults, fmt.Errorf("scenario %s offers up to %s, and the most is %s; if that is meant, give --max-rate %s",
-				s.Name, peak, c.rate, peak))
+			faults = append(faults, aboveCap{fmt.Sprintf("scenario %s offers up to %s, and the most is %s", s.Name, peak, c.rate),
+				"--max-rate", peak.String()})
 		}
 	}
 	needs := p.Needs(p.Runs, f.keepTopics)
 	if c.bytes > 0 && needs.DiskBytes > c.bytes {
-		faults = append(faults, fmt.Errorf("the runs store up to %s at a time, and the most is %s; if that is meant, give --max-bytes %dB",
-			unit.Bytes(needs.DiskBytes), unit.Bytes(c.bytes), needs.DiskBytes))
+		faults = append(faults, aboveCap{fmt.Sprintf("the runs store up to %s at a time, and the most is %s",
+			unit.Bytes(needs.DiskBytes), unit.Bytes(c.bytes)), "--max-bytes", fmt.Sprintf("%dB", needs.DiskBytes)})
 	}
 	if c.time > 0 && needs.Least > c.time {
-		faults = append(faults, fmt.Errorf("the runs take at least %s, and the most is %s; if that is meant, give --max-time %s",
-			unit.Span(needs.Least), unit.Span(c.time), unit.Duration(needs.Least.Round(time.Second)+time.Second)))
+		faults = append(faults, aboveCap{fmt.Sprintf("the runs take at least %s, and the most is %s", unit.Span(needs.Least), unit.Span(c.time)),
+			"--max-time", unit.Duration(needs.Least.Truncate(time.Minute) + time.Minute).String()})
 	}
 	return p, errors.Join(faults...)
 }

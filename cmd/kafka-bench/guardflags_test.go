@@ -21,7 +21,7 @@ func TestCaps(t *testing.T) {
 		"a rate":           {"run FILE --set load.rate=20k/s" + elsewhere, "offers up to 20k/s, and the most is 10k/s; if that is meant, give --max-rate 20k/s", exitBadInput},
 		"a raised rate":    {"run FILE --set load.rate=20k/s --max-rate 20k/s" + elsewhere, "20k/s (--max-rate)", exitValid},
 		"bytes":            {"run FILE --set topic.fill=11GB" + elsewhere, "11.0 GB at a time, and the most is 10.0 GB; if that is meant, give --max-bytes ", exitBadInput},
-		"time":             {"run FILE --set phases.measure=16m" + elsewhere, "and the most is 15 min; if that is meant, give --max-time 16m", exitBadInput},
+		"time":             {"run FILE --set phases.measure=16m" + elsewhere, "and the most is 15 min; if that is meant, give --max-time 17m", exitBadInput},
 		"a closed loop":    {"run FILE --set load.rate=max" + elsewhere, "sends at most 10k/s: more may be possible", exitValid},
 		"here":             {"run FILE --set load.rate=20k/s --dry-run --cluster embedded", "", exitValid},
 		"here, if given":   {"run FILE --set load.rate=20k/s --dry-run --cluster embedded --max-rate 10k/s", "give --max-rate 20k/s", exitBadInput},

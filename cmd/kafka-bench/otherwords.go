@@ -2,11 +2,9 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/spelling"
-	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // unknownWords is the error of a command line that has words which are not known. inOurWords replaces it.
@@ -28,105 +25,67 @@ type unknownWords struct {
 
 func (unknownWords) Error() string { return "the command line has unknown words" }
 
-const inspectGroup = "kmq inspect"
-
-// commandsElsewhere has the commands here by those of other tools.
-var commandsElsewhere = map[string]string{
-	"start": "cluster up", "up": "cluster up", "stop": "cluster down", "down": "cluster down", "status": "cluster status",
-	"bench": "run baseline", "benchmark": "run baseline", "test": "run quick", "presets": "list", "scenarios": "list",
-	"ls": "list", "results": "list", "produce": "run produce-only", "producer": "run produce-only",
-	"producerperf": "run produce-only", "consumerperf": "run consume-only", "fill": "run produce-only",
-	"steprater": "search e2e --curve", "producerperformance": "run produce-only", "consumerperformance": "run consume-only",
-	"offsets": inspectGroup, "lag": inspectGroup, "groups": inspectGroup, "consumergroups": inspectGroup, "describegroup": inspectGroup,
-	"sender": "run produce-only", "receiver": "run", "mqperf": "run", "endtoendlatency": "run e2e",
-	"ratefinder": "search e2e", "redeliverytracker": "kmq tracker --group GROUP --topic TOPIC",
-	"consume": "run consume-only", "consumer": "run consume-only", "dashboard": "serve", "ui": "serve",
+// otherWords is a command line with words that are not known.
+type otherWords struct {
+	ctx       context.Context
+	c         *cobra.Command
+	help      string
+	program   *otherProgram     // nil if none is named
+	words     map[string]string // names of options by those that the program has, in the form of plainName
+	scenarios []string          // among the arguments
+	flags     []proposed        // known flags with their values
+	rows      []otherRow
+	arguments []string // unknown ones
+	results   []string // files that import takes
+	all       scenario.Translation
+	meant     string // the command of the program
+	otherwise string // the preset if the words say no other
+	instead   string // another command
+	never     string // why nothing here does what the program does
+	redirect  string // file that the output belongs to
+	derived   bool   // something of the command line that was meant is known
+	invalid   error  // values of known flags
+	remarks   []string
 }
 
-// inOurWords answers all unknown words of a command line at once. For a command with scenarios, it prints the command
-// line that was meant.
+// otherRow says what a word is here.
+type otherRow struct {
+	typed, ours string
+	word        string // of the settings
+	set         []scenario.Setting
+}
+
+// inOurWords answers all unknown words of a command line at once, and prints the command line that was meant.
 func inOurWords(root *cobra.Command, u unknownWords, args []string) error {
-	w := otherWords{c: u.in, help: u.in.CommandPath() + " --help"}
+	w := otherWords{ctx: root.Context(), c: u.in, help: u.in.CommandPath() + " --help"}
 	for c := u.in; c.HasParent(); c = c.Parent() {
 		if i := slices.Index(args, c.Name()); i >= 0 {
 			args = slices.Concat(args[:i], args[i+1:])
 		}
 	}
-	if w.c == root {
-		w.c, _, _ = root.Find([]string{"run"}) // there is one
+	run, _, _ := root.Find([]string{"run"}) // there is one
+	switch w.c {
+	case root:
+		w.c = run
 		args = w.command(root, args)
 		w.help = w.c.CommandPath() + " --help"
 		w.derived = w.derived || len(args) > 0 && w.flag(strings.TrimLeft(args[0], "-")) != nil // a flag of run
+	case run:
+		args = w.programAt(root, args, true)
 	}
 	if u.in.Name() == "kmq" && len(args) > 0 && isSynonym(args[0]) { // a queue under load
-		w.c, _, _ = root.Find([]string{"run"})
+		w.c = run
 		w.option("kmq", scenario.Option{Name: "mq", Value: "kmq"})
 	}
 	w.c.InitDefaultHelpFlag()
 	w.read(args)
+	if slices.Contains(takesRuns, w.c.Name()) {
+		w.foreign(w.scenarios)
+	}
 	if len(w.rows) == 0 && !w.derived {
 		return fmt.Errorf("%w; see %s", cmp.Or(w.invalid, u.cause), w.help)
 	}
 	return w.answer()
-}
-
-// otherWords is a command line with words that are not known.
-type otherWords struct {
-	c         *cobra.Command
-	help      string
-	scenarios []string // among the arguments
-	flags     []string // known flags with their values
-	rows      [][]string
-	arguments []string // unknown ones
-	all       scenario.Translation
-	instead   string   // another command
-	derived   bool     // something of the command line that was meant is known
-	invalid   error    // values of known flags
-	without   []string // settings that the command line lacks, each with the reason
-}
-
-// command takes a word that stands for a command: another tool's, or a preset's name. It returns the other arguments.
-func (w *otherWords) command(root *cobra.Command, args []string) []string {
-	if len(args) == 0 || isFlag(args[0]) || isSetting(args[0]) {
-		return args
-	}
-	word := args[0]
-	if isScenario(word) {
-		w.say(word, "a scenario, for the command run")
-		w.derived = true
-		return args
-	}
-	if meant := commandsElsewhere[commandAffixes.Replace(strings.ToLower(word))]; meant != "" {
-		w.say(word, "the command "+meant)
-		command, preset, _ := strings.Cut(meant, " ")
-		if w.all.Scenario, w.derived = preset, true; command == "search" {
-			w.all.Command = command
-			if preset, curve := strings.CutSuffix(preset, " --curve"); curve {
-				w.all.Scenario, w.flags = preset, append(w.flags, "--curve")
-			}
-		} else if command != "run" {
-			w.all.Scenario, w.instead = "", meant
-			w.c, _, _ = root.Find(strings.Fields(meant)) // its flags
-		}
-		return args[1:]
-	}
-	byName := make(map[string]*cobra.Command)
-	for _, c := range root.Commands() {
-		if !c.Hidden {
-			byName[c.Name()] = c
-		}
-	}
-	near := byName[spelling.Nearest(word, slices.Sorted(maps.Keys(byName)))]
-	if near == nil {
-		return args
-	}
-	w.say(word, "did you mean the command "+near.Name()+"?")
-	if w.derived = true; scenarios(near) {
-		w.c = near
-	} else {
-		w.instead = near.Name()
-	}
-	return args[1:]
 }
 
 // isSynonym reports whether an argument is an option or a setting of another tool, perhaps misspelt.
@@ -134,8 +93,6 @@ func isSynonym(arg string) bool {
 	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 	return scenario.Meaning(name) != "" || scenario.Nearest(name) != ""
 }
-
-var commandAffixes = strings.NewReplacer("kafka-", "", "-test", "", ".sh", "", "-", "")
 
 // scenarios reports whether a command takes scenarios, and so settings.
 func scenarios(c *cobra.Command) bool { return c.Flags().Lookup("set") != nil }
@@ -151,7 +108,11 @@ var negative = regexp.MustCompile(`^-[0-9]`)
 
 func isFlag(arg string) bool { return len(arg) > 1 && arg[0] == '-' && !negative.MatchString(arg) }
 
-func (w *otherWords) say(typed, ours string) { w.rows = append(w.rows, []string{"  " + typed, ours}) }
+func (w *otherWords) say(typed, ours string) {
+	w.rows = append(w.rows, otherRow{typed: typed, ours: ours})
+}
+
+var ofVirtualMachine = regexp.MustCompile(`^-(?:Xm[sxn]|XX:|Xlog|verbose:|ea$|server$)`)
 
 func (w *otherWords) read(args []string) {
 	for len(args) > 0 {
@@ -161,19 +122,31 @@ func (w *otherWords) read(args []string) {
 		if valued && strings.HasPrefix(arg, "-D") { // a property of Java
 			name = name[1:]
 		}
-		flag := w.flag(name)
+		renamed := w.rename(name)
+		flag := w.flag(renamed)
+		if renamed != name && !scenarios(w.c) {
+			flag = nil // its value may need a unit
+		}
+		if flag != nil && flag.Name == "out" && (strings.Contains(value, ".") || len(args) > 0 && isFileName(args[0])) {
+			flag = nil // a file, and no folder of runs
+		}
 		switch {
-		case arg == "--":
+		case arg == "--" || arg == `\`:
+		case ofVirtualMachine.MatchString(arg):
+			w.say(arg, "nothing: there is no virtual machine")
 		case !isFlag(arg) && !isSetting(arg):
 			w.argument(arg)
 		case flag != nil:
 			args = w.known(flag, arg, value, valued, args)
 		default:
 			typed := arg
-			if !valued && isFlag(arg) && len(args) > 0 && takes(name, args[0]) {
+			if len(args) > 0 && len(renamed) == 1 && isSetting(args[0]) && scenario.Meaning(renamed) == "" {
+				renamed = "x" // as -e and -X have it
+			}
+			if !valued && isFlag(arg) && len(args) > 0 && takes(renamed, args[0]) {
 				typed, value, args = arg+" "+args[0], args[0], args[1:]
 			}
-			w.option(typed, scenario.Option{Name: name, Value: value})
+			w.option(typed, scenario.Option{Name: renamed, Value: value})
 		}
 	}
 	w.positions()
@@ -181,10 +154,18 @@ func (w *otherWords) read(args []string) {
 
 // takes reports whether next is the value of an unknown option.
 func takes(name, next string) bool {
-	if strings.Contains(next, "=") && !exists(next) {
+	switch {
+	case slices.Contains(switches, plainName(name)):
+		return next == "true" || next == "false"
+	case strings.Contains(scenario.Meaning(name), "the flag --expect"):
+		return !isFlag(next)
+	case strings.Contains(next, "=") && !exists(next):
 		return scenario.Pairs(name)
+	case slices.Contains(scenario.Names(), next):
+		meaning := scenario.Meaning(name)
+		return strings.Contains(meaning, theScenario) || strings.Contains(meaning, "the command, as in")
 	}
-	return !isFlag(next) && !slices.Contains(scenario.Names(), next)
+	return !isFlag(next)
 }
 
 // flag finds a flag of the command in any spelling, such as clusterId; nil without one.
@@ -199,10 +180,10 @@ func (w *otherWords) flag(name string) (found *pflag.Flag) {
 
 // known reads a flag of the command. It returns the arguments after the flag's value.
 func (w *otherWords) known(flag *pflag.Flag, arg, value string, valued bool, args []string) []string {
-	typed, ours := arg, "--"+flag.Name
+	typed, ours := arg, []string{"--" + flag.Name}
 	switch {
 	case valued:
-		ours += "=" + shellWord(value)
+		ours[0] += "=" + value
 	case flag.NoOptDefVal != "":
 		value = flag.NoOptDefVal
 	case len(args) == 0:
@@ -210,284 +191,150 @@ func (w *otherWords) known(flag *pflag.Flag, arg, value string, valued bool, arg
 		return nil
 	default:
 		value, args = args[0], args[1:]
-		typed, ours = typed+" "+value, ours+" "+shellWord(value)
+		typed, ours = typed+" "+value, append(ours, value)
 	}
 	if err := flag.Value.Set(value); err != nil {
 		w.invalid = errors.Join(w.invalid, valueError(flag, value, err))
 		return args
 	}
-	if !strings.HasPrefix(arg, "--"+flag.Name) {
-		w.say(typed, "--"+flag.Name)
+	if name, _, _ := strings.Cut(arg, "="); name != "--"+flag.Name {
+		w.rows = append(w.rows, otherRow{typed: typed, ours: "--" + flag.Name, word: flag.Name})
 		w.derived = true
 	}
-	w.flags = append(w.flags, ours)
+	w.flags = append(w.flags, proposed{args: ours, word: flag.Name})
 	return args
 }
 
 // option takes an option that is no flag. Only commands with scenarios have settings.
 func (w *otherWords) option(typed string, o scenario.Option) {
-	if w.file(o.Value) {
+	switch {
+	case w.file(typed, o.Value), isFileName(o.Value) && w.output(typed, o), w.missing(typed, o):
+		return
+	case !scenarios(w.c):
+		w.ofCommand(typed, o)
+		return
+	}
+	if plainName(o.Name) == "mode" && isScenario(o.Value) {
+		w.say(typed, "the SCENARIO, an argument")
+		w.scenarios = append(w.scenarios, o.Value)
+		return
+	}
+	if plainName(o.Name) == "mode" && w.program != nil {
+		w.say(typed, "the command "+w.meant)
 		return
 	}
 	t := scenario.Translate(o)
-	if !scenarios(w.c) {
-		if w.instead == inspectGroup && slices.Contains([]string{"group", "groupid", "g"}, strings.ToLower(o.Name)) {
-			w.say(typed, "the GROUP, an argument")
-			w.scenarios = append(w.scenarios, o.Value)
-			return
-		}
-		if w.sameFlag(typed, t) {
-			return
-		}
-		t = scenario.Translation{}
-	}
 	meaning := strings.NewReplacer("here that is ", "", "it belongs at ", "").Replace(t.Meaning)
-	if meaning == "" && !t.Given() && scenarios(w.c) && len(o.Name) > 2 && spelling.Nearest(o.Name, flagNames(w.c)) == "" {
-		if near := scenario.Nearest(o.Name); near != "" {
-			w.option(typed+", read as "+near, scenario.Option{Name: near, Value: o.Value})
-			return
-		}
+	if len(t.Set) > 0 { // and not what it could be with another value
+		meaning, _, _ = strings.Cut(meaning, ", or nothing: ")
 	}
 	near := spelling.Nearest(o.Name, flagNames(w.c))
-	if flag := w.c.Flags().Lookup(near); meaning == "" && !t.Given() && flag != nil && o.Value != "" && flag.NoOptDefVal == "" {
-		w.known(flag, typed, o.Value, true, nil)
-		return
+	if w.never != "" && !t.Given() {
+		meaning = cmp.Or(meaning, "nothing here")
+	}
+	if meaning == "" && !t.Given() && len(o.Name) > 2 {
+		flag := w.c.Flags().Lookup(near)
+		if word := scenario.Nearest(o.Name); near == "" && word != "" {
+			w.option(typed+", read as "+word, scenario.Option{Name: word, Value: o.Value})
+			return
+		}
+		if flag != nil && o.Value != "" && flag.NoOptDefVal == "" {
+			w.known(flag, typed, o.Value, true, nil)
+			return
+		}
 	}
 	switch {
-	case meaning == "" && len(t.Set) > 0:
-		meaning = o.Name // a whole path
+	case len(t.Set) == 1 && (meaning == "" || !strings.Contains(meaning, ", ") && strings.Contains(meaning, " or ")):
+		meaning = t.Set[0].Key // a whole path, or the chosen of several
 	case meaning == "" && near != "":
 		meaning = "unknown; did you mean --" + near + "?"
+	case meaning == "" && strings.HasPrefix(typed, "-D"):
+		meaning = "nothing: there is no virtual machine"
 	case meaning == "":
 		meaning = "unknown"
-	case !t.Given() && !strings.HasPrefix(meaning, "the flag ") && !strings.Contains(meaning, "nothing: ") && !strings.Contains(meaning, "--set"):
+	case w.never == "" && !t.Given() && !strings.HasPrefix(meaning, "the flag ") && !strings.Contains(meaning, "nothing: ") && !strings.Contains(meaning, "--set"):
 		meaning += "; keys of a scenario are given with --set"
 	}
 	if native.Access(o.Name + " " + o.Value) { // may be a password
 		typed = o.Name + " …"
 	}
-	w.say(typed, meaning)
+	meaning += w.conflicts(t.Set)
+	w.rows = append(w.rows, otherRow{typed: typed, ours: meaning, word: o.Name, set: t.Set})
 	w.derived = w.derived || t.Given() || t.Meaning != ""
 	w.all.Add(t)
 }
 
-// file takes the options of another tool's file. It returns false for a file that is none, or if there is no such file.
-func (w *otherWords) file(path string) bool {
-	if !scenarios(w.c) {
-		return false
-	}
-	options := optionsOfFile(path)
-	if slices.ContainsFunc(options, func(o scenario.Option) bool { return secured.MatchString(o.Name) }) {
-		w.say(path, "--command-config, for the access that stands in it")
-		w.flags = append(w.flags, "--command-config="+shellWord(path))
-	}
-	return w.options(options)
-}
-
-func (w *otherWords) options(all []scenario.Option) (any bool) {
-	for _, o := range all {
-		w.option(o.Name+": "+o.Value, o)
-	}
-	return len(all) > 0
-}
-
-var secured = regexp.MustCompile(`^(sasl|ssl|security)\.`)
-
-func optionsOfFile(path string) []scenario.Option {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil
-	}
-	return scenario.OtherOptions(text)
-}
-
-// sameFlag takes an option whose key here is also a flag of the command, such as the visibility of a queue.
-func (w *otherWords) sameFlag(typed string, t scenario.Translation) bool {
-	for _, set := range slices.Concat(t.Set, t.Flags) {
-		path, value, _ := strings.Cut(set, "=")
-		if flag := w.flag(path[strings.LastIndex(path, ".")+1:]); flag != nil {
-			w.known(flag, typed, value, true, nil)
-			return true
+// conflicts names the values that settings replace.
+func (w *otherWords) conflicts(set []scenario.Setting) (said string) {
+	for _, s := range set {
+		for _, row := range slices.Backward(w.rows) {
+			i := slices.IndexFunc(row.set, func(earlier scenario.Setting) bool { return earlier.Key == s.Key })
+			if i < 0 {
+				continue
+			}
+			if earlier := row.set[i].Value; earlier != s.Value {
+				said += fmt.Sprintf("; %s is %s, and not the %s of %s", s.Key, s.Value, earlier, row.typed)
+			}
+			break
 		}
 	}
-	return false
+	return said
+}
+
+// ofCommand takes an option of a command without scenarios: one of its flags by another name.
+func (w *otherWords) ofCommand(typed string, o scenario.Option) {
+	if w.instead == inspectGroup && plainName(o.Name) == "group" {
+		w.say(typed, "the GROUP, an argument")
+		w.scenarios = append(w.scenarios, o.Value)
+		return
+	}
+	t := scenario.Translate(o)
+	flag := w.flag(o.Name)
+	switch listen := w.flag("listen"); {
+	case plainName(o.Name) == "port" && listen != nil:
+		flag, o.Value = listen, "127.0.0.1:"+o.Value
+	case flag == nil && slices.Contains(outputs, plainName(o.Name)):
+		flag = w.flag("out")
+	case w.flag("format") != nil && slices.Contains([]string{"html", "json", "csv", "markdown"}, plainName(o.Name)):
+		flag, o.Value = w.flag("format"), plainName(o.Name)
+	}
+	for _, set := range t.Flags {
+		if name, _, _ := strings.Cut(set, "="); flag == nil {
+			flag = w.flag(name)
+		}
+	}
+	for _, s := range t.Set {
+		found := w.flag(s.Key[strings.LastIndex(s.Key, ".")+1:])
+		switch {
+		case found != nil && flag == nil && found.Value.Type() != "string", found != nil && found == flag && found.Value.Type() == "duration":
+			flag, o.Value = found, s.Value
+		case found != nil && flag == nil:
+			flag = found
+		}
+	}
+	if near := spelling.Nearest(o.Name, flagNames(w.c)); flag == nil && t.Meaning == "" && near != "" && o.Value != "" {
+		flag = w.c.Flags().Lookup(near)
+	}
+	switch _, reason, none := strings.Cut(t.Meaning, "nothing: "); {
+	case flag != nil && (o.Value != "" || flag.NoOptDefVal != ""):
+		w.known(flag, typed, cmp.Or(o.Value, flag.NoOptDefVal), true, nil)
+	case plainName(o.Name) == "describe" || plainName(o.Name) == "offsets" && o.Value == "":
+		w.say(typed, "what "+w.c.Name()+" shows")
+	case none:
+		w.say(typed, "nothing: "+reason)
+	case w.never != "":
+		w.say(typed, cmp.Or(strings.TrimPrefix(t.Meaning, "here that is "), "nothing here"))
+	case slices.Contains([]string{"f", "file", "input", "dir"}, plainName(o.Name)) && o.Value != "":
+		w.say(typed, "an argument")
+		w.scenarios, w.derived = append(w.scenarios, o.Value), true
+	case w.program != nil:
+		w.say(typed, "nothing: "+w.c.CommandPath()+" has no such option")
+	default:
+		w.say(typed, "unknown")
+	}
 }
 
 func flagNames(c *cobra.Command) (names []string) {
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	return names
-}
-
-func (w *otherWords) argument(arg string) {
-	if w.file(arg) || strings.HasPrefix(arg, "{") && w.options(scenario.OtherOptions([]byte(arg))) {
-		return
-	}
-	if scenarios(w.c) && arg == "kmq" { // perhaps also a folder here
-		w.option(arg, scenario.Option{Name: "mq", Value: arg})
-		return
-	}
-	if !scenarios(w.c) || isScenario(arg) || slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(arg)) {
-		w.scenarios = append(w.scenarios, arg)
-		return
-	}
-	w.arguments = append(w.arguments, arg)
-}
-
-// byPosition has the arguments of Kafka's EndToEndLatency and ProducerPerformance.
-var byPosition = []struct {
-	names []string
-	these *regexp.Regexp
-}{
-	{[]string{"broker-list", "topic", "num-records", "acks", "record-size"}, regexp.MustCompile(`^\S+:\d+ \S+ \d+ \S+ \d+$`)},
-	{[]string{"topic", "num-records", "record-size", "throughput"}, regexp.MustCompile(`^\S+( -?\d+){3}$`)},
-}
-
-func (w *otherWords) positions() {
-	for _, p := range byPosition {
-		n := len(w.arguments) - len(p.names)
-		if n < 0 || !p.these.MatchString(strings.Join(w.arguments[n:], " ")) {
-			continue
-		}
-		for i, name := range p.names {
-			w.option(w.arguments[n+i], scenario.Option{Name: name, Value: w.arguments[n+i]})
-		}
-		w.arguments = w.arguments[:n]
-	}
-	if joined := strings.Join(w.arguments, "-"); len(w.arguments) > 1 && isScenario(joined) {
-		w.say(strings.Join(w.arguments, " "), "the preset "+joined)
-		w.scenarios, w.arguments, w.derived = append(w.scenarios, joined), nil, true
-	}
-	for _, arg := range w.arguments {
-		meaning := "unknown"
-		if near := spelling.Nearest(arg, scenario.Names()); near != "" {
-			w.scenarios = append(w.scenarios, near)
-			w.derived = true
-			meaning += "; did you mean the preset " + near + "?"
-		}
-		w.say(arg, meaning)
-	}
-}
-
-func (w *otherWords) answer() error {
-	var text strings.Builder
-	table := layout.Table{Gap: 3, Left: map[int]bool{0: true, 1: true}, Rows: w.rows}
-	if err := table.Print(&text); err != nil {
-		return err
-	}
-	said := "not known here; see " + w.help + "\n" + text.String()
-	if w.invalid != nil {
-		said += w.invalid.Error() + "\n"
-	}
-	if line, err := w.line(); line != "" {
-		said += "what was meant is\n  " + line
-		if brokers := brokersIn.FindStringSubmatch(line); brokers != nil && !strings.Contains(line, "--cluster-id") &&
-			!loopback(strings.Split(brokers[1], ",")) {
-			said += "\nwithout --cluster-id it prints the ID of this cluster, which is not on this machine, and ends"
-		}
-		if len(w.without) > 0 {
-			said += "\nwithout " + strings.Join(w.without, ",\nwithout ")
-		}
-		if strings.Contains(line, "topic.existing=TOPIC") {
-			said += "\nTOPIC stands for a topic of yours"
-		}
-		if strings.Contains(line, "consume.queue.engine=markers") {
-			said += "\nengine markers is kmq's; plain is an ordinary consumer group"
-		}
-		if strings.Contains(line, "--group GROUP") {
-			said += "\nGROUP and TOPIC stand for those of the queue"
-		}
-		if err != nil {
-			said += "\nand in it\n" + err.Error()
-		}
-	}
-	return errors.New(strings.TrimSpace(said))
-}
-
-var brokersIn = regexp.MustCompile(`--brokers[ =](\S+)`)
-
-// line returns the command line that was meant, and the mistakes that it has; "" if nothing of it is known.
-func (w *otherWords) line() (line string, mistakes error) {
-	if !w.derived {
-		return "", nil
-	}
-	command := w.c.CommandPath()
-	if w.instead != "" {
-		command = "kafka-bench " + w.instead
-	}
-	if w.instead != "" || !scenarios(w.c) {
-		return strings.Join(slices.Concat([]string{command}, w.scenarios, w.flags), " "), nil
-	}
-	if len(w.scenarios) > 0 {
-		w.all.Scenario = w.scenarios[0]
-	}
-	all := w.all.Complete()
-	if all.Command != "" {
-		command = "kafka-bench " + all.Command
-	}
-	words := []string{command, shellWord(all.Scenario)}
-	for _, arg := range w.scenarios[min(1, len(w.scenarios)):] {
-		words = append(words, shellWord(arg))
-	}
-	words = append(words, w.flags...)
-	w.without = all.Without
-	if all.Scenario == "produce-only" && slices.ContainsFunc(all.Set, namesTopic) && !slices.ContainsFunc(w.flags, keepsTopics) {
-		words = append(words, "--keep-topics") // the next command reads it
-		if !slices.ContainsFunc(slices.Concat(w.flags, all.Flags), namesCluster) {
-			all.Flags = append(all.Flags, "brokers=localhost:9092")
-		}
-		if slices.ContainsFunc(all.Set, countsRecords) {
-			all.Set = append(all.Set, "phases.warmup=0s") // so many in all
-		}
-	}
-	if all.Scenario == "consume-only" && !readsExistingTopic(all) && !slices.Contains(all.Set, "topic.existing=null") && !slices.ContainsFunc(w.flags, mayNameTopic) {
-		all.Set = append(all.Set, "topic.existing=TOPIC")
-	}
-	if (readsExistingTopic(all) || slices.ContainsFunc(all.Flags, isAccess)) && !slices.ContainsFunc(slices.Concat(w.flags, all.Flags), namesCluster) {
-		all.Flags = append(all.Flags, "brokers=localhost:9092") // what these tools take without a word
-	}
-	for _, flag := range all.Flags {
-		name, value, _ := strings.Cut(flag, "=")
-		words = append(words, "--"+name+" "+shellWord(value))
-	}
-	for _, set := range all.Set {
-		words = append(words, "--set "+shellWord(set))
-	}
-	return strings.Join(words, " "), w.mistakes(all)
-}
-
-// readsExistingTopic reports whether a scenario reads a topic that exists, which no cluster has that a run starts.
-func readsExistingTopic(all scenario.Translation) bool {
-	return slices.ContainsFunc(all.Set, func(set string) bool {
-		return strings.HasPrefix(set, "topic.existing=") && set != "topic.existing=null"
-	})
-}
-
-func namesTopic(set string) bool { return strings.HasPrefix(set, "topic.name=") }
-
-func countsRecords(set string) bool { return strings.HasPrefix(set, "load.records=") }
-
-func keepsTopics(flag string) bool { return strings.HasPrefix(flag, "--keep-topics") }
-
-func mayNameTopic(flag string) bool {
-	return strings.HasPrefix(flag, "--merge") || strings.Contains(flag, "topic")
-}
-
-func isAccess(flag string) bool { return strings.HasPrefix(flag, "command-config=") }
-
-func namesCluster(flag string) bool {
-	flag = strings.TrimLeft(flag, "-")
-	return strings.HasPrefix(flag, "brokers") || strings.HasPrefix(flag, "cluster")
-}
-
-// mistakes returns those of the first scenario.
-func (w *otherWords) mistakes(all scenario.Translation) error {
-	if all.Scenario == "-" || !isScenario(all.Scenario) {
-		return nil
-	}
-	o := scenario.Options{Drivers: driverNames()}
-	o.Merge, _ = w.c.Flags().GetStringArray("merge") // there are both
-	o.Set, _ = w.c.Flags().GetStringArray("set")
-	o.Set = slices.Concat(o.Set, all.Set)
-	_, err := scenario.ReadSuite(all.Scenario, o)
-	return err
 }

@@ -21,6 +21,12 @@ func TestOtherTools(t *testing.T) {
 		"ssp.json":            `{"brokers": ["localhost:9092"], "rate": 5000, "duration_s": 30, "producers": 4}`,
 		"producer.properties": "# the producer\nbootstrap.servers=kafka-1:9092,kafka-2:9092\nacks=1\nbatch.size=8196\n",
 		"tussle.yaml":         "workload:\n  targetRate: 10k\n  runTime: 60s\n",
+		"steps.yaml":          "topic: test\nmessageLength: 512\nscenario:\n  - [10k, 5s, 30s]\n  - [50k, 0s, 10s]\n",
+		"bench.yaml":          "brokerList: localhost:9092\npartitions: 3\nmessageLength: 1024\nproducerConf:\n  compression.type: lz4\n  buffer.memory: 67108864\n",
+		"runner.yaml":         "targetRate: 10k\nwarmupTime: 5s\nrunTime: 60s\nreset: true\n",
+		"rdkafka.properties":  "bootstrap.servers=localhost:9092\ngroup.id=limit\nauto.offset.reset=earliest\nfetch.message.max.bytes=10485760\n",
+		"mqperf.json":         `{"name": "x", "mq_type": "KafkaKmq", "msg_size": 100, "sender_threads": 25, "receiver_threads": 25, "mq": {"hosts": "localhost:9092", "partitions": 64, "acks": "all"}}`,
+		"application.conf":    "kmq {\n  queue-topic = \"queue\"\n  marker-topic = \"markers\"\n  msg-timeout = 30 seconds\n  max-redelivery-count = 3\n}\n",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -52,16 +58,23 @@ func TestOtherTools(t *testing.T) {
 func checkAnswer(t *testing.T, typed, want string) {
 	t.Helper()
 	got := invoke(t, shellWords(strings.Fields(strings.ReplaceAll(typed, `"`, "'")))...)
+	if reason, is := strings.CutPrefix(want, "= "); is { // there is no such command here
+		if !strings.Contains(got.stderr, reason) || strings.Contains(got.stderr, "what was meant is") || got.code != exitBadInput {
+			t.Errorf("exit code %d and\n%s%s\nwant\n%s", got.code, got.stdout, got.stderr, reason)
+		}
+		return
+	}
 	_, meant, _ := strings.Cut(got.stderr, "what was meant is\n  ")
 	meant, remarks, _ := strings.Cut(meant, "\n")
 	elsewhere := strings.Contains(remarks, "without --cluster-id it prints the ID of this cluster, which is not on this machine, and ends\n")
 	if meant != want || strings.Contains(remarks, "and in it\n") || got.code != exitBadInput || got.stdout != "" {
 		t.Errorf("exit code %d and\n%s%s\nwant\n  %s", got.code, got.stdout, got.stderr, want)
 	}
+	want, _, _ = strings.Cut(want, " > ")
 	args := shellWords(strings.Fields(want))[1:]
-	if args[0] == "run" {
+	if args[0] == "run" || args[0] == "search" {
 		if elsewhere {
-			args = append(args, "--cluster-id", "5L6g3nShT-eMCtK--X86sw", "--max-rate", "100M/s", "--max-bytes", "1000TiB", "--max-time", "720h")
+			args = append(args, "--cluster-id", anID)
 		}
 		if got := invoke(t, append(args, "--dry-run")...); got.code != exitValid {
 			t.Errorf("%s\nexit code %d and\n%s", want, got.code, got.stderr)
@@ -77,7 +90,7 @@ func checkAnswer(t *testing.T, typed, want string) {
 // What the scenario can't have is said, with the reason, and so are an argument's name and a file's folder.
 func TestRemarksOnOtherWords(t *testing.T) {
 	for typed, want := range map[string]string{
-		"consume --topic x --messages 5 --partitions 4": "--set topic.existing=x\nwithout load.records, because an existing topic is read to its end,\nwithout topic.partitions, because an existing topic has its own\n",
+		"consume --topic x --messages 5 --partitions 4": "--set topic.existing=x --set phases.measure=1h\nlocalhost:9092 stands for your brokers\nwithout load.records, because an existing topic is read to its end\nwithout topic.partitions, because an existing topic has its own\nwhat it does not set is printed by kafka-bench show consume-only\n",
 		"offsets --group limit":                         "  --group limit   the GROUP, an argument\nwhat was meant is\n  kafka-bench kmq inspect limit\n",
 		"RedeliveryTracker --msg-timeout-ms 1000":       "kmq tracker --group GROUP --topic TOPIC --visibility=1s\nGROUP and TOPIC stand for those of the queue\n",
 		"run quick --output r.json":                     "the flag --out, a folder for runs; kafka-bench report RUN --format json prints one\nwhat was meant is\n  kafka-bench run quick\n",
@@ -92,22 +105,24 @@ func TestUnknownWords(t *testing.T) {
 	for _, c := range []struct{ typed, want string }{
 		{"start", "  start   the command cluster up\nwhat was meant is\n  kafka-bench cluster up\n"},
 		{"stop", "  stop   the command cluster down\nwhat was meant is\n  kafka-bench cluster down\n"},
-		{"bench", "  bench   the command run baseline\nwhat was meant is\n  kafka-bench run baseline\n"},
+		{"bench", "  bench   the command run baseline\nwhat was meant is\n  kafka-bench run baseline\nwhat it does not set is printed by kafka-bench show baseline\n"},
 		{"baseline", "  baseline   a scenario, for the command run\nwhat was meant is\n  kafka-bench run baseline\n"},
 		{"rum quick", "  rum   did you mean the command run?\nwhat was meant is\n  kafka-bench run quick\n"},
 		{"run quick -driver sarama", "  -driver sarama   --driver\nwhat was meant is\n  kafka-bench run quick --driver sarama\n"},
-		{"run quick --keepTopics --cluster_id=x", "  --keepTopics     --keep-topics\n  --cluster_id=x   --cluster-id\nwhat was meant is\n  kafka-bench run quick --keep-topics --cluster-id=x\n"},
+		{"run quick --keepTopics --cluster_id=x --brokers a:9092", "  --keepTopics     --keep-topics\n  --cluster_id=x   --cluster-id\nwhat was meant is\n" +
+			"  kafka-bench run quick --keep-topics --cluster-id=x --brokers a:9092\n"},
+		{"run quick --cluster_id=x", "  --cluster_id=x   --cluster-id; left out: --cluster-id is for an existing cluster; name its addresses with --brokers, or leave it out\nwhat was meant is\n  kafka-bench run quick\n"},
 		{"run quick --bogus --bogu 3 -f", "  --bogus    unknown\n  --bogu 3   unknown\n  -f         the SCENARIO, an argument; keys of a scenario are given with --set\nwhat was meant is\n  kafka-bench run quick\n"},
-		{"run quick --acks -1 --repeat x --drvier", "  --acks -1   load.acks or consume.queue.acks\n  --drvier    unknown; did you mean --driver?\n" +
+		{"run quick --acks -1 --repeat x --drvier", "  --acks -1   load.acks\n  --drvier    unknown; did you mean --driver?\n" +
 			"--repeat: \"x\" is not a whole number; write it as 12\nwhat was meant is\n  kafka-bench run quick --set load.acks=all\n"},
 		{"run quick --load.rate=5k --LOAD.acks 1", "  --load.rate=5k   load.rate\n  --LOAD.acks 1    unknown\nwhat was meant is\n  kafka-bench run quick --set load.rate=5k/s\n"},
-		{"run quick --batch-size 64KB", "  --batch-size 64KB   load.batch, or consume.queue.batch; keys of a scenario are given with --set\nwhat was meant is\n  kafka-bench run quick\n"},
+		{"run quick --batch-size 64KB", "  --batch-size 64KB   load.batch, or consume.queue.batch; left out: size \"64KB\": write 64kB (1,000 bytes each) or 64KiB (1,024 bytes each), or 1 record to send each record by itself\nwhat was meant is\n  kafka-bench run quick\n"},
 		{"run quick -s 100 -p 3", "  -s 100   the flag --set, once for each key, or load.record.size\n  -p 3     the flag --set, once for each key, or topic.partitions\nwhat was meant is\n  kafka-bench run quick --set load.record.size=100B --set topic.partitions=3\n"},
 		{"show overload --rate 5000", "  --rate 5000   load.rate\nwhat was meant is\n  kafka-bench show overload --set load.rate=5k/s\n"},
-		{"produce -rate 5000", "  produce      the command run produce-only\n  -rate 5000   load.rate\nwhat was meant is\n  kafka-bench run produce-only --set load.rate=5k/s\n"},
+		{"produce -rate 5000", "  produce      the command run produce-only\n  -rate 5000   load.rate\nwhat was meant is\n  kafka-bench run produce-only --set load.rate=5k/s\nwhat it does not set is printed by kafka-bench show produce-only\n"},
 		{"serch quick --rate=5k", "  serch       did you mean the command search?\n  --rate=5k   load.rate\nwhat was meant is\n  kafka-bench search quick --set load.rate=5k/s\n"},
 		{"consume --conumers 8", "  consume                           the command run consume-only\n  --conumers 8, read as consumers   consume.consumers\nwhat was meant is\n" +
-			"  kafka-bench run consume-only --brokers localhost:9092 --set consume.consumers=8 --set topic.existing=TOPIC\nTOPIC stands for a topic of yours\n"},
+			"  kafka-bench run consume-only --brokers localhost:9092 --set consume.consumers=8 --set phases.measure=1h --set topic.existing=TOPIC\nTOPIC stands for a topic of yours\nlocalhost:9092 stands for your brokers\nwhat it does not set is printed by kafka-bench show consume-only\n"},
 		{"--quick overload", "what was meant is\n  kafka-bench run overload --quick\n"},
 		{"compare a b -alpha 0.1", "  -alpha 0.1   --alpha\nwhat was meant is\n  kafka-bench compare a b --alpha 0.1\n"},
 		{"compare a b --alhpa 0.1 --bogus", "  --alhpa 0.1   --alpha\n  --bogus       unknown\nwhat was meant is\n  kafka-bench compare a b --alpha=0.1\n"},
@@ -131,10 +146,10 @@ func TestNoPasswordIsSaid(t *testing.T) {
 	}
 }
 
-// What a key cannot have is said with the command line.
+// What a key cannot have is left out, and the reason is said beside the word.
 func TestMistakesOfWhatWasMeant(t *testing.T) {
 	got := invoke(t, "run", "quick", "-compression", "snapy")
-	want := "what was meant is\n  kafka-bench run quick --set load.compression=snapy\nand in it\n--set load.compression=snapy: \"snapy\" is not known; did you mean snappy? "
+	want := "load.compression; left out: \"snapy\" is not known; did you mean snappy? "
 	if !strings.Contains(got.stderr, want) || got.code != exitBadInput {
 		t.Errorf("exit code %d and\n%s", got.code, got.stderr)
 	}

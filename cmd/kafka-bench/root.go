@@ -28,6 +28,9 @@ func (s surroundings) run(ctx context.Context, args []string, stdout, stderr io.
 		}
 		return inOurWords(root, unknown, args)
 	}
+	if c, _, findErr := root.Find(args); err != nil && findErr == nil {
+		return foreignFiles(c, err)
+	}
 	return err
 }
 

@@ -200,17 +200,17 @@ func isLoopback(host string) bool {
 	if host == "localhost" { // always loopback (RFC 6761)
 		return true
 	}
-	ips, err := net.LookupIP(host)
-	if err != nil || len(ips) == 0 {
-		return false
+	is, known := namesHere.Load(host)
+	if !known {
+		ips, err := net.LookupIP(host)
+		is = err == nil && len(ips) > 0 && !slices.ContainsFunc(ips, func(ip net.IP) bool { return !ip.IsLoopback() })
+		namesHere.Store(host, is)
 	}
-	for _, ip := range ips {
-		if !ip.IsLoopback() {
-			return false
-		}
-	}
-	return true
+	return is.(bool)
 }
+
+// namesHere has whether a host's name is this machine. A command asks often, and a name server may take seconds.
+var namesHere sync.Map
 
 // guessVersion returns "" if the brokers' API versions differ or are unknown.
 func guessVersion(versions kadm.BrokersApiVersions) string {

@@ -3,6 +3,7 @@ package scenario
 import (
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,7 +33,7 @@ var synonyms = map[string]string{
 	"msgcountperthread":      "load.records_each",
 	"numrecords":             toSendOrRead, "nummessages": toSendOrRead, "messages": toSendOrRead,
 	"n": toSendOrRead, "nodes": "cluster.brokers, or consume.consumers, with a queue", "rf": "topic.replication",
-	"maxmessages": "load.records", "messagecount": "load.records", "recordsperproducer": "load.records_each",
+	"maxmessages": toSendOrRead, "messagecount": toSendOrRead, "recordsperproducer": "load.records_each",
 	"messagesperproducer": "load.records_each",
 	"topicname":           "topic.name, of a new one, or topic.existing", "groupid": "consume.group, of a new one",
 	"consumergroup": "consume.group, of a new one", "groupname": "consume.group, of a new one",
@@ -67,23 +68,29 @@ var synonyms = map[string]string{
 	"maxinflight":       "load.in_flight", "maxinflightrequestsperconnection": "load.in_flight",
 	"compressiongziplevel": "load.level", "compressionlz4level": "load.level", "compressionzstdlevel": "load.level",
 	"requesttimeoutms": "load.client, by the driver's names",
-	"buffermemory":     "load.max_buffered: in records", "maxrequestsize": "load.batch",
-	"partitioner": "load.partitioning",
-	"burstrate":   "load.arrival.peak", "burstduration": "load.arrival.length", "burstperiod": "load.arrival.period",
+	"buffermemory":     "nothing: load.max_buffered counts records, and not bytes",
+	"maxrequestsize":   "nothing: load.batch bounds what is sent of each partition",
+	"partitioner":      "load.partitioning",
+	"burstrate":        "load.arrival.peak", "burstduration": "load.arrival.length", "burstperiod": "load.arrival.period",
 
 	"numconsumers": "consume.consumers", "consumercount": "consume.consumers",
 	"consumerpersubscription": "consume.consumers",
 	"receiversnumber":         "consume.consumers", "receivernodes": "consume.consumers",
-	"threads": "consume.consumers, or consume.queue.threads", "numthreads": "consume.consumers, or consume.queue.threads",
+	"threads":             "consume.consumers, or consume.queue.threads",
+	"numthreads":          "consume.consumers, or consume.queue.threads",
 	"receiverthreads":     "consume.queue.threads, of each consumer",
 	"receiverconcurrency": "consume.queue.threads, of each consumer",
-	"receivemsgbatchsize": "consume.queue.batch", "batchsizereceive": "consume.queue.batch",
-	"polltimeoutms": "consume.poll_timeout", "frombeginning": "consume.from: start, of a topic.existing", "fromstart": "consume.from: start, of a topic.existing", "fromoldest": "consume.from: start, of a topic.existing", "fromlatest": "consume.from: end, of a topic.existing",
+	"receivemsgbatchsize": "consume.queue.batch", "maxreceivemsgbatchsize": "consume.queue.batch",
+	"batchsizereceive": "consume.queue.batch",
+	"polltimeoutms":    "consume.poll_timeout", "frombeginning": "consume.from: start, of a topic.existing",
+	"fromstart": "consume.from: start, of a topic.existing", "fromoldest": "consume.from: start, of a topic.existing",
+	"fromlatest":            "consume.from: end, of a topic.existing",
 	"subscriptionspertopic": "consume.groups", "consumergroups": "consume.groups",
 	"initialoffset":   "consume.from, of a topic.existing",
 	"autooffsetreset": "consume.from, of a topic.existing", "groupprotocol": "consume.protocol",
-	"enableautocommit": "nothing: a group commits each consume.commit; consume.assignment: manual reads without commits", "autocommitintervalms": "consume.commit",
-	"commitinterval": "consume.commit", "commitms": "consume.commit",
+	"enableautocommit":     "nothing: a group commits each consume.commit; consume.assignment: manual reads without commits",
+	"autocommitintervalms": "consume.commit",
+	"commitinterval":       "consume.commit", "commitms": "consume.commit",
 	"fetchminbytes": "consume.fetch.min_bytes", "fetchmaxbytes": "consume.fetch.max_bytes",
 	"fetchmaxwaitms": "consume.fetch.max_wait", "fetchwaitmaxms": "consume.fetch.max_wait",
 	"queuedminmessages":      "consume.client, by the driver's names",
@@ -106,9 +113,11 @@ var synonyms = map[string]string{
 	"maxredeliverycount": "consume.queue.max_deliveries, which counts the first delivery too",
 	"maxreceivecount":    "consume.queue.max_deliveries", "deliverycountlimit": "consume.queue.max_deliveries",
 	"maxattempts":     "consume.queue.max_deliveries",
-	"maxredeliveries": "consume.queue.max_deliveries, which counts the first delivery too", "msgtimeout": "consume.queue.visibility",
-	"droprate": "consume.queue.drop.share", "dropratio": "consume.queue.drop.share",
-	"deadletterqueue": "consume.queue.dead_letter: true, with a topic of its own name", "dlq": "consume.queue.dead_letter: true, with a topic of its own name",
+	"maxredeliveries": "consume.queue.max_deliveries, which counts the first delivery too",
+	"msgtimeout":      "consume.queue.visibility",
+	"droprate":        "consume.queue.drop.share", "dropratio": "consume.queue.drop.share",
+	"deadletterqueue": "consume.queue.dead_letter: true, with a topic of its own name",
+	"dlq":             "consume.queue.dead_letter: true, with a topic of its own name",
 	"deadlettertopic": "consume.queue.dead_letter: true, with a topic of its own name",
 	"prefetch":        "consume.queue.in_flight", "redeliverytracker": "consume.queue.tracker",
 
@@ -116,7 +125,8 @@ var synonyms = map[string]string{
 	"replicationfactor": "topic.replication", "replicas": "topic.replication", "topicconfig": "topic.config",
 	"topicprops": "topic.config", "retentionbytes": "topic.config.retention.bytes",
 	"topiccompression":  "topic.config.compression.type",
-	"mininsyncreplicas": "topic.config.min.insync.replicas", "minisr": "topic.config.min.insync.replicas", "retentionms": "topic.config.retention.ms",
+	"mininsyncreplicas": "topic.config.min.insync.replicas", "minisr": "topic.config.min.insync.replicas",
+	"retentionms":     "topic.config.retention.ms",
 	"maxmessagebytes": "topic.config.max.message.bytes", "maxmsgbytes": "topic.config.max.message.bytes",
 
 	"bpmaxlag": "backpressure.max_lag", "bpresumelag": "backpressure.resume_lag", "bppoll": "backpressure.poll",
@@ -151,20 +161,23 @@ var synonyms = map[string]string{
 	"driverclass":     "nothing: the flag --driver chooses a client of Kafka, the key is driver",
 	"clientlibrary":   "driver", "library": "driver",
 	"f": theScenario, "scenario": theScenario, "workload": theScenario, "configfile": theScenario, "w": theScenario,
-	"p": "the flag --set, once for each key, or topic.partitions", "x": "the flag --set, once for each key", "s": "the flag --set, once for each key, or load.record.size",
+	"p": "the flag --set, once for each key, or topic.partitions", "x": "the flag --set, once for each key",
+	"s":          "the flag --set, once for each key, or load.record.size",
 	"parameters": "the flag --set, once for each key",
 	"g":          "consume.group, of a new one",
 	"t":          "topic.name, of a new one, or topic.existing", "b": "the flag --brokers",
-	"workers": "nothing: kafka-bench agent runs on each machine, and run --agents counts them",
+	"workers": "consume.consumers, or nothing: kafka-bench agent runs on each machine, and run --agents counts them",
 	"drivers": "nothing: the keys of a driver file are keys of a scenario",
 	"d":       "phases.measure, or nothing: the keys of a driver file are keys of a scenario",
 	"o":       "the flag --out", "csv": inResult, "extra": "nothing: a run needs no other consumers",
 	"runner": "nothing: a scenario says what runs",
 	"create": noReset, "delete": noReset,
-	"securityprotocol": inAccess, "saslmechanism": inAccess, "sasljaasconfig": inAccess, "ssltruststorelocation": inAccess,
-	"output": "the flag --out, a folder for runs; kafka-bench report RUN --format json prints one", "outputfile": "the flag --out, a folder for runs; kafka-bench report RUN --format json prints one", "histogramsdir": "the flag --out",
+	"securityprotocol": inAccess, "saslmechanism": inAccess, "sasljaasconfig": inAccess,
+	"ssltruststorelocation": inAccess,
+	"output":                asFile, "outputfile": asFile, "histogramsdir": "the flag --out",
 	"reportdir": "the flag --out",
-	"sloconfig": "the flag --expect", "sleconfig": "the flag --expect", "slaconfig": "the flag --expect",
+	"sloconfig": "the flag --expect", "slo": "the flag --expect", "sle": "the flag --expect",
+	"sla": "the flag --expect", "sleconfig": "the flag --expect", "slaconfig": "the flag --expect",
 	"highbound": "kafka-bench search, which finds it", "ratepercentstep": "kafka-bench search --curve",
 	"startingratepercent": "kafka-bench search --curve", "finishingratepercent": "kafka-bench search --curve",
 	"targetfactor": "kafka-bench search, with --expect",
@@ -174,9 +187,11 @@ var synonyms = map[string]string{
 	"throttlemode": "nothing: records are due by a schedule, whoever is late",
 	"retriesmax":   "nothing: every run counts; repeat makes more",
 	"timeout":      "nothing: a run ends by its window; a poll ends by consume.poll_timeout",
-	"markertopic":  noMarkers, "redeliveryconsumergroupid": noMarkers, "redeliverygroupid": noMarkers, "redeliverycountheader": noMarkers,
+	"markertopic":  noMarkers, "redeliveryconsumergroupid": noMarkers, "redeliverygroupid": noMarkers,
+	"redeliverycountheader":                      noMarkers,
 	"usenowforredeliverdespitenomarkerseenforms": "nothing: what is due is sent again by the tracker's own clock",
-	"mqtype": "consume.queue.engine", "mq": "consume.queue.engine", "queuetopic": "topic.name, of a new one", "testid": "name",
+	"mqtype": "consume.queue.engine", "mq": "consume.queue.engine", "queuetopic": "topic.name, of a new one",
+	"testid":            "name",
 	"backlogdrainratio": "nothing: the drain ends when all is delivered",
 	"transactionalid":   noTransactions, "transactiondurationms": noTransactions,
 	"startfirst": "nothing: markers always writes a start before it hands a record out", "transactions": noTransactions,
@@ -184,9 +199,79 @@ var synonyms = map[string]string{
 	"printmetrics":     inResult, "showdetailedstats": inResult, "hideheader": inResult, "dateformat": inResult,
 	"numfetchthreads": "nothing: the client fetches as it does",
 	"zookeeper":       "nothing: brokers are asked, see the flag --brokers",
+
+	// Names that several tools have in several forms.
+	"total": toSendOrRead, "totalmessages": toSendOrRead, "totalrecords": toSendOrRead,
+	"numberofmessages": toSendOrRead, "msgcount": toSendOrRead, "msgs": toSendOrRead, "nummsgs": toSendOrRead,
+	"events":    toSendOrRead,
+	"numevents": toSendOrRead, "eventcount": toSendOrRead, "nrecords": toSendOrRead, "recordcount": toSendOrRead,
+	"numberofrecords": toSendOrRead, "r": "load.rate", "c": "consume.consumers",
+	"concurrency": "consume.consumers, or consume.queue.threads",
+	"numclients":  "load.producers", "partitioncount": "topic.partitions",
+	"bootstrap": "the flag --brokers", "broker": "the flag --brokers", "kafkabrokers": "the flag --brokers",
+	"server":  "the flag --brokers",
+	"servers": "the flag --brokers", "host": "the flag --brokers", "kafka": "the flag --brokers",
+	"metadatabrokers": "the flag --brokers",
+	"offset":          "consume.from, of a topic.existing", "offsets": "nothing: kafka-bench kmq inspect shows those of a group",
+	"startoffset": "consume.from, of a topic.existing", "offsetreset": "consume.from, of a topic.existing",
+	"beginning": "consume.from: start, of a topic.existing",
+	"bpmode":    "backpressure.controller", "bpcontroller": "backpressure.controller",
+	"bpexcess":  "backpressure.excess",
+	"outputdir": "the flag --out", "outdir": "the flag --out", "resultsdir": "the flag --out",
+	"resultdir":  "the flag --out",
+	"resultfile": asFile, "reportfile": asFile, "outfile": asFile, "log": asFile,
+	"statsinterval": "sampling.interval", "metricsinterval": "sampling.interval",
+	"payloadfilepath": noPayload, "keysize": noKeySize, "recordkeysize": noKeySize,
+	"numheaders": noKeySize, "recordheadersize": noKeySize, "recordheaderkeysize": noKeySize, "headers": noKeySize,
+	"fetchmessagemaxbytes": "consume.fetch.max_partition_bytes", "consumerfetchmaxwait": "consume.fetch.max_wait",
+	"fetchmaxwait": "consume.fetch.max_wait", "maxpollrecords": noPollRecords, "maxpollintervalms": noPollRecords,
+	"producerproperty": "load.client, by the driver's names",
+	"consumerproperty": "consume.client, by the driver's names",
+	"clientid":         "nothing: a run names its clients itself", "retries": noRetries, "retrybackoffms": noRetries,
+	"replicaassignment":         "nothing: the brokers place the replicas",
+	"queuedmaxmessageskbytes":   "consume.client, by the driver's names",
+	"queuebufferingmaxmessages": "load.max_buffered", "queuebufferingmaxms": "load.linger",
+	"batchnummessages": "load.client, by the driver's names",
+	"serializer":       inBytes, "keyserializer": inBytes, "valueserializer": inBytes, "keydeserializer": inBytes,
+	"valuedeserializer": inBytes,
+	"formatter":         inBytes, "property": inBytes, "messagehandler": inBytes, "keydelimiter": inBytes,
+
+	// Switches and options of Kafka's tools for topics and groups.
+	"describe": noAdmin, "list": noAdmin, "alter": noAdmin, "ifexists": noAdmin, "ifnotexists": noAdmin,
+	"excludeinternal":           noAdmin,
+	"underreplicatedpartitions": noAdmin, "topicswithoverrides": noAdmin, "deleteconfig": noAdmin,
+	"atminisrpartitions": noAdmin,
+	"force":              noAdmin, "resetoffsets": noOffsets, "execute": noOffsets, "toearliest": noOffsets, "tolatest": noOffsets,
+	"tooffset": noOffsets, "todatetime": noOffsets, "tocurrent": noOffsets, "byduration": noOffsets,
+	"shiftby":  noOffsets,
+	"fromfile": noOffsets, "export": noOffsets, "deleteoffsets": noOffsets, "allgroups": noAdmin, "alltopics": noAdmin,
+	"members": noAdmin, "state": noAdmin, "verbose": inResult, "debug": inResult, "v": inResult, "q": inResult,
+	"json":         inResult,
+	"onepartition": "nothing: a run uses all partitions of its topic",
+	"untilend":     "nothing: a run reads until its topic ends",
+	"exiteof":      "nothing: reading ends at the end of the topic", "unbuffered": inResult, "format": inResult,
+	"metadata": noAdmin,
+	"limit":    noMachines, "inventory": noMachines, "playbook": noMachines, "tags": noMachines, "forks": noMachines,
+	"become":      noMachines,
+	"workersfile": "nothing: kafka-bench agent runs on each machine, and run --agents counts them",
+	"wf":          "nothing: kafka-bench agent runs on each machine, and run --agents counts them",
+	"testname":    "name", "mode": theJob, "role": theJob, "operation": theJob,
+	"port": noPort, "statsport": noPort, "jmxexporterport": noPort, "entitytype": noAdmin, "entityname": noAdmin,
+	"addconfig":   noAdmin,
+	"connections": "load.producers", "jar": noJava, "cp": noJava, "classpath": noJava, "rm": noJava, "it": noJava,
+	"network": noJava, "env": noJava,
+	"redeliverymaxcount":                 "consume.queue.max_deliveries, which counts the first delivery too",
+	"redeliveryconsumeroffsettopicgroup": noMarkers, "redeliveryconsumergroup": noMarkers, "markerstopic": noMarkers,
+	"markergroupid": noMarkers, "redeliverytimeout": "consume.queue.visibility",
+	"messagetimeout": "consume.queue.visibility",
 }
 
 const toSendOrRead = "load.records, or topic.fill_records, of a topic to read"
+
+const (
+	asFile = "the flag --out, a folder for runs; kafka-bench report RUN --format json prints one"
+	theJob = "the command, as in run produce-only"
+)
 
 const theScenario = "the SCENARIO, an argument"
 
@@ -195,8 +280,17 @@ const (
 	noPayload      = "nothing: payloads are generated, see load.record.payload"
 	inAccess       = "nothing: it stands in the file of the flag --command-config"
 	noReset        = "nothing: every run has a topic of its own, and an existing one is never emptied"
-	noMarkers      = "nothing: a run names the queue's own topics and groups itself"
+	noMarkers      = "nothing: a queue names its own topics and groups itself"
 	noTransactions = "nothing: producers send without transactions"
+	noKeySize      = "nothing: load.record has the size of the value; headers are the run's own"
+	noPollRecords  = "nothing: a consumer takes what a fetch brings"
+	noRetries      = "nothing: the client repeats until load.delivery_timeout"
+	inBytes        = "nothing: records are bytes"
+	noAdmin        = "nothing: kafka-bench administers no topics and groups of yours"
+	noOffsets      = "nothing: kafka-bench moves no offsets of a group"
+	noMachines     = "nothing: machines are set up by you; kafka-bench agent runs on each, and run --agents counts them"
+	noPort         = "nothing: serve has --listen, and run has --metrics and --web"
+	noJava         = "nothing: kafka-bench is one program, without a virtual machine or container"
 	inResult       = "nothing: the result has everything, and kafka-bench report prints it"
 )
 
@@ -211,16 +305,16 @@ var valueSynonyms = map[string]map[string]string{
 	"load.record.payload": {},
 	"consume.queue.acks":  {"-1": "all", "1": "leader"},
 	"consume.from": {
-		"earliest": "start", "oldest": "start", "smallest": "start", "latest": "end", "newest": "end", "largest": "end",
+		"earliest": "start", "oldest": "start", "beginning": "start", "stored": "start", "smallest": "start", "latest": "end", "newest": "end", "largest": "end",
 	},
 	"consume.protocol": {},
 	"consume.assignor": {
 		"rangeassignor": "range", "roundrobinassignor": "roundrobin", "stickyassignor": "sticky",
 		"cooperativestickyassignor": "cooperative-sticky",
 	},
-	"consume.queue":    {"kmq": "markers", "kafka": "plain"},
+	"consume.queue":    {"kmq": "markers", "kafkakmq": "markers", "kafka": "plain"},
 	"load.record.keys": {"no_key": "none", "key_round_robin": "sequential", "random_nano": "uniform"},
-	"backpressure":     {"none": "off"},
+	"backpressure":     {"none": "off", "true": "hysteresis", "on": "hysteresis", "false": "off"},
 }
 
 // canonicalWord returns the value here for another tool's value; other values are returned unchanged. Of a Java class
@@ -249,7 +343,20 @@ var presetOfWord = map[string]string{
 
 // Meaning explains a word that is not a flag: a key, another flag, a command, or why there is none;
 // "" for an unknown word.
-func Meaning(word string) string { return strings.TrimSuffix(meantBy(word, nil), "; ") }
+func Meaning(word string) string {
+	meaning := meantBy(word, nil)
+	if meaning == "" {
+		meaning = meantBy(canonicalName(word), nil)
+	}
+	if first, _, _ := strings.Cut(word, "."); meaning == "" && clientProperty.MatchString(word) &&
+		!slices.Contains(keysOf(reflect.TypeFor[document]()), first) {
+		meaning = "load.client or consume.client, by the driver's names"
+	}
+	return strings.TrimSuffix(meaning, "; ")
+}
+
+// clientProperty is the name of a setting of Kafka's clients, such as metadata.max.age.ms.
+var clientProperty = regexp.MustCompile(`^[a-z]+(\.[a-z0-9]+)+$`)
 
 // Nearest returns the word that a mistyped one of another tool, or of a scenario, is nearest to; "" if none is near.
 func Nearest(word string) string {
@@ -265,13 +372,42 @@ func alternatives(word string) []string {
 	if ours := synonym(word); ours != "" {
 		return strings.Split(ours, ", or ")
 	}
-	if at := elsewhere(word); len(at) > 0 {
-		return at
+	for _, name := range []string{word, canonicalName(word)} {
+		if at := elsewhere(name); len(at) > 0 {
+			return at
+		}
 	}
 	return []string{word} // maybe a whole path
 }
 
-func synonym(word string) string { return synonyms[plainWord(word)] }
+func synonym(word string) string { return synonyms[canonicalName(word)] }
+
+// namespaces are what options are nested in, in files and in names such as producerConf.acks.
+var namespaces = regexp.MustCompile(`(?i)^(?:producer|consumer|topic|common|driver|workload|client|bench(?:mark)?|kmq|mq|mqperf|app|test)?` +
+	`(?:conf|config|props?|properties|settings|redelivery)?\.`)
+
+// canonicalName returns an option's name as the tables have it: in lower case, without separators and, if only the rest
+// is known, without the names that it is nested in and without a unit.
+func canonicalName(name string) string {
+	for rest := name; ; {
+		word := plainWord(rest)
+		if isKnown(word) || len(elsewhere(word)) > 0 {
+			return word
+		}
+		for _, u := range nameUnits {
+			if stem, is := strings.CutSuffix(word, u.end); is && (isKnown(stem) || len(elsewhere(stem)) > 0) {
+				return stem
+			}
+		}
+		nested := namespaces.FindString(rest)
+		if nested == "" {
+			return plainWord(name)
+		}
+		rest = strings.TrimPrefix(rest, nested)
+	}
+}
+
+func isKnown(word string) bool { return synonyms[word] != "" }
 
 func plainWord(word string) string {
 	return strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(strings.ToLower(word))

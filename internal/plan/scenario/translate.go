@@ -1,15 +1,14 @@
 package scenario
 
 import (
-	"bytes"
 	"cmp"
-	"maps"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v4"
 
@@ -25,11 +24,18 @@ type Translation struct {
 	Command  string   // search; "" is run
 	Scenario string   // a preset or a file; "" if no option names one
 	Flags    []string // "brokers=a:9092"
-	Set      []string // "load.rate=10k/s"
+	Set      []Setting
 	Words    []string // the options' names
 	Meaning  string   // for people; "" if no option is known
 	Without  []string // settings that the scenario can't have, each with the reason
+
+	fills bool // the run fills the topic that it reads
 }
+
+// Setting is a key of a scenario with its value, and the option that gave it; "" if none did.
+type Setting struct{ Key, Value, Word string }
+
+func (s Setting) String() string { return s.Key + "=" + s.Value }
 
 // Add adds the parts of u.
 func (t *Translation) Add(u Translation) {
@@ -52,80 +58,9 @@ func Pairs(name string) bool {
 	})
 }
 
-// OtherOptions returns the options that another tool's text has, in its order: a file of YAML, JSON or properties, or a
-// mapping in one line. It returns nil if the text is a scenario, or nothing that is known.
-func OtherOptions(text []byte) (options []Option) {
-	roots, err := parseYAML(text)
-	if err != nil || len(roots) != 1 || target(roots[0]).Kind != yaml.MappingNode {
-		return ofProperties(text)
-	}
-	known := 0
-	var visit func(n *yaml.Node)
-	visit = func(n *yaml.Node) {
-		for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
-			key, value := n.Content[i].Value, target(n.Content[i+1])
-			switch {
-			case plainWord(key) != "name" && (value.Kind == yaml.ScalarNode || listsScalars(value)):
-				o := Option{Name: key, Value: scalars(value)}
-				if options = append(options, o.properties()...); synonym(key) != "" {
-					known++
-				}
-			case !slices.Contains(keysOf(reflect.TypeFor[document]()), key):
-				visit(value)
-			}
-		}
-	}
-	if visit(target(roots[0])); known < 2 {
-		return nil
-	}
-	return options
-}
-
-func ofProperties(text []byte) []Option {
-	options := Option{Value: string(text)}.properties()
-	known := slices.DeleteFunc(slices.Clone(options), func(o Option) bool { return synonym(o.Name) == "" && len(elsewhere(o.Name)) == 0 })
-	if len(known) < 2 {
-		return nil
-	}
-	return options
-}
-
-func listsScalars(n *yaml.Node) bool {
-	return n.Kind == yaml.SequenceNode && !slices.ContainsFunc(n.Content, func(item *yaml.Node) bool { return item.Kind != yaml.ScalarNode })
-}
-
-// scalars returns a scalar, or those of a list with commas between.
-func scalars(n *yaml.Node) string {
-	if n.Kind == yaml.ScalarNode {
-		return n.Value
-	}
-	var all []string
-	for _, item := range n.Content {
-		all = append(all, item.Value)
-	}
-	return strings.Join(all, ",")
-}
-
-// properties returns the options in a value with a line for each, or else o.
-func (o Option) properties() (options []Option) {
-	prefix := ""
-	if synonym(o.Name) == topicConfig {
-		prefix = topicConfig + "."
-	}
-	for line := range strings.Lines(o.Value) {
-		if name, value, is := strings.Cut(strings.TrimSpace(line), "="); is && !strings.HasPrefix(name, "#") {
-			options = append(options, Option{Name: prefix + strings.TrimSpace(name), Value: strings.TrimSpace(value)})
-		}
-	}
-	if len(options) == 0 {
-		return []Option{o}
-	}
-	return options
-}
-
 const topicConfig = "topic.config"
 
-var pair = regexp.MustCompile(`["']?([\w.-]+)["']?\s*(?:=|:\s)\s*["']?([^,;\s"'{}]*)["']?`)
+var pair = regexp.MustCompile(`["']?([\w.-]+)["']?\s*(?:=|:\s)\s*["']?(\[\[[^=]*\]\]|[^,;\s"'{}]*)["']?`)
 
 // Translate returns what one option is here. A number without a unit gets that of the option's name:
 // testDurationMinutes 5 is phases.measure=5m.
@@ -140,15 +75,64 @@ func Translate(o Option) (t Translation) {
 		t.Meaning = cmp.Or(t.Meaning, Meaning(o.Name))
 		return t
 	}
+	if steps := rateStep.FindAllStringSubmatch(o.Value, -1); len(steps) > 0 && synonym(o.Name) == theScenario {
+		return ofSteps(o, steps)
+	}
 	t.Meaning = Meaning(o.Name)
-	if plainWord(o.Name) == "consumerbacklogsizegb" && o.Value == "0" { // no backlog
+	if canonicalName(o.Name) == "consumerbacklogsizegb" && o.Value == "0" { // no backlog
 		return t
 	}
-	t.Words = []string{o.Name}
+	t.Words = []string{canonicalName(o.Name)}
 	for _, alternative := range alternatives(o.Name) {
 		if t.take(alternative, o); t.Given() {
 			break
 		}
+	}
+	if key := refused(o); key != "" && !t.Given() { // as it is written, for the reason why it is refused
+		t.Set = []Setting{{key, o.Value, o.Name}}
+	}
+	return t
+}
+
+// refused returns the key that an option can only be; "" if it can be something else, or needs more than a value.
+func refused(o Option) string {
+	all := alternatives(o.Name)
+	isKey := func(alternative string) bool {
+		key, _, _ := strings.Cut(alternative, ", ")
+		setting := settingType(key)
+		return setting != nil && setting.Kind() != reflect.Map
+	}
+	if o.Value == "" || slices.ContainsFunc(all, func(alternative string) bool { return !isKey(alternative) }) {
+		return ""
+	}
+	key, _, _ := strings.Cut(all[0], ", ")
+	return key
+}
+
+// rateStep is one [rate, warm-up, run] of a list.
+var rateStep = regexp.MustCompile(`\[\s*([^\s,\[\]]+),\s*([^\s,\[\]]+),\s*([^\s,\[\]]+)\s*\]`)
+
+// ofSteps makes a load in steps of a list of [rate, warm-up, run]. The warm-up is that of the first.
+func ofSteps(o Option, steps [][]string) (t Translation) {
+	var parts []string
+	var sum time.Duration
+	for _, step := range steps {
+		rate, okRate := withUnit("rate", "load.rate", step[1])
+		length, okLength := withUnit("run", "phases.measure", step[3])
+		took, err := time.ParseDuration(length)
+		if !okRate || !okLength || err != nil {
+			t.Meaning = "the SCENARIO, an argument; a step is [rate, warm-up, run], as in [10k, 5s, 30s]"
+			return t
+		}
+		parts, sum = append(parts, "{rate: "+rate+", for: "+length+"}"), sum+took
+	}
+	t.Words, t.Meaning = []string{"ratesteps"}, "load.arrival, with process: steps; the warm-up is that of the first step"
+	warmup, _ := withUnit("warmup", "phases.warmup", steps[0][2])
+	for _, set := range [][2]string{
+		{"load.rate", "null"}, {"load.arrival.process", "steps"}, {"load.arrival.steps", "[" + strings.Join(parts, ", ") + "]"},
+		{"phases.warmup", warmup}, {"phases.measure", unit.Duration(sum).String()},
+	} {
+		t.Set = append(t.Set, Setting{set[0], set[1], o.Name})
 	}
 	return t
 }
@@ -163,10 +147,18 @@ func (t *Translation) take(alternative string, o Option) {
 	case strings.HasPrefix(target, "nothing: "):
 	case isCommand:
 		t.Command, _, _ = strings.Cut(command, " ")
-	case target == "load.rate" && plainWord(o.Name) == "producerrate" && o.Value == "0":
+	case flag == "expect":
+		for _, level := range percentileBound.FindAllStringSubmatch(o.Value, -1) {
+			t.Flags = append(t.Flags, "expect=e2e_response_time_p"+strings.ReplaceAll(level[1], ".", "_")+" <= "+level[2])
+		}
+		for _, level := range serviceLevel.FindAllStringSubmatch(o.Value, -1) {
+			t.Flags = append(t.Flags, "expect=e2e_response_time_p"+strings.ReplaceAll(level[1], ".", "_")+" <= "+level[2]+"ms")
+		}
+	case target == "load.rate" && canonicalName(o.Name) == "producerrate" && o.Value == "0":
 		t.Command = "search" // as there
 	case isPreset:
 		t.Scenario = preset
+	case strings.HasPrefix(theScenario, target) && strings.Contains(o.Value, ":"): // addresses
 	case strings.HasPrefix(theScenario, target):
 		t.Scenario = o.Value
 		for _, preset := range []string{strings.ToLower(o.Value), "e2e-" + strings.ToLower(o.Value)} { // SPIKE and RAMP
@@ -175,7 +167,7 @@ func (t *Translation) take(alternative string, o Option) {
 			}
 		}
 	case target == "the flag --set": // a value without a key sets nothing
-	case flag == "out" && filepath.Ext(o.Value) != "": // a file
+	case flag == "out" && isFileName(o.Value): // there is a folder of runs
 	case isFlag && o.Value != "" && !strings.Contains(flag, " "):
 		t.Flags = append(t.Flags, flag+"="+o.Value)
 	case !isFlag:
@@ -183,18 +175,38 @@ func (t *Translation) take(alternative string, o Option) {
 		if !fixed {
 			value = o.Value
 		}
+		if canonicalName(o.Name) == "messagelengthmax" {
+			key = largestSize
+		}
+		if _, err := unit.ParseCount(value); key == "topic.fill" && err == nil { // how many, and not bytes
+			key = "topic.fill_records"
+		}
+		if key == "backpressure" {
+			key += ".controller"
+		}
 		if setting := settingType(key + ".share"); setting != nil && setting.Kind() != reflect.Map {
 			key += ".share"
 		}
 		if text, ok := withUnit(o.Name, key, value); ok {
-			t.Set = append(t.Set, key+"="+text)
+			t.Set = append(t.Set, Setting{key, text, o.Name})
 		}
 	}
 }
 
+// serviceLevel is one [percentile, max ms, window s].
+var serviceLevel = regexp.MustCompile(`\[\s*([\d.]+)\s*,\s*([\d.]+)\s*[,\]]`)
+
+// percentileBound is a bound as in p99=10ms.
+var percentileBound = regexp.MustCompile(`\bp([\d.]+)\s*(?:=|:|<=?)\s*(\d[\d.]*[a-zµ]+)`)
+
+// isFileName reports whether a value names a file of results.
+func isFileName(value string) bool {
+	return slices.Contains([]string{".json", ".html", ".csv", ".txt", ".md", ".xml", ".log", ".png"}, filepath.Ext(value))
+}
+
 var nameUnits = []struct{ end, unit string }{
-	{"ms", "ms"}, {"millis", "ms"}, {"minutes", "m"}, {"seconds", "s"}, {"gb", "GB"}, {"bytes", "B"},
-	{"reportinginterval", "ms"},
+	{"millis", "ms"}, {"milliseconds", "ms"}, {"ms", "ms"}, {"minutes", "m"}, {"mins", "m"}, {"seconds", "s"}, {"secs", "s"},
+	{"sec", "s"}, {"bytes", "B"}, {"gb", "GB"}, {"mb", "MB"}, {"kb", "kB"}, {"reportinginterval", "ms"},
 }
 
 var shortTime = regexp.MustCompile(`linger|poll|wait|timeout|work`)
@@ -207,10 +219,19 @@ func withUnit(name, key, value string) (text string, ok bool) {
 	if key == "load.rate" && value == "0" {
 		return "max", true // other tools do not limit then
 	}
+	if key == largestSize {
+		key = "load.record.size"
+	}
+	setting := settingType(key)
+	if value == "" { // a switch
+		if value = canonicalWord(key, "true"); value == "true" && (setting == nil || setting.Kind() != reflect.Bool) {
+			return "", false
+		}
+	}
 	if key == "load.batch" && recordsAtOnce.MatchString(value) {
 		return "", false
 	}
-	if setting := settingType(key); setting != nil && setting.Kind() == reflect.Map {
+	if setting != nil && setting.Kind() == reflect.Map {
 		return value, value != "" && !strings.HasSuffix(key, ".client") && !native.Access(key)
 	}
 	var units []string
@@ -223,7 +244,7 @@ func withUnit(name, key, value string) (text string, ok bool) {
 	if shortTime.MatchString(key) {
 		usual = "ms"
 	}
-	if plainWord(name) == "maxredeliverycount" || plainWord(name) == "maxredeliveries" {
+	if word := canonicalName(name); word == "maxredeliverycount" || word == "maxredeliveries" {
 		if again, err := strconv.Atoi(value); err == nil {
 			value = strconv.Itoa(again + 1)
 		}
@@ -282,178 +303,4 @@ func settingType(path string) reflect.Type {
 		}
 	}
 	return t
-}
-
-// firstItem ends a key of a list whose only item the options describe.
-const firstItem = "[0]"
-
-// companions are the settings that a setting needs, by the beginning of its path. A preset with the key has its own.
-var companions = []struct{ with, set, key string }{
-	{"backpressure.max_lag", "backpressure.controller=hysteresis", "controller:"},
-	{"load.arrival.peak", "load.arrival.process=burst", "arrival:"},
-	{"load.round", "load.rate=max", "load:"},
-	{"topic.config.min.insync.replicas", "topic.replication=3", "replication:"},
-	{"load.idempotent=true", "load.acks=all", "load:"},
-	{"consume.queue", "consume.queue.engine=markers", "queue:"},
-	{"consume.queue", "consume.parallel=consumer", "queue:"},
-	{"consume.queue.threads", "consume.consumers=1", "queue:"},
-}
-
-// Complete returns t with a scenario, and with what its settings need in it.
-func (t Translation) Complete() Translation {
-	t.useQueue()
-	named := t.Scenario != ""
-	if !named {
-		t.Scenario = t.base()
-	}
-	text, _ := PresetText(t.Scenario) // nil for a file
-	if t.Scenario == "consume-only" {
-		t.fillTopic()
-	}
-	fills := t.sets("topic.existing=null")
-	existing := t.sets("topic.existing") || t.Scenario == "consume-only"
-	all := slices.Clone(t.Set)
-	for _, c := range companions {
-		key, _, _ := strings.Cut(c.set, "=")
-		if t.sets(c.with) && !t.sets(key) && (!named || text != nil && !bytes.Contains(text, []byte(c.key))) {
-			all = append(all, c.set)
-		}
-	}
-	t.Set = nil
-	for _, set := range all {
-		switch key, value, _ := strings.Cut(set, "="); {
-		case t.Scenario == "consume-only" && key == "topic.name":
-			t.Set = append(t.Set, "topic.existing="+value)
-		case t.Command == "search" && (key == "load.rate" || key == "repeat"):
-			t.Without = append(t.Without, key+", because a search finds the rate")
-		case t.Scenario == "consume-only" && key == "topic.partitions" && !fills:
-			t.Without = append(t.Without, key+", because an existing topic has its own")
-		case t.Scenario == "consume-only" && strings.HasPrefix(key, "load.") && !fills:
-			t.Without = append(t.Without, key+", because an existing topic is read to its end")
-		case key == "consume.from" && !existing:
-			t.Without = append(t.Without, key+", because a new topic is read from its first record")
-		case key == "load.round" && t.sets("load.rate=") && !t.sets("load.rate=max"):
-			t.Without = append(t.Without, key+", because at a rate each record is sent at its own time")
-		case strings.HasPrefix(key, "load.records") && bytes.Contains(text, []byte(" volume: ")):
-			t.Set = append(t.Set, set, "load.volume=null")
-		case key == "load.records" && bytes.Contains(text, []byte(" fill: ")) && bytes.Contains(text, []byte("  producers: 0\n")):
-			t.Set = append(t.Set, "topic.fill_records="+value, "topic.fill=null")
-		case key == "consume.consumers" && t.Scenario == "produce-only": // threads
-			t.Set = append(t.Set, "load.producers="+value)
-		case key == "load.record.size" && t.sets(key): // messageLength and messageLengthMax
-			i := slices.IndexFunc(t.Set, func(set string) bool { return strings.HasPrefix(set, key+"=") })
-			t.Set[i] = key + "={uniform: [" + strings.Join(ascending(strings.TrimPrefix(t.Set[i], key+"="), value), ", ") + "]}"
-		default:
-			t.Set = slices.DeleteFunc(t.Set, func(earlier string) bool { return strings.HasPrefix(earlier, key+"=") })
-			t.Set = append(t.Set, set)
-		}
-	}
-	t.joinItems()
-	return t
-}
-
-// useQueue adds the queue that options of a queue's tool speak of, and reads its machines and threads.
-func (t *Translation) useQueue() {
-	words := make(map[string]bool)
-	for _, word := range t.Words {
-		words[plainWord(word)] = true
-	}
-	if (words["markertopic"] || words["redeliverygroupid"] || words["redeliveryconsumergroupid"]) && !t.sets("consume.queue") {
-		t.Set = append(t.Set, "consume.queue.engine=markers")
-	}
-	if words["nodes"] && words["threads"] && !t.sets("consume.queue") {
-		t.Set = append(t.Set, "consume.queue.engine=plain")
-	}
-	if !t.sets("consume.queue") {
-		return
-	}
-	if t.Scenario == "produce-only" && !t.sets("consume.queue.engine") { // a sender's batch
-		for i, set := range t.Set {
-			if n, is := strings.CutPrefix(set, "consume.queue.batch="); is {
-				t.Set[i] = "load.round=" + n
-			}
-		}
-		return
-	}
-	if t.Scenario == "produce-only" { // what sender and producer stand for
-		t.Scenario = ""
-	}
-	for i, set := range t.Set {
-		switch key, value, _ := strings.Cut(set, "="); {
-		case key == "cluster.brokers" && words["nodes"]:
-			t.Set[i] = "consume.consumers=" + value
-		case key == "consume.consumers" && words["nodes"] && words["threads"]:
-			t.Set[i] = "consume.queue.threads=" + value
-		}
-	}
-}
-
-// fillTopic makes a run that reads a topic fill it first, if the options say how many records it has and not its name.
-func (t *Translation) fillTopic() {
-	if !t.sets("load.records=") || t.sets("topic.name=") || t.sets("topic.existing=") {
-		return
-	}
-	for i, set := range t.Set {
-		if count, is := strings.CutPrefix(set, "load.records="); is {
-			t.Set[i] = "topic.fill_records=" + count
-		}
-	}
-	t.Set = append(t.Set, "topic.existing=null")
-}
-
-func ascending(sizes ...string) []string {
-	slices.SortFunc(sizes, func(a, b string) int {
-		x, _ := unit.ParseSize(a) // a mistake is said with the command line
-		y, _ := unit.ParseSize(b)
-		return cmp.Compare(x, y)
-	})
-	return sizes
-}
-
-// sets reports whether a setting begins with path.
-func (t Translation) sets(path string) bool {
-	return slices.ContainsFunc(t.Set, func(set string) bool { return strings.HasPrefix(set, path) })
-}
-
-// base returns the preset that is nearest to what the options' tool does.
-func (t Translation) base() string {
-	for _, word := range t.Words {
-		preset := presetOfWord[plainWord(word)]
-		if preset != "" && (preset != "produce-only" || !t.sets("consume.")) {
-			return preset
-		}
-	}
-	loads := slices.ContainsFunc(t.Set, func(set string) bool {
-		return strings.HasPrefix(set, "load.") && !strings.HasPrefix(set, "load.records")
-	})
-	switch consumes := t.sets("consume."); {
-	case t.sets("topic.") && !loads && !t.sets("consume.queue") && (consumes || t.sets("load.records")):
-		return "consume-only"
-	case t.sets("load.records") && !consumes:
-		return "produce-only"
-	case t.sets("consume.changes"):
-		return "recovery"
-	}
-	return "baseline"
-}
-
-// joinItems makes consume.changes=[{at: 30s, work: 0s}] of consume.changes[0].at=30s and consume.changes[0].work=0s.
-func (t *Translation) joinItems() {
-	var rest []string
-	items := make(map[string][]string)
-	for _, set := range t.Set {
-		key, value, _ := strings.Cut(set, "=")
-		list, item, listed := strings.Cut(key, firstItem+".")
-		if !listed {
-			rest = append(rest, set)
-			continue
-		}
-		items[list] = append(items[list], item+": "+value)
-	}
-	for _, list := range slices.Sorted(maps.Keys(items)) {
-		parts := items[list]
-		slices.Sort(parts)
-		rest = append(rest, list+"=[{"+strings.Join(parts, ", ")+"}]")
-	}
-	t.Set = rest
 }

@@ -1,0 +1,380 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/show/layout"
+)
+
+// proposed is a part of the command line that was meant: a flag, or a setting.
+type proposed struct {
+	args []string // "--set", "load.rate=5k/s"
+	word string   // the option that gave it; "" if it was derived
+}
+
+func (p proposed) text() string {
+	words := make([]string, len(p.args))
+	for i, arg := range p.args {
+		words[i] = shellWord(arg)
+	}
+	return strings.Join(words, " ")
+}
+
+// proposal is the command line that was meant.
+type proposal struct {
+	command  []string // with its arguments
+	parts    []proposed
+	redirect string
+}
+
+func (p proposal) text() string {
+	words := []string{"kafka-bench"}
+	for _, arg := range p.command {
+		words = append(words, shellWord(arg))
+	}
+	for _, part := range p.parts {
+		words = append(words, part.text())
+	}
+	if p.redirect != "" {
+		words = append(words, "> "+shellWord(p.redirect))
+	}
+	return strings.Join(words, " ")
+}
+
+func (p proposal) args() []string {
+	args := slices.Clone(p.command)
+	for _, part := range p.parts {
+		args = append(args, part.args...)
+	}
+	return args
+}
+
+// whichJob is said if nothing says whether the command line reads or writes.
+const whichJob = `what it is for is not said; behind one of these the words are settings:
+  kafka-bench run produce-only   sends to a topic
+  kafka-bench run consume-only   reads a topic that is there
+  kafka-bench run e2e            sends and reads, for times from end to end
+  kafka-bench run baseline       sends and reads, for a pipeline under load`
+
+func (w *otherWords) answer() error {
+	proposal, known := w.propose()
+	if known {
+		w.mend(&proposal)
+	}
+	var text strings.Builder
+	table := layout.Table{Gap: 3, Left: map[int]bool{0: true, 1: true}}
+	for _, row := range w.rows {
+		table.Add("  "+row.typed, row.ours)
+	}
+	if err := table.Print(&text); err != nil {
+		return err
+	}
+	said := "not known here; see " + w.help + "\n" + text.String()
+	if w.invalid != nil {
+		said += w.invalid.Error() + "\n"
+	}
+	switch {
+	case w.never != "":
+		said += strings.NewReplacer(" TOPICSETTINGS", w.topicSettings(), "=TOPIC", "="+w.topic()).Replace(w.never)
+	case w.results != nil:
+		said += "what was meant is\n  " + w.importLine()
+	case known:
+		said += "what was meant is\n  " + proposal.text()
+		w.remark(proposal)
+	case w.derived && !slices.ContainsFunc(w.rows, func(r otherRow) bool { return r.ours == notThere }):
+		said += whichJob
+	}
+	for _, remark := range w.remarks {
+		said += "\n" + remark
+	}
+	return errors.New(strings.TrimSpace(said))
+}
+
+// topicSettings returns those of a topic as flags.
+func (w *otherWords) topicSettings() (text string) {
+	for _, s := range w.all.Set {
+		if strings.HasPrefix(s.Key, "topic.") {
+			text += " --set " + shellWord(s.String())
+		}
+	}
+	return text
+}
+
+// topic returns the name of the topic that the words have.
+func (w *otherWords) topic() string {
+	for _, s := range w.all.Set {
+		if s.Key == "topic.name" || s.Key == "topic.existing" {
+			return shellWord(s.Value)
+		}
+	}
+	return "TOPIC"
+}
+
+// propose returns the command line that was meant; false if the words do not say which it is.
+func (w *otherWords) propose() (p proposal, known bool) {
+	if !w.derived || w.never != "" || w.results != nil {
+		return p, false
+	}
+	p.redirect = w.redirect
+	if w.instead != "" || !scenarios(w.c) {
+		command := w.instead
+		if command == "" {
+			command = strings.TrimPrefix(w.c.CommandPath(), "kafka-bench ")
+		}
+		p.command, p.parts = slices.Concat(strings.Fields(command), w.scenarios), w.flags
+		w.placeholders(&p)
+		return p, true
+	}
+	if len(w.scenarios) > 0 {
+		w.all.Scenario = w.scenarios[0]
+	}
+	all := w.all.Complete()
+	unknown := slices.ContainsFunc(w.rows, func(r otherRow) bool { return strings.HasPrefix(r.ours, "unknown") })
+	if all.Scenario == "" && (len(w.all.Set) > 0 || !unknown) {
+		w.all.Scenario = w.otherwise
+		all = w.all.Complete()
+	}
+	if all.Scenario == "" {
+		return p, false
+	}
+	w.complete(&all)
+	p.command = []string{w.c.Name()}
+	if all.Command != "" {
+		p.command[0] = all.Command
+	}
+	p.command = append(p.command, all.Scenario)
+	p.command = slices.Concat(p.command, w.scenarios[min(1, len(w.scenarios)):])
+	p.parts = slices.Clone(w.flags)
+	for _, flag := range all.Flags {
+		name, value, _ := strings.Cut(flag, "=")
+		p.parts = append(p.parts, proposed{[]string{"--" + name, value}, name})
+	}
+	for _, s := range all.Set {
+		p.parts = append(p.parts, proposed{[]string{"--set", s.String()}, s.Word})
+	}
+	for _, without := range all.Without {
+		w.remarks = append(w.remarks, "without "+without)
+	}
+	return p, true
+}
+
+// placeholders adds the flags and arguments that a command needs.
+func (w *otherWords) placeholders(p *proposal) {
+	given := func(name string) bool {
+		return slices.ContainsFunc(p.parts, func(part proposed) bool { return part.word == name })
+	}
+	switch w.instead {
+	case "kmq tracker":
+		names := []string{}
+		for _, name := range []string{"topic", "group"} {
+			if !given(name) {
+				names = append(names, strings.ToUpper(name))
+				p.parts = slices.Insert(p.parts, 0, proposed{args: []string{"--" + name, strings.ToUpper(name)}})
+			}
+		}
+		slices.Sort(names)
+		if len(names) > 0 {
+			w.remarks = append(w.remarks, strings.Join(names, " and ")+map[int]string{1: " stands", 2: " stand"}[len(names)]+
+				" for "+map[int]string{1: "that", 2: "those"}[len(names)]+" of the queue")
+		}
+	case inspectGroup:
+		if len(w.scenarios) == 0 {
+			p.command = append(p.command, "GROUP")
+			w.remarks = append(w.remarks, "GROUP stands for a group of yours")
+		}
+	case "report":
+		if len(w.scenarios) == 0 {
+			p.command = append(p.command, "RUN")
+			w.remarks = append(w.remarks, "RUN stands for the folder of a run")
+		}
+	}
+}
+
+// complete adds what other tools take without a word.
+func (w *otherWords) complete(all *scenario.Translation) {
+	has := func(prefixes ...string) bool {
+		return slices.ContainsFunc(all.Set, func(s scenario.Setting) bool {
+			return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(s.String(), prefix) })
+		})
+	}
+	flagged := func(names ...string) bool {
+		given := slices.Clone(all.Flags)
+		for _, f := range w.flags {
+			given = append(given, strings.TrimLeft(strings.Join(f.args, "="), "-"))
+		}
+		return slices.ContainsFunc(given, func(flag string) bool {
+			return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(flag, name) })
+		})
+	}
+	existing := all.Scenario == "consume-only" && !has("topic.existing=null")
+	writes := all.Scenario == "produce-only" && has("topic.name=")
+	if writes {
+		if !flagged("keep-topics") {
+			w.flags = append(w.flags, proposed{args: []string{"--keep-topics"}}) // the next command reads it
+		}
+		if has("load.records=") {
+			all.Set = append(all.Set, scenario.Setting{Key: "phases.warmup", Value: "0s"}) // so many in all
+		}
+	}
+	if existing && !has("topic.existing=") && !flagged("merge") {
+		all.Set = append(all.Set, scenario.Setting{Key: "topic.existing", Value: "TOPIC"})
+		w.remarks = append(w.remarks, "TOPIC stands for a topic of yours")
+	}
+	if (existing || writes || has("topic.existing=") && !has("topic.existing=null") || flagged("command-config")) && !flagged("brokers", "cluster") {
+		all.Flags = append(all.Flags, "brokers=localhost:9092")
+		w.remarks = append(w.remarks, "localhost:9092 stands for your brokers")
+	}
+}
+
+// anID stands for the ID of a cluster that is not on this machine.
+const anID = "5L6g3nShT-eMCtK--X86sw"
+
+var brokersIn = regexp.MustCompile(`--brokers[ =](\S+)`)
+
+// elsewhere reports whether the brokers are on other machines, and no ID is given.
+func (p proposal) elsewhere() bool {
+	line := p.text()
+	brokers := brokersIn.FindStringSubmatch(line)
+	return brokers != nil && !strings.Contains(line, "--cluster-id") && !loopback(strings.Split(brokers[1], ","))
+}
+
+// refusal returns the error with which this program refuses the command line; nil if it takes it.
+func (w *otherWords) refusal(p proposal) error {
+	root := rootCommand(surroundings{})
+	c, rest, err := root.Find(p.args())
+	if err != nil {
+		return err
+	}
+	if c.Name() != "run" && c.Name() != "search" || slices.Contains(p.command, "-") {
+		if err := c.ParseFlags(rest); err != nil {
+			return err
+		}
+		return c.ValidateArgs(c.Flags().Args())
+	}
+	args := append(p.args(), "--dry-run")
+	if p.elsewhere() {
+		args = append(args, "--cluster-id", anID)
+	}
+	root.SetArgs(args)
+	root.SetOut(io.Discard)
+	root.SetErr(io.Discard)
+	return root.ExecuteContext(w.ctx)
+}
+
+// mend leaves out what this program refuses, and says the reason beside the word. What remains refused is said.
+func (w *otherWords) mend(p *proposal) {
+	err := w.refusal(*p)
+	if bounded := p.bounded(); err != nil && w.refusal(bounded) == nil {
+		w.remarks = append(w.remarks, "with load.volume, because "+err.Error())
+		*p, err = bounded, nil
+	}
+	for err != nil {
+		if above := (aboveCap{}); errors.As(err, &above) {
+			w.remarks = append(w.remarks, "with "+above.flag+", because "+above.what+" on other machines")
+			p.parts = append(p.parts, proposed{args: []string{above.flag, above.value}})
+			err = w.refusal(*p)
+			continue
+		}
+		at := w.culprit(*p, err)
+		if at < 0 {
+			w.remarks = append(w.remarks, "and in it\n"+err.Error())
+			return
+		}
+		w.leaveOut(p.parts[at], err)
+		p.parts = slices.Delete(slices.Clone(p.parts), at, at+1)
+		err = w.refusal(*p)
+	}
+}
+
+// bounded returns p with a load that ends after so many bytes, for a disk that does not hold more.
+func (p proposal) bounded() proposal {
+	p.parts = append(slices.Clone(p.parts), proposed{args: []string{"--set", "load.volume=5GB"}})
+	return p
+}
+
+// culprit returns the part that an error is about: the one it names, or the last one without which the error changes; -1
+// if there is none.
+func (w *otherWords) culprit(p proposal, err error) int {
+	var mistakes scenario.Mistakes
+	errors.As(err, &mistakes)
+	for _, mistake := range mistakes {
+		at := slices.IndexFunc(p.parts, func(part proposed) bool { return strings.Join(part.args, " ") == mistake.File })
+		if at >= 0 {
+			return at
+		}
+	}
+	for at := range slices.Backward(p.parts) {
+		q := p
+		q.parts = slices.Delete(slices.Clone(p.parts), at, at+1)
+		if without := w.refusal(q); without == nil || without.Error() != err.Error() {
+			return at
+		}
+	}
+	return -1
+}
+
+func (w *otherWords) leaveOut(part proposed, err error) {
+	problem := strings.TrimPrefix(strings.SplitN(err.Error(), "\n", 2)[0], part.text()+": ")
+	var mistakes scenario.Mistakes
+	if errors.As(err, &mistakes) {
+		for _, m := range mistakes {
+			if m.File == strings.Join(part.args, " ") {
+				problem = strings.TrimPrefix(m.Error(), m.File+": ")
+				break
+			}
+		}
+	}
+	value := part.args[len(part.args)-1]
+	for i, row := range w.rows {
+		if row.word != "" && row.word == part.word || part.word != "" && strings.HasSuffix(row.typed, value) {
+			w.rows[i].ours += "; left out: " + problem
+			return
+		}
+	}
+	w.remarks = append(w.remarks, "without "+value+", because "+problem)
+}
+
+// remark says what the command line does not.
+func (w *otherWords) remark(p proposal) {
+	if p.elsewhere() && (p.command[0] == "run" || p.command[0] == "search") {
+		w.remarks = append(w.remarks, "without --cluster-id it prints the ID of this cluster, which is not on this machine, and ends")
+	}
+	if p.command[0] != "run" || len(p.command) < 2 {
+		return
+	}
+	line, preset := p.text(), p.command[1]
+	if strings.Contains(line, "consume.queue.engine=markers") {
+		w.remarks = append(w.remarks, "engine markers is kmq's; plain is an ordinary consumer group")
+	}
+	if strings.Contains(line, "topic.fill_records") && preset == "consume-only" {
+		w.remarks = append(w.remarks, "it fills a topic of its own before it reads it")
+	}
+	if name := topicName.FindStringSubmatch(line); name != nil {
+		w.remarks = append(w.remarks, "topic.name is a new topic; one that is there is topic.existing="+name[1])
+	}
+	perf := slices.ContainsFunc(w.all.Words, func(word string) bool { return word == "numrecords" || word == "throughput" })
+	w.remarks = append(w.remarks, defaultsRemark(line, preset, perf, len(w.scenarios) > 0)...)
+}
+
+var topicName = regexp.MustCompile(`--set topic\.name=(\S+)`)
+
+// defaultsRemark says what a tool does without an option if the preset does it differently.
+func defaultsRemark(line, preset string, perf, named bool) []string {
+	queue, rate := strings.Contains(line, "consume.queue"), strings.Contains(line, "load.rate=")
+	switch {
+	case queue && preset == "baseline" && !rate:
+		return []string{"baseline sends 10k/s of 512B; mqperf sends 100B as fast as it can: load.rate=max, load.record.size=100B"}
+	case preset == "e2e" && !rate && strings.Contains(line, "load.records="):
+		return []string{"e2e sends 1k/s by a schedule; Kafka's tool sends a record after the one before has arrived"}
+	case preset == "produce-only" && perf && !strings.Contains(line, "load.acks="):
+		return []string{"produce-only has acks 1 and batches of 64KiB; kafka-producer-perf-test has acks all and 16KiB"}
+	case !named && slices.Contains(scenario.Names(), preset):
+		return []string{"what it does not set is printed by kafka-bench show " + preset}
+	}
+	return nil
+}

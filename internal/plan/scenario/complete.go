@@ -1,0 +1,342 @@
+package scenario
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+)
+
+// firstItem ends a key of a list whose only item the options describe.
+const firstItem = "[0]"
+
+// largestSize ends the key of the largest size of records, whose smallest size is another option.
+const largestSize = "load.record.size.largest"
+
+// companions are the settings that a setting needs, by the beginning of its path. A preset with the key has its own.
+var companions = []struct{ with, set, key string }{
+	{"backpressure.max_lag", "backpressure.controller=hysteresis", "controller:"},
+	{"load.arrival.peak", "load.arrival.process=burst", "arrival:"},
+	{"load.round", "load.rate=max", "load:"},
+	{"topic.config.min.insync.replicas", "topic.replication=3", "replication:"},
+	{"load.idempotent=true", "load.acks=all", "load:"},
+	{"consume.queue", "consume.queue.engine=markers", "queue:"},
+	{"consume.queue", "consume.parallel=consumer", "queue:"},
+	{"consume.queue.threads", "consume.consumers=1", "queue:"},
+}
+
+// defaultsElsewhere are what a tool does without an option, by the word that only this tool has.
+var defaultsElsewhere = map[string][]string{
+	"produceronly": {
+		"load.rate=10k/s", "load.producers=8", "load.record.size=512B", "load.compression=snappy", "topic.partitions=12",
+		"phases.measure=30s",
+	},
+	"consumeronly": {"consume.consumers=4"},
+}
+
+// Complete returns t with a scenario, and with what its settings need in it. The scenario stays "" if the options do
+// not say what the job is.
+func (t Translation) Complete() Translation {
+	named := t.Scenario != ""
+	t.useQueue()
+	if t.Scenario = cmp.Or(t.Scenario, t.base()); t.Scenario == "" {
+		return t
+	}
+	for _, word := range t.Words {
+		for _, set := range defaultsElsewhere[plainWord(word)] {
+			t.otherwise(set)
+		}
+	}
+	all, rule := t.Set, map[string]func(Setting) bool{"consume-only": t.toRead, "produce-only": t.toProduce}[t.Scenario]
+	if t.Scenario == "consume-only" {
+		t.fillTopic()
+		all = t.Set
+	}
+	t.Set = nil
+	for _, s := range all {
+		if rule == nil || rule(s) {
+			t.place(s, all)
+		}
+	}
+	text, _ := PresetText(t.Scenario) // nil for a file
+	for _, c := range companions {
+		if t.sets(c.with) && (!named || text != nil && !bytes.Contains(text, []byte(c.key))) {
+			t.otherwise(c.set)
+		}
+	}
+	t.endWindow(text)
+	t.joinSizes()
+	t.joinItems()
+	t.fitBatch()
+	return t
+}
+
+// otherwise adds a setting, "key=value", whose key no option gave.
+func (t *Translation) otherwise(set string) {
+	if key, value, _ := strings.Cut(set, "="); !t.sets(key + "=") {
+		t.Set = append(t.Set, Setting{Key: key, Value: value})
+	}
+}
+
+func (t *Translation) without(s Setting, because string) bool {
+	t.Without = append(t.Without, s.Key+", because "+because)
+	return false
+}
+
+// place adds a setting, in place of an earlier one with its key.
+func (t *Translation) place(s Setting, all []Setting) {
+	others := Translation{Set: all}
+	existing := others.sets("topic.existing") || t.Scenario == "consume-only"
+	switch {
+	case t.Command == "search" && (s.Key == "load.rate" || s.Key == "repeat"):
+		t.without(s, "a search finds the rate")
+	case s.Key == "consume.from" && !existing:
+		t.without(s, "a new topic is read from its first record")
+	case s.Key == "load.round" && others.sets("load.rate=") && !others.sets("load.rate=max"):
+		t.without(s, "at a rate each record is sent at its own time")
+	default:
+		t.Set = slices.DeleteFunc(t.Set, func(earlier Setting) bool { return earlier.Key == s.Key })
+		t.Set = append(t.Set, s)
+	}
+}
+
+// toRead decides about a setting of the preset consume-only.
+func (t *Translation) toRead(s Setting) bool {
+	fills := slices.ContainsFunc(t.Set, isNull) || t.fills
+	switch {
+	case s.Key == "topic.name" && !fills:
+		t.place(Setting{"topic.existing", s.Value, s.Word}, nil)
+		return false
+	case fills && (s.Key == "load.record.size" || s.Key == "load.record.payload" || s.Key == largestSize):
+	case s.Key == "load.records":
+		return t.without(s, "an existing topic is read to its end")
+	case strings.HasPrefix(s.Key, "load.") || strings.HasPrefix(s.Key, "backpressure"):
+		return t.without(s, "nothing is sent while the topic is read")
+	case strings.HasPrefix(s.Key, "topic.") && s.Key != "topic.existing" && !fills:
+		return t.without(s, "an existing topic has its own")
+	}
+	return true
+}
+
+func isNull(s Setting) bool { return s.Key == "topic.existing" && s.Value == "null" }
+
+// toProduce decides about a setting of the preset produce-only.
+func (t *Translation) toProduce(s Setting) bool {
+	threads := slices.Contains([]string{"threads", "numthreads", "workers", "concurrency"}, plainWord(s.Word))
+	switch {
+	case s.Key == "consume.queue.threads" || s.Key == "consume.consumers" && threads:
+		t.place(Setting{"load.producers", s.Value, s.Word}, nil)
+	case s.Key == "consume.queue.batch": // a sender's
+		t.place(Setting{"load.round", s.Value, s.Word}, nil)
+	case strings.HasPrefix(s.Key, "consume."):
+		t.without(s, "nobody reads")
+	default:
+		return true
+	}
+	return false
+}
+
+// endWindow makes the window end by what the options say, and not by what the preset does.
+func (t *Translation) endWindow(text []byte) {
+	counts := t.sets("load.records")
+	switch {
+	case bytes.Contains(text, []byte(" volume: ")) && (counts || t.sets("phases.measure=")):
+		t.otherwise("load.volume=null")
+	case t.sets("load.records=") && bytes.Contains(text, []byte(" fill: ")) && bytes.Contains(text, []byte("  producers: 0\n")):
+		for i, s := range t.Set {
+			if s.Key == "load.records" {
+				t.Set[i].Key = "topic.fill_records"
+			}
+		}
+		t.otherwise("topic.fill=null")
+	case t.Scenario == "consume-only" && !t.sets("consume.from=end"):
+		t.otherwise("phases.measure=1h") // it ends before, with the last record
+	}
+}
+
+// useQueue adds the queue that options of a queue's tool speak of, and reads its machines and threads.
+func (t *Translation) useQueue() {
+	words := make(map[string]bool)
+	for _, word := range t.Words {
+		words[plainWord(word)] = true
+	}
+	if (words["markertopic"] || words["redeliverygroupid"] || words["redeliveryconsumergroupid"]) && !t.sets("consume.queue") {
+		t.Set = append(t.Set, Setting{Key: "consume.queue.engine", Value: "markers"})
+	}
+	if words["nodes"] && words["threads"] && !t.sets("consume.queue") {
+		t.Set = append(t.Set, Setting{Key: "consume.queue.engine", Value: "plain"})
+	}
+	if !t.sets("consume.queue") {
+		return
+	}
+	for i, s := range t.Set {
+		switch word := plainWord(s.Word); {
+		case s.Key == "cluster.brokers" && word == "nodes":
+			t.Set[i].Key = "consume.consumers"
+		case s.Key == "consume.consumers" && (word == "threads" || word == "numthreads"):
+			t.Set[i].Key = "consume.queue.threads"
+		}
+	}
+}
+
+// recordsToFill is how many records a queue's topic gets if no option says it.
+const recordsToFill = "1000000"
+
+// fillTopic makes a run that reads a topic fill it first, if a queue reads it, which cannot use an existing topic, or if
+// the options say how many records it has and not its name.
+func (t *Translation) fillTopic() {
+	queue := t.sets("consume.queue")
+	if !queue && !t.sets("topic.fill") && (!t.sets("load.records=") || t.sets("topic.name=") || t.sets("topic.existing=")) {
+		return
+	}
+	t.Set = slices.DeleteFunc(t.Set, func(s Setting) bool { return s.Key == "topic.existing" })
+	for i, s := range t.Set {
+		if s.Key == "load.records" || s.Key == "load.records_each" {
+			t.Set[i].Key = "topic.fill_records"
+		}
+	}
+	if queue && !t.sets("topic.fill") {
+		t.otherwise("topic.fill_records=" + recordsToFill)
+	}
+	t.otherwise("topic.existing=null")
+	t.fills = true
+}
+
+// joinSizes makes a range of the sizes of messageLength and messageLengthMax.
+func (t *Translation) joinSizes() {
+	i := slices.IndexFunc(t.Set, func(s Setting) bool { return s.Key == largestSize })
+	if i < 0 {
+		return
+	}
+	largest := t.Set[i]
+	t.Set = slices.Delete(t.Set, i, i+1)
+	for i, s := range t.Set {
+		if s.Key == "load.record.size" {
+			t.Set[i].Value = "{uniform: [" + strings.Join(ascending(s.Value, largest.Value), ", ") + "]}"
+			return
+		}
+	}
+	t.Set = append(t.Set, Setting{"load.record.size", largest.Value, largest.Word})
+}
+
+func ascending(sizes ...string) []string {
+	slices.SortFunc(sizes, func(a, b string) int {
+		x, _ := unit.ParseSize(a) // a mistake is said with the command line
+		y, _ := unit.ParseSize(b)
+		return cmp.Compare(x, y)
+	})
+	return sizes
+}
+
+// fitBatch raises the batch, and what the topic takes, to the size of a record that is larger.
+func (t *Translation) fitBatch() {
+	if !t.sets("load.record.size=") && !t.sets("load.batch=") || !slices.Contains(Names(), t.Scenario) || t.fits(t.Set) {
+		return
+	}
+	for _, s := range t.Set { // the topic takes less than the batch
+		own, err := unit.ParseSize(s.Value)
+		if s.Key == "load.batch" && err != nil {
+			return
+		}
+		if s.Key == "load.batch" && !t.sets("topic.existing") {
+			limit := Setting{Key: maxMessageBytes, Value: strconv.FormatInt(int64(own), 10)}
+			set := slices.DeleteFunc(slices.Clone(t.Set), func(s Setting) bool { return s.Key == maxMessageBytes })
+			if set = append(set, limit); t.fits(set) {
+				t.Set = set
+				return
+			}
+		}
+	}
+	for bytes := unit.Size(64 << 10); bytes <= 64<<20; bytes *= 2 {
+		set := slices.DeleteFunc(slices.Clone(t.Set), func(s Setting) bool { return s.Key == "load.batch" })
+		set = append(set, Setting{Key: "load.batch", Value: bytes.String()})
+		if !t.fits(set) && !t.sets("topic.existing") && !t.sets(maxMessageBytes) {
+			set = append(set, Setting{Key: maxMessageBytes, Value: strconv.FormatInt(int64(bytes), 10)})
+		}
+		if !t.fits(set) {
+			continue
+		}
+		for _, s := range t.Set {
+			if s.Key == "load.batch" {
+				t.without(s, "it holds no record of this size")
+			}
+		}
+		t.Set = set
+		return
+	}
+}
+
+const maxMessageBytes = topicConfig + ".max.message.bytes"
+
+// fits reports whether the settings have no mistake about the sizes of records and batches.
+func (t Translation) fits(set []Setting) bool {
+	o := Options{}
+	for _, s := range set {
+		o.Set = append(o.Set, s.String())
+	}
+	_, err := ReadSuite(t.Scenario, o)
+	var mistakes Mistakes
+	errors.As(err, &mistakes)
+	return !slices.ContainsFunc(mistakes, func(m Mistake) bool { return m.Path == "load.record.size" || m.Path == "load.batch" })
+}
+
+// sets reports whether a setting begins with path.
+func (t Translation) sets(path string) bool {
+	return slices.ContainsFunc(t.Set, func(s Setting) bool { return strings.HasPrefix(s.String(), path) })
+}
+
+// base returns the preset that is nearest to what the options' tool does; "" if they do not say it.
+func (t Translation) base() string {
+	for _, word := range t.Words {
+		preset := presetOfWord[plainWord(word)]
+		if preset != "" && (preset != "produce-only" || !t.sets("consume.")) {
+			return preset
+		}
+	}
+	if t.Command == "search" {
+		return "baseline"
+	}
+	loads := slices.ContainsFunc(t.Set, func(s Setting) bool {
+		return strings.HasPrefix(s.Key, "load.") && !strings.HasPrefix(s.Key, "load.records") && s.Key != "load.client" &&
+			!(t.sets("topic.fill") && strings.HasPrefix(s.Key, "load.record."))
+	})
+	works := t.sets("consume.work") || t.sets("consume.changes") || t.sets("consume.queue") || t.sets("backpressure")
+	reads := t.sets("consume.group=") || t.sets("consume.fetch") || t.sets("consume.from")
+	switch consumes := t.sets("consume."); {
+	case !loads && !works && (t.sets("topic.") || reads) && (consumes || t.sets("load.records")):
+		return "consume-only"
+	case t.sets("load.records") && !consumes:
+		return "produce-only"
+	case t.sets("consume.changes"):
+		return "recovery"
+	case loads || works || t.sets("phases."):
+		return "baseline"
+	}
+	return ""
+}
+
+// joinItems makes consume.changes=[{at: 30s, work: 0s}] of consume.changes[0].at=30s and consume.changes[0].work=0s.
+func (t *Translation) joinItems() {
+	var rest []Setting
+	items := make(map[string][]string)
+	words := make(map[string]string)
+	for _, s := range t.Set {
+		list, item, listed := strings.Cut(s.Key, firstItem+".")
+		if !listed {
+			rest = append(rest, s)
+			continue
+		}
+		items[list], words[list] = append(items[list], item+": "+s.Value), s.Word
+	}
+	for _, list := range slices.Sorted(maps.Keys(items)) {
+		parts := items[list]
+		slices.Sort(parts)
+		rest = append(rest, Setting{list, "[{" + strings.Join(parts, ", ") + "}]", words[list]})
+	}
+	t.Set = rest
+}
