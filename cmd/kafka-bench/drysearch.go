@@ -20,9 +20,11 @@ func printSearch(w io.Writer, cfg campaign.SearchConfig, r rig, at place) error 
 		return err
 	}
 	planned := cfg.Campaign(tool()).Campaign
-	fmt.Fprintf(w, "%s\n%s\n\n", planned.Name, planned.Question)
+	printWrapped(w, "%s", planned.Name)
+	printWrapped(w, "%s", planned.Question)
+	fmt.Fprintln(w)
 	for _, warning := range judge.Warnings(cfg.Scenario) {
-		fmt.Fprintf(w, "warning: %s\n", warning)
+		printWrapped(w, "warning: %s", warning)
 	}
 	searched, curved, least, most := cfg.Probes()
 	table := layout.Table{Gap: 2, Left: map[int]bool{1: true}}
@@ -41,7 +43,7 @@ func printSearch(w io.Writer, cfg campaign.SearchConfig, r rig, at place) error 
 	table.Add("duration", fmt.Sprintf("at most %s, and what it takes to start; about %s if no probe is longer or repeated, without drains",
 		unit.Span(most), roughly(least)))
 	table.Rows = append(table.Rows, r.rows(where)...)
-	return table.Print(w)
+	return printTable(w, &table)
 }
 
 func curveOf(cfg campaign.SearchConfig, probes int) string {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,7 +48,7 @@ func addOut(c *cobra.Command, out *string) {
 }
 
 func listPresets(w io.Writer) error {
-	fmt.Fprintln(w, "Presets, with how long they take and how long with --quick, a local cluster included:")
+	printWrapped(w, "Presets, with how long they take and how long with --quick, a local cluster included:")
 	table := layout.Table{Gap: 2, Left: map[int]bool{1: true, 2: true, 3: true}}
 	for _, name := range scenario.Names() {
 		suite, takes, err := presetTakes(name, false)
@@ -64,7 +63,7 @@ func listPresets(w io.Writer) error {
 		}
 		table.Add("  "+name, takes, quick, suite.Description)
 	}
-	return table.Print(w)
+	return printTable(w, &table)
 }
 
 func presetTakes(name string, quick bool) (suite scenario.Suite, takes string, err error) {
@@ -113,15 +112,15 @@ func listRuns(w io.Writer, out string, all bool) error {
 	}
 	runs, title := latest(runs, "runs", all)
 	fmt.Fprintf(w, "\n%s\n", title)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	table := layout.Table{Gap: 2, Left: map[int]bool{1: true, 2: true, 3: true, 4: true}}
 	for _, r := range runs {
 		if r.Err != nil {
-			fmt.Fprintf(table, "  %s\t%v\n", r.Dir, r.Err)
+			table.Add("  "+r.Dir, r.Err.Error())
 			continue
 		}
-		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", r.Dir, report.Standing(r.Run), system(r.Run), throughput(r.Run))
+		table.Add("  "+r.Dir, report.Standing(r.Run), system(r.Run), throughput(r.Run), result.LabelText(r.Run.Run.Labels))
 	}
-	return table.Flush()
+	return printTable(w, &table)
 }
 
 func system(r *result.Run) string {
@@ -159,17 +158,18 @@ func listCampaigns(w io.Writer, out string, all bool) error {
 	}
 	campaigns, title := latest(campaigns, "campaigns", all)
 	fmt.Fprintf(w, "\n%s\n", title)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	table := layout.Table{Gap: 2, Left: map[int]bool{1: true, 2: true, 3: true}}
 	for _, c := range campaigns {
 		if c.Err != nil {
-			fmt.Fprintf(table, "  %s\t%v\n", c.Dir, c.Err)
+			table.Add("  "+c.Dir, c.Err.Error())
 			continue
 		}
 		state := "finished"
 		if !c.Campaign.Finished() {
 			state = "not finished"
 		}
-		fmt.Fprintf(table, "  %s\t%s\t%d of %s\n", c.Dir, state, c.Campaign.Made(), count(len(c.Campaign.Runs), "run"))
+		table.Add("  "+c.Dir, state, fmt.Sprintf("%d of %s", c.Campaign.Made(), count(len(c.Campaign.Runs), "run")),
+			result.LabelText(c.Campaign.Campaign.Labels))
 	}
-	return table.Flush()
+	return printTable(w, &table)
 }

@@ -51,6 +51,7 @@ reports whether the numbers can be trusted.`,
 			return c.Help()
 		},
 	}
+	root.SetHelpFunc(printHelp)
 	root.SetVersionTemplate("{{.Version}}")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -35,7 +36,10 @@ func obeys(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != "dum
 func coloured(w io.Writer) bool { return obeys(w) && os.Getenv("NO_COLOR") == "" }
 
 type view struct {
-	out      io.Writer
+	out      io.Writer // progress
+	reports  io.Writer // of single runs
+	ci       ciFlags
+	unsaved  error // of --out-file, or of the progress
 	terminal bool
 	plan     campaign.Plan
 	// brief prints only one line for each run: the report of the campaign has the figures.
@@ -57,20 +61,22 @@ type view struct {
 	pulses result.Pulses
 }
 
-func newView(out io.Writer, plan campaign.Plan) *view {
+func newView(r rig, plan campaign.Plan, stdout, stderr io.Writer) *view {
+	out := r.judging.body(stderr)
 	return &view{
-		out: out, terminal: obeys(out), plan: plan, forecast: campaign.NewForecast(plan),
-		brief: plan.Repeat > 1 || len(plan.Axes) > 0,
+		out: out, reports: r.judging.body(stdout), ci: r.ci, terminal: obeys(out), plan: plan, forecast: campaign.NewForecast(plan),
+		brief: plan.Repeat > 1 || len(plan.Axes) > 0, full: r.full, pages: r.pages, agents: r.fleet.of() > 0,
 	}
 }
 
-func (v *view) open(j *campaign.Journal) {
+func (v *view) open(j *campaign.Journal) error {
 	v.journal = j
 	v.pages.Campaign(j.Dir())
 	turns := v.plan.At(j.Pending())
 	fmt.Fprintf(v.out, "%s: %s of %s, %s, about %s\n", v.plan.Name, count(len(turns), "run"),
 		count(len(v.plan.Cells), "scenario"), v.plan.Order, roughly(v.plan.Takes(turns)))
 	fmt.Fprintf(v.out, "campaign: %s\n\n", j.Dir())
+	return v.ci.writeFolder(j.Dir())
 }
 
 func (v *view) begin(place int) {
@@ -94,6 +100,7 @@ func (v *view) begin(place int) {
 }
 
 func (v *view) ready(s scenario.Scenario, c cluster.Info) {
+	v.unsaved = errors.Join(v.unsaved, v.stop()) // the view of an invalid run that is made again
 	where := describe(c)
 	switch {
 	case v.journal == nil:
@@ -179,6 +186,9 @@ func (v *view) width() int { return columnsOf(v.out) }
 func (v *view) Began(dir string) {
 	v.pulses = result.Pulses{}
 	v.pages.Run(dir)
+	if v.journal == nil {
+		v.unsaved = errors.Join(v.unsaved, v.ci.writeFolder(dir))
+	}
 }
 
 func (v *view) Interval(i result.Interval) {
@@ -227,10 +237,10 @@ func (v *view) Event(e result.Event) {
 
 func (v *view) end(place int, o *bench.Outcome) error {
 	v.forecast.Took(v.plan.Runs[place].Cell, time.Since(v.began))
-	if err := v.stop(); err != nil {
+	if err := errors.Join(v.stop(), v.unsaved); err != nil {
 		return err
 	}
-	if v.brief {
+	if v.brief || !v.ci.asText() {
 		text := inBrief(o)
 		if len(o.Run.Run.Expected) > 0 {
 			recorded, err := result.Read(o.Dir)
@@ -242,7 +252,12 @@ func (v *view) end(place int, o *bench.Outcome) error {
 		_, err := fmt.Fprintf(v.out, "  %s\n", text)
 		return err
 	}
-	return printRun(v.out, o)
+	fmt.Fprintln(v.out)
+	err := printRun(v.reports, o)
+	if v.journal != nil {
+		fmt.Fprintln(v.reports)
+	}
+	return err
 }
 
 func printRun(out io.Writer, o *bench.Outcome) error {
@@ -250,12 +265,7 @@ func printRun(out io.Writer, o *bench.Outcome) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(out)
-	if err := report.Text(out, recorded, report.Options{Colour: coloured(out), Width: columnsOf(out)}); err != nil {
-		return err
-	}
-	fmt.Fprintln(out)
-	return nil
+	return report.Text(out, recorded, report.Options{Colour: coloured(out), Width: columnsOf(out)})
 }
 
 func (v *view) stop() error {

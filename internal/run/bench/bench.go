@@ -42,8 +42,10 @@ type Config struct {
 	// WarmedUp is the unrecorded time under load before the cluster's first run.
 	WarmedUp time.Duration
 	Tool     result.Tool
-	// Expected are recorded with the run, see result.Info.
+	// Expected, Labels and RetryOf are recorded with the run, see result.Info.
 	Expected []string
+	Labels   map[string]string
+	RetryOf  []string
 	// Caveats returns warnings for a complete run's verdict; nil adds none.
 	Caveats func(*result.Run) []string
 	// DiskYardsticks are measured disk speeds in bytes/s, by disk name.

@@ -31,6 +31,14 @@ func PadLeft(s string, width int) string {
 	return strings.Repeat(" ", max(0, width-Columns(s))) + s
 }
 
+// Cut shortens s to width columns; a cut text ends with an ellipsis.
+func Cut(s string, width int) string {
+	if runes := []rune(s); len(runes) > width {
+		return string(runes[:width-1]) + "…"
+	}
+	return s
+}
+
 const separator = " · "
 
 // Wrap breaks text into lines of at most width columns. It breaks between parts, which " · "
