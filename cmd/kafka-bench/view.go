@@ -20,6 +20,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/outcome"
 	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 	"kafkabench.example/kafka-bench/internal/show/report"
 	"kafkabench.example/kafka-bench/internal/show/web"
 )
@@ -73,9 +74,10 @@ func (v *view) open(j *campaign.Journal) error {
 	v.journal = j
 	v.pages.Campaign(j.Dir())
 	turns := v.plan.At(j.Pending())
-	fmt.Fprintf(v.out, "%s: %s of %s, %s, about %s\n", v.plan.Name, count(len(turns), "run"),
+	v.say("%s: %s of %s, %s, about %s", v.plan.Name, count(len(turns), "run"),
 		count(len(v.plan.Cells), "scenario"), v.plan.Order, roughly(v.plan.Takes(turns)))
-	fmt.Fprintf(v.out, "campaign: %s\n\n", j.Dir())
+	v.say("campaign: %s", j.Dir())
+	fmt.Fprintln(v.out)
 	return v.ci.writeFolder(j.Dir())
 }
 
@@ -95,7 +97,7 @@ func (v *view) begin(place int) {
 	}
 	parts = append(parts, "about "+roughly(v.left)+" left")
 	text := strings.Join(parts, " · ")
-	fmt.Fprintln(v.out, text)
+	v.say("%s", text)
 	v.pages.Progress(web.Progress{Run: place + 1, Of: len(v.plan.Runs), Text: text})
 }
 
@@ -106,7 +108,7 @@ func (v *view) ready(s scenario.Scenario, c cluster.Info) {
 	case v.journal == nil:
 		v.announce(s, where)
 	case where != v.cluster:
-		fmt.Fprintf(v.out, "on %s\n", where)
+		v.say("on %s", where)
 	}
 	v.cluster = where
 	v.began = time.Now() // the forecast of other runs excludes the start of the cluster
@@ -128,6 +130,11 @@ func (v *view) ready(s scenario.Scenario, c cluster.Info) {
 	v.live.Status("preparing")
 }
 
+// say prints a line of progress. Later lines of a long one are indented.
+func (v *view) say(format string, args ...any) {
+	fmt.Fprintln(v.out, layout.Hang(fmt.Sprintf(format, args...), 4, widthOf(v.out)))
+}
+
 func (v *view) tellCampaign() {
 	if v.journal != nil {
 		left := max(v.left-time.Since(v.began), 0)
@@ -141,7 +148,7 @@ func (v *view) announce(s scenario.Scenario, where string) {
 	if s.Description != "" {
 		what = s.Description + " · " + what
 	}
-	fmt.Fprintf(v.out, "%s: %s\n", s.Name, what)
+	v.say("%s: %s", s.Name, what)
 }
 
 // For example 40 s, 9 min, 2 h 10 min.
@@ -221,7 +228,7 @@ func (v *view) Event(e result.Event) {
 	}
 	if v.live == nil {
 		if e.Kind == "progress" && e.Data == nil {
-			fmt.Fprintf(v.out, "  %s\n", e.What)
+			v.say("  %s", e.What)
 		}
 		return
 	}
@@ -249,8 +256,8 @@ func (v *view) end(place int, o *bench.Outcome) error {
 			}
 			text += " · " + report.Judge([]*result.Recorded{recorded}).InBrief()
 		}
-		_, err := fmt.Fprintf(v.out, "  %s\n", text)
-		return err
+		v.say("  %s", text)
+		return nil
 	}
 	fmt.Fprintln(v.out)
 	err := printRun(v.reports, o)

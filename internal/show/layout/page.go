@@ -99,7 +99,11 @@ func (p *Page) Line(parts ...string) {
 // Heading begins a section.
 func (p *Page) Heading(title, note string) {
 	p.Line()
-	p.Line(p.Paint(Bold, title), note)
+	lines := WrapWords(title+note, p.Width-2)
+	p.Line(p.Paint(Bold, title), strings.TrimPrefix(lines[0], title))
+	for _, line := range lines[1:] {
+		p.Line("  ", line)
+	}
 	p.Section(title)
 	p.sections[len(p.sections)-1].Note = note
 }

@@ -84,6 +84,24 @@ func WrapWords(text string, width int) []string {
 	return append(lines, line)
 }
 
+// Hang wraps text, with later lines indented.
+func Hang(text string, indent, width int) string {
+	lines := Wrap(text, width)
+	if len(lines) > 1 {
+		lines = append(lines[:1], Wrap(strings.Join(lines[1:], " "), width-indent)...)
+	}
+	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
+}
+
+// Fold breaks a row whose columns are aligned to the right: what does not fit stands at the right of the next line.
+func Fold(row string, width int) string {
+	at := strings.LastIndex(Cut(row, width+1), " ")
+	if Columns(row) <= width || at < 0 {
+		return row
+	}
+	return strings.TrimRight(row[:at], " ") + "\n" + PadLeft(strings.TrimLeft(row[at:], " "), width)
+}
+
 // List joins the parts that are not empty.
 func List(parts ...string) string {
 	var filled []string
