@@ -99,11 +99,7 @@ func (p *Page) Line(parts ...string) {
 // Heading begins a section.
 func (p *Page) Heading(title, note string) {
 	p.Line()
-	lines := WrapWords(title+note, p.Width-2)
-	p.Line(p.Paint(Bold, title), strings.TrimPrefix(lines[0], title))
-	for _, line := range lines[1:] {
-		p.Line("  ", line)
-	}
+	p.Line(p.Paint(Bold, title), strings.TrimPrefix(Hang(title+note, 2, p.Width), title))
 	p.Section(title)
 	p.sections[len(p.sections)-1].Note = note
 }
