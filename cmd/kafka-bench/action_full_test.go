@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,6 +104,45 @@ func (j *job) step(name string, inputs map[string]string) (code int, said string
 	}
 	j.t.Fatalf("there is no step %s", name)
 	return 0, ""
+}
+
+// The commands of the guide's section work, one after the other, on the embedded broker.
+func TestGuideOfCI(t *testing.T) {
+	j := newJob(t)
+	text, err := os.ReadFile("../../docs/GUIDE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "### In CI\n")
+	_, section, _ = strings.Cut(section, "```sh\n")
+	commands, _, _ := strings.Cut(section, "```")
+	if err := errors.Join(os.WriteFile(j.file("orders.yaml"), []byte("name: orders"+tiny), 0o644),
+		os.WriteFile(j.file("bin/run-embedded"), []byte("#!/bin/sh\ncommand=$1; shift\n[ $command = run ] && set -- \"$@\" --cluster embedded\n"+
+			"exec kafka-bench $command \"$@\"\n"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for command := range strings.SplitSeq(strings.ReplaceAll(commands, "\\\n", ""), "\n") {
+		if command == "" {
+			continue
+		}
+		n++
+		c := exec.Command("bash", "-c", strings.Replace(command, "bin/kafka-bench", "run-embedded", 1))
+		c.Dir, c.Env = j.dir, append(os.Environ(), "PATH="+j.file("bin")+":"+os.Getenv("PATH"))
+		out, err := c.CombinedOutput()
+		// On a busy machine a run may be invalid, or miss a bound.
+		if code := c.ProcessState.ExitCode(); err != nil && !slices.Contains([]int{exitInvalid, exitFailed, exitUndecided}, code) {
+			t.Errorf("%s: exit code %d\n%s", command, code, out)
+		}
+	}
+	if n < 6 {
+		t.Errorf("the guide has %d commands", n)
+	}
+	for _, file := range []string{"summary.md", "orders.json", "kafka-bench.xml", "folder.txt"} {
+		if j.read(file) == "" {
+			t.Errorf("%s is empty", file)
+		}
+	}
 }
 
 func (j *job) run(inputs map[string]string) (code int, said string) {

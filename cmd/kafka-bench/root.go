@@ -64,6 +64,7 @@ reports whether the numbers can be trusted.`,
 		cleanCommand(in), doctorCommand(in), driversCommand(), versionCommand(),
 		agentCommand(in), collectCommand(in), workerCommand(), pagesCommand(),
 	)
+	addCompletion(root)
 	return root
 }
 
