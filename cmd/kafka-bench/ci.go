@@ -36,8 +36,11 @@ func addCI(c *cobra.Command, flags *ciFlags) {
 }
 
 func (f ciFlags) check() error {
-	_, err := f.options(io.Discard)
-	faults := []error{err, checkFile("--out-file", f.outFile, "folder.txt")}
+	faults := []error{checkFile("--out-file", f.outFile, "folder.txt")}
+	if !f.asText() {
+		_, err := f.options(io.Discard)
+		faults = append(faults, err)
+	}
 	if _, err := parseLabels(f.label); err != nil {
 		faults = append(faults, err)
 	}
