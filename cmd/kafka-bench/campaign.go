@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -159,7 +160,8 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 	if err != nil {
 		return err
 	}
-	r.take(flags, served, campaign.Plan{Expected: recorded.Campaign.Campaign.Expected, Labels: recorded.Campaign.Campaign.Labels})
+	info := recorded.Campaign.Campaign
+	r.take(flags, served, campaign.Plan{Expected: info.Expected, Labels: info.Labels})
 	if recorded.Campaign.Finished() {
 		body := flags.body(stderr)
 		_, err := fmt.Fprintf(body, "The campaign in %s is finished: %d of %d runs were made.\n", dir,
@@ -179,7 +181,7 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	pending := plan.At(campaign.Pending(&recorded.Campaign))
-	r.lasts = flags.lasting(plan, pending)
+	r.lasts = flags.lasting(plan, pending) * time.Duration(1+flags.retries)
 	var each []scenario.Scenario
 	for _, run := range pending {
 		each = append(each, plan.Cells[run.Cell].Scenario)

@@ -28,7 +28,8 @@ const maxRetries = 100
 func addCI(c *cobra.Command, flags *ciFlags) {
 	flags.add(c)
 	f := c.Flags()
-	f.StringVar(&flags.outFile, "out-file", "", "write the path of the run's or campaign's folder to `FILE` as soon as it exists")
+	f.StringVar(&flags.outFile, "out-file", "",
+		"write the path of the run's or campaign's folder to `FILE` as soon as it exists")
 	f.StringArrayVar(&flags.label, "label", nil,
 		"a label of every run, as in commit=5feb6b2; list, history and reports show it (may be repeated)")
 	f.IntVar(&flags.retries, "retry-invalid", 0,

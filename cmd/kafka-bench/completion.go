@@ -39,31 +39,22 @@ func addCompletion(c *cobra.Command) {
 			values = func() []string { return choices(f.Usage) }
 		}
 		if values != nil {
-			// It fails only for an unknown flag.
-			_ = c.RegisterFlagCompletionFunc(f.Name, func(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-				return completed(values(), word), directive(f.Name)
-			})
+			_ = c.RegisterFlagCompletionFunc(f.Name, completes(values, directive(f.Name))) // fails only for an unknown flag
 		}
 	}
 	c.LocalNonPersistentFlags().VisitAll(add)
 	c.PersistentFlags().VisitAll(add)
 	switch {
 	case strings.Contains(c.Use, "SCENARIO"):
-		c.ValidArgsFunction = arguments(scenario.Names)
+		c.ValidArgsFunction = completes(scenario.Names, cobra.ShellCompDirectiveDefault) // and files
 	case strings.HasPrefix(c.Use, "chart "):
-		c.ValidArgsFunction = arguments(func() (names []string) {
-			for _, one := range chart.All() {
-				names = append(names, one.Name)
-			}
-			return names
-		})
+		c.ValidArgsFunction = completes(chartNames, cobra.ShellCompDirectiveDefault)
 	}
 }
 
-// arguments completes words, and files.
-func arguments(words func() []string) cobra.CompletionFunc {
+func completes(words func() []string, how cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-		return completed(words(), word), cobra.ShellCompDirectiveDefault
+		return completed(words(), word), how
 	}
 }
 
@@ -99,6 +90,13 @@ func clusterNames() []string {
 		return nil
 	}
 	return home.Names()
+}
+
+func chartNames() (names []string) {
+	for _, c := range chart.All() {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 func figureNames() (names []string) {

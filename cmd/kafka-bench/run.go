@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -185,7 +186,7 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 		return err
 	}
 	r.take(flags, served, plan)
-	r.lasts = flags.lasting(plan, plan.Runs)
+	r.lasts = flags.lasting(plan, plan.Runs) * time.Duration(1+flags.retries)
 	at, err := r.check(ctx, plan.Scenarios()...)
 	if err != nil {
 		return err

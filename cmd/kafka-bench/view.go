@@ -65,8 +65,9 @@ type view struct {
 func newView(r rig, plan campaign.Plan, stdout, stderr io.Writer) *view {
 	out := r.judging.body(stderr)
 	return &view{
-		out: out, reports: r.judging.body(stdout), ci: r.ci, terminal: obeys(out), plan: plan, forecast: campaign.NewForecast(plan),
-		brief: plan.Repeat > 1 || len(plan.Axes) > 0, full: r.full, pages: r.pages, agents: r.fleet.of() > 0,
+		out: out, reports: r.judging.body(stdout), ci: r.ci, terminal: obeys(out), plan: plan,
+		forecast: campaign.NewForecast(plan), brief: plan.Repeat > 1 || len(plan.Axes) > 0, full: r.full,
+		pages: r.pages, agents: r.fleet.of() > 0,
 	}
 }
 

@@ -45,18 +45,19 @@ func (e Engine) Make(ctx context.Context, s scenario.Scenario, began func(dir st
 	var retried []string
 	for {
 		o, err := e.makeOne(ctx, s, began, retried)
-		if err != nil || o.Run.Verdict.Status != result.Invalid || o.Run.Run.Interrupted || len(retried) == e.RetryInvalid {
+		if err != nil || len(retried) == e.RetryInvalid || o.Run.Verdict.Status != result.Invalid || o.Run.Run.Interrupted {
 			return o, err
 		}
 		retried = append(retried, filepath.Base(o.Dir))
 		if e.Bench.Watch != nil {
-			e.Bench.Watch.Event(result.Event{Kind: "progress", What: fmt.Sprintf("the run in %s is invalid (%s) and is made again",
-				o.Dir, strings.Join(o.Run.Verdict.Reasons, "; "))})
+			e.Bench.Watch.Event(result.Event{Kind: "progress", What: fmt.Sprintf(
+				"the run in %s is invalid (%s) and is made again", o.Dir, strings.Join(o.Run.Verdict.Reasons, "; "))})
 		}
 	}
 }
 
-func (e Engine) makeOne(ctx context.Context, s scenario.Scenario, began func(dir string), retried []string) (_ *bench.Outcome, err error) {
+func (e Engine) makeOne(ctx context.Context, s scenario.Scenario, began func(dir string), retried []string) (
+	_ *bench.Outcome, err error) {
 	cfg := e.Bench
 	cfg.RetryOf = retried
 	if e.Open != nil {

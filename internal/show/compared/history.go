@@ -196,7 +196,8 @@ func heights(s *analysis.Series) string {
 func printChange(p *layout.Page, h *History, s *analysis.Series, c *analysis.LevelChange) {
 	style := map[string]string{analysis.WordWorse: layout.Red, analysis.WordBetter: layout.Green}[c.Word]
 	text := fmt.Sprintf("── %s: %s → %s (%s), p %s; first in %s", c.Word, s.Of.Format(c.Change.Before),
-		s.Of.Format(c.Change.After), levelChange(c), pText(&c.P), layout.List(h.Runs[c.At].Dir, result.LabelText(h.Runs[c.At].Labels)))
+		s.Of.Format(c.Change.After), levelChange(c), pText(&c.P),
+		layout.List(h.Runs[c.At].Dir, result.LabelText(h.Runs[c.At].Labels)))
 	p.Painted(style, 2, text)
 	for _, d := range c.Changed {
 		p.Text(5, d.Name+" "+settingChange(d))
@@ -251,7 +252,8 @@ func markdownChanges(m *layout.Markdown, h *History, s *analysis.Series) {
 		for _, d := range c.Changed {
 			changed = append(changed, layout.Prose(d.Name+" "+settingChange(d)))
 		}
-		t.Add(layout.List(layout.Code(h.Runs[c.At].Dir), layout.Prose(result.LabelText(h.Runs[c.At].Labels))), "**"+c.Word+"**", s.Of.Format(c.Change.Before),
+		first := layout.List(layout.Code(h.Runs[c.At].Dir), layout.Prose(result.LabelText(h.Runs[c.At].Labels)))
+		t.Add(first, "**"+c.Word+"**", s.Of.Format(c.Change.Before),
 			s.Of.Format(c.Change.After), levelChange(c), pText(&c.P), strings.Join(changed, "; "))
 	}
 	if len(t.Rows) > 1 {

@@ -151,7 +151,8 @@ func retried(r *result.Run) string {
 	if len(r.Run.RetryOf) == 0 {
 		return ""
 	}
-	return "made again after " + unit.Things(int64(len(r.Run.RetryOf)), "invalid run") + ": " + strings.Join(r.Run.RetryOf, ", ")
+	return fmt.Sprintf("made again after %s: %s", unit.Things(int64(len(r.Run.RetryOf)), "invalid run"),
+		strings.Join(r.Run.RetryOf, ", "))
 }
 
 func offer(r *result.Run) string {
