@@ -117,7 +117,7 @@ func TestGuideOfCI(t *testing.T) {
 	_, section, _ = strings.Cut(section, "```sh\n")
 	commands, _, _ := strings.Cut(section, "```")
 	if err := errors.Join(os.WriteFile(j.file("orders.yaml"), []byte("name: orders"+tiny), 0o644),
-		os.WriteFile(j.file("bin/run-embedded"), []byte("#!/bin/sh\ncommand=$1; shift\n[ $command = run ] && set -- \"$@\" --cluster embedded\n"+
+		os.WriteFile(j.file("bin/run-embedded"), []byte("#!/bin/sh\ncommand=$1; shift\n[ $command = run ] && set -- \"$@\" --cluster embedded --retry-invalid 10\n"+
 			"exec kafka-bench $command \"$@\"\n"), 0o755)); err != nil {
 		t.Fatal(err)
 	}
@@ -130,8 +130,8 @@ func TestGuideOfCI(t *testing.T) {
 		c := exec.Command("bash", "-c", strings.Replace(command, "bin/kafka-bench", "run-embedded", 1))
 		c.Dir, c.Env = j.dir, append(os.Environ(), "PATH="+j.file("bin")+":"+os.Getenv("PATH"))
 		out, err := c.CombinedOutput()
-		// On a busy machine a run may be invalid, or miss a bound.
-		if code := c.ProcessState.ExitCode(); err != nil && !slices.Contains([]int{exitInvalid, exitFailed, exitUndecided}, code) {
+		// 60 records are too few for a p99; a busy machine may make a run invalid, and then no campaign is valid.
+		if code := c.ProcessState.ExitCode(); err != nil && !slices.Contains([]int{exitInvalid, exitUndecided}, code) {
 			t.Errorf("%s: exit code %d\n%s", command, code, out)
 		}
 	}
@@ -164,7 +164,7 @@ func TestAction(t *testing.T) {
 	if err := os.WriteFile(j.file("orders.yaml"), []byte("name: orders"+tiny), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	// A busy machine makes a run invalid; the bounds of its lateness are not what is tested here.
+	// A busy machine makes runs invalid, which are made again.
 	inputs := map[string]string{"scenario": "orders.yaml", "flags": "--cluster\nembedded", "labels": "machine=large one\n", "history": "acked",
 		"expect": "acked > 0\nlost = 0\n", "retry-invalid": "10"}
 	if code, said := j.run(inputs); code != exitValid || !strings.Contains(said, "EXPECTED MET  lost is 0, expected = 0\n") {

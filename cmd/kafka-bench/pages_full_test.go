@@ -150,7 +150,7 @@ func TestCampaignAndSearchShowThemselves(t *testing.T) {
 	} {
 		said, stderr, ended := newLines(), &bytes.Buffer{}, make(chan int, 1)
 		go func() {
-			err := surroundings{}.run(t.Context(), append(args, "--cluster", "embedded", "--web"), said, stderr)
+			err := surroundings{}.run(t.Context(), append(args, "--cluster", "embedded", "--web"), io.Discard, io.MultiWriter(said, stderr))
 			ended <- exitCode(stderr, err)
 		}()
 		url := said.after(t, "page: ")
