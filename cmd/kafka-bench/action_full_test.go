@@ -85,6 +85,9 @@ func (j *job) step(name string, inputs map[string]string) (code int, said string
 			value = expression.ReplaceAllStringFunc(value, func(e string) string {
 				parts := expression.FindStringSubmatch(e)
 				given, is := inputs[parts[2]]
+				if _, declared := j.action.Inputs[parts[2]]; parts[1] == "inputs" && !declared {
+					j.t.Errorf("step %s: there is no input %s", name, parts[2])
+				}
 				switch {
 				case parts[1] != "inputs":
 					return j.outputs[parts[2]]
