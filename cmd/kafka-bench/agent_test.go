@@ -121,7 +121,8 @@ func TestCampaignLosesAnAgent(t *testing.T) {
 			if got.code != exitInvalid || got.message() != resume || !strings.Contains(lost, reason) {
 				t.Errorf("exit code %d and\n%s, want\n%s", got.code, got.message(), resume)
 			}
-			wantSaid(t, got.stdout, "INVALID: "+agent.String()+": ", "2 of 3 planned runs made, 1 valid",
+			wantSaid(t, got.stderr, "INVALID: "+agent.String()+": ")
+			wantSaid(t, got.stdout, "2 of 3 planned runs made, 1 valid",
 				"Run 2, s: an agent was lost: "+agent.String())
 			page, err := os.ReadFile(filepath.Join(c.Dir, pageFile))
 			if err != nil {

@@ -174,9 +174,9 @@ func (s surroundings) untilInterrupt(parent context.Context) (context.Context, c
 }
 
 func printCalibration(w io.Writer, c *calibrate.Calibration) error {
-	fmt.Fprintln(w, c.Sentence())
+	printWrapped(w, "%s", c.Sentence())
 	for _, note := range c.Notes {
-		fmt.Fprintf(w, "But %s.\n", note)
+		printWrapped(w, "But %s.", note)
 	}
 	fmt.Fprintln(w)
 	// The first column is empty, so that all others are right-aligned.
@@ -204,11 +204,12 @@ func printCalibration(w io.Writer, c *calibrate.Calibration) error {
 	for _, cost := range c.Costs {
 		table.Add("", unit.Size(cost.RecordBytes).String(), ns(cost.GenerateNs), ns(cost.StampNs), ns(cost.RecordNs))
 	}
-	if err := table.Print(w); err != nil {
+	if err := printTable(w, &table); err != nil {
 		return err
 	}
-	fmt.Fprintln(w, "\nOn schedule is the highest tried rate that held; next failed is how far above it the lowest rate")
-	fmt.Fprintln(w, "that failed is, so that the machine may be able to offer up to that much more.")
+	fmt.Fprintln(w)
+	printWrapped(w, "On schedule is the highest tried rate that held; next failed is how far above it the lowest rate "+
+		"that failed is, so that the machine may be able to offer up to that much more.")
 	fmt.Fprintf(w, "\nA reading of the clock takes %.0f ns.\n", c.ClockNs)
 	for _, s := range c.Sleeps {
 		fmt.Fprintf(w, "A sleep of %s ends %s too late, and %s at p99.\n", unit.Nanos(s.AskedNs), unit.Nanos(s.P50Ns),

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,11 +22,11 @@ import (
 // carryOut prints the report of an unfinished campaign too. A resumed campaign must run on the
 // cluster on which it began.
 func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan, begun campaign.Origin, r rig,
-	stdout io.Writer) error {
-	body := r.judging.body(stdout)
-	v := newView(body, plan)
-	v.full, v.pages, v.agents = r.full, r.pages, r.fleet.of() > 0
-	v.open(journal)
+	stdout, stderr io.Writer) error {
+	v := newView(r, plan, stdout, stderr)
+	if err := v.open(journal); err != nil {
+		return errors.Join(err, journal.Close())
+	}
 	err := r.with(ctx, v, func(ctx context.Context, e campaign.Engine) error {
 		if err := checkCluster(ctx, journal, plan, begun, e); err != nil {
 			return err
@@ -44,7 +45,7 @@ func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan
 	if readErr != nil {
 		return errors.Join(err, readErr)
 	}
-	reportErr := errors.Join(reportCampaign(body, recorded), writeStudyPage(r.page, recorded, body))
+	reportErr := errors.Join(r.reportCampaign(recorded, stdout, v.out), writeStudyPage(r.page, recorded, v.out))
 	return with(concludeCampaign(recorded, err, resumeCommand(journal.Dir(), r), r.judging, stdout), reportErr)
 }
 
@@ -59,8 +60,12 @@ func checkCluster(ctx context.Context, journal *campaign.Journal, plan campaign.
 
 // One run of each scenario is too little to claim a difference. So reportCampaign only prints such
 // runs side by side.
-func reportCampaign(stdout io.Writer, c *result.RecordedCampaign) error {
-	fmt.Fprintln(stdout)
+func (r rig) reportCampaign(c *result.RecordedCampaign, stdout, progress io.Writer) error {
+	if !r.ci.asText() {
+		return r.ci.report(reported{campaign: c, runs: readable(c.Runs)}, stdout)
+	}
+	stdout = r.judging.body(stdout)
+	fmt.Fprintln(progress)
 	options := report.Options{Colour: coloured(stdout), Width: columnsOf(stdout)}
 	if c.Campaign.Campaign.Repeat > 1 || len(c.Campaign.Axes) > 0 {
 		return campaigns.Write(stdout, c, options)
@@ -100,7 +105,7 @@ func concludeCampaign(c *result.RecordedCampaign, err error, resume string, flag
 
 func resumeCommand(dir string, r rig) string {
 	words := slices.Concat([]string{"kafka-bench", "run", "--resume", dir}, r.flags.words(), r.fleet.words(),
-		r.watch.words(), r.judging.words())
+		r.watch.words(), r.judging.words(), r.ci.words())
 	switch r.page {
 	case "":
 	case ownFolder:
@@ -126,7 +131,7 @@ func shellWord(word string) string {
 }
 
 // With --resume, the plannedFlags come from the campaign.
-var plannedFlags = []string{"set", "merge", "env", "quick", "repeat", "order", "driver", "out", "expect"}
+var plannedFlags = []string{"set", "merge", "env", "quick", "repeat", "order", "driver", "out", "expect", "label"}
 
 func checkResume(c *cobra.Command, args []string) error {
 	var said []string
@@ -155,13 +160,15 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 	if err != nil {
 		return err
 	}
-	r.take(flags, served, recorded.Campaign.Campaign.Expected)
+	info := recorded.Campaign.Campaign
+	r.take(flags, served, campaign.Plan{Expected: info.Expected, Labels: info.Labels})
 	if recorded.Campaign.Finished() {
-		body := flags.body(stdout)
+		body := flags.body(stderr)
 		_, err := fmt.Fprintf(body, "The campaign in %s is finished: %d of %d runs were made.\n", dir,
 			recorded.Campaign.Made(), len(recorded.Campaign.Runs))
 		if !flags.dryRun {
-			err = errors.Join(err, writeStudyPage(flags.page, recorded, body))
+			err = errors.Join(err, r.ci.report(reported{campaign: recorded, runs: readable(recorded.Runs)}, stdout),
+				writeStudyPage(flags.page, recorded, body))
 		}
 		return with(concludeCampaign(recorded, nil, "", flags.judgingFlags, stdout), err)
 	}
@@ -174,7 +181,7 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	pending := plan.At(campaign.Pending(&recorded.Campaign))
-	r.lasts = flags.lasting(plan, pending)
+	r.lasts = flags.lasting(plan, pending) * time.Duration(1+flags.retries)
 	var each []scenario.Scenario
 	for _, run := range pending {
 		each = append(each, plan.Cells[run.Cell].Scenario)
@@ -189,7 +196,7 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 	if flags.dryRun {
 		return printPlan(stdout, plan, pending, r, at)
 	}
-	shown, err := r.openPages(stdout, stderr)
+	shown, err := r.openPages(stderr)
 	if err != nil {
 		return err
 	}
@@ -198,5 +205,5 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 	if err != nil {
 		return err
 	}
-	return carryOut(ctx, journal, plan, begun, r, stdout)
+	return carryOut(ctx, journal, plan, begun, r, stdout, stderr)
 }

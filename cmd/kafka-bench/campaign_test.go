@@ -86,7 +86,7 @@ func TestSweep(t *testing.T) {
 		if info.Name != "sweep" || info.Question != "Does the order matter?" || info.Order != "interleaved" || info.Repeat != 2 || info.Kind != result.KindRuns {
 			t.Errorf("the campaign is %+v", info)
 		}
-		wantSaid(t, got.stdout, "run 3 of 4 · sweep-0 · round 2 of 2 · about ", "on the embedded broker", c.Dir)
+		wantSaid(t, got.stderr, "run 3 of 4 · sweep-0 · round 2 of 2 · about ", "on the embedded broker", c.Dir)
 		list := l.invoke(t, "list", "--out", out)
 		wantSaid(t, list.stdout, "Latest campaigns:\n  "+c.Dir+"  finished  4 of 4 runs")
 	})
@@ -106,7 +106,7 @@ repeat: 2
 		got := l.invoke(t, "run", write(t, family), "--cluster", "embedded", "--out", out)
 		c := onlyCampaign(t, out)
 		wantCampaign(t, got, c, "family-plain", "family-heavy", "family-plain", "family-heavy")
-		wantSaid(t, got.stdout, "run 4 of 4 · family-heavy · round 2 of 2 · about ")
+		wantSaid(t, got.stderr, "run 4 of 4 · family-heavy · round 2 of 2 · about ")
 		if axes := c.Campaign.Axes; len(axes) != 1 || axes[0].Path != "variant" || !slices.Equal(axes[0].Values, []string{"plain", "heavy"}) {
 			t.Errorf("the axes are %+v", axes)
 		}
@@ -121,7 +121,8 @@ func TestSeveralScenarios(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "runs")
 		got := l.invoke(t, "run", one, two, "--cluster", "embedded", "--out", out)
 		wantCampaign(t, got, onlyCampaign(t, out), "one", "two")
-		wantSaid(t, got.stdout, "What it shows", "one and 1 more: 2 runs of 2 scenarios")
+		wantSaid(t, got.stdout, "What it shows")
+		wantSaid(t, got.stderr, "one and 1 more: 2 runs of 2 scenarios")
 		if n := strings.Count(got.stdout, result.ScenarioFile); n != 2 {
 			t.Errorf("%d screens, want one for each run:\n%s", n, got.stdout)
 		}
@@ -328,7 +329,7 @@ func TestResumeFinished(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := l.invoke(t, "run", "--resume", c.Dir)
-			if got.code != code || got.message() != "" || !strings.HasSuffix(got.stdout, "is finished: 2 of 2 runs were made.\n") {
+			if got.code != code || got.message() != "" || !strings.HasSuffix(got.stderr, "is finished: 2 of 2 runs were made.\n") {
 				t.Errorf("%s: exit code %d and %q, want %d", status, got.code, got.stdout+got.stderr, code)
 			}
 		}

@@ -74,7 +74,7 @@ func listCharts(w io.Writer) error {
 	for _, c := range chart.All() {
 		table.Add(c.Name, c.Title)
 	}
-	return table.Print(w)
+	return printTable(w, &table)
 }
 
 func (f chartFlags) input(name string, dirs []string) (c chart.Chart, in chart.Input, err error) {

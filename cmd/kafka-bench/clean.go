@@ -176,7 +176,7 @@ func printLeftovers(w io.Writer, all []runname.Leftover) error {
 	for _, l := range all {
 		table.Add(string(l.Kind), l.Name, describeLeftover(l))
 	}
-	return table.Print(w)
+	return printTable(w, &table)
 }
 
 func describeLeftover(l runname.Leftover) string {

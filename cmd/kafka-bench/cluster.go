@@ -152,7 +152,7 @@ func clusterStatus(name *string) *cobra.Command {
 }
 
 func printStatus(w io.Writer, s cluster.Status) {
-	fmt.Fprintf(w, "cluster %s: Apache Kafka %s, cluster ID %s, up since %s\n",
+	printWrapped(w, "cluster %s: Apache Kafka %s, cluster ID %s, up since %s",
 		s.Name, s.Info.Version, s.Info.ID, s.StartedAt.Local().Format(time.DateTime))
 	for _, b := range s.Brokers {
 		state := "running"

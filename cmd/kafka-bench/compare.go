@@ -38,11 +38,11 @@ func compareCommand() *cobra.Command {
 		Short: "Test sets of runs against each other: better, worse, or nothing shown",
 		Long: `Compare the runs of each further set with those of the first, the base. A set is
 
-  a run's folder                        runs/20261121T200000Z-baseline-k3x7qa
-  a folder that holds runs              before
-  a campaign's folder, with the cell    runs/20261121T200000Z-sweep-acks-k3x7qa:all
+  a run's folder                     runs/20261121T200000Z-baseline-k3x7qa
+  a folder that holds runs           before
+  a campaign's folder, with a cell   runs/20261121T200000Z-sweep-acks-k3x7qa:all
   several of these, joined by commas
-  a pattern                             'runs/*-baseline-*'
+  a pattern                          'runs/*-baseline-*'
 
 A cell is named by its name or by its values as a report prints them: none, none/0,
 none,0 or compression=none,linger=0. A single campaign is compared cell by

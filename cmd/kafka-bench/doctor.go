@@ -83,11 +83,12 @@ func printFindings(w io.Writer, findings []doctor.Finding) error {
 		}
 		table.Add(string(f.Status), f.Check, text)
 	}
-	if err := table.Print(w); err != nil {
+	if err := printTable(w, &table); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w, "\n"+conclude(findings))
-	return err
+	fmt.Fprintln(w)
+	printWrapped(w, "%s", conclude(findings))
+	return nil
 }
 
 func conclude(findings []doctor.Finding) string {

@@ -86,12 +86,13 @@ func listDrivers(w io.Writer, all []aDriver) error {
 			table.Add("", "", "", capability+": "+d.Lacks[capability])
 		}
 	}
-	if err := table.Print(w); err != nil {
+	if err := printTable(w, &table); err != nil {
 		return err
 	}
 	for _, d := range all {
 		if d.Missing != "" {
-			fmt.Fprintf(w, "\n%s: %s\n", d.Name, d.Missing)
+			fmt.Fprintln(w)
+			printWrapped(w, "%s: %s", d.Name, d.Missing)
 		}
 	}
 	return nil

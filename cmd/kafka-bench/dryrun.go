@@ -37,7 +37,7 @@ func printPlan(w io.Writer, p campaign.Plan, turns []campaign.PlannedRun, r rig,
 	}
 	fmt.Fprintln(w)
 	if p.Question != "" {
-		fmt.Fprintln(w, p.Question)
+		printWrapped(w, "%s", p.Question)
 	}
 	fmt.Fprintln(w)
 	if err := printCells(w, p, turns); err != nil {
@@ -59,7 +59,7 @@ func printPlan(w io.Writer, p campaign.Plan, turns []campaign.PlannedRun, r rig,
 	table.Rows = append(table.Rows, r.rows(where)...)
 	table.Rows = append(table.Rows, givenToBrokers(p.Scenarios())...)
 	table.Rows = slices.DeleteFunc(table.Rows, func(row []string) bool { return row[1] == "" })
-	return table.Print(w)
+	return printTable(w, &table)
 }
 
 // givenToBrokers has a row for the JVM options of local brokers, and one for their properties.
@@ -172,7 +172,7 @@ func printCells(w io.Writer, p campaign.Plan, turns []campaign.PlannedRun) error
 		}
 		table.Add("", strconv.Itoa(runs), between(least, most), records, bytes, cell.Name, settingsOf(p.Axes, cell))
 	}
-	return table.Print(w)
+	return printTable(w, &table)
 }
 
 // printWarnings prints each warning once. A warning that concerns only some scenarios names them.
@@ -196,7 +196,7 @@ func printWarnings(w io.Writer, p campaign.Plan, changes []string) {
 		if len(of[text]) < len(p.Cells) {
 			who = strings.Join(of[text], ", ") + ": "
 		}
-		fmt.Fprintf(w, "warning: %s%s\n", who, text)
+		printWrapped(w, "warning: %s%s", who, text)
 	}
 	if len(all) > 0 {
 		fmt.Fprintln(w)

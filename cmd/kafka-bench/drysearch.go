@@ -22,9 +22,11 @@ func printSearch(w io.Writer, cfg campaign.SearchConfig, r rig, at place) error 
 		return err
 	}
 	planned := cfg.Campaign(tool()).Campaign
-	fmt.Fprintf(w, "%s\n%s\n\n", planned.Name, planned.Question)
+	printWrapped(w, "%s", planned.Name)
+	printWrapped(w, "%s", planned.Question)
+	fmt.Fprintln(w)
 	for _, warning := range judge.Warnings(cfg.Scenario) {
-		fmt.Fprintf(w, "warning: %s\n", warning)
+		printWrapped(w, "warning: %s", warning)
 	}
 	searched, curved, least, most := cfg.Probes()
 	table := layout.Table{Gap: 2, Left: map[int]bool{1: true}}
@@ -48,7 +50,7 @@ func printSearch(w io.Writer, cfg campaign.SearchConfig, r rig, at place) error 
 	table.Rows = append(table.Rows, r.rows(where)...)
 	table.Rows = append(table.Rows, givenToBrokers([]scenario.Scenario{cfg.Scenario})...)
 	table.Rows = slices.DeleteFunc(table.Rows, func(row []string) bool { return row[1] == "" })
-	return table.Print(w)
+	return printTable(w, &table)
 }
 
 func curveOf(cfg campaign.SearchConfig, probes int) string {

@@ -138,7 +138,9 @@ type rig struct {
 	progress func(string)
 	page     string // file of the page at the end; "" is none
 	judging  judgingFlags
+	ci       ciFlags
 	expected []string // of every run
+	labels   map[string]string
 	full     bool
 	watch    pagesFlags
 	served   web.Options
@@ -155,9 +157,10 @@ func newRig(f engineFlags, agents fleetFlags, stderr io.Writer, others error) (r
 	return r, errors.Join(others, err, f.check(), agents.check(f))
 }
 
-func (r *rig) take(f runFlags, served web.Options, expected []string) {
+func (r *rig) take(f runFlags, served web.Options, plan campaign.Plan) {
 	r.page, r.served, r.watch = f.page, served, f.pagesFlags
-	r.judging, r.expected, r.full = f.judgingFlags, expected, f.progress == fullProgress
+	r.judging, r.ci, r.full = f.judgingFlags, f.ciFlags, f.progress == fullProgress
+	r.expected, r.labels = plan.Expected, plan.Labels
 }
 
 func (r rig) makers() campaign.Makers {
@@ -356,12 +359,14 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 		Bench: bench.Config{
 			Guards: r.flags.runGuards(),
 			Out:    r.flags.out, KeepTopics: r.flags.keepTopics, ClientID: r.flags.clientID, Tool: tool(), Expected: r.expected,
+			Labels:  r.labels,
 			Joining: r.fleet.joining(),
 			Worker:  worker, Watch: v, Interrupt: interrupt, Caveats: machine.Caveats, DiskYardsticks: machine.DiskYardsticks(),
 			Probes: r.flags.in.probes,
 		},
-		Ready:  v.ready,
-		Warmer: &campaign.Warmer{Tell: r.progress},
+		Ready:        v.ready,
+		RetryInvalid: r.ci.retries,
+		Warmer:       &campaign.Warmer{Tell: r.progress},
 	})
 }
 

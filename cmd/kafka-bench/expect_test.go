@@ -45,7 +45,7 @@ func TestExpect(t *testing.T) {
 				args = append(args, "--expect", e)
 			}
 			got := l.invoke(t, args...)
-			if got.code != c.code || !strings.Contains(got.stdout, c.says) || got.message() != "" {
+			if got.code != c.code || !strings.Contains(got.stdout+got.stderr, c.says) || got.message() != "" {
 				t.Errorf("%v %s: exit code %d, %q, want %d, with %q in\n%s", c.expect, c.more, got.code, got.stderr, c.code, c.says, got.stdout)
 			}
 			all := readJUnit(t, file)

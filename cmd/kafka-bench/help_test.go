@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
@@ -42,8 +43,9 @@ func TestHelp(t *testing.T) {
 		if got.code != exitValid || got.stderr != "" || !strings.Contains(got.stdout, "Usage:\n  "+c.CommandPath()) {
 			t.Errorf("%s --help: exit code %d, %q\n%s", c.CommandPath(), got.code, got.stderr, got.stdout)
 		}
+		shown := strings.ReplaceAll(got.stdout, " \\\n     ", "")
 		for _, example := range examples(t, c) {
-			if !strings.Contains(got.stdout, "  kafka-bench "+strings.Join(example, " ")+"\n") {
+			if !strings.Contains(shown, "  kafka-bench "+strings.Join(example, " ")+"\n") {
 				t.Errorf("%s --help does not show the example %q", c.CommandPath(), example)
 			}
 		}
@@ -51,6 +53,22 @@ func TestHelp(t *testing.T) {
 			t.Errorf("%s has no example, or does not say what it does", c.CommandPath())
 		}
 	}
+}
+
+// Each flag of run is listed once, below a heading.
+func TestHelpGroupsFlags(t *testing.T) {
+	c, _, err := rootCommand(surroundings{}).Find([]string{"run"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, _ := strings.Cut(invoke(t, "run", "--help").stdout, "\n  kafka-bench run --resume")
+	wantSaid(t, shown, "\nWhat is run:\n", "\nExpectations, and jobs of a CI server:\n      --expect ", "\nAgents:\n      --agents int ",
+		"\nOther flags:\n  -h, --help   help for run\n")
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if n := strings.Count(shown, "\n      --"+f.Name+" ") + strings.Count(shown, "\n      --"+f.Name+"["); n > 1 || n == 0 && f.Shorthand == "" && f.NoOptDefVal == "" {
+			t.Errorf("--%s is listed %d times", f.Name, n)
+		}
+	})
 }
 
 // The examples of these commands need a cluster or run until interrupted.

@@ -176,7 +176,8 @@ func printInspection(w io.Writer, i kmq.Inspection, now time.Time) error {
 	if i.Engine != nil {
 		engine = i.Engine.String()
 	}
-	fmt.Fprintf(w, "group %s on topic %s, engine %s\n\n", i.Group, i.Topic, engine)
+	printWrapped(w, "group %s on topic %s, engine %s", i.Group, i.Topic, engine)
+	fmt.Fprintln(w)
 	table := layout.Table{Gap: 2,
 		Rows: [][]string{{"", "partition", "committed", "end", "in flight", "waiting", "redeliveries",
 			"oldest unacked"}}}
@@ -188,7 +189,7 @@ func printInspection(w io.Writer, i kmq.Inspection, now time.Time) error {
 		row(strconv.Itoa(int(p.Partition)), number(p.Committed), number(p.End), p)
 	}
 	row("all", "", "", total(i))
-	if err := table.Print(w); err != nil {
+	if err := printTable(w, &table); err != nil {
 		return err
 	}
 	if i.DeadLetters >= 0 {

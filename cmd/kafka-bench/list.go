@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -52,7 +51,7 @@ func addOut(c *cobra.Command, out *string) {
 }
 
 func listPresets(w io.Writer) error {
-	fmt.Fprintln(w, "Presets, with how long they take and how long with --quick, a local cluster included:")
+	printWrapped(w, "Presets, with how long they take and how long with --quick, a local cluster included:")
 	table := layout.Table{Gap: 2, Left: map[int]bool{1: true, 2: true, 3: true}}
 	for _, name := range scenario.Names() {
 		suite, takes, err := presetTakes(name, false)
@@ -67,7 +66,7 @@ func listPresets(w io.Writer) error {
 		}
 		table.Add("  "+name, takes, quick, suite.Description)
 	}
-	return table.Print(w)
+	return printTable(w, &table)
 }
 
 func presetTakes(name string, quick bool) (suite scenario.Suite, takes string, err error) {
@@ -116,15 +115,15 @@ func listRuns(w io.Writer, out string, all bool) error {
 	}
 	runs, title := latest(runs, "runs", all)
 	fmt.Fprintf(w, "\n%s\n", title)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	table := layout.Table{Gap: 2, Left: map[int]bool{1: true, 2: true, 3: true, 4: true}}
 	for _, r := range runs {
 		if r.Err != nil {
-			fmt.Fprintf(table, "  %s\t%s\n", textfile.Line(r.Dir), textfile.Line(r.Err.Error()))
+			table.Add("  "+textfile.Line(r.Dir), textfile.Line(r.Err.Error()))
 			continue
 		}
-		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", r.Dir, report.Standing(r.Run), system(r.Run), throughput(r.Run))
+		table.Add("  "+r.Dir, report.Standing(r.Run), system(r.Run), throughput(r.Run), result.LabelText(r.Run.Run.Labels))
 	}
-	if err := table.Flush(); err != nil {
+	if err := printTable(w, &table); err != nil {
 		return err
 	}
 	printLeft(w, runs)
@@ -180,17 +179,18 @@ func listCampaigns(w io.Writer, out string, all bool) error {
 	}
 	campaigns, title := latest(campaigns, "campaigns", all)
 	fmt.Fprintf(w, "\n%s\n", title)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	table := layout.Table{Gap: 2, Left: map[int]bool{1: true, 2: true, 3: true}}
 	for _, c := range campaigns {
 		if c.Err != nil {
-			fmt.Fprintf(table, "  %s\t%s\n", textfile.Line(c.Dir), textfile.Line(c.Err.Error()))
+			table.Add("  "+textfile.Line(c.Dir), textfile.Line(c.Err.Error()))
 			continue
 		}
 		state := "finished"
 		if !c.Campaign.Finished() {
 			state = "not finished"
 		}
-		fmt.Fprintf(table, "  %s\t%s\t%d of %s\n", c.Dir, state, c.Campaign.Made(), count(len(c.Campaign.Runs), "run"))
+		table.Add("  "+c.Dir, state, fmt.Sprintf("%d of %s", c.Campaign.Made(), count(len(c.Campaign.Runs), "run")),
+			result.LabelText(c.Campaign.Campaign.Labels))
 	}
-	return table.Flush()
+	return printTable(w, &table)
 }

@@ -49,7 +49,7 @@ func TestRunWritesItsPage(t *testing.T) {
 			{[]string{"--page", "--repeat", "2"}, "page.html", "s – Study – Kafka Bench"},
 		} {
 			got := l.invoke(t, append([]string{"run", write(t, tiny), "--cluster", "embedded", "--out", out}, c.args...)...)
-			lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
+			lines := strings.Split(strings.TrimSpace(got.stderr), "\n")
 			path, said := strings.CutPrefix(lines[len(lines)-1], "Page: ")
 			page, err := os.ReadFile(path)
 			if !said || !strings.HasSuffix(path, c.file) || err != nil || pageTitle(string(page)) != c.title || got.code != exitValid {
@@ -101,7 +101,7 @@ func TestFinishedCampaignGetsItsPage(t *testing.T) {
 	got := invoke(t, "run", "--resume", "runs/sweep-acks", "--page")
 	page, err := os.ReadFile("runs/sweep-acks/page.html")
 	if title := pageTitle(string(page)); err != nil || title != "sweep-acks – Study – Kafka Bench" ||
-		!strings.HasSuffix(got.stdout, "Page: runs/sweep-acks/page.html\n") {
+		!strings.HasSuffix(got.stderr, "Page: runs/sweep-acks/page.html\n") {
 		t.Errorf("title %q, %v, exit code %d\n%s%s", title, err, got.code, got.stdout, got.stderr)
 	}
 }

@@ -121,7 +121,7 @@ type watched struct {
 
 // openPages starts the process that serves the pages, and prints the addresses. After an error no
 // process runs.
-func (r *rig) openPages(stdout, stderr io.Writer) (*watched, error) {
+func (r *rig) openPages(stderr io.Writer) (*watched, error) {
 	if r.served.Page == nil && r.served.Metrics == nil {
 		return &watched{}, nil
 	}
@@ -130,10 +130,10 @@ func (r *rig) openPages(stdout, stderr io.Writer) (*watched, error) {
 		return nil, err
 	}
 	if w.pages.URL != "" {
-		tellPage(w.pages.URL, w.pages.Warning, stdout, stderr)
+		tellPage(w.pages.URL, w.pages.Warning, stderr, stderr)
 	}
 	if w.pages.Metrics != "" {
-		fmt.Fprintf(stdout, "metrics: %s\n", w.pages.Metrics)
+		fmt.Fprintf(stderr, "metrics: %s\n", w.pages.Metrics)
 	}
 	say := r.progress
 	r.progress = func(text string) {

@@ -28,7 +28,7 @@ func TestRunShowsItself(t *testing.T) {
 	t.Chdir(t.TempDir())
 	said, stderr, ended := newLines(), &bytes.Buffer{}, make(chan int, 1)
 	args := []string{"run", "quick", "--cluster", "embedded", "--web", "--metrics", "127.0.0.1:0"}
-	go func() { ended <- exitCode(stderr, surroundings{}.run(t.Context(), args, said, stderr)) }()
+	go func() { ended <- exitCode(stderr, surroundings{}.run(t.Context(), args, io.Discard, said)) }()
 	url, metrics := said.after(t, "page: "), said.after(t, "metrics: ")
 	events, leave := openTab(t, url)
 	var last shownState
@@ -150,7 +150,7 @@ func TestCampaignAndSearchShowThemselves(t *testing.T) {
 	} {
 		said, stderr, ended := newLines(), &bytes.Buffer{}, make(chan int, 1)
 		go func() {
-			err := surroundings{}.run(t.Context(), append(args, "--cluster", "embedded", "--web"), said, stderr)
+			err := surroundings{}.run(t.Context(), append(args, "--cluster", "embedded", "--web"), io.Discard, io.MultiWriter(said, stderr))
 			ended <- exitCode(stderr, err)
 		}()
 		url := said.after(t, "page: ")

@@ -87,7 +87,7 @@ func runPeers(ctx context.Context, arg string, flags peersFlags, stdout, stderr 
 	if err != nil {
 		return err
 	}
-	p := &peersCampaign{journal: journal, flags: flags, stdout: stdout, progress: r.progress}
+	p := &peersCampaign{journal: journal, flags: flags, stdout: stdout, stderr: stderr, progress: r.progress}
 	p.rounds = peers.Rounds{Scenario: s, Repeat: flags.repeat, Keep: flags.keepTopics, Turns: p}
 	err = r.with(ctx, p, p.carryOut)
 	empty, c := journal.Empty(), journal.Campaign()
@@ -105,6 +105,7 @@ type peersCampaign struct {
 	journal  *campaign.Journal
 	flags    peersFlags
 	stdout   io.Writer
+	stderr   io.Writer
 	progress func(string)
 	engine   campaign.Engine
 }
@@ -180,7 +181,7 @@ func (p *peersCampaign) Theirs(ctx context.Context, tool string,
 
 func (p *peersCampaign) make(ctx context.Context, name string, m campaign.Maker) (*result.Run, error) {
 	place := p.journal.Pending()[0] // the rounds take the turns in the order of the plan
-	fmt.Fprintf(p.stdout, "round %d of %d · %s\n", p.journal.Campaign().Runs[place].Round+1, p.rounds.Repeat, name)
+	fmt.Fprintf(p.stderr, "round %d of %d · %s\n", p.journal.Campaign().Runs[place].Round+1, p.rounds.Repeat, name)
 	outcome, err := p.journal.Make(ctx, m, place, p.rounds.Scenario)
 	if errors.Is(err, context.Canceled) {
 		err = errInterrupted
@@ -188,9 +189,9 @@ func (p *peersCampaign) make(ctx context.Context, name string, m campaign.Maker)
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(p.stdout, "  %s, %s\n", outcome.Run.Verdict.Status, outcome.Dir)
+	fmt.Fprintf(p.stderr, "  %s, %s\n", outcome.Run.Verdict.Status, outcome.Dir)
 	for _, reason := range outcome.Run.Verdict.Reasons {
-		fmt.Fprintf(p.stdout, "  because %s\n", reason)
+		fmt.Fprintf(p.stderr, "  because %s\n", reason)
 	}
 	return &outcome.Run, nil
 }

@@ -22,7 +22,7 @@ load: {rate: 2k/s, producers: 1, record: {size: 200B}, compression: none}
 phases: {warmup: 500ms, measure: 1s, drain: 10s}
 `)
 	got := invoke(t, "peers", scenario, "--cluster", "kafka", "--repeat", "1")
-	if got.code != exitValid && !strings.Contains(got.stdout, "because") {
+	if got.code != exitValid && !strings.Contains(got.stderr, "because") {
 		t.Fatalf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	said := []string{"round 1 of 1 · kafka-consumer-perf-test"}
@@ -30,7 +30,7 @@ phases: {warmup: 500ms, measure: 1s, drain: 10s}
 		said = append(said, "send service time p99", "What can be compared")
 	}
 	for _, want := range said {
-		if !strings.Contains(got.stdout, want) {
+		if !strings.Contains(got.stderr+got.stdout, want) {
 			t.Errorf("it does not say %q:\n%s", want, got.stdout)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"kafkabench.example/kafka-bench/internal/measure/stats"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -13,7 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// comparable explains which figures can be compared, in lines for a terminal.
+// comparable explains which figures can be compared.
 const comparable = `What can be compared: records acked per second and the send service time, which for both runs from
 the call of send to the ack, on one cluster, with the same settings, in turns. What cannot: response
 times, which the tools do not have, so that waiting for a late schedule shows in ours alone;
@@ -38,12 +39,13 @@ func printPeers(w io.Writer, r *peers.Rounds) error {
 	for _, f := range peerFigures() {
 		row(f.Title, func(runs []result.Run) string { return peerMedian(f, runs) })
 	}
-	if err := table.Print(w); err != nil {
+	if err := printTable(w, &table); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nMedians. %s\n", comparable)
+	fmt.Fprintln(w)
+	printWrapped(w, "Medians. %s", strings.ReplaceAll(comparable, "\n", " "))
 	for _, difference := range peers.Differences(r.Scenario) {
-		fmt.Fprintf(w, "Mind: %s.\n", difference)
+		printWrapped(w, "Mind: %s.", difference)
 	}
 	return nil
 }

@@ -54,6 +54,7 @@ reports whether the numbers can be trusted.`,
 			return c.Help()
 		},
 	}
+	root.SetHelpFunc(printHelp)
 	root.SetVersionTemplate("{{.Version}}")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
@@ -66,6 +67,7 @@ reports whether the numbers can be trusted.`,
 		cleanCommand(in), doctorCommand(in), driversCommand(), versionCommand(),
 		agentCommand(in), collectCommand(in), workerCommand(), pagesCommand(),
 	)
+	addCompletion(root)
 	return root
 }
 

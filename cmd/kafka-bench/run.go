@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,7 @@ type runFlags struct {
 	pagesFlags
 	fleetFlags
 	judgingFlags
+	ciFlags
 
 	repeat   optionalInt
 	order    string // "": as the scenario says
@@ -73,6 +75,11 @@ own serves both.
 maxima, and percentiles if the stretch is one sampling.interval. What was expected is
 recorded with the run. --junit writes the outcomes for a CI server.
 
+Progress is on standard error, and the report at the end on standard output, also as
+JSON, CSV, Markdown or a page: --format. For jobs of a CI server, --out-file has the
+run's folder, --label commit=5feb6b2 marks the run, and --retry-invalid makes a run
+again whose figures cannot be trusted.
+
 Exit codes: 0 valid, 1 invalid run, 2 bad input, 3 cluster out of reach, 4 an
 expectation does not hold, 6 one is not decided, 130 interrupted (what was measured is
 saved). Without --expect they are only about the measurement: a valid run exits with 0
@@ -86,6 +93,7 @@ const runExample = `  kafka-bench run quick
   kafka-bench run baseline --driver sarama
   kafka-bench run overload --web
   kafka-bench run baseline --expect 'e2e_response_time_p99 < 20ms' --junit kafka-bench.xml --quiet
+  kafka-bench run baseline --format json --label commit=5feb6b2 > run.json
   kafka-bench run backpressure-study --set 'variants=[off, credit]'
   kafka-bench run my-scenario.yaml --brokers kafka-1:9092 --cluster-id 5L6g3nShT-eMCtK--X86sw
   kafka-bench run baseline --merge small-machine.yaml
@@ -95,7 +103,7 @@ const runExample = `  kafka-bench run quick
 const runHint = `a SCENARIO: a preset's name (kafka-bench list) or a YAML file, as in
   kafka-bench run quick                                  a first run, in a few seconds
   kafka-bench run baseline --brokers HOST:9092 --cluster-id ID     on a cluster of yours
-  kafka-bench run my-scenario.yaml                       a file; "kafka-bench show baseline" prints one to copy
+  kafka-bench run my-scenario.yaml                       a file, as "kafka-bench show baseline" prints
   kafka-bench run - < my-scenario.yaml                   the same, from standard input`
 
 func runCommand(in surroundings) *cobra.Command {
@@ -124,11 +132,17 @@ func runCommand(in surroundings) *cobra.Command {
 			return resumeCampaign(c.Context(), flags, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
-	addScenario(c, &flags.scenarioFlags)
-	addEngine(c, &flags.engineFlags)
-	addPages(c, &flags.pagesFlags)
-	addFleet(c, &flags.fleetFlags)
-	addJudging(c, &flags.judgingFlags)
+	addGroup(c, "What is run", addScenario, &flags.scenarioFlags)
+	addGroup(c, "Order, progress and page", addRun, &flags)
+	addGroup(c, "Where, and with which client", addEngine, &flags.engineFlags)
+	addGroup(c, "Expectations, and jobs of a CI server", addJudging, &flags.judgingFlags)
+	addGroup(c, "Expectations, and jobs of a CI server", addCI, &flags.ciFlags)
+	addGroup(c, "Live pages and metrics", addPages, &flags.pagesFlags)
+	addGroup(c, "Agents", addFleet, &flags.fleetFlags)
+	return c
+}
+
+func addRun(c *cobra.Command, flags *runFlags) {
 	f := c.Flags()
 	f.Var(&flags.repeat, "repeat", "runs of each scenario, 1 to 1000 (default: as the scenario says)")
 	f.StringVar(&flags.order, "order", "", "interleaved (A B A B) or blocked (A A B B) (default: as the scenario says)")
@@ -139,7 +153,6 @@ func runCommand(in surroundings) *cobra.Command {
 		"write a page with charts, for a browser, at the end: to `FILE`, or to "+pageFile+" in the folder of the run or campaign")
 	f.Lookup("page").NoOptDefVal = ownFolder
 	f.StringVar(&flags.resume, "resume", "", "the folder of a campaign to continue")
-	return c
 }
 
 // missingScenario is the error of a run without a scenario. On a terminal it prints first what e2e would do.
@@ -176,8 +189,8 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 	if err != nil {
 		return err
 	}
-	r.take(flags, served, plan.Expected)
-	r.lasts = flags.lasting(plan, plan.Runs)
+	r.take(flags, served, plan)
+	r.lasts = flags.lasting(plan, plan.Runs) * time.Duration(1+flags.retries)
 	at, err := r.check(ctx, plan.Scenarios()...)
 	if err != nil {
 		return err
@@ -188,13 +201,13 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 	if flags.dryRun {
 		return printPlan(stdout, plan, plan.Runs, r, at)
 	}
-	shown, err := r.openPages(stdout, stderr)
+	shown, err := r.openPages(stderr)
 	if err != nil {
 		return err
 	}
 	defer shown.close()
 	if plan.Single() {
-		return runSingle(ctx, plan, r, stdout)
+		return runSingle(ctx, plan, r, stdout, stderr)
 	}
 	planned, err := plan.Campaign(tool())
 	if err != nil {
@@ -204,7 +217,7 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 	if err != nil {
 		return err
 	}
-	return carryOut(ctx, journal, plan, campaign.Origin{}, r, stdout)
+	return carryOut(ctx, journal, plan, campaign.Origin{}, r, stdout, stderr)
 }
 
 func (f runFlags) plan(args []string) (campaign.Plan, error) {
@@ -244,6 +257,7 @@ func (f runFlags) plan(args []string) (campaign.Plan, error) {
 	if err != nil {
 		return plan, err
 	}
+	plan.Labels, _ = parseLabels(f.label) // see checkFiles
 	if plan.Expected, err = suited(expected, plan.Cells); err != nil {
 		return plan, err
 	}
@@ -259,12 +273,15 @@ func (f runFlags) plan(args []string) (campaign.Plan, error) {
 }
 
 func (f runFlags) checkFiles() error {
-	return errors.Join(checkPage(f.page), checkFile("--junit", f.junit, junitFile))
+	return errors.Join(checkPage(f.page), checkFile("--junit", f.junit, junitFile), f.ciFlags.check())
 }
 
 func (f runFlags) checkProgress() (faults []error) {
 	if f.quiet && f.progress == fullProgress {
 		faults = append(faults, errors.New("--quiet prints no progress; leave it or --progress full out"))
+	}
+	if (f.quiet || f.dryRun) && !f.asText() {
+		faults = append(faults, errors.New("--quiet and --dry-run print lines of text; leave --format out, or them"))
 	}
 	if f.progress != shortProgress && f.progress != fullProgress {
 		faults = append(faults, fmt.Errorf("--progress %s: choose %s or %s", f.progress, shortProgress, fullProgress))
@@ -272,10 +289,9 @@ func (f runFlags) checkProgress() (faults []error) {
 	return faults
 }
 
-func runSingle(ctx context.Context, plan campaign.Plan, r rig, stdout io.Writer) error {
-	s, body := plan.Cells[0].Scenario, r.judging.body(stdout)
-	v := newView(body, plan)
-	v.full, v.pages, v.agents = r.full, r.pages, r.fleet.of() > 0
+func runSingle(ctx context.Context, plan campaign.Plan, r rig, stdout, stderr io.Writer) error {
+	s := plan.Cells[0].Scenario
+	v := newView(r, plan, stdout, stderr)
 	var j report.Judgement
 	err := r.with(ctx, v, func(ctx context.Context, e campaign.Engine) error {
 		v.begin(0)
@@ -283,11 +299,12 @@ func runSingle(ctx context.Context, plan campaign.Plan, r rig, stdout io.Writer)
 		if err != nil {
 			return errors.Join(campaign.Failure(s, err), v.stop())
 		}
-		err = errors.Join(v.end(0, outcome), writeRunPage(r.page, outcome.Dir, body))
+		err = errors.Join(v.end(0, outcome), writeRunPage(r.page, outcome.Dir, v.out))
 		recorded, readErr := result.Read(outcome.Dir)
 		if readErr != nil {
 			return errors.Join(err, readErr)
 		}
+		err = errors.Join(err, r.ci.report(reported{runs: []*result.Recorded{recorded}}, stdout))
 		j = report.Judge([]*result.Recorded{recorded})
 		if outcome.Run.EndedByUser() {
 			return with(errInterrupted, err)

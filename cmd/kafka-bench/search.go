@@ -81,10 +81,14 @@ Exit codes: 0 found, 1 no rate is known to hold, 2 bad input, 3 cluster out of r
 }
 
 func addSearch(c *cobra.Command, flags *searchFlags) {
-	addScenario(c, &flags.scenarioFlags)
-	addEngine(c, &flags.engineFlags)
-	addPages(c, &flags.pagesFlags)
-	addFleet(c, &flags.fleetFlags)
+	addGroup(c, "What is searched", addScenario, &flags.scenarioFlags)
+	addGroup(c, "What is searched", addProbes, flags)
+	addGroup(c, "Where, and with which client", addEngine, &flags.engineFlags)
+	addGroup(c, "Live pages and metrics", addPages, &flags.pagesFlags)
+	addGroup(c, "Agents", addFleet, &flags.fleetFlags)
+}
+
+func addProbes(c *cobra.Command, flags *searchFlags) {
 	f := c.Flags()
 	f.StringArrayVar(&flags.expect, "expect", nil,
 		"what a rate must meet, as in 'e2e_response_time_p99 <= 50ms' (may be repeated; default: "+strings.Join(campaign.DefaultExpectations(scenario.Defaults()), ", ")+")")
@@ -202,7 +206,7 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 	if flags.dryRun {
 		return printSearch(stdout, cfg, r, at)
 	}
-	shown, err := r.openPages(stdout, stderr)
+	shown, err := r.openPages(stderr)
 	if err != nil {
 		return err
 	}
@@ -249,8 +253,8 @@ type searchView struct {
 }
 
 func newSearchView(out io.Writer, journal *campaign.Journal, r rig) *searchView {
-	v := newView(out, campaign.Plan{})
-	v.brief, v.journal, v.pages, v.agents = true, journal, r.pages, r.fleet.of() > 0
+	v := newView(r, campaign.Plan{}, nil, out)
+	v.brief, v.journal = true, journal
 	v.pages.Campaign(journal.Dir())
 	fmt.Fprintf(out, "campaign: %s\n", journal.Dir())
 	return &searchView{view: v, out: out}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -19,6 +20,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/outcome"
 	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 	"kafkabench.example/kafka-bench/internal/show/report"
 	"kafkabench.example/kafka-bench/internal/show/web"
 )
@@ -35,7 +37,10 @@ func obeys(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != "dum
 func coloured(w io.Writer) bool { return obeys(w) && os.Getenv("NO_COLOR") == "" }
 
 type view struct {
-	out      io.Writer
+	out      io.Writer // progress
+	reports  io.Writer // of single runs
+	ci       ciFlags
+	unsaved  error // of --out-file, or of the progress
 	terminal bool
 	plan     campaign.Plan
 	// brief prints only one line for each run: the report of the campaign has the figures.
@@ -57,20 +62,24 @@ type view struct {
 	pulses result.Pulses
 }
 
-func newView(out io.Writer, plan campaign.Plan) *view {
+func newView(r rig, plan campaign.Plan, stdout, stderr io.Writer) *view {
+	out := r.judging.body(stderr)
 	return &view{
-		out: out, terminal: obeys(out), plan: plan, forecast: campaign.NewForecast(plan),
-		brief: plan.Repeat > 1 || len(plan.Axes) > 0,
+		out: out, reports: r.judging.body(stdout), ci: r.ci, terminal: obeys(out), plan: plan,
+		forecast: campaign.NewForecast(plan), brief: plan.Repeat > 1 || len(plan.Axes) > 0, full: r.full,
+		pages: r.pages, agents: r.fleet.of() > 0,
 	}
 }
 
-func (v *view) open(j *campaign.Journal) {
+func (v *view) open(j *campaign.Journal) error {
 	v.journal = j
 	v.pages.Campaign(j.Dir())
 	turns := v.plan.At(j.Pending())
-	fmt.Fprintf(v.out, "%s: %s of %s, %s, about %s\n", v.plan.Name, count(len(turns), "run"),
+	v.say("%s: %s of %s, %s, about %s", v.plan.Name, count(len(turns), "run"),
 		count(len(v.plan.Cells), "scenario"), v.plan.Order, roughly(v.plan.Takes(turns)))
-	fmt.Fprintf(v.out, "campaign: %s\n\n", j.Dir())
+	v.say("campaign: %s", j.Dir())
+	fmt.Fprintln(v.out)
+	return v.ci.writeFolder(j.Dir())
 }
 
 func (v *view) begin(place int) {
@@ -89,11 +98,12 @@ func (v *view) begin(place int) {
 	}
 	parts = append(parts, "about "+roughly(v.left)+" left")
 	text := strings.Join(parts, " · ")
-	fmt.Fprintln(v.out, text)
+	v.say("%s", text)
 	v.pages.Progress(web.Progress{Run: place + 1, Of: len(v.plan.Runs), Text: text})
 }
 
 func (v *view) ready(s scenario.Scenario, c cluster.Info) {
+	v.unsaved = errors.Join(v.unsaved, v.stop()) // the view of an invalid run that is made again
 	where := describe(c)
 	if s.Topic.Existing != "" {
 		where += ", " + usedTopic(s)
@@ -102,7 +112,7 @@ func (v *view) ready(s scenario.Scenario, c cluster.Info) {
 	case v.journal == nil:
 		v.announce(s, where)
 	case where != v.cluster:
-		fmt.Fprintf(v.out, "on %s\n", where)
+		v.say("on %s", where)
 	}
 	v.cluster = where
 	v.began = time.Now() // the forecast of other runs excludes the start of the cluster
@@ -124,6 +134,11 @@ func (v *view) ready(s scenario.Scenario, c cluster.Info) {
 	v.live.Status("preparing")
 }
 
+// say prints a line of progress. Later lines of a long one are indented.
+func (v *view) say(format string, args ...any) {
+	fmt.Fprintln(v.out, layout.Hang(fmt.Sprintf(format, args...), 4, widthOf(v.out)))
+}
+
 func (v *view) tellCampaign() {
 	if v.journal != nil {
 		left := max(v.left-time.Since(v.began), 0)
@@ -137,7 +152,7 @@ func (v *view) announce(s scenario.Scenario, where string) {
 	if s.Description != "" {
 		what = s.Description + " · " + what
 	}
-	fmt.Fprintf(v.out, "%s: %s\n", s.Name, what)
+	v.say("%s: %s", s.Name, what)
 }
 
 // For example 40 s, 9 min, 2 h 10 min.
@@ -190,6 +205,9 @@ func (v *view) width() int { return columnsOf(v.out) }
 func (v *view) Began(dir string) {
 	v.pulses = result.Pulses{}
 	v.pages.Run(dir)
+	if v.journal == nil {
+		v.unsaved = errors.Join(v.unsaved, v.ci.writeFolder(dir))
+	}
 }
 
 func (v *view) Interval(i result.Interval) {
@@ -222,7 +240,7 @@ func (v *view) Event(e result.Event) {
 	}
 	if v.live == nil {
 		if e.Kind == "progress" && e.Data == nil {
-			fmt.Fprintf(v.out, "  %s\n", e.What)
+			v.say("  %s", e.What)
 		}
 		return
 	}
@@ -238,10 +256,10 @@ func (v *view) Event(e result.Event) {
 
 func (v *view) end(place int, o *bench.Outcome) error {
 	v.forecast.Took(v.plan.Runs[place].Cell, time.Since(v.began))
-	if err := v.stop(); err != nil {
+	if err := errors.Join(v.stop(), v.unsaved); err != nil {
 		return err
 	}
-	if v.brief {
+	if v.brief || !v.ci.asText() {
 		text := inBrief(o)
 		if len(o.Run.Run.Expected) > 0 {
 			recorded, err := result.Read(o.Dir)
@@ -250,10 +268,15 @@ func (v *view) end(place int, o *bench.Outcome) error {
 			}
 			text += " · " + report.Judge([]*result.Recorded{recorded}).InBrief()
 		}
-		_, err := fmt.Fprintf(v.out, "  %s\n", text)
-		return err
+		v.say("  %s", text)
+		return nil
 	}
-	return printRun(v.out, o)
+	fmt.Fprintln(v.out)
+	err := printRun(v.reports, o)
+	if v.journal != nil {
+		fmt.Fprintln(v.reports)
+	}
+	return err
 }
 
 func printRun(out io.Writer, o *bench.Outcome) error {
@@ -261,12 +284,7 @@ func printRun(out io.Writer, o *bench.Outcome) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(out)
-	if err := report.Text(out, recorded, report.Options{Colour: coloured(out), Width: columnsOf(out)}); err != nil {
-		return err
-	}
-	fmt.Fprintln(out)
-	return nil
+	return report.Text(out, recorded, report.Options{Colour: coloured(out), Width: columnsOf(out)})
 }
 
 func (v *view) stop() error {

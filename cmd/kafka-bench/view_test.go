@@ -45,7 +45,7 @@ func TestFillIsTold(t *testing.T) {
 		out := t.TempDir()
 		got := l.invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--out", out, "--repeat", "2",
 			"--set", "topic.fill=100kB", "--set", "load.record.size=100B")
-		if n := strings.Count(got.stdout, "  filling the topic with 100 kB\n  filled: 1,000 records in "); n != 2 {
+		if n := strings.Count(got.stderr, "  filling the topic with 100 kB\n  filled: 1,000 records in "); n != 2 {
 			t.Errorf("of 2 fills %d are told of:\n%s%s", n, got.stdout, got.stderr)
 		}
 	})

@@ -40,11 +40,12 @@ type CampaignInfo struct {
 	Kind     string `json:"kind" jsonschema:"enum=runs,enum=search,enum=peers"`
 	Question string `json:"question,omitempty"` // that the campaign is to answer
 	// how a report answers the question: most, knee, scaling, slope, times, failover
-	Answer    string    `json:"answer,omitempty"`
-	By        string    `json:"by,omitempty"`       // the figure that the suite uses for its answer
-	Notes     []string  `json:"notes,omitempty"`    // on the plan, such as omitted cells
-	Expected  []string  `json:"expected,omitempty"` // of every run, see Info
-	StartedAt time.Time `json:"started_at"`         // UTC
+	Answer    string            `json:"answer,omitempty"`
+	By        string            `json:"by,omitempty"`       // the figure that the suite uses for its answer
+	Notes     []string          `json:"notes,omitempty"`    // on the plan, such as omitted cells
+	Expected  []string          `json:"expected,omitempty"` // of every run, see Info
+	Labels    map[string]string `json:"labels,omitempty"`   // of every run, see Info
+	StartedAt time.Time         `json:"started_at"`         // UTC
 	// FinishedAt is when the last planned run was made, UTC; absent in a campaign that can be
 	// resumed.
 	FinishedAt time.Time `json:"finished_at,omitzero"`

@@ -113,6 +113,10 @@ type Info struct {
 	// Expected are bounds that the figures are to meet, such as "e2e_response_time_p99 < 20ms" or
 	// "acked_per_s >= 9k/s in every 10s". Readers check them.
 	Expected []string `json:"expected,omitempty"`
+	// Labels are the user's, such as the commit under test.
+	Labels map[string]string `json:"labels,omitempty"`
+	// RetryOf are the folders of invalid runs, next to this run's, in whose place this run was made.
+	RetryOf []string `json:"retry_of,omitempty"`
 	// Phases have their real times, in nanoseconds on the run's time axis.
 	Phases []Phase `json:"phases"`
 }

@@ -241,6 +241,18 @@ func (h Home) Status(ctx context.Context, name string) (Status, error) {
 	return s, nil
 }
 
+// Names returns the names of the clusters that are up, and of those whose data are kept.
+func (h Home) Names() (names []string) {
+	dirs, _ := filepath.Glob(filepath.Join(h.Clusters, namedFolder("*"))) // only a bad pattern is an error
+	for _, dir := range dirs {
+		name := strings.TrimPrefix(filepath.Base(dir), namedFolder(""))
+		if _, err := h.upOrKept(name); err == nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 func (h Home) load(name string) (*Named, error) {
 	n, err := h.upOrKept(name)
 	if err == nil && n.record.State == stateKept {

@@ -47,8 +47,10 @@ type Config struct {
 	Tool     result.Tool
 	// Guards keep the run from doing harm to its cluster.
 	Guards Guards
-	// Expected are recorded with the run, see result.Info.
+	// Expected, Labels and RetryOf are recorded with the run, see result.Info.
 	Expected []string
+	Labels   map[string]string
+	RetryOf  []string
 	// Caveats returns warnings for a complete run's verdict; nil adds none.
 	Caveats func(*result.Run) []string
 	// DiskYardsticks are measured disk speeds in bytes/s, by disk name.

@@ -146,7 +146,7 @@ func (r *run) info() result.Info {
 		Interrupted: r.interrupted, EndedByGuard: r.guard.ended(), Tool: r.cfg.Tool, MethodVersion: result.Method,
 		Host:        result.Host(probe.DescribeHost()),
 		Topic:       r.topic.Name,
-		NotMeasured: r.plan.unknown, Expected: r.cfg.Expected,
+		NotMeasured: r.plan.unknown, Expected: r.cfg.Expected, Labels: r.cfg.Labels, RetryOf: r.cfg.RetryOf,
 		Phases: r.phases(),
 	}
 	if r.cfg.Cluster != nil {

@@ -3,6 +3,7 @@ package campaign
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
@@ -30,14 +31,35 @@ type Engine struct {
 	Ready func(s scenario.Scenario, c cluster.Info)
 	// Warmer warms up brokers that were just started, if a scenario asks for it; nil never does.
 	Warmer *Warmer
+	// RetryInvalid is how many times an invalid run is made again, at most.
+	RetryInvalid int
 	// Fleet returns the agents that make runs on a cluster; nil makes the runs in this process.
 	Fleet func(ctx context.Context, c cluster.Cluster) (bench.Fleet, error)
 }
 
 // Make makes one run of s and waits for its end. It calls began, which may be nil, with the run's
-// folder as soon as that exists. An error means that there was no run.
-func (e Engine) Make(ctx context.Context, s scenario.Scenario, began func(dir string)) (_ *bench.Outcome, err error) {
+// folder as soon as that exists. An error means that there was no run. An invalid run is made again
+// up to RetryInvalid times, unless something ended it early: began is called again, and the last run
+// names the folders of the others.
+func (e Engine) Make(ctx context.Context, s scenario.Scenario, began func(dir string)) (*bench.Outcome, error) {
+	var retried []string
+	for {
+		o, err := e.makeOne(ctx, s, began, retried)
+		if err != nil || len(retried) == e.RetryInvalid || o.Run.Verdict.Status != result.Invalid || o.Run.Run.Interrupted {
+			return o, err
+		}
+		retried = append(retried, filepath.Base(o.Dir))
+		if e.Bench.Watch != nil {
+			e.Bench.Watch.Event(result.Event{Kind: "progress", What: fmt.Sprintf(
+				"the run in %s is invalid (%s) and is made again", o.Dir, strings.Join(o.Run.Verdict.Reasons, "; "))})
+		}
+	}
+}
+
+func (e Engine) makeOne(ctx context.Context, s scenario.Scenario, began func(dir string), retried []string) (
+	_ *bench.Outcome, err error) {
 	cfg := e.Bench
+	cfg.RetryOf = retried
 	if e.Open != nil {
 		if cfg.Driver, err = e.Open(s.Driver); err != nil {
 			return nil, err

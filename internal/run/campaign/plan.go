@@ -23,13 +23,14 @@ type Plan struct {
 	Answer   string // how the question is answered; see scenario.Answers
 	By       string // the figure to judge by; "" leaves that to the answer
 	Notes    []string
-	Expected []string        // of every run, see result.Info
-	Axes     []scenario.Axis // of a single suite's matrix and variants
-	Cells    []scenario.Cell // with unique names
-	Runs     []PlannedRun    // in the order in which they are made
-	Order    string          // interleaved or blocked
-	Seed     uint64          // of the order within each round; 0 keeps the written order
-	Repeat   int             // most runs of a cell
+	Expected []string          // of every run, see result.Info
+	Labels   map[string]string // of every run
+	Axes     []scenario.Axis   // of a single suite's matrix and variants
+	Cells    []scenario.Cell   // with unique names
+	Runs     []PlannedRun      // in the order in which they are made
+	Order    string            // interleaved or blocked
+	Seed     uint64            // of the order within each round; 0 keeps the written order
+	Repeat   int               // most runs of a cell
 }
 
 // PlannedRun is one run of a plan.
@@ -201,7 +202,7 @@ func (p Plan) Single() bool { return len(p.Runs) == 1 }
 func (p Plan) Campaign(tool result.Tool) (result.Campaign, error) {
 	c := result.Campaign{Campaign: result.CampaignInfo{
 		Name: p.Name, Kind: result.KindRuns, Question: p.Question, Answer: p.Answer, By: p.By, Notes: p.Notes,
-		Expected: p.Expected, Tool: tool,
+		Expected: p.Expected, Labels: p.Labels, Tool: tool,
 		Order: p.Order, Seed: p.Seed, Repeat: p.Repeat,
 	}}
 	for _, axis := range p.Axes {
@@ -229,7 +230,7 @@ func Saved(c *result.Campaign) (Plan, error) {
 	}
 	p := Plan{
 		Name: c.Campaign.Name, Question: c.Campaign.Question, Answer: c.Campaign.Answer, By: c.Campaign.By,
-		Notes: c.Campaign.Notes, Expected: c.Campaign.Expected,
+		Notes: c.Campaign.Notes, Expected: c.Campaign.Expected, Labels: c.Campaign.Labels,
 		Order: c.Campaign.Order, Seed: c.Campaign.Seed, Repeat: c.Campaign.Repeat,
 	}
 	for _, axis := range c.Axes {

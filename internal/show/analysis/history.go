@@ -35,11 +35,12 @@ type History struct {
 
 // HistoryRun is one run with its values, in the order of the series.
 type HistoryRun struct {
-	Dir       string     `json:"dir"`
-	ID        string     `json:"id"`
-	Name      string     `json:"name"`
-	StartedAt time.Time  `json:"started_at,omitzero"` // absent if an imported run has no start time
-	Values    []*float64 `json:"values"`              // null if the run does not have the figure
+	Dir       string            `json:"dir"`
+	ID        string            `json:"id"`
+	Name      string            `json:"name"`
+	StartedAt time.Time         `json:"started_at,omitzero"` // absent if an imported run has no start time
+	Labels    map[string]string `json:"labels,omitempty"`
+	Values    []*float64        `json:"values"` // null if the run does not have the figure
 	// ClockErrors are the errors of the values because the clocks of two machines
 	// differ; absent if each rests on one clock.
 	ClockErrors []float64 `json:"clock_errors,omitempty"`
@@ -206,7 +207,7 @@ func (h *History) measure() {
 	}
 	for i, r := range h.Recorded {
 		run := HistoryRun{Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: StartedAt(&r.Run),
-			Values: []*float64{}}
+			Labels: r.Run.Run.Labels, Values: []*float64{}}
 		var errors []float64
 		for k := range h.Series {
 			v := FigureOf(h.Series[k].Of, &r.Run)

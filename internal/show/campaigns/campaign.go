@@ -112,7 +112,7 @@ func Analyse(c *result.RecordedCampaign, by string) (*CampaignDocument, error) {
 		}
 		d.Answer.tell(held, " ", "")
 	}
-	d.Notes = append([]string{}, slices.Concat(s.Recorded.Notes, s.Campaign.Notes, unasked(s), unsettledNote(s))...)
+	d.Notes = append([]string{}, slices.Concat(s.Recorded.Notes, s.Campaign.Notes, unasked(s), unsettledNote(s), retriedNote(s.Recorded.Runs))...)
 	return d, nil
 }
 

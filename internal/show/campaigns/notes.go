@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
@@ -62,6 +63,20 @@ func asked(d *analysis.Study, runs []*result.Recorded, name string) bool {
 		}
 	}
 	return false
+}
+
+func retriedNote(runs []*result.Recorded) []string {
+	var again, invalid int64
+	for _, r := range runs {
+		if r != nil && len(r.Run.Run.RetryOf) > 0 {
+			again, invalid = again+1, invalid+int64(len(r.Run.Run.RetryOf))
+		}
+	}
+	if again == 0 {
+		return nil
+	}
+	return []string{unit.Things(again, "run") + " stand for " + unit.Things(invalid, "invalid run") +
+		", which are in no figure (--retry-invalid)."}
 }
 
 // Clients differ in what they report about a record that was not acked (docs/DRIVERS.md).

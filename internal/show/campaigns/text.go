@@ -124,7 +124,7 @@ func (d *CampaignDocument) state() string {
 		}
 	}
 	return layout.List(d.Campaign.Name, runs, order, d.Campaign.StartedAt.UTC().Format("2006-01-02 15:04 UTC"),
-		"kafka-bench "+d.Campaign.Tool.Version, report.Methods(d.study.Among()), resume)
+		"kafka-bench "+d.Campaign.Tool.Version, report.Methods(d.study.Among()), result.LabelText(d.Campaign.Labels), resume)
 }
 
 func (d *CampaignDocument) cells(p *layout.Page) {

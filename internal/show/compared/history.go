@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 	"kafkabench.example/kafka-bench/internal/show/report"
@@ -153,16 +154,24 @@ func printSeries(p *layout.Page, h *History, s *analysis.Series) {
 	p.Heading(s.Of.Title, "")
 	p.Line("  ", heights(s))
 	p.Line()
-	t := layout.Table{Gap: 2, Left: map[int]bool{1: true, 3: true}}
+	t := layout.Table{Gap: 2, Left: map[int]bool{1: true, 3: true, 4: true}}
 	recorded := layout.Block{Kind: layout.BlockTable, Heads: 1, Data: map[[2]int]layout.Datum{}}
 	recorded.Table = layout.Table{Left: map[int]bool{1: true}, Rows: [][]string{{"started (UTC)", "run", s.Of.Title}}}
-	top := slices.Max(s.Values)
+	top, length := slices.Max(s.Values), barLength
+	if h.labelled() {
+		length = shortBar
+		recorded.Table.Rows[0] = append(recorded.Table.Rows[0], "labels")
+	}
 	for k, v := range s.Values {
 		run := h.Runs[s.At[k]]
 		recorded.Data[[2]int{k + 1, 2}] = layout.Datum{Figure: s.Figure, Of: run.ID, Value: v}
 		text := s.Of.FormatClocked(v, v, s.Of.ClockError(&h.Recorded[s.At[k]].Run))
 		recorded.Table.Add(layout.Moment(run.StartedAt, "2006-01-02 15:04"), run.ID, text)
-		t.Add("  "+layout.Moment(run.StartedAt, "2006-01-02 15:04"), run.ID, text, bar(v, top))
+		t.Add("  "+layout.Moment(run.StartedAt, "2006-01-02 15:04"), run.ID, text, bar(v, top, length))
+		if h.labelled() {
+			t.Rows[k] = append(t.Rows[k], result.LabelText(run.Labels))
+			recorded.Table.Rows[k+1] = append(recorded.Table.Rows[k+1], result.LabelText(run.Labels))
+		}
 	}
 	p.Record(recorded)
 	for k, line := range t.Text() {
@@ -171,8 +180,12 @@ func printSeries(p *layout.Page, h *History, s *analysis.Series) {
 				printChange(p, h, s, &s.Changes[i])
 			}
 		}
-		p.Line(line)
+		p.Line(layout.Cut(line, p.Width))
 	}
+}
+
+func (h *History) labelled() bool {
+	return slices.ContainsFunc(h.Runs, func(r analysis.HistoryRun) bool { return len(r.Labels) > 0 })
 }
 
 func heights(s *analysis.Series) string {
@@ -182,8 +195,9 @@ func heights(s *analysis.Series) string {
 
 func printChange(p *layout.Page, h *History, s *analysis.Series, c *analysis.LevelChange) {
 	style := map[string]string{analysis.WordWorse: layout.Red, analysis.WordBetter: layout.Green}[c.Word]
-	text := fmt.Sprintf("── %s: %s → %s (%s), p %s; first in %s", c.Word,
-		s.Of.Format(c.Change.Before), s.Of.Format(c.Change.After), levelChange(c), pText(&c.P), h.Runs[c.At].Dir)
+	text := fmt.Sprintf("── %s: %s → %s (%s), p %s; first in %s", c.Word, s.Of.Format(c.Change.Before),
+		s.Of.Format(c.Change.After), levelChange(c), pText(&c.P),
+		layout.List(h.Runs[c.At].Dir, result.LabelText(h.Runs[c.At].Labels)))
 	p.Painted(style, 2, text)
 	for _, d := range c.Changed {
 		p.Text(5, d.Name+" "+settingChange(d))
@@ -193,14 +207,18 @@ func printChange(p *layout.Page, h *History, s *analysis.Series, c *analysis.Lev
 	}
 }
 
-const barLength = 40
+// The lengths of the longest bar, in columns. It is short beside labels.
+const (
+	barLength = 40
+	shortBar  = 12
+)
 
 // bar begins at zero, so that lengths show ratios.
-func bar(v, top float64) string {
+func bar(v, top float64, length int) string {
 	if top <= 0 || v <= 0 {
 		return ""
 	}
-	return strings.Repeat("▪", max(1, int(math.Round(v/top*barLength))))
+	return strings.Repeat("▪", max(1, int(math.Round(v/top*float64(length)))))
 }
 
 func (h *History) markdown(w io.Writer) error {
@@ -234,7 +252,8 @@ func markdownChanges(m *layout.Markdown, h *History, s *analysis.Series) {
 		for _, d := range c.Changed {
 			changed = append(changed, layout.Prose(d.Name+" "+settingChange(d)))
 		}
-		t.Add(layout.Code(h.Runs[c.At].Dir), "**"+c.Word+"**", s.Of.Format(c.Change.Before),
+		first := layout.List(layout.Code(h.Runs[c.At].Dir), layout.Prose(result.LabelText(h.Runs[c.At].Labels)))
+		t.Add(first, "**"+c.Word+"**", s.Of.Format(c.Change.Before),
 			s.Of.Format(c.Change.After), levelChange(c), pText(&c.P), strings.Join(changed, "; "))
 	}
 	if len(t.Rows) > 1 {
@@ -254,6 +273,10 @@ func (h *History) table() layout.Table {
 			s.Rows[0] = append(s.Rows[0], columnName(f.Name+"_clock_error", f.Kind.Unit()))
 		}
 	}
+	numbers := len(s.Rows[0])
+	if h.labelled() {
+		s.Rows[0] = append(s.Rows[0], "labels")
+	}
 	for _, run := range h.Runs {
 		row := []string{date(run.StartedAt), run.ID, run.Name, run.Dir, h.Configuration}
 		for _, v := range run.Values {
@@ -262,8 +285,11 @@ func (h *History) table() layout.Table {
 		for _, v := range run.ClockErrors {
 			row = append(row, layout.Raw(v))
 		}
-		for len(row) < len(s.Rows[0]) {
+		for len(row) < numbers {
 			row = append(row, "0")
+		}
+		if h.labelled() {
+			row = append(row, result.LabelText(run.Labels))
 		}
 		s.Add(row...)
 	}

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +28,51 @@ func TestWrap(t *testing.T) {
 			t.Fatalf("%q became %q", text, got)
 		}
 	})
+}
+
+// All cells are printed in their order, within the width if no word is longer.
+func TestFit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		columns := rapid.IntRange(1, 5).Draw(t, "columns")
+		cell := rapid.StringMatching(`[a-zµ]{1,8}( [a-zµ]{1,8}){0,12}`)
+		table := Table{Gap: 2, Left: map[int]bool{1: true, 2: true, 3: true, 4: true}}
+		first, all := rapid.StringMatching(`[a-z]{1,20}`), ""
+		for range rapid.IntRange(1, 4).Draw(t, "rows") {
+			row := append([]string{first.Draw(t, "first")}, rapid.SliceOfN(cell, columns-1, columns-1).Draw(t, "row")...)
+			table.Add(row...)
+			all += strings.Join(row, "")
+		}
+		width := rapid.IntRange(40, 120).Draw(t, "width")
+		lines := table.Fit(width)
+		for _, line := range lines {
+			if Columns(line) > width {
+				t.Fatalf("%q has %d columns, and not %d", line, Columns(line), width)
+			}
+		}
+		letters := func(s string) string {
+			runes := []rune(strings.ReplaceAll(s, " ", ""))
+			slices.Sort(runes)
+			return string(runes)
+		}
+		if got := strings.Join(lines, ""); letters(got) != letters(all) {
+			t.Fatalf("%q became %q", table.Rows, lines)
+		}
+	})
+}
+
+func TestFold(t *testing.T) {
+	const head = "  time   offered     total"
+	for width, want := range map[int]string{26: head, 25: "  time   offered\n                    total"} {
+		if got := Fold(head, width); got != want {
+			t.Errorf("%d columns: %q, want %q", width, got, want)
+		}
+	}
+	if got := Fold(strings.Repeat("a", 30), 20); got != strings.Repeat("a", 30) {
+		t.Errorf("a word became %q", got)
+	}
+	if got := Hang("one two three", 2, 9); got != "one two\n  three" {
+		t.Errorf("it is wrapped as %q", got)
+	}
 }
 
 func TestRoundTick(t *testing.T) {

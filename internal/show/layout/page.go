@@ -99,7 +99,7 @@ func (p *Page) Line(parts ...string) {
 // Heading begins a section.
 func (p *Page) Heading(title, note string) {
 	p.Line()
-	p.Line(p.Paint(Bold, title), note)
+	p.Line(p.Paint(Bold, title), strings.TrimPrefix(Hang(title+note, 2, p.Width), title))
 	p.Section(title)
 	p.sections[len(p.sections)-1].Note = note
 }

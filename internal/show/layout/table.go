@@ -44,6 +44,60 @@ func (t *Table) Text() []string {
 	return lines
 }
 
+// Columns that are narrower are not wrapped.
+const narrowestCell = 30
+
+// belowRow is the indent of cells that stand below their row.
+const belowRow = "      "
+
+// Fit formats the table for width columns. If it is too wide, the cells of the last column are
+// wrapped. If too little room is left for that, the columns that do not fit stand below their rows.
+func (t *Table) Fit(width int) []string {
+	widths := t.widths()
+	fitting, used := 0, -t.Gap
+	for fitting < len(widths) && (fitting == 0 || used+t.Gap+widths[fitting] <= width) {
+		used += t.Gap + widths[fitting]
+		fitting++
+	}
+	last := len(widths) - 1
+	if fitting == last && width-used-t.Gap >= narrowestCell {
+		return t.wrapped(last, width-used-t.Gap).Text()
+	}
+	head := Table{Gap: t.Gap, Left: t.Left}
+	for _, row := range t.Rows {
+		head.Add(row[:min(fitting, len(row))]...)
+	}
+	var lines []string
+	for i, line := range head.Text() {
+		lines = append(lines, line)
+		if rest := t.Rows[i][len(head.Rows[i]):]; len(rest) > 0 && strings.Join(rest, "") != "" {
+			for _, part := range Wrap(strings.Join(rest, "  "), width-len(belowRow)) {
+				lines = append(lines, belowRow+strings.TrimRight(part, " "))
+			}
+		}
+	}
+	return lines
+}
+
+// wrapped returns the table with the cells of a column on several rows.
+func (t *Table) wrapped(column, width int) *Table {
+	all := &Table{Gap: t.Gap, Left: t.Left}
+	for _, row := range t.Rows {
+		if len(row) <= column {
+			all.Add(row...)
+			continue
+		}
+		for i, part := range Wrap(row[column], width) {
+			cells := make([]string, column)
+			if i == 0 {
+				copy(cells, row)
+			}
+			all.Add(append(cells, part)...)
+		}
+	}
+	return all
+}
+
 // Print writes the table as Text formats it.
 func (t *Table) Print(w io.Writer) error {
 	_, err := io.WriteString(w, strings.Join(append(t.Text(), ""), "\n"))

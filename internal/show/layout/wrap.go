@@ -31,6 +31,14 @@ func PadLeft(s string, width int) string {
 	return strings.Repeat(" ", max(0, width-Columns(s))) + s
 }
 
+// Cut shortens s to width columns; a cut text ends with an ellipsis.
+func Cut(s string, width int) string {
+	if runes := []rune(s); len(runes) > width {
+		return string(runes[:width-1]) + "…"
+	}
+	return s
+}
+
 const separator = " · "
 
 // Wrap breaks text into lines of at most width columns. It breaks between parts, which " · "
@@ -74,6 +82,24 @@ func WrapWords(text string, width int) []string {
 		}
 	}
 	return append(lines, line)
+}
+
+// Hang wraps text, with later lines indented.
+func Hang(text string, indent, width int) string {
+	lines := Wrap(text, width)
+	if len(lines) > 1 {
+		lines = append(lines[:1], Wrap(strings.Join(lines[1:], " "), width-indent)...)
+	}
+	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
+}
+
+// Fold breaks a row whose columns are aligned to the right: what does not fit stands at the right of the next line.
+func Fold(row string, width int) string {
+	at := strings.LastIndex(Cut(row, width+1), " ")
+	if Columns(row) <= width || at < 0 {
+		return row
+	}
+	return strings.TrimRight(row[:at], " ") + "\n" + PadLeft(strings.TrimLeft(row[at:], " "), width)
 }
 
 // List joins the parts that are not empty.

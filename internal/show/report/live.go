@@ -30,18 +30,19 @@ type LiveOptions struct {
 type Live struct {
 	o LiveOptions
 
-	mu     sync.Mutex
-	w      io.Writer
-	err    error
-	phase  result.Phase
-	ended  result.Phase // the previous phase
-	status string
-	last   *result.Interval
-	event  string
-	lags   []float64 // of at most lagsShown intervals; NaN if unknown
-	of     campaignAt
-	drawn  int // lines of the view on the terminal
-	lines  int // interval lines since the last header, if not on a terminal
+	mu        sync.Mutex
+	w         io.Writer
+	err       error
+	phase     result.Phase
+	ended     result.Phase // the previous phase
+	status    string
+	last      *result.Interval
+	event     string
+	lags      []float64 // of at most lagsShown intervals; NaN if unknown
+	of        campaignAt
+	drawn     int  // lines of the view on the terminal
+	unlimited bool // the width is not known
+	lines     int  // interval lines since the last header, if not on a terminal
 
 	totals map[string]int64 // with Full: values of each metric so far
 	pulses result.Pulses    // of agents
@@ -49,7 +50,8 @@ type Live struct {
 
 // NewLive returns a view that is empty until the first call.
 func NewLive(w io.Writer, o LiveOptions) *Live {
-	if o.Width <= 0 {
+	unlimited := o.Width <= 0
+	if unlimited {
 		o.Width = layout.Width
 	}
 	if o.Metric == "" {
@@ -58,7 +60,7 @@ func NewLive(w io.Writer, o LiveOptions) *Live {
 	if o.Full {
 		o.Terminal = false
 	}
-	return &Live{w: w, o: o, totals: make(map[string]int64)}
+	return &Live{w: w, o: o, unlimited: unlimited, totals: make(map[string]int64)}
 }
 
 // Status shows what happens outside the phases, such as the start of a cluster.
@@ -70,7 +72,7 @@ func (l *Live) Status(text string) {
 		l.redraw()
 		return
 	}
-	l.write(l.o.Name + ": " + text + "\n")
+	l.write(l.hang(l.o.Name+": "+text, 2) + "\n")
 }
 
 type campaignAt struct {
@@ -129,7 +131,7 @@ func (l *Live) Pulse(p result.Pulse) {
 	}
 	l.write(l.log(i))
 	for _, row := range rows {
-		l.write("        " + row + "\n")
+		l.write(l.hang("        "+row, 10) + "\n")
 	}
 }
 
@@ -161,7 +163,7 @@ func (l *Live) Event(e result.Event) {
 		l.redraw()
 		return
 	}
-	l.write(l.event + "\n")
+	l.write(l.hang(l.event, 8) + "\n")
 }
 
 // Resize sets the new width of the terminal, in columns.
@@ -189,6 +191,22 @@ func (l *Live) write(s string) {
 		return
 	}
 	_, l.err = io.WriteString(l.w, s)
+}
+
+// hang wraps a line of words, and fold a row of figures, if the width is known.
+func (l *Live) hang(text string, indent int) string {
+	if l.unlimited {
+		return text
+	}
+	return layout.Hang(text, indent, l.o.Width)
+}
+
+func (l *Live) fold(format string, cells ...any) string {
+	row := fmt.Sprintf(format, cells...)
+	if l.unlimited {
+		return row + "\n"
+	}
+	return layout.Fold(row, l.o.Width) + "\n"
 }
 
 func (l *Live) erase() string {
@@ -220,20 +238,20 @@ const logEvery = 20
 // logFormat has 100 columns. logTitle is the line above the heads: the unit of the rates, and the
 // metric of the two quantiles.
 const (
-	logFormat = "%6s %-7s %8s %8s %9s %8s %7s %7s %7s %8s %8s %s\n"
-	logTitle  = "%42s %24s\n"
+	logFormat = "%6s %-7s %8s %8s %9s %8s %7s %7s %7s %8s %8s %s"
+	logTitle  = "%42s %24s"
 )
 
 func (l *Live) log(i result.Interval) string {
 	head := ""
 	if l.lines%logEvery == 0 {
-		head = fmt.Sprintf(logTitle, "records/s", layout.Words(l.o.Metric)) +
-			fmt.Sprintf(logFormat, "time", "phase", "offered", "acked", "delivered", "shed", "p50", "p99", "lag",
+		head = l.fold(logTitle, "records/s", layout.Words(l.o.Metric)) +
+			l.fold(logFormat, "time", "phase", "offered", "acked", "delivered", "shed", "p50", "p99", "lag",
 				"backlog", "deferred", "gate")
 	}
 	l.lines++
 	p50, p99 := l.quantiles(i)
-	return head + fmt.Sprintf(logFormat, seconds(i.EndNs), i.Phase,
+	return head + l.fold(logFormat, seconds(i.EndNs), i.Phase,
 		plainRate(i, i.Scheduled), plainRate(i, i.Acked), plainRate(i, i.Delivered), plainRate(i, i.Shed),
 		p50, p99, lagOf(i), unit.Count(i.BacklogRecords), unit.Count(i.DeferredRecords), gate(i))
 }

@@ -11,12 +11,12 @@ import (
 
 const fullEvery = 5
 
-const fullFormat = "%6s %5s  %-19s %9s %8s %8s %8s %8s %8s %11s\n"
+const fullFormat = "%6s %5s  %-19s %9s %8s %8s %8s %8s %8s %11s"
 
 func (l *Live) full(i result.Interval) string {
 	var b strings.Builder
 	if l.lines%fullEvery == 0 {
-		fmt.Fprintf(&b, fullFormat, "time", "done", "metric", "count", "p50", "p90", "p99", "max", "mean", "total")
+		b.WriteString(l.fold(fullFormat, "time", "done", "metric", "count", "p50", "p90", "p99", "max", "mean", "total"))
 	}
 	l.lines++
 	at, done := seconds(i.EndNs), l.progress(i)
@@ -26,7 +26,7 @@ func (l *Live) full(i result.Interval) string {
 		layout.List("lag "+lagOf(i), "backlog "+unit.Count(i.BacklogRecords), "deferred "+unit.Count(i.DeferredRecords),
 			"shed "+rate(i, i.Shed), "gate "+gate(i)),
 	} {
-		fmt.Fprintf(&b, "%6s %5s  %s\n", at, done, text)
+		b.WriteString(l.hang(fmt.Sprintf("%6s %5s  %s", at, done, text), 14) + "\n")
 	}
 	for _, metric := range result.TimeMetrics {
 		t := i.Time[metric]
@@ -44,8 +44,8 @@ func (l *Live) full(i result.Interval) string {
 		if t.MeanNs != nil {
 			mean = unit.Nanos(int64(*t.MeanNs))
 		}
-		fmt.Fprintf(&b, fullFormat, at, done, strings.TrimSuffix(layout.Words(metric), " time"), unit.Count(t.Count),
-			ns(&t.P50Ns), ns(t.P90Ns), ns(&t.P99Ns), ns(&t.MaxNs), mean, unit.Count(l.totals[metric]))
+		b.WriteString(l.fold(fullFormat, at, done, strings.TrimSuffix(layout.Words(metric), " time"), unit.Count(t.Count),
+			ns(&t.P50Ns), ns(t.P90Ns), ns(&t.P99Ns), ns(&t.MaxNs), mean, unit.Count(l.totals[metric])))
 	}
 	return b.String()
 }

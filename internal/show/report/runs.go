@@ -31,7 +31,9 @@ type RunDocument struct {
 	Verdict   result.Verdict    `json:"verdict"`
 	System    *result.System    `json:"system,omitempty"` // none of a run that did not finish
 	Expected  []figure.Checked  `json:"expected,omitempty"`
-	Notes     []string          `json:"notes"` // what was wrong with the files
+	Labels    map[string]string `json:"labels,omitempty"`
+	RetryOf   []string          `json:"retry_of,omitempty"` // folders of invalid runs before it
+	Notes     []string          `json:"notes"`              // what was wrong with the files
 	Settings  map[string]string `json:"settings"`
 	// Figures are in the units of the document's head. A figure is null if it was
 	// not measured or the records are too few for the percentile. It is also null
@@ -77,6 +79,7 @@ func documentOf(head Head, runs []*result.Recorded, series bool) RunsDocument {
 			Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: analysis.StartedAt(&r.Run),
 			Method:  r.Run.Method(),
 			Verdict: r.Run.Verdict, System: systemOf(&r.Run), Expected: figure.CheckAll(r),
+			Labels: r.Run.Run.Labels, RetryOf: r.Run.Run.RetryOf,
 			Notes: append([]string{}, r.Notes...), Settings: figure.Settings(r.Run.Scenario),
 			Figures: map[string]*float64{},
 		}

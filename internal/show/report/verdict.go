@@ -144,7 +144,15 @@ func madeWith(r *result.Run) string {
 		host = ""
 	}
 	client := strings.TrimSpace(r.Run.Driver.Name + " " + r.Run.Driver.Version)
-	return layout.List(cluster(r.Run.Cluster), client, tool, host)
+	return layout.List(cluster(r.Run.Cluster), client, tool, host, result.LabelText(r.Run.Labels), retried(r))
+}
+
+func retried(r *result.Run) string {
+	if len(r.Run.RetryOf) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("made again after %s: %s", unit.Things(int64(len(r.Run.RetryOf)), "invalid run"),
+		strings.Join(r.Run.RetryOf, ", "))
 }
 
 func offer(r *result.Run) string {

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// Standard output has only the report, in each format: what report prints of the folder in --out-file.
+func TestReportOfARun(t *testing.T) {
+	virtually(t, func(t *testing.T, l lab) {
+		for _, format := range []string{"json", "markdown", "csv", "html"} {
+			for _, repeat := range []string{"1", "2"} {
+				out, file := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "folder")
+				got := l.invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--out", out, "--format", format, "--out-file", file, "--repeat", repeat)
+				text, err := os.ReadFile(file)
+				dir := strings.TrimSuffix(string(text), "\n")
+				if err != nil || filepath.Dir(dir) != out {
+					t.Fatalf("%s, %s runs: --out-file has %q, %v", format, repeat, text, err)
+				}
+				again := l.invoke(t, "report", dir, "--format", format)
+				if got.code != exitValid || got.stdout != again.stdout || again.stdout == "" {
+					t.Errorf("%s, %s runs: exit code %d, %q; it prints\n%.2000s\nand report prints\n%.2000s", format, repeat, got.code, got.stderr, got.stdout, again.stdout)
+				}
+				if !strings.HasPrefix(got.stderr, "s: ") {
+					t.Errorf("%s, %s runs: progress is %q", format, repeat, got.stderr)
+				}
+			}
+		}
+	})
+}
+
+func TestLabels(t *testing.T) {
+	virtually(t, func(t *testing.T, l lab) {
+		t.Chdir(t.TempDir())
+		const shown = "branch=main, commit=5feb6b2"
+		for _, repeat := range []string{"1", "2"} {
+			if got := l.invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--label", "commit=5feb6b2", "--label", "branch=main", "--repeat", repeat); got.code != exitValid {
+				t.Fatalf("exit code %d, %q", got.code, got.stderr)
+			}
+		}
+		listed, err := result.List("runs")
+		if err != nil || len(listed) != 3 {
+			t.Fatalf("%d runs, %v", len(listed), err)
+		}
+		for _, r := range listed {
+			if result.LabelText(r.Run.Run.Labels) != shown {
+				t.Errorf("%s has the labels %v", r.Dir, r.Run.Run.Labels)
+			}
+			for _, command := range []string{"report " + r.Dir, "report --format markdown " + r.Dir} {
+				wantSaid(t, l.invoke(t, strings.Fields(command)...).stdout, shown)
+			}
+		}
+		if n := strings.Count(l.invoke(t, "list").stdout, shown); n != 4 {
+			t.Errorf("list shows %d labelled runs and campaigns, want 4", n)
+		}
+		for _, format := range []string{"text", "csv"} {
+			if said := l.invoke(t, "history", "s", "--figure", "acked", "--format", format).stdout; strings.Count(said, shown) != 3 {
+				t.Errorf("history as %s does not show the labels of 3 runs:\n%s", format, said)
+			}
+		}
+		var document struct {
+			Runs []struct{ Labels map[string]string }
+		}
+		text := l.invoke(t, "history", "s", "--figure", "acked", "--format", "json").stdout
+		if err := json.Unmarshal([]byte(text), &document); err != nil || len(document.Runs) != 3 || document.Runs[2].Labels["commit"] != "5feb6b2" {
+			t.Errorf("the document has %+v, %v", document, err)
+		}
+	})
+}
+
+// Invalid runs are made again and stay; the last one names them. A valid run is not made again.
+func TestRetryInvalid(t *testing.T) {
+	virtually(t, func(t *testing.T, l lab) {
+		for repeat, want := range map[string][]int{"1": {0, 1, 2}, "2": {0, 0, 1, 1, 2, 2}} {
+			out := filepath.Join(t.TempDir(), "runs")
+			args := append([]string{"run", write(t, tiny), "--cluster", "embedded", "--out", out, "--retry-invalid", "2", "--repeat", repeat}, strings.Fields(invalidRun)...)
+			got := l.invoke(t, args...)
+			listed, err := result.List(out)
+			if err != nil || got.code != exitInvalid {
+				t.Fatalf("exit code %d, %v, %q", got.code, err, got.stderr)
+			}
+			var again []int
+			for _, r := range listed {
+				again = append(again, len(r.Run.Run.RetryOf))
+				for _, name := range r.Run.Run.RetryOf {
+					if before, err := result.Read(filepath.Join(out, name)); err != nil || before.Run.Verdict.Status != result.Invalid {
+						t.Errorf("%s was made in the place of %s: %v", r.Dir, name, err)
+					}
+				}
+			}
+			if slices.Sort(again); !slices.Equal(again, want) {
+				t.Errorf("%s runs: there are runs after %v invalid ones, want %v", repeat, again, want)
+			}
+			said := map[string]string{"1": "made again after 2 invalid runs: ", "2": "2 runs stand for 4 invalid runs"}[repeat]
+			if flat := strings.Join(strings.Fields(got.stdout), " "); !strings.Contains(flat, said) || strings.Count(got.stderr, " and is made again") != 2*len(want)/3 {
+				t.Errorf("it does not say %q:\n%s%s", said, got.stdout, got.stderr)
+			}
+		}
+		out := filepath.Join(t.TempDir(), "runs")
+		got := l.invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--out", out, "--retry-invalid", "2")
+		wantValid(t, got, onlyRun(t, out).Run)
+	})
+}
+
+func TestCIFlagsAreRefused(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "runs")
+	for more, want := range map[string]string{
+		"--label&commit":                  `--label "commit": the label commit has no value; write commit=VALUE`,
+		"--label&=5feb6b2":                `--label "=5feb6b2": write a label as KEY=VALUE; a key has up to 63 letters, digits, _, . and -, as in commit=5feb6b2`,
+		"--label&a=1&--label&a=2":         `--label "a=2": a run has one value of a; leave one out`,
+		"--label&a=\x1b[31m":              `--label "a=\x1b[31m": the value has characters that cannot be printed; leave them out`,
+		"--label&a=\u202ex":               `--label "a=\u202ex": the value has characters that cannot be printed; leave them out`,
+		"--retry-invalid&-1":              "--retry-invalid -1: give 0 to 100",
+		"--format&yaml":                   `--format: there is no format "yaml"; choose one of text, markdown, csv, json, html`,
+		"--format&json&--quiet":           "--quiet and --dry-run print lines of text; leave --format out, or them",
+		"--format&json&--dry-run":         "--quiet and --dry-run print lines of text; leave --format out, or them",
+		"--out-file&" + out + "/no/f":     "--out-file: open " + out + "/no/f: no such file or directory",
+		"--out-file&" + filepath.Dir(out): "--out-file " + filepath.Dir(out) + " is a folder; name a file, as in " + filepath.Dir(out) + "/folder.txt",
+	} {
+		wantBad(t, invoke(t, append([]string{"run", write(t, tiny), "--cluster", "embedded", "--out", out}, strings.Split(more, "&")...)...), want)
+	}
+	wantNothing(t, out)
+}
