@@ -27,6 +27,7 @@ func Defaults() Scenario {
 			Record: Record{
 				Size:    FixedSize(512),
 				Payload: "json",
+				Stamp:   "value", // the size on the wire is load.record.size
 				Seed:    42,
 				Keys:    Keys{Distribution: "none"},
 			},

@@ -177,7 +177,7 @@ func anyLoad(t *rapid.T, l *Load, measure unit.Duration) {
 	}
 	l.Processes = rapid.IntRange(1, most).Draw(t, "processes")
 	l.Pacer = pick(t, pacers)
-	l.Record = Record{anySize(t), pick(t, payloads), rapid.Uint64().Draw(t, "seed"), anyKeys(t)}
+	l.Record = Record{anySize(t), pick(t, payloads), pick(t, stamps), rapid.Uint64().Draw(t, "seed"), anyKeys(t)}
 	if l.Record.Keys.Distribution != "none" {
 		l.Partitioning = pick(t, partitionings)
 	}

@@ -157,8 +157,11 @@ type Step struct {
 type Record struct {
 	Size    Size   `yaml:"size"`
 	Payload string `yaml:"payload"` // random, zeros, text, json, logline, mixed
-	Seed    uint64 `yaml:"seed"`    // of all random choices of a run; the same seed gives the same bytes
-	Keys    Keys   `yaml:"keys"`
+	// Stamp is the place of the stamp by which a record is timed and checked: in its value, which
+	// then has at least 44 bytes, or in a header, which takes 48 bytes more.
+	Stamp string `yaml:"stamp"` // value, header
+	Seed  uint64 `yaml:"seed"`  // of all random choices of a run; the same seed gives the same bytes
+	Keys  Keys   `yaml:"keys"`
 }
 
 // Size is the size of a record's value, including the stamp. In YAML it is one size (512B) or a

@@ -116,7 +116,7 @@ var schemaWords = map[string][]string{
 	"document.order": {Interleaved, Blocked}, "document.answer": answers, "Cluster.metrics": brokerMetrics,
 	"Cluster.version": kafkaVersions, "Arrival.process": processes, "Load.pacer": pacers,
 	"Load.partitioning": partitionings, "Load.acks": ackLevels, "Load.compression": codecs,
-	"Record.payload": payloads, "Keys.distribution": keyings, "Consume.parallel": parallels,
+	"Record.payload": payloads, "Record.stamp": stamps, "Keys.distribution": keyings, "Consume.parallel": parallels,
 	"Consume.protocol": protocols, "Consume.assignment": assignments, "Consume.assignor": assignors, "Consume.from": beginnings,
 	"Work.distribution": workings, "Backpressure.controller": controllers, "Backpressure.excess": excesses,
 	"Queue.engine": engines, "Queue.order": orders, "Queue.tracker": trackers, "Queue.acks": queueAcks, "Drop.how": drops,

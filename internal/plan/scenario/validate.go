@@ -43,6 +43,7 @@ var (
 	pacers        = []string{"frugal", "precise"}
 	partitionings = []string{"sticky", "round-robin", "key"}
 	payloads      = payload.Classes
+	stamps        = []string{"value", HeaderStamp}
 	keyings       = []string{"none", "sequential", "uniform", "zipf"}
 	sizings       = []string{"fixed", "uniform", "normal", "list"}
 	ackLevels     = []string{"0", "1", "all"}

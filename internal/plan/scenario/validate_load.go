@@ -146,6 +146,7 @@ func (c *checker) idempotent(l Load) {
 func (c *checker) record(s Scenario) {
 	r := s.Load.Record
 	c.choice("load.record.payload", r.Payload, payloads)
+	c.choice("load.record.stamp", r.Stamp, stamps)
 	c.keys(r.Keys)
 	sized := c.recordSize(r.Size)
 	batched := c.batch(s.Load.Batch)
@@ -171,13 +172,14 @@ func (s Scenario) BatchBytes() unit.Size {
 // the parameter least. alone reports whether no two records fit it.
 func (s Scenario) OneRecordBound(least unit.Size) (bound unit.Size, alone bool) {
 	smallest, _ := s.Load.Record.Size.Bounds()
+	smallest += s.Load.Record.HeaderBytes()
 	bound = max(least, s.largestBatch())
 	return bound, batchOverhead+2*(smallest+leastOverhead) > bound
 }
 
 func (s Scenario) largestBatch() unit.Size {
 	_, largest := s.Load.Record.Size.Bounds()
-	need := largest + recordOverhead + batchOverhead
+	need := largest + recordOverhead + batchOverhead + s.Load.Record.HeaderBytes()
 	if s.Load.Record.Keys.Distribution != "none" {
 		need += keyAllowance
 	}

@@ -44,8 +44,8 @@ func (s sending) config() send.Config {
 		Workers: l.Producers, Only: s.only, Clients: l.Clients, MaxBuffered: l.MaxBuffered,
 		Arrivals: s.arrivals, Precise: l.Pacer == "precise",
 		Partitions: s.partitions, Partitioning: l.Partitioning,
-		Corpus: s.corpus, Keys: s.keys, RecordBytes: int(s.corpus.MeanBytes()),
-		Stamped: stamped(s.scenario), Consumed: s.consumed, Run: runNumber(s.runID),
+		Corpus: s.corpus, Keys: s.keys, RecordBytes: int(s.corpus.MeanBytes()) + int(l.Record.HeaderBytes()),
+		Stamped: stamped(s.scenario), Header: l.Record.Header(), Consumed: s.consumed, Run: runNumber(s.runID),
 		Volume: int64(l.Volume), Records: l.Count(), Round: l.Round,
 		MaxDeferred: b.MaxDeferred, Axis: s.axis, Sleep: s.sleep,
 	}
