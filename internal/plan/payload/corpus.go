@@ -29,6 +29,7 @@ type Corpus struct {
 	bodies []byte
 	index  []entry
 	head   int
+	file   *FileStats
 }
 
 type entry struct{ start, checksum uint32 }
@@ -87,6 +88,9 @@ func isPrime(n int) bool {
 	}
 	return n > 1
 }
+
+// File describes the file of the bodies; nil if they were generated.
+func (c *Corpus) File() *FileStats { return c.file }
 
 // Len returns the number of bodies.
 func (c *Corpus) Len() int { return len(c.index) - 1 }

@@ -7,5 +7,5 @@
 // Before the body is the stamp: the producer, the intended and actual send time, the sequence, and a checksum of
 // everything. It reveals lost, repeated, reordered and damaged records, and latency is measured from its times.
 //
-// Files to know: corpus.go, stamp.go, keys.go, classes.go, partition.go.
+// Files to know: corpus.go, file.go (the bodies are the records of a file), stamp.go, keys.go, classes.go, partition.go.
 package payload

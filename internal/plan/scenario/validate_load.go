@@ -145,8 +145,8 @@ func (c *checker) idempotent(l Load) {
 
 func (c *checker) record(s Scenario) {
 	r := s.Load.Record
-	c.choice("load.record.payload", r.Payload, payloads)
-	c.choice("load.record.stamp", r.Stamp, stamps)
+	c.payload(r)
+	c.choice(stampKey, r.Stamp, stamps)
 	c.keys(r.Keys)
 	sized := c.recordSize(r.Size)
 	batched := c.batch(s.Load.Batch)
@@ -209,7 +209,9 @@ func (c *checker) recordSize(size Size) bool {
 	const path = "load.record.size"
 	v := size.Values
 	before := len(c.findings)
-	c.choice(path, size.Distribution, sizings)
+	if size.Distribution != fileSizes {
+		c.choice(path, size.Distribution, sizings)
+	}
 	switch size.Distribution {
 	case "fixed":
 		if len(v) != 1 {
@@ -222,6 +224,10 @@ func (c *checker) recordSize(size Size) bool {
 	case "normal":
 		if len(v) != 2 {
 			c.mistake(path, "normal takes a mean and a standard deviation", "write it as {normal: [1KiB, 200B]}")
+		}
+	case fileSizes:
+		if len(v) != 3 || !slices.IsSorted(v) {
+			c.mistake(path, "these are not the sizes of a file", "leave them out: the tool reads them")
 		}
 	case "list":
 		if len(v) < 1 || len(v) > maxLevels {

@@ -21,3 +21,13 @@ func TestHeaderStampsOnKafka(t *testing.T) {
 	wantCount(t, "timed", histograms(t, r)["e2e_response_time"].Count(), 1000)
 	removeTopics(t, k, r)
 }
+
+// The producers are in two child processes, which read the file, too.
+func TestRecordsOfAFileOnKafka(t *testing.T) {
+	t.Parallel()
+	s, content := ofFile(t, "file", "load.acks=all", "load.compression=zstd", "load.processes=2")
+	r := runOfFile(t, clustertest.Shared(t), s, content)
+	if len(r.Run.Compression) == 0 {
+		t.Error("the codecs were not measured")
+	}
+}

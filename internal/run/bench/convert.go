@@ -23,7 +23,7 @@ func payloadSpec(s scenario.Scenario) payload.Spec {
 		values[i] = int(v)
 	}
 	return payload.Spec{
-		Class: r.Payload, Seed: r.Seed, Stamped: stamped(s) && !r.Header(),
+		Class: r.Payload.Class, Seed: r.Seed, Stamped: stamped(s) && !r.Header(),
 		Sizes: payload.Sizes{Distribution: r.Size.Distribution, Values: values},
 	}
 }

@@ -80,7 +80,7 @@ func inFlight(d driver.Driver, limit int) int {
 func runNumber(runID string) uint32 { return crc32.ChecksumIEEE([]byte(runID)) }
 
 func payloads(s scenario.Scenario) (*payload.Corpus, *payload.Keys, error) {
-	corpus, err := payload.NewCorpus(payloadSpec(s))
+	corpus, err := corpusOf(s)
 	if err != nil {
 		return nil, nil, fmt.Errorf("making the payloads: %w", err)
 	}
@@ -89,6 +89,13 @@ func payloads(s scenario.Scenario) (*payload.Corpus, *payload.Keys, error) {
 		return nil, nil, fmt.Errorf("making the keys: %w", err)
 	}
 	return corpus, keys, nil
+}
+
+func corpusOf(s scenario.Scenario) (*payload.Corpus, error) {
+	if p := s.Load.Record.Payload; p.File != "" {
+		return p.ReadFile()
+	}
+	return payload.NewCorpus(payloadSpec(s))
 }
 
 // schedule includes the warm-up; nil for a closed loop.

@@ -76,7 +76,7 @@ func BoundToDisk(s scenario.Scenario, free int64) (bounded scenario.Scenario, ch
 	}
 	over := fmt.Sprintf("load: the records of its schedule are %s with %s, and the disk of the brokers has %s free",
 		unit.Bytes(int64(all)), replicas(s), unit.Bytes(free))
-	if s.Load.Compression != "none" && (all <= mostCompressed*float64(free) || s.Load.Record.Payload == "zeros") {
+	if s.Load.Compression != "none" && (all <= mostCompressed*float64(free) || s.Load.Record.Payload.Class == "zeros") {
 		return bounded, over + ": it may become full, unless they compress well", nil
 	}
 	return s, "", errors.New(over + "; lower load.rate or phases.measure, or give load.volume")
