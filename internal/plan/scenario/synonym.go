@@ -48,8 +48,8 @@ var synonyms = map[string]string{
 	"recordbytes":      "load.record.size",
 	"messagelengthmax": "load.record.size, as in {uniform: [512B, 1KiB]}",
 	"payloadtype":      "load.record.payload", "payloadmode": "load.record.payload",
-	"payloadfile": noPayload, "randombytesratio": noPayload, "randomizedpayloadpoolsize": noPayload,
-	"userandomizedpayloads": noPayload, "payloaddelimiter": noPayload,
+	"payloadfile": "load.record.payload.file", "randombytesratio": noPayload, "randomizedpayloadpoolsize": noPayload,
+	"userandomizedpayloads": noPayload, "payloaddelimiter": "nothing: each line of load.record.payload.file is a record",
 	"keydistributor": "load.record.keys", "keydistribution": "load.record.keys.distribution",
 
 	"numproducers": "load.producers", "producercount": "load.producers", "producerspertopic": "load.producers",

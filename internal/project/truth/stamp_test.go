@@ -5,6 +5,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
+	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
@@ -65,5 +66,19 @@ func flipInHeader(bit int) received {
 		header[bit/8] ^= 1 << (bit % 8)
 		r.Stamp = &header
 		return []driver.Received{r}
+	}
+}
+
+// The engines' copies and dead letters keep the header.
+func TestHeaderStampsOfQueues(t *testing.T) {
+	t.Parallel()
+	const drops = "drop: {share: 50%}, visibility: 2s, max_deliveries: 4"
+	for _, d := range []dropping{{"markers-header", "markers", drops, 4}, {"share-header", "share", drops, 4}} {
+		t.Run(d.engine, func(t *testing.T) {
+			t.Parallel()
+			virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
+				wantDrops(t, c, d, queued, sixteenBytes...)
+			})
+		})
 	}
 }
