@@ -116,14 +116,14 @@ var walls = map[string][]string{
 	"internal/kafka/runname": {},
 	"internal/kafka/guard":   {"internal/plan/unit"},
 
-	"internal/kafka/driver": {"internal/kafka/access", "internal/plan/native"},
+	"internal/kafka/driver": {"internal/kafka/access", "internal/plan/native", "internal/plan/payload"},
 	// It counts the bytes on the Go clients' connections, and cuts the connections of a killed
 	// consumer.
 	"internal/kafka/driver/meter":      {"internal/kafka/driver"},
-	"internal/kafka/driver/franz":      {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
-	"internal/kafka/driver/sarama":     {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
-	"internal/kafka/driver/segmentio":  {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
-	"internal/kafka/driver/librdkafka": {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
+	"internal/kafka/driver/franz":      {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native", "internal/plan/payload"},
+	"internal/kafka/driver/sarama":     {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native", "internal/plan/payload"},
+	"internal/kafka/driver/segmentio":  {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native", "internal/plan/payload"},
+	"internal/kafka/driver/librdkafka": {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native", "internal/plan/payload"},
 	"internal/kafka/cluster":           {"internal/kafka/access", "internal/kafka/runname", "internal/plan/native", "internal/plan/scenario", "internal/plan/spelling"},
 	"internal/kafka/probe":             {"internal/kafka/access", "internal/kafka/guard"},
 	"internal/load":                    {"internal/kafka/driver", "internal/measure/snapshot"},

@@ -36,7 +36,7 @@ func TestQuotaOfTheClientID(t *testing.T) {
 	defer quota(true)
 	acked := func(id string) int64 {
 		out := t.TempDir()
-		got := invoke(t, "run", write(t, tiny), "--brokers", strings.Join(k.Bootstrap(), ","), "--out", out, "--client-id", id,
+		got := invoke(t, "run", write(t, tiny), "--brokers", strings.Join(k.Bootstrap(), ","), "--out", out, "--client-id", id, "--anyway",
 			"--set", "load.rate=max", "--set", "phases={warmup: 0s, measure: 3s, drain: 1s}", "--set", "load.producers=2")
 		if got.code > exitInvalid {
 			t.Fatalf("exit code %d: %s", got.code, got.stderr)

@@ -15,7 +15,7 @@ func TestOtherTools(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	for path, text := range map[string]string{
-		"scenario.yaml": tiny, "simple.yaml": tiny, "kafka.yaml": "name: Kafka\n", "client.properties": "", "data.txt": "",
+		"scenario.yaml": tiny, "simple.yaml": tiny, "kafka.yaml": "name: Kafka\n", "client.properties": "", "data.txt": "{}\n",
 		"workload.json":       `{"name": "1 topic", "topics": 1, "partitionsPerTopic": 16, "messageSize": 1024, "consumerBacklogSizeGB": 0, "producerRate": 50000, "testDurationMinutes": 15}`,
 		"driver.yaml":         "driverClass: io.openmessaging.Kafka\nreplicationFactor: 3\ncommonConfig: |\n  bootstrap.servers=localhost:9092\nproducerConfig: |\n  acks=all\n  linger.ms=1\n",
 		"ssp.json":            `{"brokers": ["localhost:9092"], "rate": 5000, "duration_s": 30, "producers": 4}`,

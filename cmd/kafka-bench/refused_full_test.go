@@ -25,7 +25,7 @@ func TestRefusedGroup(t *testing.T) {
 	e.Fake().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.JoinGroup}, Err: kerr.GroupAuthorizationFailed, Count: -1})
 	out := filepath.Join(t.TempDir(), "runs")
 	got := invoke(t, "run", write(t, tiny), "--brokers", e.Bootstrap()[0], "--out", out)
-	const want = "scenario s: the run's consumers: the cluster does not allow it: GROUP_AUTHORIZATION_FAILED: Not authorized to access group: Group authorization failed.; allow this user READ on the group and READ, WRITE and DESCRIBE on the topic; a run names both kafka-bench-…, so a prefixed ACL serves (kafka-acls --resource-pattern-type prefixed)"
+	const want = "scenario s: the run's consumers: the cluster does not allow it: GROUP_AUTHORIZATION_FAILED: Not authorized to access group: Group authorization failed.; allow this user CREATE, READ, WRITE and DELETE on the topic, and READ and DELETE on the group; a run names both kafka-bench-…, so a prefixed ACL serves (kafka-acls --resource-pattern-type prefixed)"
 	if got.message() != want || got.code != exitUnreachable {
 		t.Errorf("exit code %d and the message\n%s, want %d and\n%s", got.code, got.message(), exitUnreachable, want)
 	}

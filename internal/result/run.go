@@ -51,6 +51,7 @@ type Run struct {
 
 	Backpressure *Backpressure `json:"backpressure,omitempty"`
 	Compression  []Compression `json:"compression,omitempty"`
+	PayloadFile  *PayloadFile  `json:"payload_file,omitempty"` // if the records are those of a file
 	Process      Process       `json:"process"`
 	Broker       []Broker      `json:"broker,omitempty"`
 	Faults       []Fault       `json:"faults,omitempty"`

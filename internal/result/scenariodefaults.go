@@ -15,6 +15,7 @@ var laterSettings = map[string]string{
 	"load.processes":     "1",
 	"consume.processes":  "1",
 	"driver":             "franz",
+	"load.record.stamp":  "value",
 
 	// Older runs configured the brokers' metrics in the same way, but did not read them.
 	"cluster.metrics":   "jmx",

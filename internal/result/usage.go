@@ -61,6 +61,20 @@ type Broker struct {
 	Metrics *BrokerMetrics `json:"metrics,omitempty"`
 }
 
+// PayloadFile describes the file whose records a run sent. The sizes are of its records; percentiles are nearest ranks.
+type PayloadFile struct {
+	Name      string  `json:"name"`   // without its folder
+	Format    string  `json:"format"` // lines, length-prefixed
+	SHA256    string  `json:"sha256"` // in hexadecimal
+	Records   int64   `json:"records"`
+	Bytes     int64   `json:"bytes"` // of all records
+	MinBytes  int     `json:"min_bytes"`
+	MeanBytes float64 `json:"mean_bytes"`
+	P50Bytes  int     `json:"p50_bytes"`
+	P99Bytes  int     `json:"p99_bytes"`
+	MaxBytes  int     `json:"max_bytes"`
+}
+
 // Compression is the result of one codec on batches of this run's records.
 type Compression struct {
 	Codec             string  `json:"codec"`

@@ -15,6 +15,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/plan/native"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 // ErrConfig marks a mistake in the configuration given to NewProducer or NewConsumer.
@@ -245,6 +246,7 @@ type Record struct {
 	Partition int32 // the owner sets the fields from Partition to Tag
 	Key       []byte
 	Value     []byte
+	Stamp     *payload.Header // the record's only header; nil: no header
 	// Created is the record's timestamp in the log (CreateTime, to the millisecond).
 	Created time.Time
 	// Tag is the owner's; Done returns it.
@@ -283,6 +285,7 @@ type Received struct {
 	Offset int64
 	Key    []byte
 	Value  []byte
+	Stamp  *payload.Header // nil: the record has no header of this name and size
 }
 
 // Acks is the number of acknowledgements a producer waits for.

@@ -110,11 +110,11 @@ func perPass(pass func() error) float64 {
 
 // EncodeBatch returns the part of a Kafka record batch (format v2) that a codec compresses: the
 // records section, with n records from number first on.
-func EncodeBatch(first, n int, record func(i int) (key, value []byte)) []byte {
+func EncodeBatch(first, n int, record func(i int) kmsg.Record) []byte {
 	var batch []byte
 	for i := range n {
-		key, value := record(first + i)
-		r := kmsg.Record{OffsetDelta: int32(i), Key: key, Value: value}
+		r := record(first + i)
+		r.OffsetDelta = int32(i)
 		// Length excludes the length prefix itself, which takes one byte while Length is 0.
 		r.Length = int32(len(r.AppendTo(nil)) - 1)
 		batch = r.AppendTo(batch)

@@ -8,8 +8,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-func sample(i int) (key, value []byte) {
-	return fmt.Appendf(nil, "key-%d", i), bytes.Repeat(fmt.Appendf(nil, "value %d; ", i), 20)
+func sample(i int) kmsg.Record {
+	return kmsg.Record{
+		Key: fmt.Appendf(nil, "key-%d", i), Value: bytes.Repeat(fmt.Appendf(nil, "value %d; ", i), 20),
+	}
 }
 
 func TestEncodeBatchIsKafkasFormat(t *testing.T) {
@@ -20,8 +22,8 @@ func TestEncodeBatchIsKafkasFormat(t *testing.T) {
 		if err := r.ReadFrom(batch); err != nil {
 			t.Fatalf("record %d: %v", i, err)
 		}
-		key, value := sample(3 + i)
-		if int(r.OffsetDelta) != i || !bytes.Equal(r.Key, key) || !bytes.Equal(r.Value, value) {
+		want := sample(3 + i)
+		if int(r.OffsetDelta) != i || !bytes.Equal(r.Key, want.Key) || !bytes.Equal(r.Value, want.Value) {
 			t.Errorf("record %d: offset delta %d, key %q, value %q", i, r.OffsetDelta, r.Key, r.Value)
 		}
 		batch = batch[len(r.AppendTo(nil)):]

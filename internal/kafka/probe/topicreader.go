@@ -22,9 +22,9 @@ type TopicReader struct {
 	next map[int32]int64 // the offset after the last that was read, by partition
 }
 
-// ReadTopic passes the value of each record of a topic to take, one at a time. The caller must Close the reader.
+// ReadTopic passes each record of a topic to take, one at a time. The caller must Close the reader.
 func ReadTopic(brokers []string, a access.Access, topic string, partitions int,
-	take func(value []byte)) (*TopicReader, error) {
+	take func(*kgo.Record)) (*TopicReader, error) {
 	from := make(map[int32]kgo.Offset, partitions)
 	for p := range partitions {
 		from[int32(p)] = kgo.NewOffset().AtStart()
@@ -48,7 +48,7 @@ func ReadTopic(brokers []string, a access.Access, topic string, partitions int,
 			// Errors mean that a broker is unavailable: the client retries.
 			r.client.PollFetches(ctx).EachRecord(func(record *kgo.Record) {
 				if !record.Attrs.IsControl() {
-					take(record.Value)
+					take(record)
 				}
 				r.mu.Lock()
 				r.next[record.Partition] = record.Offset + 1

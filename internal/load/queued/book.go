@@ -304,9 +304,9 @@ func (bs books) DeliveryGaps() []snapshot.Gaps {
 	return all
 }
 
-// DeadLetter enters the value of a record found among the dead letters.
-func (g *Group) DeadLetter(value []byte) {
-	stamp, check := payload.ReadStamp(value)
+// DeadLetter enters a record found among the dead letters. header is nil if the stamp is in the value.
+func (g *Group) DeadLetter(header *payload.Header, value []byte) {
+	stamp, check := payload.ReadRecord(header, value)
 	if check != payload.Intact || stamp.Run != g.cfg.Run ||
 		stamp.Partition < 0 || int(stamp.Partition) >= len(g.books) {
 		return

@@ -37,7 +37,7 @@ func ofQueue(t *testing.T, n int, change func(*Config, *fakeQueue), f func(*test
 		}
 		b.sent = []*ledger.Sender{sender}
 		b.queue = newFakeQueue(loadtest.Log(4, n), 10*time.Second)
-		b.queue.dead = func(value []byte) { b.group.DeadLetter(value) }
+		b.queue.dead = func(value []byte) { b.group.DeadLetter(nil, value) }
 		cfg := Config{
 			Open: b.queue.open, Ready: func(context.Context) error { return nil },
 			Members: 2, Threads: 3, Batch: 10, Producers: 1, Partitions: 4, Axis: b.axis, Run: 7, Seed: 42,

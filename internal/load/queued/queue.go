@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 // Queue is one member of a queue's group. It is safe for concurrent use.
@@ -41,6 +42,7 @@ type Lent struct {
 	Partition int32 // of the original record, like Offset
 	Offset    int64
 	Value     []byte
+	Stamp     *payload.Header // nil: the stamp is in the value
 	KeyBytes  int
 	Attempt   int       // the queue's count; 1 is the first
 	Deadline  time.Time // zero: none

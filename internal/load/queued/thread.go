@@ -182,7 +182,7 @@ func deadlineOf(l Lent, now int64, wall time.Time) int64 {
 func (n *node) handOne(l Lent, i int, now, deadline int64) inHand {
 	g := n.group
 	h := inHand{i: i, at: now, due: never}
-	stamp, check := payload.ReadStamp(l.Value)
+	stamp, check := payload.ReadRecord(l.Stamp, l.Value)
 	if l.Partition < 0 || int(l.Partition) >= len(g.books) {
 		return h
 	}

@@ -55,7 +55,7 @@ func (p *partition) hand(records []driver.Received, now int64) (fresh int64) {
 
 // dueOf returns BeforeAll without a stamp, so that a gap counts from the previous delivery.
 func (p *partition) dueOf(r driver.Received) int64 {
-	if stamp, check := payload.ReadStamp(r.Value); check == payload.Intact {
+	if stamp, check := payload.ReadRecord(r.Stamp, r.Value); check == payload.Intact {
 		shift, _ := p.offsets.Of(stamp.Producer)
 		return stamp.Intended + shift
 	}

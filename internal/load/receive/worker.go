@@ -149,7 +149,7 @@ func (w *worker) check(p *partition, records []driver.Received, now int64) (ours
 }
 
 func (w *worker) checkOne(p *partition, r *driver.Received, now int64) (ours, first bool) {
-	stamp, check := payload.ReadStamp(r.Value)
+	stamp, check := payload.ReadRecord(r.Stamp, r.Value)
 	switch {
 	case check == payload.Foreign || check == payload.Intact && stamp.Run != w.run:
 		p.receiver.Foreign()

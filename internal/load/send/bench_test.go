@@ -30,7 +30,8 @@ const (
 
 // The broker runs in the same process, so only the difference counts.
 func BenchmarkProduce(b *testing.B) {
-	b.Run("everything measured", func(b *testing.B) { benchmarkProducers(b, nil) })
+	b.Run("everything measured", func(b *testing.B) { benchmarkProducers(b, nil, false) })
+	b.Run("everything measured, stamps in headers", func(b *testing.B) { benchmarkProducers(b, nil, true) })
 	// A late pacer sends hundreds of records at once here, each with response times.
 	b.Run("everything measured, open loop", func(b *testing.B) {
 		rate, err := unit.ParseRate("1M/s")
@@ -41,7 +42,7 @@ func BenchmarkProduce(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		benchmarkProducers(b, million)
+		benchmarkProducers(b, million, false)
 	})
 	b.Run("client alone", benchmarkClient)
 }
@@ -55,9 +56,9 @@ func blackhole(b *testing.B) []string {
 	return cluster.ListenAddrs()
 }
 
-func benchmarkProducers(b *testing.B, arrivals arrival.Process) {
+func benchmarkProducers(b *testing.B, arrivals arrival.Process, header bool) {
 	corpus, err := payload.NewCorpus(payload.Spec{
-		Class: "random", Stamped: true, Sizes: payload.Sizes{Distribution: "fixed", Values: []int{benchRecord}},
+		Class: "random", Stamped: !header, Sizes: payload.Sizes{Distribution: "fixed", Values: []int{benchRecord}},
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -70,7 +71,7 @@ func benchmarkProducers(b *testing.B, arrivals arrival.Process) {
 			Linger: 5 * time.Millisecond, BatchBytes: benchBatchBytes, InFlight: 5,
 		},
 		Workers: 1, MaxBuffered: benchBuffered, MaxDeferred: math.MaxInt64, Arrivals: arrivals, Partitions: benchPartitions, Partitioning: "sticky",
-		Corpus: corpus, Keys: &payload.Keys{}, RecordBytes: benchRecord, Stamped: true, Axis: axis,
+		Corpus: corpus, Keys: &payload.Keys{}, RecordBytes: benchRecord, Stamped: true, Header: header, Axis: axis,
 	})
 	if err != nil {
 		b.Fatal(err)

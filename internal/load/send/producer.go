@@ -45,6 +45,7 @@ type producer struct {
 	corpus      *payload.Corpus
 	keys        *payload.Keys
 	stamped     bool
+	header      bool
 	run         uint32
 	recordBytes int
 
@@ -306,10 +307,20 @@ func (p *producer) fill(s *slot) {
 			Sequence: s.sequence, Intended: s.intended, Actual: s.actual,
 		}
 		s.record.Value = p.corpus.Value(s.record.Value[:0], uint64(s.index), &stamp)
+		if p.header {
+			p.putHeader(s, &stamp)
+		}
 	} else {
 		s.record.Value = p.corpus.Value(s.record.Value[:0], uint64(s.index), nil)
 	}
 	s.bytes = int32(len(s.record.Key) + len(s.record.Value))
+}
+
+func (p *producer) putHeader(s *slot, stamp *payload.Stamp) {
+	if s.record.Stamp == nil {
+		s.record.Stamp = new(payload.Header)
+	}
+	p.corpus.PutHeader(s.record.Stamp, uint64(s.index), stamp)
 }
 
 func (p *producer) onDone(d driver.Done) {

@@ -43,6 +43,7 @@ type Config struct {
 	Keys         *payload.Keys
 	RecordBytes  int // mean size of a value
 	Stamped      bool
+	Header       bool // stamps are in headers, and not in values
 	Consumed     bool // keep what Behind needs
 	Run          uint32
 
@@ -147,7 +148,7 @@ func (ps *Producers) newWorker(cfg Config, id, clients int) *producer {
 		maxDeferred: max(1, cfg.MaxDeferred/int64(cfg.Workers)),
 		nextIndex:   int64(id), workers: cfg.Workers, roundOf: cfg.Round,
 		chooser: cfg.chooser(id, cfg.Partitions),
-		corpus:  cfg.Corpus, keys: cfg.Keys, stamped: cfg.Stamped, run: cfg.Run, recordBytes: cfg.RecordBytes,
+		corpus:  cfg.Corpus, keys: cfg.Keys, stamped: cfg.Stamped, header: cfg.Header, run: cfg.Run, recordBytes: cfg.RecordBytes,
 		until:  math.MaxInt64,
 		source: ps.source, head: &ps.source.heads[len(ps.workers)],
 		slots:   newSlots(len(ps.workers), buffer),

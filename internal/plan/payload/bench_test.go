@@ -20,6 +20,32 @@ func BenchmarkValue(b *testing.B) {
 	}
 }
 
+func BenchmarkHeader(b *testing.B) {
+	for _, size := range []int{16, 100, 512} {
+		c := newCorpus(b, "json", fixed(size), false)
+		var header Header
+		value, stamp := make([]byte, 0, size), someStamp
+		b.Run(fmt.Sprintf("write/%dB", size), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				stamp.Sequence++
+				value = c.Value(value, stamp.Sequence, nil)
+				c.PutHeader(&header, stamp.Sequence, &stamp)
+			}
+		})
+		b.Run(fmt.Sprintf("read/%dB", size), func(b *testing.B) {
+			value = c.Value(value, 1, nil)
+			c.PutHeader(&header, 1, &stamp)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, check := ReadRecord(&header, value); check != Intact {
+					b.Fatal(check)
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkReadStamp(b *testing.B) {
 	for _, size := range []int{100, 512} {
 		b.Run(fmt.Sprintf("%dB", size), func(b *testing.B) {

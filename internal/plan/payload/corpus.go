@@ -20,7 +20,7 @@ type Spec struct {
 	Class   string // one of Classes
 	Seed    uint64
 	Sizes   Sizes
-	Stamped bool // each record has a stamp, within its size
+	Stamped bool // each record has a stamp in its value, within its size
 }
 
 // Corpus holds the bodies of a run. It is read-only and may be shared.
@@ -29,6 +29,7 @@ type Corpus struct {
 	bodies []byte
 	index  []entry
 	head   int
+	file   *FileStats
 }
 
 type entry struct{ start, checksum uint32 }
@@ -88,6 +89,9 @@ func isPrime(n int) bool {
 	return n > 1
 }
 
+// File describes the file of the bodies; nil if they were generated.
+func (c *Corpus) File() *FileStats { return c.file }
+
 // Len returns the number of bodies.
 func (c *Corpus) Len() int { return len(c.index) - 1 }
 
@@ -103,6 +107,11 @@ func (c *Corpus) MeanBytes() float64 {
 func (c *Corpus) ValueBytes(sequence uint64) int {
 	at := sequence % uint64(len(c.index)-1)
 	return c.head + int(c.index[at+1].start-c.index[at].start)
+}
+
+// PutHeader writes the stamp of record number sequence for a record without a stamp in its value.
+func (c *Corpus) PutHeader(dst *Header, sequence uint64, stamp *Stamp) {
+	stamp.put(dst[:], c.index[sequence%uint64(len(c.index)-1)].checksum)
 }
 
 // Value returns the value of record number sequence, in dst's memory if its capacity suffices. A nil stamp is the

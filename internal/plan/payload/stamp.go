@@ -6,8 +6,17 @@ import (
 	"math/bits"
 )
 
-// StampSize is the size of a stamp in bytes. A smaller record is sent without one.
+// StampSize is the size of a stamp in bytes. A smaller record has no stamp in its value.
 const StampSize = 44
+
+// Header is a stamp in a record's header. The header's name is HeaderName.
+type Header [StampSize]byte
+
+// HeaderName is the name of the header. A header takes HeaderBytes in a batch.
+const (
+	HeaderName  = "kb"
+	HeaderBytes = 1 + len(HeaderName) + 1 + StampSize
+)
 
 // The layout of a stamp, big-endian. The checksum is CRC-32C over the body and then over the stamp's other bytes.
 // The reserved bytes make the rest five words of 64 bits, the step of the processor's CRC instruction.
@@ -83,12 +92,32 @@ func (c Check) String() string {
 // 780,000 cases.
 const maxHeadDamage = 3
 
-// ReadStamp reads a record's stamp and checks all of its bytes. The stamp is valid only if the record is Intact.
+// HeaderOf returns a record's header as a stamp; nil if it has another name or size.
+func HeaderOf(name string, value []byte) *Header {
+	if name != HeaderName || len(value) != StampSize {
+		return nil
+	}
+	return (*Header)(value)
+}
+
+// ReadRecord reads a record's stamp from its header, or from its value if header is nil, and checks all bytes of
+// the value. The stamp is valid only if the record is Intact.
+func ReadRecord(header *Header, value []byte) (Stamp, Check) {
+	if header == nil {
+		return ReadStamp(value)
+	}
+	return readStamp(header[:], value)
+}
+
+// ReadStamp is ReadRecord for a stamp in the value.
 func ReadStamp(value []byte) (Stamp, Check) {
 	if len(value) < StampSize {
 		return Stamp{}, checkShort(value)
 	}
-	b := value[:StampSize]
+	return readStamp(value[:StampSize], value[StampSize:])
+}
+
+func readStamp(b, content []byte) (Stamp, Check) {
 	s := Stamp{
 		Run:       binary.BigEndian.Uint32(b[atRun:]),
 		Producer:  binary.BigEndian.Uint16(b[atProducer:]),
@@ -97,7 +126,7 @@ func ReadStamp(value []byte) (Stamp, Check) {
 		Intended:  int64(binary.BigEndian.Uint64(b[atIntended:])),
 		Actual:    int64(binary.BigEndian.Uint64(b[atActual:])),
 	}
-	body := crc32.Update(0, castagnoli, value[StampSize:])
+	body := crc32.Update(0, castagnoli, content)
 	sound := crc32.Update(body, castagnoli, b[:atChecksum]) == binary.BigEndian.Uint32(b[atChecksum:])
 	switch {
 	case binary.BigEndian.Uint32(b[atHead:]) != head:

@@ -135,6 +135,42 @@ func TestForeign(t *testing.T) {
 	}
 }
 
+// A stamp in a header checks the value, whatever its size.
+func TestHeaderIsReadBack(t *testing.T) {
+	for _, size := range []int{1, 16, StampSize, 300} {
+		c := newCorpus(t, "json", fixed(size), false)
+		for number := range uint64(5) {
+			var header Header
+			c.PutHeader(&header, number, &someStamp)
+			value := c.Value(nil, number, nil)
+			if got, check := ReadRecord(&header, value); got != someStamp || check != Intact || len(value) != size {
+				t.Fatalf("%d bytes: read %v, %s from a value of %d bytes", size, got, check, len(value))
+			}
+			for _, part := range [][]byte{header[:], value} {
+				for bit := range 8 * len(part) {
+					part[bit/8] ^= 1 << (bit % 8)
+					if _, check := ReadRecord(&header, value); check != Corrupt {
+						t.Errorf("%d bytes: bit %d flipped: %s", size, bit, check)
+					}
+					part[bit/8] ^= 1 << (bit % 8)
+				}
+			}
+			if _, check := ReadRecord(&header, value[:size-1]); check != Corrupt {
+				t.Errorf("%d bytes, cut short: %s", size, check)
+			}
+		}
+	}
+}
+
+func TestHeaderOf(t *testing.T) {
+	if HeaderOf(HeaderName, make([]byte, StampSize)) == nil {
+		t.Error("a stamp is not read as one")
+	}
+	if HeaderOf("trace-id", make([]byte, StampSize)) != nil || HeaderOf(HeaderName, make([]byte, StampSize-1)) != nil {
+		t.Error("another header is read as a stamp")
+	}
+}
+
 func TestCheckWords(t *testing.T) {
 	if Intact.String() != "intact" || Corrupt.String() != "corrupt" || Foreign.String() != "foreign" {
 		t.Error("the words of checks have changed")

@@ -32,7 +32,7 @@ type cause struct {
 
 func (d *decoder) cellOf(axes []axis, values []choice, doc *document) *decoder {
 	c := &decoder{
-		layers: slices.Clip(d.layers), env: d.env, drivers: d.drivers, diskFault: d.diskFault, nodes: d.nodes, places: maps.Clone(d.places),
+		layers: slices.Clip(d.layers), env: d.env, drivers: d.drivers, diskFault: d.diskFault, files: d.files, nodes: d.nodes, places: maps.Clone(d.places),
 		overrides: d.overrides,
 		failed:    maps.Clone(d.failed), incomplete: maps.Clone(d.incomplete),
 		cell: &cellReading{axes: axes, values: values, set: make(map[string]cause), before: d.places},

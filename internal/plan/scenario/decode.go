@@ -30,9 +30,11 @@ type decoder struct {
 	drivers []string
 	// diskFault checks a folder of cluster.disks; nil skips the check.
 	diskFault func(dir string) (problem, remedy string)
-	nodes     int
-	mistakes  Mistakes
-	places    map[string]place
+	// files are the files of records that were read; nil reads none.
+	files    fileReader
+	nodes    int
+	mistakes Mistakes
+	places   map[string]place
 	// failed has the paths that could not be read; incomplete the mappings with an unknown key.
 	failed     map[string]bool
 	incomplete map[string]bool

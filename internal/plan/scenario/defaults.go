@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
@@ -26,7 +27,8 @@ func Defaults() Scenario {
 			Partitioning: "sticky", // the default of Kafka's producer without keys (KIP-480)
 			Record: Record{
 				Size:    FixedSize(512),
-				Payload: "json",
+				Payload: Payload{Class: "json"},
+				Stamp:   "value", // the size on the wire is load.record.size
 				Seed:    42,
 				Keys:    Keys{Distribution: "none"},
 			},
@@ -111,6 +113,21 @@ var derived = append([]derivation{
 		func(s *Scenario) { s.Load.Arrival.Over = s.Phases.Measure },
 	},
 	{
+		stampKey, "value, or header with a file",
+		func(s *Scenario) bool { return s.Load.Record.Stamp == "" },
+		func(s *Scenario) {
+			s.Load.Record.Stamp = Defaults().Load.Record.Stamp
+			if s.Load.Record.Payload.File != "" {
+				s.Load.Record.Stamp = HeaderStamp
+			}
+		},
+	},
+	{
+		"load.record.payload.format", payload.Lines,
+		func(s *Scenario) bool { return s.Load.Record.Payload.File != "" && s.Load.Record.Payload.Format == "" },
+		func(s *Scenario) { s.Load.Record.Payload.Format = payload.Lines },
+	},
+	{
 		"load.record.keys.count", "10000",
 		func(s *Scenario) bool { return s.Load.Record.Keys.Count == 0 && s.Load.Record.Keys.counted() },
 		func(s *Scenario) { s.Load.Record.Keys.Count = 10_000 },
@@ -185,7 +202,7 @@ func blank() Scenario {
 	s.Load.Rate = unit.Rate{}
 	s.Cluster.Brokers, s.Cluster.Heap = 0, 0
 	s.Phases.Warmup = openWarmup
-	s.Consume.Work.Distribution = ""
+	s.Consume.Work.Distribution, s.Load.Record.Stamp = "", ""
 	return s
 }
 
@@ -198,6 +215,9 @@ func (s Scenario) Resolve() Scenario {
 		if d.open(&s) {
 			d.fill(&s)
 		}
+	}
+	if s.Load.Record.Payload.File != "" {
+		s.Load.Record.Payload.Class = ""
 	}
 	s.Load.Arrival.resolveSteps(s.Phases.Measure)
 	s.Consume.Work.resolve()

@@ -48,6 +48,10 @@ func encode(v reflect.Value) (*yaml.Node, error) {
 			mapping.Style = yaml.FlowStyle
 		}
 		return mapping, err
+	case Payload:
+		if value.File == "" {
+			return encode(reflect.ValueOf(value.Class))
+		}
 	case encoding.TextMarshaler:
 		text, err := value.MarshalText()
 		return scalar("!!str", string(text)), err

@@ -153,7 +153,8 @@ func (e *environment) value(inner string) (value, problem, remedy string) {
 
 // freeTexts are the texts that are not one of a list of words. Settings and the elements of lists are free
 // texts too.
-var freeTexts = []string{"name", "description", "question", "by", "topic.existing", "topic.name", "consume.group"}
+var freeTexts = []string{"name", "description", "question", "by", "topic.existing", "topic.name", "consume.group",
+	"load.record.payload.file", "load.record.payload.sha256"}
 
 func freeText(path string) bool {
 	return slices.Contains(freeTexts, path) || strings.HasSuffix(path, "]")

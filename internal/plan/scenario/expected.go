@@ -187,8 +187,11 @@ func (s Size) Mean() float64 {
 	if len(s.Values) == 0 {
 		return 0
 	}
-	if s.Distribution == "normal" {
+	switch {
+	case s.Distribution == "normal":
 		return float64(s.Values[0])
+	case s.Distribution == fileSizes && len(s.Values) > 1:
+		return float64(s.Values[1])
 	}
 	sum := 0.0
 	for _, size := range s.Values {

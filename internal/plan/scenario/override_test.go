@@ -21,7 +21,7 @@ func TestOverrides(t *testing.T) {
 		{[]string{"load.record.size=1KiB"}, func(s Scenario) any { return s.Load.Record.Size }, FixedSize(1024)},
 		{[]string{"load.record.size.uniform=[64B, 1KiB]"}, func(s Scenario) any { return s.Load.Record.Size }, Size{"uniform", []unit.Size{64, 1024}}},
 		{[]string{"load.record={payload: text, seed: 7}"}, func(s Scenario) any {
-			return []any{s.Load.Record.Payload, s.Load.Record.Seed, s.Load.Record.Size}
+			return []any{s.Load.Record.Payload.Class, s.Load.Record.Seed, s.Load.Record.Size}
 		}, []any{"text", uint64(7), FixedSize(512)}},
 		{[]string{"consume.work.time=2ms"}, func(s Scenario) any { return s.Consume.Work }, Work{Time: 2e6, Jitter: 1e6, Distribution: "uniform"}},
 		{[]string{"consume.work=2ms"}, func(s Scenario) any { return s.Consume.Work }, Work{Time: 2e6, Distribution: "fixed"}},

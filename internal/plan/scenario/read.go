@@ -116,9 +116,10 @@ func read(layers []layer, o Options) (d *decoder, doc document, readable bool) {
 func (d *decoder) resolved(s Scenario, readable bool) Scenario {
 	d.writtenZeros(&s)
 	s = s.Resolve()
+	var c checker
+	d.readPayload(&s, &c)
 	d.liftWindow(&s)
 	if readable {
-		var c checker
 		if d.drivers != nil && s.Driver != "" {
 			c.choice(driverKey, s.Driver, d.drivers)
 		}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"kafkabench.example/kafka-bench/internal/plan/native"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
@@ -177,7 +178,10 @@ func anyLoad(t *rapid.T, l *Load, measure unit.Duration) {
 	}
 	l.Processes = rapid.IntRange(1, most).Draw(t, "processes")
 	l.Pacer = pick(t, pacers)
-	l.Record = Record{anySize(t), pick(t, payloads), rapid.Uint64().Draw(t, "seed"), anyKeys(t)}
+	l.Record = Record{anySize(t), anyPayload(t), pick(t, stamps), rapid.Uint64().Draw(t, "seed"), anyKeys(t)}
+	if l.Record.Payload.File != "" {
+		l.Record.Stamp, l.Record.Size = HeaderStamp, Size{fileSizes, []unit.Size{1, 20, 300}}
+	}
 	if l.Record.Keys.Distribution != "none" {
 		l.Partitioning = pick(t, partitionings)
 	}
@@ -212,6 +216,13 @@ func anyArrival(t *rapid.T, measure unit.Duration) Arrival {
 		a.Steps = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Step { return Step{rate(t), duration(t, 1, 10)} }), 1, 6).Draw(t, "steps")
 	}
 	return a
+}
+
+func anyPayload(t *rapid.T) Payload {
+	if rapid.Bool().Draw(t, "a file") {
+		return Payload{File: "/" + pick(t, payloads), Format: pick(t, payload.Formats), SHA256: "00ff"}
+	}
+	return Payload{Class: pick(t, payloads)}
 }
 
 func anySize(t *rapid.T) Size {

@@ -18,6 +18,7 @@ import (
 	"go.yaml.in/yaml/v4"
 	"pgregory.net/rapid"
 
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
@@ -116,7 +117,7 @@ var schemaWords = map[string][]string{
 	"document.order": {Interleaved, Blocked}, "document.answer": answers, "Cluster.metrics": brokerMetrics,
 	"Cluster.version": kafkaVersions, "Arrival.process": processes, "Load.pacer": pacers,
 	"Load.partitioning": partitionings, "Load.acks": ackLevels, "Load.compression": codecs,
-	"Record.payload": payloads, "Keys.distribution": keyings, "Consume.parallel": parallels,
+	"Payload.format": payload.Formats, "Record.stamp": stamps, "Keys.distribution": keyings, "Consume.parallel": parallels,
 	"Consume.protocol": protocols, "Consume.assignment": assignments, "Consume.assignor": assignors, "Consume.from": beginnings,
 	"Work.distribution": workings, "Backpressure.controller": controllers, "Backpressure.excess": excesses,
 	"Queue.engine": engines, "Queue.order": orders, "Queue.tracker": trackers, "Queue.acks": queueAcks, "Drop.how": drops,
@@ -125,7 +126,7 @@ var schemaWords = map[string][]string{
 
 // The driver is one of a list of the command line.
 var freeTextFields = []string{"document.name", "document.description", "document.question", "document.by", "document.driver", "Topic.existing",
-	"Topic.name", "Consume.group"}
+	"Topic.name", "Consume.group", "Payload.file", "Payload.sha256"}
 
 var schemaBounds = map[string]struct {
 	least int64
@@ -265,6 +266,8 @@ func enum(words []string) (list []any) {
 // shortSchema returns nil if there is no scalar form.
 func shortSchema(of reflect.Type) *jsonschema.Schema {
 	switch of {
+	case reflect.TypeFor[Payload]():
+		return &jsonschema.Schema{Enum: enum(payloads)}
 	case reflect.TypeFor[Arrival]():
 		return &jsonschema.Schema{Enum: enum(processes)}
 	case reflect.TypeFor[Keys]():

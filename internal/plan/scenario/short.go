@@ -48,6 +48,13 @@ func (b *Backpressure) setShort(text string) error {
 	return nil
 }
 
+func (p *Payload) short() string { return "the name of a class, as in: payload: json" }
+
+func (p *Payload) setShort(text string) error {
+	*p = Payload{Class: text}
+	return nil
+}
+
 func (s *Size) short() string { return "one size, as in: size: 512B" }
 
 func (s *Size) setShort(text string) error {
@@ -68,6 +75,7 @@ type sizeMapping struct {
 	Uniform []unit.Size `yaml:"uniform,omitempty"`
 	Normal  []unit.Size `yaml:"normal,omitempty"`
 	List    []unit.Size `yaml:"list,omitempty"`
+	File    []unit.Size `yaml:"file,omitempty"`
 }
 
 func (m sizeMapping) size(key string) Size {
@@ -76,6 +84,8 @@ func (m sizeMapping) size(key string) Size {
 		return Size{Distribution: key, Values: m.Uniform}
 	case "normal":
 		return Size{Distribution: key, Values: m.Normal}
+	case fileSizes:
+		return Size{Distribution: key, Values: m.File}
 	default:
 		return Size{Distribution: key, Values: m.List}
 	}
@@ -87,6 +97,8 @@ func (s Size) mapping() sizeMapping {
 		return sizeMapping{Uniform: s.Values}
 	case "normal":
 		return sizeMapping{Normal: s.Values}
+	case fileSizes:
+		return sizeMapping{File: s.Values}
 	default:
 		return sizeMapping{List: s.Values}
 	}

@@ -93,6 +93,7 @@ func ReadSuite(arg string, o Options) (Suite, error) {
 
 func parseSuite(layers []layer, o Options) (Suite, error) {
 	d, doc, readable := read(layers, o)
+	d.files = fileReader{}
 	suite := d.suite(doc, readable)
 	if err := d.conclusion(); err != nil {
 		return Suite{}, err

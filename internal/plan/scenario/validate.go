@@ -43,8 +43,9 @@ var (
 	pacers        = []string{"frugal", "precise"}
 	partitionings = []string{"sticky", "round-robin", "key"}
 	payloads      = payload.Classes
+	stamps        = []string{"value", HeaderStamp}
 	keyings       = []string{"none", "sequential", "uniform", "zipf"}
-	sizings       = []string{"fixed", "uniform", "normal", "list"}
+	sizings       = []string{"fixed", "uniform", "normal", "list"} // to choose from
 	ackLevels     = []string{"0", "1", "all"}
 	codecs        = []string{"none", "gzip", "snappy", "lz4", "zstd"}
 	parallels     = []string{"partition", "consumer"}

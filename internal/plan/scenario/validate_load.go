@@ -148,7 +148,8 @@ func (c *checker) idempotent(l Load) {
 
 func (c *checker) record(s Scenario) {
 	r := s.Load.Record
-	c.choice("load.record.payload", r.Payload, payloads)
+	c.payload(r)
+	c.choice(stampKey, r.Stamp, stamps)
 	c.keys(r.Keys)
 	sized := c.recordSize(r.Size)
 	batched := c.batch(s.Load.Batch)
@@ -174,13 +175,14 @@ func (s Scenario) BatchBytes() unit.Size {
 // the parameter least. alone reports whether no two records fit it.
 func (s Scenario) OneRecordBound(least unit.Size) (bound unit.Size, alone bool) {
 	smallest, _ := s.Load.Record.Size.Bounds()
+	smallest += s.Load.Record.HeaderBytes()
 	bound = max(least, s.largestBatch())
 	return bound, batchOverhead+2*(smallest+leastOverhead) > bound
 }
 
 func (s Scenario) largestBatch() unit.Size {
 	_, largest := s.Load.Record.Size.Bounds()
-	need := largest + recordOverhead + batchOverhead
+	need := largest + recordOverhead + batchOverhead + s.Load.Record.HeaderBytes()
 	if s.Load.Record.Keys.Distribution != "none" {
 		need += keyAllowance
 	}
@@ -210,7 +212,9 @@ func (c *checker) recordSize(size Size) bool {
 	const path = "load.record.size"
 	v := size.Values
 	before := len(c.findings)
-	c.choice(path, size.Distribution, sizings)
+	if size.Distribution != fileSizes {
+		c.choice(path, size.Distribution, sizings)
+	}
 	switch size.Distribution {
 	case "fixed":
 		if len(v) != 1 {
@@ -223,6 +227,10 @@ func (c *checker) recordSize(size Size) bool {
 	case "normal":
 		if len(v) != 2 {
 			c.mistake(path, "normal takes a mean and a standard deviation", "write it as {normal: [1KiB, 200B]}")
+		}
+	case fileSizes:
+		if len(v) != 3 || !slices.IsSorted(v) {
+			c.mistake(path, "these are not the sizes of a file", "leave them out: the tool reads them")
 		}
 	case "list":
 		if len(v) < 1 || len(v) > maxLevels {

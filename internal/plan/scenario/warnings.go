@@ -32,8 +32,8 @@ func (s Scenario) loadWarnings(stampBytes int) (w warnings) {
 		return nil
 	}
 	smallest, largest := l.Record.Size.Bounds()
-	w.when(smallest < unit.Size(stampBytes),
-		"load.record.size: records below the %d bytes of the stamp carry none: throughput only, no end-to-end times and no check of what was delivered", stampBytes)
+	w.when(smallest < unit.Size(stampBytes) && !l.Record.Header(),
+		"load.record.size: records below the %d bytes of the stamp carry none: throughput only, no end-to-end times and no check of what was delivered; load.record.stamp: header gives them one", stampBytes)
 	w.when(l.Rate.IsMax(), "load.rate: max is closed loop: there is no schedule, so response times are not reported")
 	w.when(l.MaxRate.Records > 0 && s.Unpaced(),
 		"load.max_rate: what has no schedule, a closed loop or a fill, sends at most %s: more may be possible", l.MaxRate)

@@ -18,6 +18,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/latency/latencytest"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
@@ -112,7 +113,7 @@ func readLog(t *testing.T, c cluster.Cluster, topic string) map[identity][]int64
 			t.Fatal(err)
 		}
 		fetches.EachRecord(func(r *kgo.Record) {
-			_, id, ok := stampOf(r.Value)
+			_, id, ok := stampOf(headerOf(r), r.Value)
 			if !ok {
 				t.Errorf("the log has a record that nobody sent: %q", r.Value)
 			}
@@ -123,6 +124,13 @@ func readLog(t *testing.T, c cluster.Cluster, topic string) map[identity][]int64
 		})
 	}
 	return log
+}
+
+func headerOf(r *kgo.Record) *payload.Header {
+	if len(r.Headers) == 0 {
+		return nil
+	}
+	return payload.HeaderOf(r.Headers[0].Key, r.Headers[0].Value)
 }
 
 func removeTopics(t *testing.T, c cluster.Cluster, runs ...*result.Recorded) {

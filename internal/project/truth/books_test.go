@@ -11,6 +11,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/internal/result"
 )
@@ -36,8 +37,8 @@ func newVandal() *vandal {
 	return &vandal{nth: 10, from: 200e6, to: 600e6, held: make(map[int32][]driver.Received)}
 }
 
-func (v *vandal) touches(value []byte) bool {
-	stamp, id, ok := stampOf(value)
+func (v *vandal) touches(header *payload.Header, value []byte) bool {
+	stamp, id, ok := stampOf(header, value)
 	if !ok || id.sequence%v.nth != 3%v.nth || stamp.Intended < v.from || stamp.Intended >= v.to {
 		return false
 	}
@@ -54,7 +55,7 @@ func (v *vandal) each(rewrite received) func([]driver.Chunk) []driver.Chunk {
 		for i := range chunks {
 			var records []driver.Received
 			for _, r := range chunks[i].Records {
-				if v.touches(r.Value) {
+				if v.touches(r.Stamp, r.Value) {
 					records = append(records, rewrite(r)...)
 				} else {
 					records = append(records, r)
@@ -80,7 +81,7 @@ func flip(bit int) received {
 	return func(r driver.Received) []driver.Received {
 		value := slices.Clone(r.Value)
 		value[bit/8] ^= 1 << (bit % 8)
-		return []driver.Received{{Offset: r.Offset, Key: r.Key, Value: value}}
+		return []driver.Received{{Offset: r.Offset, Key: r.Key, Value: value, Stamp: r.Stamp}}
 	}
 }
 
@@ -93,7 +94,7 @@ func cut(r driver.Received) []driver.Received {
 func (v *vandal) swap(chunks []driver.Chunk) []driver.Chunk {
 	for _, c := range chunks {
 		for i := 0; i < len(c.Records); i++ {
-			if later := nextOfLane(c.Records, i); later > 0 && v.touches(c.Records[i].Value) {
+			if later := nextOfLane(c.Records, i); later > 0 && v.touches(c.Records[i].Stamp, c.Records[i].Value) {
 				c.Records[i].Value, c.Records[later].Value = c.Records[later].Value, c.Records[i].Value
 				i = later
 			}
@@ -111,7 +112,7 @@ func (v *vandal) holdBack(chunks []driver.Chunk) []driver.Chunk {
 		v.mu.Unlock()
 		var held []driver.Received
 		for j, r := range c.Records {
-			if nextOfLane(c.Records, j) > 0 && v.touches(r.Value) {
+			if nextOfLane(c.Records, j) > 0 && v.touches(r.Stamp, r.Value) {
 				held = append(held, driver.Received{Offset: r.Offset, Value: slices.Clone(r.Value)})
 			} else {
 				records = append(records, r)
@@ -127,9 +128,9 @@ func (v *vandal) holdBack(chunks []driver.Chunk) []driver.Chunk {
 
 // nextOfLane is the index of the next record of the same producer; 0 if there is none.
 func nextOfLane(records []driver.Received, i int) int {
-	_, id, _ := stampOf(records[i].Value)
+	_, id, _ := stampOf(records[i].Stamp, records[i].Value)
 	for j := i + 1; j < len(records); j++ {
-		if _, other, ok := stampOf(records[j].Value); ok && other.producer == id.producer {
+		if _, other, ok := stampOf(records[j].Stamp, records[j].Value); ok && other.producer == id.producer {
 			return j
 		}
 	}
@@ -137,7 +138,7 @@ func nextOfLane(records []driver.Received, i int) int {
 }
 
 func (v *vandal) ackUnwritten(r *driver.Record, done func(driver.Done)) bool {
-	if !v.touches(r.Value) {
+	if !v.touches(r.Stamp, r.Value) {
 		return true
 	}
 	done(driver.Done{Record: r, Tag: r.Tag, Outcome: driver.Acked, Offset: -1})
@@ -323,7 +324,7 @@ func TestPendingTail(t *testing.T) {
 			defer mu.Unlock()
 			for i, c := range chunks {
 				chunks[i].Records = slices.DeleteFunc(slices.Clone(c.Records), func(r driver.Received) bool {
-					stamp, _, _ := stampOf(r.Value)
+					stamp, _, _ := stampOf(r.Stamp, r.Value)
 					return stamp.Intended >= 900e6
 				})
 				n += int64(len(c.Records) - len(chunks[i].Records))
@@ -367,7 +368,7 @@ func TestUnknownStaysUnknown(t *testing.T) {
 			t.Parallel()
 			r, v := vandalised(t, func(v *vandal, d *tapped) {
 				d.done = func(d driver.Done, pass func(driver.Done)) {
-					if v.touches(d.Value) {
+					if v.touches(d.Stamp, d.Value) {
 						d.Outcome, d.Offset, d.Err = outcome, -1, errors.New("told so")
 					}
 					pass(d)
@@ -392,7 +393,7 @@ func TestUnknownStaysUnknown(t *testing.T) {
 func TestUnreported(t *testing.T) {
 	t.Parallel()
 	r, v := vandalised(t, func(v *vandal, d *tapped) {
-		d.produce = func(r *driver.Record, _ func(driver.Done)) bool { return !v.touches(r.Value) }
+		d.produce = func(r *driver.Record, _ func(driver.Done)) bool { return !v.touches(r.Stamp, r.Value) }
 	}, "phases.drain=1s")
 	n := int64(len(v.touched))
 	wantCount(t, "touched", n, touchable)

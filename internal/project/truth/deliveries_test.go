@@ -53,7 +53,7 @@ type handOvers map[identity]time.Time
 func (h handOvers) singly(chunks []driver.Chunk) (single []driver.Chunk) {
 	for _, c := range chunks {
 		for i, r := range c.Records {
-			_, id, _ := stampOf(r.Value)
+			_, id, _ := stampOf(r.Stamp, r.Value)
 			single = append(single, driver.Chunk{Free: func() {
 				if _, before := h[id]; !before {
 					h[id] = time.Now()

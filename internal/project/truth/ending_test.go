@@ -129,7 +129,7 @@ func TestInterruptWhileSettling(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
 		v, d := newVandal(), &tapped{Driver: franz.New()}
-		d.produce = func(r *driver.Record, _ func(driver.Done)) bool { return !v.touches(r.Value) }
+		d.produce = func(r *driver.Record, _ func(driver.Done)) bool { return !v.touches(r.Stamp, r.Value) }
 		s := smallScenario(t, "unsettled", "phases.drain=2m")
 		cfg := withDriver(config(t, c, s), d)
 		r := run(t, interruptIn(cfg, "drain", 300*time.Millisecond))

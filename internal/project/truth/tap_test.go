@@ -68,8 +68,8 @@ type identity struct {
 }
 
 // stampOf reads the stamp of any run's record; ok is false for other records.
-func stampOf(value []byte) (s payload.Stamp, id identity, ok bool) {
-	s, check := payload.ReadStamp(value)
+func stampOf(header *payload.Header, value []byte) (s payload.Stamp, id identity, ok bool) {
+	s, check := payload.ReadRecord(header, value)
 	return s, identity{s.Producer, s.Partition, s.Sequence}, check == payload.Intact
 }
 

@@ -19,7 +19,7 @@ func TestTimeLagOfAnOutage(t *testing.T) {
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
 		d := &tapped{Driver: franz.New()}
 		d.produce = func(r *driver.Record, done func(driver.Done)) bool {
-			stamp, _, ok := stampOf(r.Value)
+			stamp, _, ok := stampOf(r.Stamp, r.Value)
 			if !ok || stamp.Intended <= int64(last) {
 				return true
 			}
@@ -50,7 +50,7 @@ func TestTimeLagOfFailedSends(t *testing.T) {
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
 		d := &tapped{Driver: franz.New()}
 		d.produce = func(r *driver.Record, done func(driver.Done)) bool {
-			stamp, id, ok := stampOf(r.Value)
+			stamp, id, ok := stampOf(r.Stamp, r.Value)
 			if !ok || stamp.Intended < 200e6 || stamp.Intended >= 700e6 {
 				return true
 			}
@@ -78,7 +78,7 @@ func TestUndeliveredOfAQueue(t *testing.T) {
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
 		d := &tapped{Driver: franz.New()}
 		d.produce = func(r *driver.Record, done func(driver.Done)) bool {
-			_, id, ok := stampOf(r.Value)
+			_, id, ok := stampOf(r.Stamp, r.Value)
 			if !ok || id.sequence > 0 {
 				return true
 			}
@@ -86,7 +86,7 @@ func TestUndeliveredOfAQueue(t *testing.T) {
 			return false
 		}
 		d.done = func(report driver.Done, pass func(driver.Done)) {
-			if _, id, ok := stampOf(report.Record.Value); ok && id.sequence%2 > 0 {
+			if _, id, ok := stampOf(report.Record.Stamp, report.Record.Value); ok && id.sequence%2 > 0 {
 				report.Outcome, report.Offset = driver.Unknown, -1
 			}
 			pass(report)

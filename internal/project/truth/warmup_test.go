@@ -38,7 +38,7 @@ func TestWarmupStaysOut(t *testing.T) {
 	const hold = 1700 * time.Millisecond // 500 ms of warm-up, 1 s measured, and a little
 	hurt := &tapped{Driver: franz.New()}
 	hurt.done = func(d driver.Done, pass func(driver.Done)) {
-		stamp, _, _ := stampOf(d.Value)
+		stamp, _, _ := stampOf(d.Stamp, d.Value)
 		if stamp.Intended >= 0 {
 			pass(d)
 			return

@@ -77,7 +77,7 @@ func (w *witness) watch(d driver.Driver) *tapped {
 }
 
 func (w *witness) produced(r *driver.Record, _ func(driver.Done)) bool {
-	_, id, _ := stampOf(r.Value)
+	_, id, _ := stampOf(r.Stamp, r.Value)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.sent[id] = time.Now()
@@ -87,7 +87,7 @@ func (w *witness) produced(r *driver.Record, _ func(driver.Done)) bool {
 func (w *witness) done(d driver.Done, pass func(driver.Done)) {
 	defer pass(d)
 	at := time.Now()
-	stamp, id, _ := stampOf(d.Value)
+	stamp, id, _ := stampOf(d.Stamp, d.Value)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, before := w.settled[id]; before {
@@ -101,7 +101,7 @@ func (w *witness) polled(chunks []driver.Chunk) []driver.Chunk {
 	for i, c := range chunks {
 		var ids []identity
 		for _, r := range c.Records {
-			if _, id, ok := stampOf(r.Value); ok {
+			if _, id, ok := stampOf(r.Stamp, r.Value); ok {
 				ids = append(ids, id)
 			}
 		}

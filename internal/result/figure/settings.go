@@ -10,10 +10,16 @@ import (
 
 var notOfTheRun = []string{"name", "description", "repeat", "order", "seed", "question", "answer", "agents", "quick", "matrix"}
 
+// payloadPath does not affect a run: the file's checksum does.
+const payloadPath = "load.record.payload.file"
+
 // Settings returns the settings that affect a run, by path: load.record.size is 512B.
 func Settings(scenario result.Settings) map[string]string {
 	asked := map[string]string{}
 	for name, value := range scenario.All() {
+		if name == payloadPath {
+			continue
+		}
 		root, _, _ := strings.Cut(name, ".")
 		if root, _, _ = strings.Cut(root, "["); !slices.Contains(notOfTheRun, root) {
 			asked[name] = value

@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
@@ -19,7 +21,7 @@ func (r *run) compression(sending snapshot.Traffic) []result.Compression {
 		return nil
 	}
 	l := r.cfg.Scenario.Load
-	of := sample{r.corpus, r.keys, r.stamped, runNumber(r.runID)}
+	of := sample{r.corpus, r.keys, r.stamped, l.Record.Header(), runNumber(r.runID)}
 	batches := of.batches(max(1, int((wire.BatchRecords+wire.Batches/2)/wire.Batches)))
 	codecs, err := r.cfg.Probes.Codecs(batches, l.Compression, l.Level)
 	if err != nil {
@@ -51,6 +53,7 @@ type sample struct {
 	corpus  *payload.Corpus
 	keys    *payload.Keys
 	stamped bool
+	header  bool
 	run     uint32
 }
 
@@ -63,10 +66,18 @@ func (s sample) batches(records int) [][]byte {
 	return batches
 }
 
-func (s sample) record(i int) (key, value []byte) {
+func (s sample) record(i int) kmsg.Record {
+	at, r := uint64(i), kmsg.Record{Key: s.keys.Key(uint64(i))}
 	if !s.stamped {
-		return s.keys.Key(uint64(i)), s.corpus.Value(nil, uint64(i), nil)
+		r.Value = s.corpus.Value(nil, at, nil)
+		return r
 	}
-	stamp := payload.Stamp{Run: s.run, Sequence: uint64(i), Intended: int64(i) * 1000, Actual: int64(i)*1000 + 137}
-	return s.keys.Key(uint64(i)), s.corpus.Value(nil, uint64(i), &stamp)
+	stamp := payload.Stamp{Run: s.run, Sequence: at, Intended: int64(i) * 1000, Actual: int64(i)*1000 + 137}
+	r.Value = s.corpus.Value(nil, at, &stamp)
+	if s.header {
+		var header payload.Header
+		s.corpus.PutHeader(&header, at, &stamp)
+		r.Headers = []kmsg.Header{{Key: payload.HeaderName, Value: header[:]}}
+	}
+	return r
 }

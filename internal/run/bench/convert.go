@@ -13,7 +13,7 @@ import (
 
 func stamped(s scenario.Scenario) bool {
 	smallest, _ := s.Load.Record.Size.Bounds()
-	return smallest >= payload.StampSize
+	return s.Load.Record.Header() || smallest >= payload.StampSize
 }
 
 func payloadSpec(s scenario.Scenario) payload.Spec {
@@ -23,7 +23,7 @@ func payloadSpec(s scenario.Scenario) payload.Spec {
 		values[i] = int(v)
 	}
 	return payload.Spec{
-		Class: r.Payload, Seed: r.Seed, Stamped: stamped(s),
+		Class: r.Payload.Class, Seed: r.Seed, Stamped: stamped(s) && !r.Header(),
 		Sizes: payload.Sizes{Distribution: r.Size.Distribution, Values: values},
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/load/send"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/judge"
 	"kafkabench.example/kafka-bench/internal/run/observe"
@@ -90,7 +92,7 @@ func (r *run) setup() judge.Setup {
 	setup := judge.Setup{
 		Scenario: s, Recorded: r.recorded, Info: r.info(), Limits: r.allowed(), VolumeBoundedBytes: r.volumeBound(),
 		VolumeBoundedRecords: ifBounded(s.Load.Count(), r.asked.Load.Count()),
-		Expected:             r.expected(), Stamped: r.stamped, ReadTo: r.readTo, ReadsFill: readsFill(s), LocalBrokers: local,
+		Expected:             r.expected(), PayloadFile: payloadFile(s, r.corpus), Stamped: r.stamped, ReadTo: r.readTo, ReadsFill: readsFill(s), LocalBrokers: local,
 		PlainTimers: s.Load.Pacer == "precise" && !send.PreciseAvailable,
 		Works:       !work.None(),
 	}
@@ -98,6 +100,18 @@ func (r *run) setup() judge.Setup {
 		setup.MeanWorkS = work.Work.Mean().Seconds()
 	}
 	return setup
+}
+
+func payloadFile(s scenario.Scenario, corpus *payload.Corpus) *result.PayloadFile {
+	stats := corpus.File()
+	if stats == nil {
+		return nil
+	}
+	p := s.Load.Record.Payload
+	return &result.PayloadFile{
+		Name: p.String(), Format: p.Format, SHA256: stats.SHA256, Records: int64(stats.Records), Bytes: stats.Bytes,
+		MinBytes: stats.Min, MeanBytes: stats.Mean(), P50Bytes: stats.P50, P99Bytes: stats.P99, MaxBytes: stats.Max,
+	}
 }
 
 func (r *run) groupsAtTheEnd() []judge.Group {

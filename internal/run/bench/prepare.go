@@ -21,6 +21,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/judge"
 	"kafkabench.example/kafka-bench/internal/run/observe"
@@ -167,10 +168,32 @@ func early(ctx context.Context, err error, while string) error {
 }
 
 func (r *run) makePayloads(context.Context) (err error) {
+	s := r.cfg.Scenario
+	if s.Load.Record.Payload.File != "" && !r.portion.whole() {
+		return ErrFileWithAgents
+	}
 	began := time.Now()
-	r.corpus, r.keys, err = payloads(r.cfg.Scenario)
+	if r.corpus, r.keys, err = payloads(s); err != nil {
+		return err
+	}
 	r.corpusNs = int64(time.Since(began))
-	return err
+	if repeats := repeatsInBatch(s, r.corpus); repeats != "" {
+		r.warnings = append(r.warnings, repeats)
+	}
+	return nil
+}
+
+// ErrFileWithAgents refuses the records of a file in a run of agents: a plan that came from another machine must not
+// name files of this one.
+var ErrFileWithAgents = errors.New("load.record.payload.file: agents do not have the file; run without --agents, or choose a class of payload")
+
+// A codec finds a record that a batch has twice.
+func repeatsInBatch(s scenario.Scenario, corpus *payload.Corpus) string {
+	if corpus.File() == nil || s.Load.Compression == "none" || corpus.Bytes() >= int64(s.BatchBytes()) {
+		return ""
+	}
+	return fmt.Sprintf("load.record.payload.file: its %s of records are less than a batch of %s: in a full batch they repeat, and compress better than different records",
+		unit.Bytes(corpus.Bytes()), s.BatchBytes())
 }
 
 func (r *run) makeSchedule(context.Context) (err error) {

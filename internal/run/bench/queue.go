@@ -70,7 +70,7 @@ const (
 // nil if they can, or if s has no queue.
 func CheckQueue(s scenario.Scenario) error {
 	if s.Consume.Queue.Used() && !stamped(s) {
-		return fmt.Errorf("load.record.size: the books of a queue need records of at least %d bytes, which carry a stamp: make them larger, or leave consume.queue out", payload.StampSize)
+		return fmt.Errorf("load.record.size: the books of a queue need records of at least %d bytes, which carry a stamp: make them larger, set load.record.stamp: header, or leave consume.queue out", payload.StampSize)
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (q *queue) readDeadLetters() (err error) {
 		return nil
 	}
 	q.reader, err = probe.ReadTopic(q.seeds(), q.access(), q.dead.Name, q.dead.Partitions,
-		q.group.DeadLetter)
+		func(r *kgo.Record) { q.group.DeadLetter(stampIn(r.Headers), r.Value) })
 	return err
 }
 

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 	"kafkabench.example/kafka-bench/internal/load/queued"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/kmq"
 )
 
@@ -46,9 +49,19 @@ func (l kmqLot) Len() int { return len(l) }
 func (l kmqLot) At(i int) queued.Lent {
 	d := l[i]
 	return queued.Lent{
-		Partition: d.ID().Partition, Offset: d.ID().Offset, Value: d.Record.Value, KeyBytes: len(d.Record.Key),
-		Attempt: d.Attempt(), Deadline: d.Deadline(),
+		Partition: d.ID().Partition, Offset: d.ID().Offset, Value: d.Record.Value, Stamp: stampIn(d.Record.Headers),
+		KeyBytes: len(d.Record.Key),
+		Attempt:  d.Attempt(), Deadline: d.Deadline(),
 	}
+}
+
+func stampIn(headers []kgo.RecordHeader) *payload.Header {
+	for i := range headers {
+		if stamp := payload.HeaderOf(headers[i].Key, headers[i].Value); stamp != nil {
+			return stamp
+		}
+	}
+	return nil
 }
 
 func (l kmqLot) Ack(ctx context.Context, i int) error { return inLoadsWords(l[i].Ack(ctx)) }

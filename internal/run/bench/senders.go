@@ -47,8 +47,8 @@ func (s sending) config() send.Config {
 		Workers: l.Producers, Only: s.only, Clients: l.Clients, MaxBuffered: l.MaxBuffered,
 		Arrivals: s.arrivals, Precise: l.Pacer == "precise",
 		Partitions: s.partitions, Partitioning: l.Partitioning,
-		Corpus: s.corpus, Keys: s.keys, RecordBytes: int(s.corpus.MeanBytes()),
-		Stamped: stamped(s.scenario), Consumed: s.consumed, Run: runNumber(s.runID),
+		Corpus: s.corpus, Keys: s.keys, RecordBytes: int(s.corpus.MeanBytes()) + int(l.Record.HeaderBytes()),
+		Stamped: stamped(s.scenario), Header: l.Record.Header(), Consumed: s.consumed, Run: runNumber(s.runID),
 		Volume: int64(l.Volume), Records: l.Count(), Round: l.Round,
 		MaxPerS:     l.MaxRate.PerSecond(),
 		MaxDeferred: b.MaxDeferred, Axis: s.axis, Sleep: s.sleep,
@@ -84,7 +84,7 @@ func inFlight(d driver.Driver, limit int) int {
 func runNumber(runID string) uint32 { return crc32.ChecksumIEEE([]byte(runID)) }
 
 func payloads(s scenario.Scenario) (*payload.Corpus, *payload.Keys, error) {
-	corpus, err := payload.NewCorpus(payloadSpec(s))
+	corpus, err := corpusOf(s)
 	if err != nil {
 		return nil, nil, fmt.Errorf("making the payloads: %w", err)
 	}
@@ -93,6 +93,13 @@ func payloads(s scenario.Scenario) (*payload.Corpus, *payload.Keys, error) {
 		return nil, nil, fmt.Errorf("making the keys: %w", err)
 	}
 	return corpus, keys, nil
+}
+
+func corpusOf(s scenario.Scenario) (*payload.Corpus, error) {
+	if p := s.Load.Record.Payload; p.File != "" {
+		return p.ReadFile()
+	}
+	return payload.NewCorpus(payloadSpec(s))
 }
 
 // schedule includes the warm-up; nil for a closed loop.

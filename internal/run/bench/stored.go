@@ -15,8 +15,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// framingBytes bounds a record's bytes in the log besides key and value: its framing, and its share
-// of the batch's framing and of the index.
+// framingBytes bounds a record's bytes in the log besides key, value and header: its framing, and its share of the
+// batch's framing and of the index.
 const framingBytes = 20
 
 // leastStored is the least size of a reduced run, in bytes.
@@ -105,7 +105,7 @@ func saturated(bytes float64) int64 {
 // compressed.
 func compresses(s scenario.Scenario, bytes, free float64) bool {
 	return s.Load.Compression != "none" && free > 0 &&
-		(bytes <= mostCompressed*free || s.Load.Record.Payload == "zeros")
+		(bytes <= mostCompressed*free || s.Load.Record.Payload.Class == "zeros")
 }
 
 // mostCompressed is a compression ratio that no codec reaches, except on zeros.
@@ -167,8 +167,10 @@ func withinDisk(s scenario.Scenario, free int64) scenario.Scenario {
 // onDisk returns the bytes on the brokers' disks for each byte of values.
 func onDisk(s scenario.Scenario) float64 {
 	mean := max(1, s.Load.Record.Size.Mean())
-	return (mean + framingBytes) / mean * float64(max(1, s.Topic.Replication))
+	return (mean + framing(s)) / mean * float64(max(1, s.Topic.Replication))
 }
+
+func framing(s scenario.Scenario) float64 { return framingBytes + float64(s.Load.Record.HeaderBytes()) }
 
 // partOf is at least 1, because 0 means no bound.
 func partOf(records int64, part float64) int64 {
@@ -196,7 +198,7 @@ func CheckFill(s scenario.Scenario, settings map[string]string) error {
 		return nil //nolint:nilerr // what a broker does not tell, it does not do
 	}
 	mean := max(1, s.Load.Record.Size.Mean())
-	each := s.FillBytes() * (mean + framingBytes) / mean / float64(s.Topic.Partitions)
+	each := s.FillBytes() * (mean + framing(s)) / mean / float64(s.Topic.Partitions)
 	if each <= float64(keeps) {
 		return nil
 	}

@@ -95,7 +95,7 @@ func payloadCost(bytes int, length time.Duration) (Cost, error) {
 	record := scenario.Defaults().Load.Record
 	began := time.Now()
 	corpus, err := payload.NewCorpus(payload.Spec{
-		Class: record.Payload, Seed: record.Seed, Stamped: true,
+		Class: record.Payload.Class, Seed: record.Seed, Stamped: true,
 		Sizes: payload.Sizes{Distribution: "fixed", Values: []int{bytes}},
 	})
 	if err != nil {

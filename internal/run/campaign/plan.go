@@ -241,6 +241,11 @@ func Saved(c *result.Campaign) (Plan, error) {
 		if err != nil {
 			return Plan{}, fmt.Errorf("campaign %s: %w", c.Campaign.Name, err)
 		}
+		if f := s.Load.Record.Payload; f.File != "" {
+			if _, err := f.ReadFile(); err != nil {
+				return Plan{}, fmt.Errorf("campaign %s, cell %s: %w", c.Campaign.Name, cell.Name, err)
+			}
+		}
 		p.Cells = append(p.Cells, scenario.Cell{Name: cell.Name, Values: cell.Values, Against: cell.Against,
 			Scenario: s})
 	}

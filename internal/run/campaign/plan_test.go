@@ -3,6 +3,8 @@ package campaign
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -232,5 +234,37 @@ func TestSavedRefusesWhatHasNoPlan(t *testing.T) {
 	c := &result.Campaign{Campaign: result.CampaignInfo{Name: "edge", Kind: result.KindSearch}}
 	if _, err := Saved(c); err == nil || !strings.Contains(err.Error(), "campaign edge is a search") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A campaign that is resumed sends the records that its finished runs sent.
+func TestSavedRefusesAChangedFile(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("orders.ndjson", "{}\n")
+	suite, err := scenario.ReadSuite(write("s.yaml", "load: {record: {payload: {file: orders.ndjson}}}"), scenario.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewPlan([]scenario.Suite{suite}, PlanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := p.Campaign(result.Tool{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Saved(&c); err != nil {
+		t.Error(err)
+	}
+	write("orders.ndjson", "{ }\n")
+	if _, err := Saved(&c); err == nil || !strings.Contains(err.Error(), "it is another file, or was changed") {
+		t.Errorf("the error of a changed file is %v", err)
 	}
 }

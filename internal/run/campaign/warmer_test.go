@@ -47,7 +47,7 @@ func moreBrokers(t *testing.T) *cluster.Embedded {
 
 func coldStart(warmup time.Duration) scenario.Scenario {
 	s := scenario.Defaults()
-	s.Name, s.Topic.Partitions, s.Load.Record.Payload = "s", 1, "random"
+	s.Name, s.Topic.Partitions, s.Load.Record.Payload.Class = "s", 1, "random"
 	s.Cluster.Warmup = unit.Duration(warmup)
 	s.Phases = scenario.Phases{Measure: unit.Duration(200 * time.Millisecond), Drain: unit.Duration(time.Second)}
 	return s

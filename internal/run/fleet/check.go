@@ -22,6 +22,9 @@ func Check(s scenario.Scenario, of, senders int, placement string) error {
 		}
 	}
 	l, c := s.Load, s.Consume
+	if l.Record.Payload.File != "" {
+		faults = append(faults, bench.ErrFileWithAgents)
+	}
 	refuse(len(s.Faults) > 0, "faults: with --agents nothing is broken; leave one of the two out")
 	refuse(s.Backpressure.Gates() && s.Backpressure.Signal == "delivered",
 		"backpressure.signal delivered: no agent knows what the others deliver; set it to committed")

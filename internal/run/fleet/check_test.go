@@ -32,6 +32,8 @@ func TestCheck(t *testing.T) {
 		{"topic: {partitions: 8}\nload: {producers: 8, partitioning: key, record: {keys: {distribution: uniform, count: 10}}}\nconsume: {consumers: 8, groups: 2}", bench.Any, nil},
 		{"topic: {partitions: 10000}\nload: {producers: 200}\nconsume: {consumers: 8}", bench.Own, []string{"load.producers × topic.partitions: 2000000 lanes", "give fewer of one"}},
 		{"topic: {partitions: 8}\nload: {producers: 8, partitioning: key, record: {keys: {distribution: uniform, count: 10}}}\nconsume: {consumers: 8, queue: {engine: offsetmap}}", bench.Own, nil},
+		{"topic: {partitions: 8}\nload: {producers: 8, record: {payload: {file: /orders.ndjson, sha256: 00ff}, size: {file: [1B, 2B, 3B]}}}\nconsume: {consumers: 8}", bench.Own,
+			[]string{"load.record.payload.file: ", "run without --agents"}},
 	} {
 		s, err := scenario.Parse("test", []byte("name: refused\n"+of.yaml))
 		if err != nil {

@@ -54,7 +54,9 @@ type Setup struct {
 	// Expected is how many records the schedule has in the measured window; nil if random or
 	// without a schedule.
 	Expected *float64
-	Stamped  bool // records have stamps, which the books need
+	// PayloadFile is nil if the payloads were generated.
+	PayloadFile *result.PayloadFile
+	Stamped     bool // records have stamps, which the books need
 	// ReadTo is the offset up to which a run without producers reads each partition; nil if the run
 	// has producers, or if others go on writing.
 	ReadTo    []int64

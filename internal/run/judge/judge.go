@@ -41,6 +41,7 @@ func Run(e *Evidence) result.Run {
 		HostUse:      e.Machine.HostUse,
 		Storage:      e.Machine.Storage,
 		Compression:  e.Machine.Compression,
+		PayloadFile:  e.PayloadFile,
 	}
 	if e.Fill != nil {
 		out.Fill = &e.Fill.Outcome

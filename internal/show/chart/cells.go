@@ -211,6 +211,9 @@ func codecs(in Input) (draw.Spec, error) {
 	var series []draw.Series
 	for _, r := range runs {
 		payload := r.Run.Scenario.Get("load.record.payload")
+		if f := r.Run.PayloadFile; f != nil {
+			payload = f.Name
+		}
 		if payload == "" {
 			payload = r.Run.Run.Name
 		}

@@ -59,7 +59,7 @@ func Study(c *result.RecordedCampaign, by string) (*Page, error) {
 	case d.Answer.Name == slopeAnswer:
 		charts = append(charts, shownChart{"stored", false})
 	}
-	if !varies(c, "load.compression") && !varies(c, "load.record.payload") {
+	if !varies(c, "load.compression") && !varies(c, "load.record.payload") && !varies(c, "load.record.payload.file") {
 		charts = slices.DeleteFunc(charts, func(s shownChart) bool { return s.name == "codecs" })
 	}
 	figures := d.Figures()

@@ -59,3 +59,14 @@ func TestTextOfAnExistingTopic(t *testing.T) {
 		t.Errorf("of a topic that it did not make:\n%s", got)
 	}
 }
+
+func TestTextOfAFileOfRecords(t *testing.T) {
+	r := showtest.Simulate(t, resulttest.Baseline())
+	r.Run.PayloadFile = &result.PayloadFile{
+		Name: "orders.ndjson", Records: 1000, Bytes: 512_400, MinBytes: 40, MeanBytes: 512.4, P50Bytes: 490, P99Bytes: 2900, MaxBytes: 3000,
+	}
+	got := text(t, r, report.Options{Width: 200})
+	if want := "the 1,000 records of orders.ndjson (40 B to 3.00 kB, mean 512 B, p50 490 B, p99 2.90 kB) · "; !bytes.Contains(got, []byte(want)) {
+		t.Errorf("%q is not in\n%s", want, got)
+	}
+}

@@ -190,6 +190,11 @@ func offer(r *result.Run) string {
 	if records != "" {
 		records += " records"
 	}
+	if f := r.PayloadFile; f != nil {
+		records = fmt.Sprintf("the %s of %s (%s to %s, mean %s, p50 %s, p99 %s)", unit.Things(f.Records, "record"), f.Name,
+			unit.Bytes(int64(f.MinBytes)), unit.Bytes(int64(f.MaxBytes)), unit.Bytes(int64(f.MeanBytes+0.5)),
+			unit.Bytes(int64(f.P50Bytes)), unit.Bytes(int64(f.P99Bytes)))
+	}
 	partitions := things(r.Scenario, "topic.partitions", "partition")
 	if topic := r.Scenario.Get("topic.existing"); topic != "" { // the scenario does not say what it has
 		partitions = "the existing topic " + topic

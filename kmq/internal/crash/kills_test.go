@@ -230,7 +230,8 @@ func (c *crew) finish() {
 }
 
 // accepted waits until a share group has no open record. A pause in deliveries is not enough: a removed member's
-// acknowledgements are refused until it has rejoined.
+// acknowledgements are refused until it has rejoined. A partition of the retry topic that never had a record has no
+// offset of the group.
 func (v *world) accepted(within time.Duration) {
 	v.t.Helper()
 	var open kadm.ShareOffsets
@@ -240,8 +241,16 @@ func (v *world) accepted(within time.Duration) {
 			return false
 		}
 		open = described[v.spec.Group].Offsets
+		ends, err := v.admin.ListEndOffsets(soon(v.t), v.spec.retryTopic())
+		if err != nil {
+			return false
+		}
 		for p := range v.spec.Partitions {
 			for _, topic := range []string{v.spec.Topic, v.spec.retryTopic()} {
+				end, is := ends.Lookup(topic, p)
+				if is && end.Err == nil && end.Offset == 0 {
+					continue
+				}
 				if o, known := open.Lookup(topic, p); !known || o.Err != nil || o.Lag != 0 {
 					return false
 				}

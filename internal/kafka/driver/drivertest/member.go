@@ -172,6 +172,7 @@ func (m *member) take(c driver.Chunk) {
 			Offset: r.Offset,
 			Key:    slices.Clone(r.Key),
 			Value:  slices.Clone(r.Value),
+			Stamp:  r.Stamp,
 		})
 	}
 	m.next[c.Partition] = max(m.next[c.Partition], c.Next)

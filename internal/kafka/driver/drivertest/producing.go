@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 var producerTests = []test{
@@ -25,6 +26,7 @@ var producerTests = []test{
 	{name: "unreachable", run: testUnreachable},
 	{name: "close unreachable", run: testCloseUnreachable},
 	{name: "room", run: testRoom},
+	{name: "stamps", run: testStamps},
 	{name: "timestamps", run: testTimestamps, needs: []driver.Capability{driver.RecordTimestamps}},
 	{name: "produced requests", run: testProducedRequests, timed: true,
 		needs: []driver.Capability{driver.TimeRequests}},
@@ -167,6 +169,34 @@ func testSlots(t *testing.T, s suite) {
 	for i, got := range s.readAll(t, topic, n)[0] {
 		if !bytes.Equal(got.Value, value(i)) {
 			t.Fatalf("offset %d is %q, want %q", i, got.Value, value(i))
+		}
+	}
+}
+
+// A record may have a stamp in its header, and one without follows.
+func testStamps(t *testing.T, s suite) {
+	const n = 20
+	topic := s.topic(t, 1)
+	out := newOutbox()
+	cfg := s.config(topic, out.onDone)
+	cfg.Compression = "snappy"
+	p := s.producer(t, cfg)
+	records := make([]*driver.Record, n)
+	for i := range n {
+		records[i] = &driver.Record{Value: value(i)}
+		if i%2 == 0 {
+			records[i].Stamp = &payload.Header{byte(i), 1, 2, 3}
+		}
+		p.Produce(records[i])
+	}
+	out.await(t, n)
+	for i, r := range records {
+		checkAcked(t, i, out.of(r))
+	}
+	for i, got := range s.readAll(t, topic, n)[0] {
+		want := records[i].Stamp
+		if !bytes.Equal(got.Value, value(i)) || (got.Stamp == nil) != (want == nil) || want != nil && *got.Stamp != *want {
+			t.Errorf("offset %d is %q with the stamp %v, want %q with %v", i, got.Value, got.Stamp, value(i), want)
 		}
 	}
 }

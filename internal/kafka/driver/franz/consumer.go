@@ -15,6 +15,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 // By default the client allows a rebalance between taking records from its buffer and returning them. The caller
@@ -157,7 +158,7 @@ func (c *consumer) chunk(p *kgo.FetchPartition) driver.Chunk {
 			batch = r.Context
 			c.firsts = append(c.firsts, r)
 		}
-		b.Records = append(b.Records, driver.Received{Offset: r.Offset, Key: r.Key, Value: r.Value})
+		b.Records = append(b.Records, driver.Received{Offset: r.Offset, Key: r.Key, Value: r.Value, Stamp: stampIn(r.Headers)})
 	}
 	c.slabs.giveBack(c.firsts...)
 	return driver.Chunk{
@@ -166,6 +167,15 @@ func (c *consumer) chunk(p *kgo.FetchPartition) driver.Chunk {
 		Records:       b.Records,
 		Free:          b.Free,
 	}
+}
+
+func stampIn(headers []kgo.RecordHeader) *payload.Header {
+	for i := range headers {
+		if stamp := payload.HeaderOf(headers[i].Key, headers[i].Value); stamp != nil {
+			return stamp
+		}
+	}
+	return nil
 }
 
 // During a rebalance, Commit waits until the rebalance ends.

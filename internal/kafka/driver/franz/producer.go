@@ -9,6 +9,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 type producer struct {
@@ -81,6 +82,7 @@ func (p *producer) Produce(r *driver.Record) {
 	s.record.Partition = r.Partition
 	s.record.Key = r.Key
 	s.record.Value = r.Value
+	s.record.Headers = s.headers(r.Stamp)
 	s.record.Timestamp = r.Created // if it is zero, the client reads a clock
 	p.client.Produce(context.Background(), &s.record, s.promise)
 }
@@ -90,6 +92,13 @@ func newSlot(r *driver.Record) *slot {
 	s.promise = s.done
 	r.Native = s
 	return s
+}
+
+func (s *slot) headers(stamp *payload.Header) []kgo.RecordHeader {
+	if stamp == nil {
+		return nil
+	}
+	return append(s.record.Headers[:0], kgo.RecordHeader{Key: payload.HeaderName, Value: stamp[:]})
 }
 
 // After OnDone, the record's owner may already reuse it on another goroutine.

@@ -14,6 +14,7 @@ import (
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 const (
@@ -248,9 +249,18 @@ func (c *consumer) add(m *kafka.Message) {
 		c.chunks = append(c.chunks, driver.Chunk{Partition: m.TopicPartition.Partition, Free: c.open.Free})
 	}
 	c.open.Records = append(c.open.Records, driver.Received{
-		Offset: int64(m.TopicPartition.Offset), Key: m.Key, Value: m.Value,
+		Offset: int64(m.TopicPartition.Offset), Key: m.Key, Value: m.Value, Stamp: stampIn(m.Headers),
 	})
 	c.records++
+}
+
+func stampIn(headers []kafka.Header) *payload.Header {
+	for _, h := range headers {
+		if stamp := payload.HeaderOf(h.Key, h.Value); stamp != nil {
+			return stamp
+		}
+	}
+	return nil
 }
 
 func (c *consumer) seal() {

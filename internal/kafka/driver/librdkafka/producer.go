@@ -11,6 +11,7 @@ import (
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 const (
@@ -89,6 +90,10 @@ func (p *producer) Produce(r *driver.Record) {
 	m.TopicPartition.Topic = &p.topic
 	m.TopicPartition.Partition = r.Partition
 	m.Key, m.Value = r.Key, r.Value
+	m.Headers = m.Headers[:0]
+	if r.Stamp != nil {
+		m.Headers = append(m.Headers, kafka.Header{Key: payload.HeaderName, Value: r.Stamp[:]})
+	}
 	m.Timestamp = r.Created // if it is zero, the client reads a clock
 	p.handed.Add(1)
 	err := p.client.Produce(m, nil)

@@ -10,6 +10,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 var errClosed = errors.New("the producer is closed")
@@ -59,6 +60,8 @@ type content struct{ bytes []byte }
 
 func (c *content) Encode() ([]byte, error) { return c.bytes, nil }
 func (c *content) Length() int             { return len(c.bytes) }
+
+var stampName = []byte(payload.HeaderName)
 
 func (sarama) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	p := &producer{
@@ -134,7 +137,7 @@ func (s *slot) fill(topic string, r *driver.Record) {
 	m := &s.message
 	m.Topic, m.Partition, m.Timestamp = topic, r.Partition, r.Created
 	m.Offset = -1 // the client sets it if a broker reported it
-	m.Key, m.Value = nil, nil
+	m.Key, m.Value, m.Headers = nil, nil, m.Headers[:0]
 	if r.Key != nil {
 		s.key.bytes = r.Key
 		m.Key = &s.key
@@ -143,6 +146,9 @@ func (s *slot) fill(topic string, r *driver.Record) {
 		s.value.bytes = r.Value
 		m.Value = &s.value
 	}
+	if r.Stamp != nil {
+		m.Headers = append(m.Headers, ibm.RecordHeader{Key: stampName, Value: r.Stamp[:]})
+	}
 }
 
 func (p *producer) handBackAcked(client ibm.AsyncProducer) {
@@ -150,7 +156,7 @@ func (p *producer) handBackAcked(client ibm.AsyncProducer) {
 		s := message.Metadata.(*slot)
 		p.settled.of(message.Partition).Add(1)
 		if p.packs {
-			p.network.meter.CountContent(len(s.owner.Key) + len(s.owner.Value) + meter.RecordBytes)
+			p.network.meter.CountContent(contentBytes(s.owner.Key, s.owner.Value, s.owner.Stamp))
 		}
 		p.handBack(s, driver.Acked, message.Offset, nil)
 	}

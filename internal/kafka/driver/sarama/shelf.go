@@ -9,6 +9,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 // maxReady limits the records of a partition that are ready for a poll.
@@ -185,15 +186,32 @@ func (s *shelf) put(partition int32, messages <-chan *ibm.ConsumerMessage, highW
 }
 
 func bytesOf(batch []driver.Received) int {
-	total := len(batch) * meter.RecordBytes
+	total := 0
 	for i := range batch {
-		total += len(batch[i].Key) + len(batch[i].Value)
+		total += contentBytes(batch[i].Key, batch[i].Value, batch[i].Stamp)
 	}
 	return total
 }
 
+func contentBytes(key, value []byte, stamp *payload.Header) int {
+	bytes := len(key) + len(value) + meter.RecordBytes
+	if stamp != nil {
+		bytes += payload.HeaderBytes
+	}
+	return bytes
+}
+
 func received(m *ibm.ConsumerMessage) driver.Received {
-	return driver.Received{Offset: m.Offset, Key: m.Key, Value: m.Value}
+	return driver.Received{Offset: m.Offset, Key: m.Key, Value: m.Value, Stamp: stampIn(m.Headers)}
+}
+
+func stampIn(headers []*ibm.RecordHeader) *payload.Header {
+	for _, h := range headers {
+		if stamp := payload.HeaderOf(string(h.Key), h.Value); stamp != nil {
+			return stamp
+		}
+	}
+	return nil
 }
 
 // add returns false if the claim has ended.

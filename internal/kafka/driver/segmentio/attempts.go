@@ -178,7 +178,7 @@ func (g *guarded) note(r *kafka.Record) {
 	if g.count == 0 {
 		g.base = at
 	}
-	body := 1 + varint(at-g.base) + varint(int64(g.count)) + field(r.Key) + field(r.Value) + 1
+	body := 1 + varint(at-g.base) + varint(int64(g.count)) + field(r.Key) + field(r.Value) + headerBytes(r.Headers)
 	g.bytes += varint(int64(body)) + body
 	g.count++
 }
@@ -200,7 +200,16 @@ func varint(n int64) int {
 }
 
 // recordBytes returns the smallest size of a record in a batch.
-func recordBytes(key, value int) int {
-	body := 1 + 1 + 1 + varint(int64(key)) + key + varint(int64(value)) + value + 1
+func recordBytes(m *kafka.Message) int {
+	key, value := len(m.Key), len(m.Value)
+	body := 1 + 1 + 1 + varint(int64(key)) + key + varint(int64(value)) + value + headerBytes(m.Headers)
 	return varint(int64(body)) + body
+}
+
+func headerBytes(headers []kafka.Header) int {
+	bytes := varint(int64(len(headers)))
+	for _, h := range headers {
+		bytes += varint(int64(len(h.Key))) + len(h.Key) + varint(int64(len(h.Value))) + len(h.Value)
+	}
+	return bytes
 }

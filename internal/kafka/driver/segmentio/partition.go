@@ -9,6 +9,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 // partition is a Reader, and a goroutine that moves its records, one by one, to a buffer. The
@@ -62,7 +63,7 @@ func (p *partition) pump() {
 		case err != nil:
 			p.report(err)
 		default:
-			p.count(recordBytes(len(m.Key), len(m.Value)))
+			p.count(recordBytes(&m))
 			p.put(&m)
 		}
 	}
@@ -74,12 +75,23 @@ func (p *partition) put(m *kafka.Message) {
 	for p.full() && p.ctx.Err() == nil {
 		p.room.Wait()
 	}
-	p.filled.Records = append(p.filled.Records, driver.Received{Offset: m.Offset, Key: m.Key, Value: m.Value})
+	p.filled.Records = append(p.filled.Records, driver.Received{
+		Offset: m.Offset, Key: m.Key, Value: m.Value, Stamp: stampIn(m.Headers),
+	})
 	p.bytes += len(m.Key) + len(m.Value)
 	p.high = m.HighWaterMark
 	if p.waiting.Add(1) == 1 {
 		p.ready()
 	}
+}
+
+func stampIn(headers []kafka.Header) *payload.Header {
+	for _, h := range headers {
+		if stamp := payload.HeaderOf(h.Key, h.Value); stamp != nil {
+			return stamp
+		}
+	}
+	return nil
 }
 
 // The caller of full holds the lock.

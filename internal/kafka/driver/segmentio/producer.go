@@ -10,6 +10,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
 // The Writer never blocks and has no limit, so the producer counts its records. One goroutine empties its queue
@@ -101,6 +102,9 @@ func (p *producer) Produce(r *driver.Record) {
 		s.since = time.Now() // the record's own time may differ
 	}
 	m := kafka.Message{Key: r.Key, Value: r.Value, Time: r.Created, WriterData: s}
+	if r.Stamp != nil {
+		m.Headers = []kafka.Header{{Key: payload.HeaderName, Value: r.Stamp[:]}}
+	}
 	if !p.enqueue(m) {
 		p.hand(s, driver.Failed, -1, errClosed)
 		return
