@@ -23,6 +23,10 @@ func (w *otherWords) output(typed string, o scenario.Option) bool {
 	}
 	format := map[string]string{".json": "json", ".html": "html", ".csv": "csv", ".md": "markdown"}[filepath.Ext(o.Value)]
 	switch {
+	case w.c.Flags().Lookup("page") != nil && format == "html":
+		w.say(typed, "--page")
+		w.flags = append(w.flags, proposed{args: []string{"--page=" + o.Value}, word: "page"})
+		w.derived = true
 	case w.c.Flags().Lookup("format") != nil && w.c.Name() != "import":
 		said := "> " + o.Value
 		if format != "" {
@@ -31,10 +35,6 @@ func (w *otherWords) output(typed string, o scenario.Option) bool {
 		}
 		w.say(typed, said)
 		w.redirect, w.derived = o.Value, true
-	case w.c.Flags().Lookup("page") != nil && format == "html":
-		w.say(typed, "--page")
-		w.flags = append(w.flags, proposed{args: []string{"--page=" + o.Value}, word: "page"})
-		w.derived = true
 	case scenarios(w.c):
 		w.say(typed, "the flag --out, a folder for runs; kafka-bench report RUN --format "+strings.TrimPrefix(format+" prints one", " "))
 		if format == "" {

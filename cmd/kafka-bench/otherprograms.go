@@ -73,7 +73,7 @@ const (
 var kcat = otherProgram{names: "kcat kafkacat", words: map[string]string{
 	"C": "mode", "P": "mode", "L": "metadata", "Q": "metadata", "G": "group", "c": "messages", "p": "one-partition", "o": "offset",
 	"e": "exit-eof", "u": "unbuffered", "K": "key-delimiter", "D": "payload-delimiter", "l": "payload-file", "k": "key-delimiter",
-	"z": "compression", "s": "formatter", "f": "format", "J": "json", "d": "debug", "F": "command-config", "H": "headers",
+	"z": "compression", "s": "formatter", "f": "formatter", "J": "json", "d": "debug", "F": "command-config", "H": "headers",
 	"T": "unbuffered", "E": "exit-eof", "q": "q", "v": "v", "X": "x", "Z": "formatter", "i": "unbuffered", "r": "formatter",
 	"A": "unbuffered", "O": "unbuffered", "m": "timeout",
 }, never: map[string]string{"": "kafka-bench shows no topics and brokers of yours; use kcat -L"}}

@@ -256,6 +256,7 @@ func (w *otherWords) refusal(p proposal) error {
 		}
 		return c.ValidateArgs(c.Flags().Args())
 	}
+	p.parts = slices.DeleteFunc(slices.Clone(p.parts), func(part proposed) bool { return part.word == "format" }) // of the result
 	args := append(p.args(), "--dry-run")
 	if p.elsewhere() {
 		args = append(args, "--cluster-id", anID)

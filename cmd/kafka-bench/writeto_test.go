@@ -50,7 +50,7 @@ func TestWriteTo(t *testing.T) {
 		if got.code > exitInvalid || ends() != 8+80 {
 			t.Errorf("exit code %d, and the topic has %d records: %s", got.code, ends(), got.stderr)
 		}
-		wantSaid(t, got.stdout, ", writing to its topic orders, up to ",
+		wantSaid(t, got.stderr, ", writing to its topic orders, up to ",
 			"warning: the records of this run are also for the groups with offsets of the topic orders (audit, billing)")
 		wantBad(t, l.invoke(t, "run", args[0], "--brokers", at, "--set", "topic=null", "--set", "topic.existing=_schemas", "--write-to", "_schemas"),
 			`--set topic.existing=_schemas: "_schemas" begins with _, as topics do in which Kafka and its tools keep their own data; `+
