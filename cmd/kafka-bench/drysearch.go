@@ -23,7 +23,7 @@ func printSearch(w io.Writer, cfg campaign.SearchConfig, r rig, at place) error 
 	}
 	planned := cfg.Campaign(tool()).Campaign
 	fmt.Fprintf(w, "%s\n%s\n\n", planned.Name, planned.Question)
-	for _, warning := range judge.Warnings(cfg.Scenario) {
+	for _, warning := range append(judge.Warnings(cfg.Scenario), at.asked.warningsOf(0)...) {
 		fmt.Fprintf(w, "warning: %s\n", warning)
 	}
 	searched, curved, least, most := cfg.Probes()
@@ -45,7 +45,7 @@ func printSearch(w io.Writer, cfg campaign.SearchConfig, r rig, at place) error 
 	if topic := existing([]scenario.Scenario{cfg.Scenario}); topic != "" {
 		table.Add("existing", topic)
 	}
-	table.Rows = append(table.Rows, r.rows(where)...)
+	table.Rows = append(table.Rows, r.rows(where, at.asked)...)
 	table.Rows = append(table.Rows, givenToBrokers([]scenario.Scenario{cfg.Scenario})...)
 	table.Rows = slices.DeleteFunc(table.Rows, func(row []string) bool { return row[1] == "" })
 	return table.Print(w)

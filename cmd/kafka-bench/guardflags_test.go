@@ -34,7 +34,7 @@ func TestCaps(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := invoke(t, strings.Fields(strings.Replace(test.args, "FILE", file, 1)+" --out "+t.TempDir())...)
+			got := invokeIn(t, surroundings{offline: true}, strings.Fields(strings.Replace(test.args, "FILE", file, 1)+" --out "+t.TempDir())...)
 			if got.code != test.code || !strings.Contains(got.stdout+got.stderr, test.want) {
 				t.Errorf("exit code %d and\n%s%s\nwant %d and %q", got.code, got.stdout, got.stderr, test.code, test.want)
 			}

@@ -186,7 +186,9 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 		r.progress(note)
 	}
 	if flags.dryRun {
-		return printPlan(stdout, plan, plan.Runs, r, at)
+		return r.dry(ctx, at, campaign.Origin{}, plan.Scenarios(), func(at place) error {
+			return printPlan(stdout, plan, plan.Runs, r, at)
+		})
 	}
 	shown, err := r.openPages(stdout, stderr)
 	if err != nil {

@@ -145,7 +145,26 @@ func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, notes []stri
 				unit.Span(least), unit.Span(most))
 		}
 	}
+	if err := f.storable(cfg); err != nil {
+		return cfg, notes, err
+	}
 	return cfg, notes, cfg.Check()
+}
+
+// storable refuses probes that may store more than --max-bytes at a time.
+func (f searchFlags) storable(cfg campaign.SearchConfig) error {
+	most := f.caps().bytes
+	stored, bounded := cfg.DiskBytes(f.keepTopics)
+	switch {
+	case most == 0:
+		return nil
+	case !bounded:
+		return fmt.Errorf("--max-bytes: a search begins as fast as it goes, so that nothing bounds what it stores; give --max-rate too")
+	case stored > most:
+		return aboveCap{fmt.Sprintf("the probes store up to %s at a time, and the most is %s", unit.Bytes(stored), unit.Bytes(most)),
+			"--max-bytes", fmt.Sprintf("%dB", stored)}
+	}
+	return nil
 }
 
 // curveRate returns 0 without --curve-of.
@@ -200,7 +219,9 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 		r.progress(note)
 	}
 	if flags.dryRun {
-		return printSearch(stdout, cfg, r, at)
+		return r.dry(ctx, at, campaign.Origin{}, []scenario.Scenario{cfg.First()}, func(at place) error {
+			return printSearch(stdout, cfg, r, at)
+		})
 	}
 	shown, err := r.openPages(stdout, stderr)
 	if err != nil {

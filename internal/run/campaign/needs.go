@@ -31,7 +31,7 @@ func (p Plan) Needs(runs []PlannedRun, keepTopics bool) Needs {
 	for i, run := range runs {
 		s := p.Cells[run.Cell].Scenario
 		least, most := s.Duration()
-		n.Least, n.Most = n.Least+least, n.Most+most
+		n.Least, n.Most = add(n.Least, least), add(n.Most, most)
 		e := s.Expected()
 		n.Records, n.Bytes = add(n.Records, e.Records), add(n.Bytes, e.Bytes)
 		switch {
@@ -66,7 +66,7 @@ func (p Plan) disk(runs []PlannedRun, keepTopics bool) int64 {
 	for _, run := range runs {
 		s := p.Cells[run.Cell].Scenario
 		least, _ := s.Duration()
-		now += least
+		now = add(now, least)
 		bytes := float64(s.Expected().Bytes) * float64(max(1, s.Topic.Replication))
 		if keepTopics || s.Topic.Existing != "" {
 			kept += bytes
@@ -81,7 +81,7 @@ func (p Plan) disk(runs []PlannedRun, keepTopics bool) int64 {
 	return int64(min(most, math.MaxInt64/2))
 }
 
-func add(a, b int64) int64 {
+func add[T ~int64](a, b T) T {
 	if b > math.MaxInt64-a {
 		return math.MaxInt64
 	}
