@@ -34,6 +34,8 @@ const (
 	capTime  = 15 * time.Minute
 )
 
+const longestSum = 2_562_047 * time.Hour // of an int64
+
 func addGuards(f *pflag.FlagSet, flags *guardFlags) {
 	f.Var(&flags.minFree, "min-free",
 		"what must stay free on each disk of the brokers; below it, a run ends (default: the greater of 5 GB and 5 %; on this machine at most half of what is free)")
@@ -152,6 +154,11 @@ func (f engineFlags) within(p campaign.Plan, runs []campaign.PlannedRun) error {
 		}
 	}
 	needs := p.Needs(runs, f.keepTopics)
+	if needs.Saturated() {
+		return errors.Join(append(faults, fmt.Errorf("the runs send more than %s or take more than %s, and are no runs that can be made; "+
+			"make fewer, or lower load.rate, load.records, load.record.size or phases.measure",
+			unit.Bytes(math.MaxInt64), unit.Span(longestSum)))...)
+	}
 	if c.bytes > 0 && needs.DiskBytes > c.bytes {
 		faults = append(faults, aboveCap{fmt.Sprintf("the runs store up to %s at a time, and the most is %s",
 			unit.Bytes(needs.DiskBytes), unit.Bytes(c.bytes)), "--max-bytes", fmt.Sprintf("%dB", needs.DiskBytes)})
@@ -171,9 +178,6 @@ func (c caps) check(s scenario.Scenario) error {
 		peak = s.Load.MaxRate
 	}
 	switch {
-	case s.Expected().Bytes == math.MaxInt64:
-		return fmt.Errorf("scenario %s stores more than %s; lower load.rate, load.records, load.record.size or phases.measure",
-			s.Name, unit.Bytes(math.MaxInt64))
 	case c.rate.Records > 0 && s.Unpaced() && s.Load.MaxRate.Records == 0:
 		return fmt.Errorf("scenario %s sends as fast as it goes, and the most is %s; begin it again, without --resume", s.Name, c.rate)
 	case c.rate.Records > 0 && peak.PerSecond() > c.rate.PerSecond():

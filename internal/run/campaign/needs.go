@@ -51,6 +51,11 @@ func (p Plan) Needs(runs []PlannedRun, keepTopics bool) Needs {
 	return n
 }
 
+// Saturated reports whether a sum is beyond what can be counted, so that no such runs can be.
+func (n Needs) Saturated() bool {
+	return n.Records == math.MaxInt64 || n.Bytes == math.MaxInt64 || n.Least == math.MaxInt64
+}
+
 func sameCluster(a, b scenario.Scenario) bool { return reflect.DeepEqual(a.Cluster, b.Cluster) }
 
 // disk returns the most bytes on disk at the end of a run, including deleted topics whose data
