@@ -187,7 +187,7 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 		r.progress("warning: " + warning)
 	}
 	if flags.dryRun {
-		return r.dry(ctx, at, begun, plan.Scenarios(), func(at place) error {
+		return r.dry(ctx, at, begun, each, func(at place) error {
 			return printPlan(stdout, plan, pending, r, at)
 		})
 	}

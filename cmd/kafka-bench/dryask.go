@@ -19,9 +19,9 @@ import (
 // asked is what the existing cluster said to a dry run. The zero value is of a cluster that is not asked.
 type asked struct {
 	info     cluster.Info
-	first    bench.Findings // of the first scenario; the others differ only in warnings
-	warnings [][]string     // of each scenario
-	failed   error          // why the cluster was not asked
+	first    bench.Findings      // of the first scenario; the others differ only in warnings
+	warnings map[string][]string // by the scenario's name
+	failed   error               // why the cluster was not asked
 }
 
 // dry asks the cluster of --brokers, and prints what would be done. If no broker answers, it prints that all the same.
@@ -46,6 +46,9 @@ func (r rig) ask(ctx context.Context, begun campaign.Origin, scenarios []scenari
 		return a, err
 	}
 	for _, s := range scenarios {
+		if _, done := a.warnings[s.Name]; done {
+			continue
+		}
 		c, err := source.For(ctx, s)
 		if errors.Is(err, cluster.ErrUnreachable) {
 			a.failed = fmt.Errorf("the cluster was not asked: %w", err)
@@ -61,19 +64,11 @@ func (r rig) ask(ctx context.Context, begun campaign.Origin, scenarios []scenari
 			return a, campaign.Failure(s, err)
 		}
 		if a.warnings == nil {
-			a.info, a.first = c.Info(), found
+			a.info, a.first, a.warnings = c.Info(), found, make(map[string][]string)
 		}
-		a.warnings = append(a.warnings, found.Warnings)
+		a.warnings[s.Name] = found.Warnings
 	}
 	return a, nil
-}
-
-// warningsOf returns the warnings of the scenario at this place.
-func (a asked) warningsOf(i int) []string {
-	if i >= len(a.warnings) {
-		return nil
-	}
-	return a.warnings[i]
 }
 
 func (a asked) rows() [][]string {

@@ -204,7 +204,7 @@ func printWarnings(w io.Writer, p campaign.Plan, changes []string, a asked) {
 	var all []string
 	of := map[string][]string{}
 	for i, cell := range p.Cells {
-		texts := append(judge.Warnings(cell.Scenario), a.warningsOf(i)...)
+		texts := append(judge.Warnings(cell.Scenario), a.warnings[cell.Scenario.Name]...)
 		if changes[i] != "" {
 			texts = append([]string{changes[i]}, texts...)
 		}

@@ -23,7 +23,7 @@ func printSearch(w io.Writer, cfg campaign.SearchConfig, r rig, at place) error 
 	}
 	planned := cfg.Campaign(tool()).Campaign
 	fmt.Fprintf(w, "%s\n%s\n\n", planned.Name, planned.Question)
-	for _, warning := range append(judge.Warnings(cfg.Scenario), at.asked.warningsOf(0)...) {
+	for _, warning := range append(judge.Warnings(cfg.Scenario), at.asked.warnings[cfg.First().Name]...) {
 		fmt.Fprintf(w, "warning: %s\n", warning)
 	}
 	searched, curved, least, most := cfg.Probes()

@@ -32,7 +32,7 @@ func TestCaps(t *testing.T) {
 		"of a curve":       {"search FILE --curve-of 1/s --max-bytes 1MB" + elsewhere, "at most     10k/s (--max-rate), 1.00 MB stored", exitValid},
 		"unbounded probes": {"search FILE --dry-run --cluster embedded --max-bytes 1GB", "--max-bytes: a search begins as fast as it goes, so that nothing bounds what it stores; give --max-rate too", exitBadInput},
 		"unbounded bytes":  {"run FILE --set load.rate=max --dry-run --cluster embedded --max-bytes 1GB", "--max-bytes: scenario s sends as fast as it goes, so that nothing bounds what it stores", exitBadInput},
-		"centuries":        {"run FILE --set phases.measure=720h --set repeat=1000 --set matrix.load.acks=[0,1,all] --set variants={a:{},b:{}} --dry-run --cluster embedded", "or take more than 2,562,047 h, and are no runs that can be made", exitBadInput},
+		"centuries":        {"run FILE --set phases.measure=720h --set repeat=1000 --set matrix.load.acks=[0,1,all] --set matrix.load.linger=[1ms,2ms] --dry-run --cluster embedded", "or take more than 2,562,047 h, and are no runs that can be made", exitBadInput},
 		"too many bytes":   {"run FILE --set load.rate=max --set load.records=1099511627776 --set load.record.size=64MB --set load.batch=66MB --set topic.config.max.message.bytes=67000000 --dry-run --cluster kafka", "the runs send more than 9,223,372 TB", exitBadInput},
 		"no rate":          {"run FILE --max-rate max", "give a rate above 0", exitBadInput},
 		"a group":          {"run FILE --watch-group a=b", "write GROUP=RECORDS", exitBadInput},

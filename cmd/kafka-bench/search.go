@@ -60,7 +60,8 @@ answer says what would be enough. If this tool or its machine limits the rate, a
 only Kafka, the answer says so.
 
 An interrupted search is saved as far as it came, and cannot be resumed. --dry-run
-prints which probes it may make, and makes none.
+prints which probes it may make, and makes none. With --brokers it asks the cluster,
+and refuses what the search would refuse.
 
 --curve adds runs at 10 % to 110 % of the answer, for the times against offered
 load; --curve-of makes these for a known rate, without a search.
