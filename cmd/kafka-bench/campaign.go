@@ -187,14 +187,16 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 		each = append(each, plan.Cells[run.Cell].Scenario)
 	}
 	at, err := r.check(ctx, plan.Scenarios()...)
-	if err := errors.Join(r.fleet.able(plan.Scenarios()...), err, flags.keepable(each...)); err != nil {
+	if err := errors.Join(r.fleet.able(plan.Scenarios()...), flags.within(plan, pending), err, flags.keepable(each...)); err != nil {
 		return err
 	}
 	for _, warning := range begun.Warnings(tool(), driverVersion) {
 		r.progress("warning: " + warning)
 	}
 	if flags.dryRun {
-		return printPlan(stdout, plan, pending, r, at)
+		return r.dry(ctx, at, begun, each, func(at place) error {
+			return printPlan(stdout, plan, pending, r, at)
+		})
 	}
 	shown, err := r.openPages(stderr)
 	if err != nil {

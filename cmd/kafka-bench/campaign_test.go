@@ -176,7 +176,7 @@ func TestDryRun(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := invoke(t, append([]string{"run", "--dry-run", "--out", out}, c.args...)...)
+			got := invokeIn(t, surroundings{offline: true}, append([]string{"run", "--dry-run", "--out", out}, c.args...)...)
 			if got.code != exitValid || got.stderr != "" {
 				t.Errorf("exit code %d: %s", got.code, got.stderr)
 			}

@@ -53,6 +53,7 @@ func TestTwoClusters(t *testing.T) {
 	for name, command := range map[string]string{
 		"run":     "run quick",
 		"search":  "search quick",
+		"dry run": "run quick --dry-run",
 		"agents":  "run quick --agents 2 --local-agents",
 		"agent":   "agent --session monday --index 0 --of 2 --spool " + t.TempDir(),
 		"tracker": "kmq tracker --group billing --topic orders",

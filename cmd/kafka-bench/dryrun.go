@@ -44,22 +44,46 @@ func printPlan(w io.Writer, p campaign.Plan, turns []campaign.PlannedRun, r rig,
 		return err
 	}
 	fmt.Fprintln(w)
-	printWarnings(w, p, changes)
+	printWarnings(w, p, changes, at.asked)
 	table := layout.Table{Gap: 2, Left: map[int]bool{1: true}, Rows: [][]string{
 		{"order", order(p, turns)},
 		{"duration", duration(p, turns, needs)},
 		{"window", windows(p)},
 		{"records", offered(needs, unit.Count(needs.Records))},
 		{"bytes", offered(needs, unit.Bytes(needs.Bytes)+" uncompressed")},
+		{"peak", peak(p.Scenarios())},
 		{"topics", topicsOf(needs, flags.keepTopics)},
 		{"existing", existing(p.Scenarios())},
 		{"disk", disk(needs, flags)},
 	}}
 	table.Rows = append(table.Rows, []string{"expected", strings.Join(p.Expected, ", ")})
-	table.Rows = append(table.Rows, r.rows(where)...)
+	table.Rows = append(table.Rows, r.rows(where, at.asked)...)
 	table.Rows = append(table.Rows, givenToBrokers(p.Scenarios())...)
 	table.Rows = slices.DeleteFunc(table.Rows, func(row []string) bool { return row[1] == "" })
 	return printTable(w, &table)
+}
+
+// peak is the highest rate of what the scenarios send; "" if they only read.
+func peak(scenarios []scenario.Scenario) string {
+	var highest unit.Rate
+	for _, s := range scenarios {
+		rates := []unit.Rate{s.Peak()}
+		if s.Unpaced() {
+			if s.Load.MaxRate.Records == 0 {
+				return "as fast as it goes"
+			}
+			rates = append(rates, s.Load.MaxRate)
+		}
+		for _, rate := range rates {
+			if rate.PerSecond() > highest.PerSecond() {
+				highest = rate
+			}
+		}
+	}
+	if highest.Records == 0 {
+		return ""
+	}
+	return highest.String()
 }
 
 // givenToBrokers has a row for the JVM options of local brokers, and one for their properties.
@@ -95,8 +119,8 @@ func together(scenarios []scenario.Scenario, text func(scenario.Cluster) string)
 	return strings.Join(all, "; ")
 }
 
-func (r rig) rows(where string) [][]string {
-	rows := [][]string{{"cluster", where}}
+func (r rig) rows(where string, a asked) [][]string {
+	rows := append([][]string{{"cluster", where}}, a.rows()...)
 	if r.fleet.of() > 0 {
 		rows = append(rows, []string{"agents", r.fleet.text()})
 	}
@@ -176,11 +200,11 @@ func printCells(w io.Writer, p campaign.Plan, turns []campaign.PlannedRun) error
 }
 
 // printWarnings prints each warning once. A warning that concerns only some scenarios names them.
-func printWarnings(w io.Writer, p campaign.Plan, changes []string) {
+func printWarnings(w io.Writer, p campaign.Plan, changes []string, a asked) {
 	var all []string
 	of := map[string][]string{}
 	for i, cell := range p.Cells {
-		texts := judge.Warnings(cell.Scenario)
+		texts := append(judge.Warnings(cell.Scenario), a.warnings[cell.Scenario.Name]...)
 		if changes[i] != "" {
 			texts = append([]string{changes[i]}, texts...)
 		}
@@ -315,7 +339,7 @@ func (p place) text(flags engineFlags, starts int) (string, error) {
 	case p.err != nil:
 		return "", p.err
 	case len(flags.brokers) > 0:
-		return "the existing one at " + strings.Join(flags.brokers, ",") + "; none is started", flags.idNeeded()
+		return "the existing one at " + strings.Join(flags.brokers, ",") + "; none is started", nil
 	case p.local != nil:
 		return fmt.Sprintf("%q, which is up; none is started", cmp.Or(flags.cluster, cluster.DefaultName)), nil
 	case p.Kind == cluster.KindEmbedded:
@@ -325,16 +349,6 @@ func (p place) text(flags engineFlags, starts int) (string, error) {
 	}
 	return "an Apache Kafka is started and stopped" + times +
 		"; the embedded broker where Java or Maven is missing", nil
-}
-
-// idNeeded returns why a run would be refused when it has reached the cluster: without the ID. The
-// run's own error names the ID.
-func (f engineFlags) idNeeded() error {
-	if f.clusterID != "" || loopback(f.brokers) {
-		return nil
-	}
-	return fmt.Errorf("--brokers %s: the cluster is not on this machine, and a run puts load on it; add --cluster-id ID (without --dry-run, and without the ID, the command prints the ID and ends)",
-		strings.Join(f.brokers, ","))
 }
 
 func find(ctx context.Context, name string) (*cluster.Named, error) {

@@ -61,22 +61,6 @@ func TestAddressesAreChecked(t *testing.T) {
 	}
 }
 
-// 192.0.2.1 is an address for documents (RFC 5737); a dry run does not connect to it.
-func TestDryRunNeedsTheID(t *testing.T) {
-	const there = "192.0.2.1:9092"
-	for _, command := range []string{"run", "search"} {
-		got := invoke(t, command, write(t, tiny), "--dry-run", "--brokers", there)
-		want := "--brokers " + there + ": the cluster is not on this machine, and a run puts load on it; add --cluster-id ID (without --dry-run, and without the ID, the command prints the ID and ends)"
-		if got.code != exitBadInput || got.message() != want || got.stdout != "" {
-			t.Errorf("%s: exit code %d and\n%s", command, got.code, got.message())
-		}
-		got = invoke(t, command, write(t, tiny), "--dry-run", "--brokers", there, "--cluster-id", "5L6g3nShT-eMCtK--X86sw")
-		if got.code != exitValid || !strings.Contains(got.stdout, "the existing one at "+there+"; none is started\n") {
-			t.Errorf("%s with an ID: exit code %d and\n%s%s", command, got.code, got.stdout, got.stderr)
-		}
-	}
-}
-
 // The plan has what the runs store: half of the free disk, in two digits.
 func TestDryRunOfMoreThanTheDisk(t *testing.T) {
 	home, err := cluster.UserHome()

@@ -25,7 +25,7 @@ func printSearch(w io.Writer, cfg campaign.SearchConfig, r rig, at place) error 
 	printWrapped(w, "%s", planned.Name)
 	printWrapped(w, "%s", planned.Question)
 	fmt.Fprintln(w)
-	for _, warning := range judge.Warnings(cfg.Scenario) {
+	for _, warning := range append(judge.Warnings(cfg.Scenario), at.asked.warnings[cfg.First().Name]...) {
 		printWrapped(w, "warning: %s", warning)
 	}
 	searched, curved, least, most := cfg.Probes()
@@ -47,7 +47,7 @@ func printSearch(w io.Writer, cfg campaign.SearchConfig, r rig, at place) error 
 	if topic := existing([]scenario.Scenario{cfg.Scenario}); topic != "" {
 		table.Add("existing", topic)
 	}
-	table.Rows = append(table.Rows, r.rows(where)...)
+	table.Rows = append(table.Rows, r.rows(where, at.asked)...)
 	table.Rows = append(table.Rows, givenToBrokers([]scenario.Scenario{cfg.Scenario})...)
 	table.Rows = slices.DeleteFunc(table.Rows, func(row []string) bool { return row[1] == "" })
 	return printTable(w, &table)

@@ -245,6 +245,7 @@ type place struct {
 	err   error         // why the named cluster cannot be used
 
 	guards bench.Guards
+	asked  asked // by a dry run
 }
 
 func (f engineFlags) place(ctx context.Context) place {
@@ -328,11 +329,7 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 	if err != nil {
 		return err
 	}
-	source := &cluster.Source{
-		Home: home, Kind: r.flags.cluster, Brokers: r.flags.brokers, ClusterID: r.flags.clusterID,
-		Access: r.flags.in.through(r.access), Metrics: r.flags.metrics, Embedded: r.flags.in.embedded,
-		Progress: r.progress,
-	}
+	source := r.source(home)
 	worker, err := workerCommandLine()
 	if err != nil {
 		return err
@@ -368,6 +365,14 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 		RetryInvalid: r.ci.retries,
 		Warmer:       &campaign.Warmer{Tell: r.progress},
 	})
+}
+
+func (r rig) source(home cluster.Home) *cluster.Source {
+	return &cluster.Source{
+		Home: home, Kind: r.flags.cluster, Brokers: r.flags.brokers, ClusterID: r.flags.clusterID,
+		Access: r.flags.in.through(r.access), Metrics: r.flags.metrics, Embedded: r.flags.in.embedded,
+		Progress: r.progress,
+	}
 }
 
 func (r rig) checkOut() error { return writable("--out", r.flags.out) }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +33,8 @@ const (
 	capBytes = 10_000_000_000
 	capTime  = 15 * time.Minute
 )
+
+const longestSum = 2_562_047 * time.Hour // of an int64
 
 func addGuards(f *pflag.FlagSet, flags *guardFlags) {
 	f.Var(&flags.minFree, "min-free",
@@ -135,16 +138,27 @@ func (a aboveCap) Error() string {
 func (f engineFlags) capped(p campaign.Plan) (campaign.Plan, error) {
 	c := f.caps()
 	p.Cells = slices.Clone(p.Cells)
+	for i, cell := range p.Cells {
+		p.Cells[i].Scenario = c.pace(cell.Scenario)
+	}
+	return p, f.within(p, p.Runs)
+}
+
+// within returns what of the runs is above a cap.
+func (f engineFlags) within(p campaign.Plan, runs []campaign.PlannedRun) error {
+	c := f.caps()
 	var faults []error
 	for i, cell := range p.Cells {
-		s := c.pace(cell.Scenario)
-		p.Cells[i].Scenario = s
-		if peak := s.Peak(); c.rate.Records > 0 && peak.PerSecond() > c.rate.PerSecond() {
-			faults = append(faults, aboveCap{fmt.Sprintf("scenario %s offers up to %s, and the most is %s", s.Name, peak, c.rate),
-				"--max-rate", peak.String()})
+		if campaign.Rounds(runs, i) > 0 {
+			faults = append(faults, c.check(cell.Scenario))
 		}
 	}
-	needs := p.Needs(p.Runs, f.keepTopics)
+	needs := p.Needs(runs, f.keepTopics)
+	if needs.Saturated() {
+		return errors.Join(append(faults, fmt.Errorf("the runs send more than %s or take more than %s, and are no runs that can be made; "+
+			"make fewer, or lower load.rate, load.records, load.record.size or phases.measure",
+			unit.Bytes(math.MaxInt64), unit.Span(longestSum)))...)
+	}
 	if c.bytes > 0 && needs.DiskBytes > c.bytes {
 		faults = append(faults, aboveCap{fmt.Sprintf("the runs store up to %s at a time, and the most is %s",
 			unit.Bytes(needs.DiskBytes), unit.Bytes(c.bytes)), "--max-bytes", fmt.Sprintf("%dB", needs.DiskBytes)})
@@ -153,7 +167,26 @@ func (f engineFlags) capped(p campaign.Plan) (campaign.Plan, error) {
 		faults = append(faults, aboveCap{fmt.Sprintf("the runs take at least %s, and the most is %s", unit.Span(needs.Least), unit.Span(c.time)),
 			"--max-time", unit.Duration(needs.Least.Truncate(time.Minute) + time.Minute).String()})
 	}
-	return p, errors.Join(faults...)
+	return errors.Join(faults...)
+}
+
+// check returns what of a scenario is above the cap of the rate, or has no bound. A plan that is resumed may be of a
+// command with other caps.
+func (c caps) check(s scenario.Scenario) error {
+	peak := s.Peak()
+	if s.Unpaced() && s.Load.MaxRate.PerSecond() > peak.PerSecond() {
+		peak = s.Load.MaxRate
+	}
+	switch {
+	case c.rate.Records > 0 && s.Unpaced() && s.Load.MaxRate.Records == 0:
+		return fmt.Errorf("scenario %s sends as fast as it goes, and the most is %s; begin it again, without --resume", s.Name, c.rate)
+	case c.rate.Records > 0 && peak.PerSecond() > c.rate.PerSecond():
+		return aboveCap{fmt.Sprintf("scenario %s offers up to %s, and the most is %s", s.Name, peak, c.rate), "--max-rate", peak.String()}
+	case c.bytes > 0 && s.Expected().Unbounded:
+		return fmt.Errorf("--max-bytes: scenario %s sends as fast as it goes, so that nothing bounds what it stores; "+
+			"give --max-rate, load.volume or load.records too", s.Name)
+	}
+	return nil
 }
 
 // rateValue is read like the rates of a scenario.

@@ -27,6 +27,13 @@ func TestCaps(t *testing.T) {
 		"here, if given":   {"run FILE --set load.rate=20k/s --dry-run --cluster embedded --max-rate 10k/s", "give --max-rate 20k/s", exitBadInput},
 		"a search":         {"search FILE" + elsewhere, "at most     10k/s (--max-rate), ", exitValid},
 		"a long search":    {"search FILE --probe 2m --confirm 2m" + elsewhere, "the search takes at least ", exitBadInput},
+		"bytes of probes":  {"search FILE --max-bytes 100MB" + elsewhere, "the probes store up to ", exitBadInput},
+		"their flag":       {"search FILE --max-bytes 100MB" + elsewhere, " at a time, and the most is 100 MB; if that is meant, give --max-bytes ", exitBadInput},
+		"of a curve":       {"search FILE --curve-of 1/s --max-bytes 1MB" + elsewhere, "at most     10k/s (--max-rate), 1.00 MB stored", exitValid},
+		"unbounded probes": {"search FILE --dry-run --cluster embedded --max-bytes 1GB", "--max-bytes: a search begins as fast as it goes, so that nothing bounds what it stores; give --max-rate too", exitBadInput},
+		"unbounded bytes":  {"run FILE --set load.rate=max --dry-run --cluster embedded --max-bytes 1GB", "--max-bytes: scenario s sends as fast as it goes, so that nothing bounds what it stores", exitBadInput},
+		"centuries":        {"run FILE --set phases.measure=720h --set repeat=1000 --set matrix.load.acks=[0,1,all] --set matrix.load.linger=[1ms,2ms] --dry-run --cluster embedded", "or take more than 2,562,047 h, and are no runs that can be made", exitBadInput},
+		"too many bytes":   {"run FILE --set load.rate=max --set load.records=1099511627776 --set load.record.size=64MB --set load.batch=66MB --set topic.config.max.message.bytes=67000000 --dry-run --cluster kafka", "the runs send more than 9,223,372 TB", exitBadInput},
 		"no rate":          {"run FILE --max-rate max", "give a rate above 0", exitBadInput},
 		"a group":          {"run FILE --watch-group a=b", "write GROUP=RECORDS", exitBadInput},
 		"a group of whom?": {"run FILE --watch-group billing", "--watch-group is for an existing cluster", exitBadInput},
@@ -34,7 +41,7 @@ func TestCaps(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := invoke(t, strings.Fields(strings.Replace(test.args, "FILE", file, 1)+" --out "+t.TempDir())...)
+			got := invokeIn(t, surroundings{offline: true}, strings.Fields(strings.Replace(test.args, "FILE", file, 1)+" --out "+t.TempDir())...)
 			if got.code != test.code || !strings.Contains(got.stdout+got.stderr, test.want) {
 				t.Errorf("exit code %d and\n%s%s\nwant %d and %q", got.code, got.stdout, got.stderr, test.code, test.want)
 			}
@@ -42,5 +49,25 @@ func TestCaps(t *testing.T) {
 				t.Errorf("a cap on this machine:\n%s", got.stdout)
 			}
 		})
+	}
+}
+
+// TestResumeChecksTheCaps: a campaign that was begun with other flags is held to those of the command that goes on with it.
+func TestResumeChecksTheCaps(t *testing.T) {
+	for text, c := range map[string]struct {
+		args, want string
+		code       int
+	}{
+		tiny: {"", "s: 2 runs\n", exitValid},
+		strings.Replace(tiny, "200/s", "20k/s", 1):              {"", "offers up to 20k/s, and the most is 10k/s; if that is meant, give --max-rate 20k/s", exitBadInput},
+		strings.Replace(tiny, "200/s", "19k/s", 1):              {"--max-rate 19k/s", "s: 2 runs\n", exitValid},
+		strings.Replace(tiny, "200/s", "max", 1):                {"", "sends as fast as it goes, and the most is 10k/s; begin it again, without --resume", exitBadInput},
+		strings.Replace(tiny, "partitions: 1", "fill: 11GB", 1): {"", "give --max-bytes ", exitBadInput},
+		strings.Replace(tiny, "300ms", "10m", 1):                {"", "the runs take at least 20 min", exitBadInput},
+	} {
+		got := invokeIn(t, surroundings{offline: true}, strings.Fields("run --resume "+planned(t, write(t, text))+elsewhere+" "+c.args)...)
+		if got.code != c.code || !strings.Contains(got.stdout+got.stderr, c.want) {
+			t.Errorf("%s: exit code %d and\n%s%s\nwant %d and %q", text, got.code, got.stdout, got.stderr, c.code, c.want)
+		}
 	}
 }

@@ -245,7 +245,7 @@ func (p proposal) elsewhere() bool {
 
 // refusal returns the error with which this program refuses the command line; nil if it takes it.
 func (w *otherWords) refusal(p proposal) error {
-	root := rootCommand(surroundings{})
+	root := rootCommand(surroundings{offline: true})
 	c, rest, err := root.Find(p.args())
 	if err != nil {
 		return err

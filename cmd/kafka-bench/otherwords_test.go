@@ -76,7 +76,7 @@ func checkAnswer(t *testing.T, typed, want string) {
 		if elsewhere {
 			args = append(args, "--cluster-id", anID)
 		}
-		if got := invoke(t, append(args, "--dry-run")...); got.code != exitValid {
+		if got := invokeIn(t, surroundings{offline: true}, append(args, "--dry-run")...); got.code != exitValid {
 			t.Errorf("%s\nexit code %d and\n%s", want, got.code, got.stderr)
 		}
 		return
@@ -164,7 +164,7 @@ func TestAllInvalidValues(t *testing.T) {
 }
 
 func TestListsAreTrimmed(t *testing.T) {
-	got := invoke(t, "run", "quick", "--dry-run", "--brokers", " a:9092, b:9092 ,", "--brokers", "c:9092", "--cluster-id", "5L6g3nShT-eMCtK--X86sw")
+	got := invokeIn(t, surroundings{offline: true}, "run", "quick", "--dry-run", "--brokers", " a:9092, b:9092 ,", "--brokers", "c:9092", "--cluster-id", "5L6g3nShT-eMCtK--X86sw")
 	if got.code != exitValid || !strings.Contains(got.stdout, "the existing one at a:9092,b:9092,c:9092; none is started") {
 		t.Errorf("exit code %d, %s\n%s", got.code, got.stderr, got.stdout)
 	}

@@ -50,7 +50,8 @@ affects all of them alike.
 More than one run is a campaign, with a folder that lists its runs; it ends with a
 table that shows them side by side.
 
---dry-run prints what would be done, and does nothing. A campaign that was
+--dry-run prints what would be done, and does nothing. With --brokers it asks the
+cluster, and refuses what the run would refuse. A campaign that was
 interrupted, or killed, continues with --resume FOLDER. No finished run is made
 again, and the scenarios and their drivers are those with which it began. The cluster
 must be the same too.
@@ -199,7 +200,9 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 		r.progress(note)
 	}
 	if flags.dryRun {
-		return printPlan(stdout, plan, plan.Runs, r, at)
+		return r.dry(ctx, at, campaign.Origin{}, plan.Scenarios(), func(at place) error {
+			return printPlan(stdout, plan, plan.Runs, r, at)
+		})
 	}
 	shown, err := r.openPages(stderr)
 	if err != nil {

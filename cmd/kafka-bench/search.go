@@ -60,7 +60,8 @@ answer says what would be enough. If this tool or its machine limits the rate, a
 only Kafka, the answer says so.
 
 An interrupted search is saved as far as it came, and cannot be resumed. --dry-run
-prints which probes it may make, and makes none.
+prints which probes it may make, and makes none. With --brokers it asks the cluster,
+and refuses what the search would refuse.
 
 --curve adds runs at 10 % to 110 % of the answer, for the times against offered
 load; --curve-of makes these for a known rate, without a search.
@@ -149,7 +150,26 @@ func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, notes []stri
 				unit.Span(least), unit.Span(most))
 		}
 	}
+	if err := f.storable(cfg); err != nil {
+		return cfg, notes, err
+	}
 	return cfg, notes, cfg.Check()
+}
+
+// storable refuses probes that may store more than --max-bytes at a time.
+func (f searchFlags) storable(cfg campaign.SearchConfig) error {
+	most := f.caps().bytes
+	stored, bounded := cfg.DiskBytes(f.keepTopics)
+	switch {
+	case most == 0:
+		return nil
+	case !bounded:
+		return fmt.Errorf("--max-bytes: a search begins as fast as it goes, so that nothing bounds what it stores; give --max-rate too")
+	case stored > most:
+		return aboveCap{fmt.Sprintf("the probes store up to %s at a time, and the most is %s", unit.Bytes(stored), unit.Bytes(most)),
+			"--max-bytes", fmt.Sprintf("%dB", stored)}
+	}
+	return nil
 }
 
 // curveRate returns 0 without --curve-of.
@@ -204,7 +224,9 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 		r.progress(note)
 	}
 	if flags.dryRun {
-		return printSearch(stdout, cfg, r, at)
+		return r.dry(ctx, at, campaign.Origin{}, []scenario.Scenario{cfg.First()}, func(at place) error {
+			return printSearch(stdout, cfg, r, at)
+		})
 	}
 	shown, err := r.openPages(stderr)
 	if err != nil {

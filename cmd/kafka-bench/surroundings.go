@@ -18,6 +18,7 @@ import (
 type surroundings struct {
 	embedded cluster.EmbeddedOptions // for embedded clusters, except their brokers; all connections use its Network
 	probes   probe.Set
+	offline  bool                   // dry runs do not ask the cluster of --brokers
 	stdin    io.Reader              // nil: standard input of this process
 	signals  func(chan<- os.Signal) // sends interrupts to the channel; nil: those of this process
 }

@@ -55,6 +55,7 @@ type view struct {
 	left     time.Duration // of the campaign at the start of the current run
 	began    time.Time     // start of the current run, after it has its cluster
 	cluster  string
+	saidOf   string // the cluster whose disk is not watched, as it was said
 
 	live   *report.Live // nil: no live view
 	agents bool         // agents make the runs, and hand in their intervals at the end
@@ -143,6 +144,19 @@ func (v *view) tellCampaign() {
 	if v.journal != nil {
 		left := max(v.left-time.Since(v.began), 0)
 		v.live.Campaign(v.place+1, len(v.plan.Runs), "about "+roughly(left)+" left")
+	}
+}
+
+// unwatched says once for a cluster, below its name, that the free disk is not watched.
+func (v *view) unwatched(why string) {
+	if v.saidOf != v.cluster {
+		v.saidOf = v.cluster
+		text := "disk not watched: " + why
+		if v.live == nil {
+			fmt.Fprintln(v.out, text)
+			return
+		}
+		v.live.Line(text)
 	}
 }
 
@@ -235,8 +249,12 @@ func (v *view) Pulse(p result.Pulse) {
 }
 
 func (v *view) Event(e result.Event) {
-	if e.Kind == "progress" {
+	switch e.Kind {
+	case "progress":
 		v.pages.Status(e.What)
+	case bench.Unwatched:
+		v.unwatched(e.What)
+		return
 	}
 	if v.live == nil {
 		if e.Kind == "progress" && e.Data == nil {

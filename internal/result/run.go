@@ -90,7 +90,9 @@ type Info struct {
 	InterruptedByUser bool `json:"interrupted_by_user,omitempty"`
 	// EndedByGuard is why a guard of the cluster ended the run early, which then is Interrupted.
 	EndedByGuard string `json:"ended_by_guard,omitempty"`
-	Tool         Tool   `json:"tool"`
+	// DiskNotWatched is why the brokers' free disk was not watched; absent if it was, or need not be.
+	DiskNotWatched string `json:"disk_not_watched,omitempty"`
+	Tool           Tool   `json:"tool"`
 	// MethodVersion is the method of measurement (see Method); only figures of the same method
 	// compare. Absent means 1, and for an imported run none.
 	MethodVersion int `json:"method_version,omitempty" jsonschema:"minimum=1"`

@@ -55,11 +55,7 @@ func (a *Admin) Close() { a.client.Close() }
 // CreateTopic makes a new topic and waits until every broker knows a leader for each partition.
 func (a *Admin) CreateTopic(ctx context.Context, name string, partitions, replication int,
 	config map[string]string) (Topic, error) {
-	entries := make(map[string]*string, len(config))
-	for key, value := range config {
-		entries[key] = &value
-	}
-	resp, err := a.kadm.CreateTopic(ctx, int32(partitions), int16(replication), entries, name)
+	resp, err := a.kadm.CreateTopic(ctx, int32(partitions), int16(replication), entries(config), name)
 	if err != nil {
 		return Topic{}, creationError(name, replication, resp.ErrMessage, err)
 	}
@@ -68,6 +64,27 @@ func (a *Admin) CreateTopic(ctx context.Context, name string, partitions, replic
 		return topic, err
 	}
 	return topic, nil
+}
+
+func entries(config map[string]string) map[string]*string {
+	entries := make(map[string]*string, len(config))
+	for key, value := range config {
+		entries[key] = &value
+	}
+	return entries
+}
+
+// CheckTopic returns why CreateTopic would fail, and makes no topic.
+func (a *Admin) CheckTopic(ctx context.Context, name string, partitions, replication int, config map[string]string) error {
+	all, err := a.kadm.ValidateCreateTopics(ctx, int32(partitions), int16(replication), entries(config), name)
+	resp := all[name]
+	if err == nil {
+		err = resp.Err
+	}
+	if err == nil {
+		return nil
+	}
+	return creationError(name, replication, resp.ErrMessage, err)
 }
 
 // UseExisting returns a topic that exists.

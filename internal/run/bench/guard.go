@@ -12,7 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/guard"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
-	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
@@ -31,6 +31,8 @@ type Guards struct {
 	// Groups has the most lag of each group that the run must not hold up. Below 0 is the default.
 	Groups map[string]int64
 }
+
+const whoGuards = "the guards of the run"
 
 // A group may lag by twice its lag before the load, and lagAllowance records.
 const lagAllowance = 1000
@@ -175,17 +177,21 @@ func (r *run) openGuard(ctx context.Context) (err error) {
 	}
 	before, err := g.reader.ReadAll(ctx)
 	if err != nil {
-		return r.denied("the guards of the run", err)
+		return r.denied(whoGuards, err)
 	}
 	limits := guard.Limits{Floors: floors(before.Disks, r.cfg.Guards, !r.cfg.Guards.Remote),
 		Lag: lagLimits(r.cfg.Guards.Groups, before.Lag)}
 	if !is {
 		limits.Brokers, limits.Health = true, !r.cfg.Guards.Anyway
-		if err := r.checkHealth(before); err != nil {
+		found, err := admitted(r.cfg, g.reader, before, limits.Floors)
+		if err != nil {
 			return err
 		}
-		if err := r.checkSpace(before, limits.Floors); err != nil {
-			return err
+		for _, warning := range found.Warnings {
+			r.warn(warning)
+		}
+		if r.unwatched = found.Unwatched; r.unwatched != "" {
+			r.journal.Tell(result.Event{Kind: Unwatched, What: r.unwatched})
 		}
 	}
 	g.mu.Lock()
@@ -227,55 +233,4 @@ func floors(disks []guard.Disk, g Guards, here bool) map[string]int64 {
 		}
 	}
 	return floors
-}
-
-func (r *run) checkHealth(before guard.Observation) error {
-	n := len(before.Unhealthy)
-	if n == 0 {
-		return nil
-	}
-	what := fmt.Sprintf("%s of the cluster without all replicas or without a leader: %s",
-		unit.Things(int64(n), "partition"), guard.Some(before.Unhealthy))
-	if !r.cfg.Guards.Anyway {
-		return &cluster.Error{Kind: cluster.ErrInput, What: what, Remedy: "wait until they are healthy, or add --anyway"}
-	}
-	r.warn(what + ", before the load")
-	return nil
-}
-
-// checkSpace refuses a run whose bytes do not fit the brokers' disks above their floors.
-func (r *run) checkSpace(before guard.Observation, floors map[string]int64) error {
-	s := r.cfg.Scenario
-	if before.Disks == nil {
-		const what = "the brokers do not report what disk they have free"
-		if r.cfg.Guards.Remote && !r.cfg.Guards.MaxBytesStated {
-			return &cluster.Error{Kind: cluster.ErrInput, What: what,
-				Remedy: "allow this user DESCRIBE on the cluster (Kafka 3.3 and later report it), or bound with --max-bytes what the run stores"}
-		}
-		r.warn("disk not watched: " + what)
-		return nil
-	}
-	size, known := r.guard.reader.Topic(s.Topic.Existing)
-	if s.Topic.Existing == "" || !known {
-		size = probe.Placement{Partitions: s.Topic.Partitions, Replication: s.Topic.Replication}
-	}
-	s.Topic.Replication = size.Replication
-	stored, _ := Stored(s)
-	for _, d := range before.Disks {
-		need := stored * guard.Share(len(d.Brokers), len(before.Brokers), size.Partitions, size.Replication)
-		left := float64(d.UsableBytes) - float64(floors[d.Name])
-		if left >= 0 && need <= left {
-			continue
-		}
-		text := fmt.Sprintf("the run stores up to %s with %s, of it %s on %s, which has %s free, and %s must stay free (--min-free)",
-			unit.Bytes(saturated(stored)), replicas(s), unit.Bytes(saturated(need)), d.Name, unit.Bytes(d.UsableBytes),
-			unit.Bytes(floors[d.Name]))
-		if left > 0 && (!keepsAll(s) || compresses(s, need, left)) {
-			r.warn(text + ": if that is not enough, the run ends early")
-			continue
-		}
-		return &cluster.Error{Kind: cluster.ErrInput, What: text,
-			Remedy: "lower load.rate, phases.measure or load.volume, or free some disk"}
-	}
-	return nil
 }

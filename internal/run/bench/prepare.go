@@ -106,6 +106,7 @@ type run struct {
 	warnings              []string
 	grouped               bool    // the groups may exist on the brokers
 	leftBehind            []error // what could not be removed
+	unwatched             string  // why the brokers' free disk is not watched; "" if it is
 }
 
 func (b *base) readOnly() bool { return b.cfg.Scenario.Load.Producers == 0 }

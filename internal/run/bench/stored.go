@@ -69,7 +69,7 @@ func BoundToDisk(s scenario.Scenario, free int64, g Guards) (bounded scenario.Sc
 			unit.Bytes(free))
 	case fits < stored:
 		change = fmt.Sprintf("%s are stored and not %s: with %s that would take more than half of the %s that the disk has free",
-			unit.Bytes(int64(fits)), unit.Bytes(int64(stored)), replicas(s), unit.Bytes(free))
+			unit.Bytes(saturated(fits)), unit.Bytes(saturated(stored)), replicas(s), unit.Bytes(free))
 	}
 	keep := guard.FloorHere(free)
 	if g.MinFreeBytes != nil {

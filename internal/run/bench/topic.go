@@ -17,63 +17,85 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
-func (r *run) openTopic(ctx context.Context) (err error) {
-	if r.admin, err = cluster.NewAdmin(r.seeds(), r.access()); err != nil {
+func (r *run) openTopic(ctx context.Context) error {
+	name, err := r.openAdmin()
+	if err != nil {
 		return err
 	}
-	t := r.cfg.Scenario.Topic
-	r.named = runname.New(r.cfg.Scenario.Name, r.runID, time.Now(), Lasts(r.cfg.Scenario, r.cfg.Joining))
-	r.named.Kept = r.cfg.KeepTopics
-	name := r.named.String()
-	r.groupIDs = groupNames(cmp.Or(r.cfg.Scenario.Consume.Group, name), r.cfg.Scenario.Consume.Groups)
-	name = cmp.Or(t.Name, name)
-	if err := r.admin.CheckNew(ctx, r.chosenTopics(), r.chosenGroups()); err != nil {
+	if err := r.permitted(ctx, name); err != nil {
 		return err
 	}
-	if err := r.admin.CheckRights(ctx, cluster.Topic{Name: cmp.Or(t.Existing, name), Existing: t.Existing != ""}, r.uses()); err != nil {
-		return err
-	}
-	if t.Existing == "" {
+	if existing := r.cfg.Scenario.Topic.Existing; existing == "" {
 		err = r.createTopic(ctx, name)
 	} else {
-		err = r.useExisting(ctx, t.Existing)
+		var groups string
+		if groups, err = r.useExisting(ctx, existing); groups != "" {
+			r.journal.Now("warning", groups, "")
+		}
 	}
 	if err != nil {
 		return err
 	}
-	if r.cfg.Scenario.Keyless() && r.admin.Compacts(ctx, r.topic) {
-		return &cluster.Error{
-			Kind:   cluster.ErrInput,
-			What:   fmt.Sprintf("the topic %q is compacted, and brokers refuse records without keys in it", r.topic.Name),
-			Remedy: scenario.KeysForCompaction,
-		}
+	return r.checkKeys(ctx)
+}
+
+// openAdmin chooses the names of the run's topic and groups, and returns that of a topic of its own.
+func (b *base) openAdmin() (topic string, err error) {
+	if b.admin, err = cluster.NewAdmin(b.seeds(), b.access()); err != nil {
+		return "", err
 	}
-	return nil
+	s := b.cfg.Scenario
+	b.named = runname.New(s.Name, b.runID, time.Now(), Lasts(s, b.cfg.Joining))
+	b.named.Kept = b.cfg.KeepTopics
+	topic = b.named.String()
+	b.groupIDs = groupNames(cmp.Or(s.Consume.Group, topic), s.Consume.Groups)
+	return cmp.Or(s.Topic.Name, topic), nil
+}
+
+// permitted refuses names that the cluster already has, and a user without the rights of the run.
+func (b *base) permitted(ctx context.Context, topic string) error {
+	if err := b.admin.CheckNew(ctx, b.chosenTopics(), b.chosenGroups()); err != nil {
+		return err
+	}
+	existing := b.cfg.Scenario.Topic.Existing
+	return b.admin.CheckRights(ctx, cluster.Topic{Name: cmp.Or(existing, topic), Existing: existing != ""}, b.uses())
+}
+
+func (b *base) checkKeys(ctx context.Context) error {
+	if !b.cfg.Scenario.Keyless() || !b.admin.Compacts(ctx, b.topic) {
+		return nil
+	}
+	return &cluster.Error{
+		Kind:   cluster.ErrInput,
+		What:   fmt.Sprintf("the topic %q is compacted, and brokers refuse records without keys in it", b.topic.Name),
+		Remedy: scenario.KeysForCompaction,
+	}
 }
 
 // uses returns what the run does with its topic and its groups.
-func (r *run) uses() cluster.Uses {
-	s := r.cfg.Scenario
-	u := cluster.Uses{Produces: !r.readOnly() || s.Filled(), Consumes: s.Consume.Consumers > 0, Deletes: !r.cfg.KeepTopics}
+func (b *base) uses() cluster.Uses {
+	s := b.cfg.Scenario
+	u := cluster.Uses{Produces: !b.readOnly() || s.Filled(), Consumes: s.Consume.Consumers > 0, Deletes: !b.cfg.KeepTopics}
 	if u.Consumes && s.Consume.Assignment != "manual" {
-		u.Groups = r.groupIDs
+		u.Groups = b.groupIDs
 	}
 	return u
 }
 
-func (r *run) useExisting(ctx context.Context, name string) (err error) {
-	if r.topic, err = r.admin.UseExisting(ctx, name); err != nil || r.readOnly() {
-		return err
+// useExisting returns a warning if the run's records are also for groups of others, or if that is not known.
+func (b *base) useExisting(ctx context.Context, name string) (warning string, err error) {
+	if b.topic, err = b.admin.UseExisting(ctx, name); err != nil || b.readOnly() {
+		return "", err
 	}
-	groups, err := r.admin.GroupsOn(ctx, name)
+	groups, err := b.admin.GroupsOn(ctx, name)
 	switch {
 	case err != nil:
-		r.journal.Once("warning", "the groups that have offsets of the topic "+name+" are not known", err)
+		return fmt.Sprintf("the groups that have offsets of the topic %s are not known (%v)", name, err), nil
 	case len(groups) > 0:
-		r.journal.Now("warning", "the records of this run are also for the groups with offsets of the topic "+name,
-			strings.Join(groups, ", "))
+		return fmt.Sprintf("the records of this run are also for the groups with offsets of the topic %s (%s)", name,
+			strings.Join(groups, ", ")), nil
 	}
-	return nil
+	return "", nil
 }
 
 const (

@@ -32,7 +32,7 @@ func (f *Forecast) Took(cell int, d time.Duration) {
 // Left returns how long the runs will take.
 func (f *Forecast) Left(runs []PlannedRun) (left time.Duration) {
 	for _, run := range runs {
-		left += f.one(run.Cell)
+		left = add(left, f.one(run.Cell))
 	}
 	return left
 }

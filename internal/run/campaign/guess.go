@@ -88,7 +88,7 @@ func (p Plan) Takes(runs []PlannedRun) time.Duration {
 	}
 	for i, s := range scenarios {
 		if i == 0 || !sameCluster(scenarios[i-1], s) {
-			all += firstBroker + anotherBroker*time.Duration(s.Cluster.Brokers-1) + warmsUp(s, scenarios)
+			all = add(all, firstBroker+anotherBroker*time.Duration(s.Cluster.Brokers-1)+warmsUp(s, scenarios))
 		}
 	}
 	return all

@@ -31,7 +31,7 @@ func (p Plan) Needs(runs []PlannedRun, keepTopics bool) Needs {
 	for i, run := range runs {
 		s := p.Cells[run.Cell].Scenario
 		least, most := s.Duration()
-		n.Least, n.Most = n.Least+least, n.Most+most
+		n.Least, n.Most = add(n.Least, least), add(n.Most, most)
 		e := s.Expected()
 		n.Records, n.Bytes = add(n.Records, e.Records), add(n.Bytes, e.Bytes)
 		switch {
@@ -51,6 +51,11 @@ func (p Plan) Needs(runs []PlannedRun, keepTopics bool) Needs {
 	return n
 }
 
+// Saturated reports whether a sum is beyond what can be counted, so that no such runs can be.
+func (n Needs) Saturated() bool {
+	return n.Records == math.MaxInt64 || n.Bytes == math.MaxInt64 || n.Least == math.MaxInt64
+}
+
 func sameCluster(a, b scenario.Scenario) bool { return reflect.DeepEqual(a.Cluster, b.Cluster) }
 
 // disk returns the most bytes on disk at the end of a run, including deleted topics whose data
@@ -66,7 +71,7 @@ func (p Plan) disk(runs []PlannedRun, keepTopics bool) int64 {
 	for _, run := range runs {
 		s := p.Cells[run.Cell].Scenario
 		least, _ := s.Duration()
-		now += least
+		now = add(now, least)
 		bytes := float64(s.Expected().Bytes) * float64(max(1, s.Topic.Replication))
 		if keepTopics || s.Topic.Existing != "" {
 			kept += bytes
@@ -81,7 +86,7 @@ func (p Plan) disk(runs []PlannedRun, keepTopics bool) int64 {
 	return int64(min(most, math.MaxInt64/2))
 }
 
-func add(a, b int64) int64 {
+func add[T ~int64](a, b T) T {
 	if b > math.MaxInt64-a {
 		return math.MaxInt64
 	}

@@ -290,6 +290,29 @@ func (c SearchConfig) Probes() (searched, curved int, least, most time.Duration)
 	return searched, curved, least, most
 }
 
+// First is the scenario of the first probe.
+func (c SearchConfig) First() scenario.Scenario {
+	if of := c.CurveOfPerS; of > 0 {
+		return c.scenario(search.Step{Phase: search.Curve, PerS: search.CurveRates(of)[0]})
+	}
+	return c.scenario(search.Step{Phase: search.Capacity, PerS: search.ClosedLoop})
+}
+
+// DiskBytes is what the probes store at a time at most, see Needs. bounded is false if their rate has no bound.
+func (c SearchConfig) DiskBytes(keepTopics bool) (bytes int64, bounded bool) {
+	longest := c.scenario(search.Step{Phase: search.Confirm, PerS: search.ClosedLoop})
+	if of := c.CurveOfPerS; of > 0 {
+		rates := search.CurveRates(of)
+		highest := rate(rates[len(rates)-1])
+		if most := longest.Load.MaxRate; most.Records == 0 || most.PerSecond() > highest.PerSecond() {
+			longest.Load.MaxRate = highest
+		}
+	}
+	searched, curved, _, _ := c.Probes()
+	p := Plan{Cells: []scenario.Cell{{Scenario: longest}}}
+	return p.disk(make([]PlannedRun, searched+curved), keepTopics), !longest.Expected().Unbounded
+}
+
 // enough returns the window, in whole seconds, with ten records above the highest expected
 // percentile. A random number of arrivals with mean n falls below n − 4 × √n only once in 30,000
 // times.

@@ -79,10 +79,15 @@ const MaxDistinct = 100
 // Progress passes a step of the preparation to the watcher and writes nothing. With data it is one
 // of many updates.
 func (j *Journal) Progress(what string, data map[string]any) {
+	j.Tell(result.Event{Kind: "progress", What: what, Data: data})
+}
+
+// Tell passes an event to the watcher at once, and writes nothing.
+func (j *Journal) Tell(e result.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.watch != nil {
-		j.watch.Event(result.Event{Kind: "progress", What: what, Data: data})
+		j.watch.Event(e)
 	}
 }
 

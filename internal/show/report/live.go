@@ -166,6 +166,16 @@ func (l *Live) Event(e result.Event) {
 	l.write(l.hang(l.event, 8) + "\n")
 }
 
+// Line writes a line that stays above the view.
+func (l *Live) Line(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.write(l.erase() + text + "\n")
+	if l.drawn = 0; l.o.Terminal {
+		l.redraw()
+	}
+}
+
 // Resize sets the new width of the terminal, in columns.
 func (l *Live) Resize(width int) {
 	l.mu.Lock()

@@ -101,6 +101,11 @@ func printSubject(p *layout.Page, r *result.Run) {
 	for _, line := range append(layout.Wrap(offer(r), p.Width), layout.Wrap(madeWith(r), p.Width)...) {
 		p.Line(line)
 	}
+	if why := r.Run.DiskNotWatched; why != "" {
+		for _, line := range layout.Wrap("disk not watched: "+why, p.Width) {
+			p.Line(p.Paint(layout.Yellow, line))
+		}
+	}
 	if given := clientOptions(r.Scenario); given != "" {
 		p.Labelled("client", given)
 	}
