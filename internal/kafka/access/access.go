@@ -31,6 +31,8 @@ type Access struct {
 
 	// origin is nil if the access was not read from a file.
 	origin *origin
+	// variables are those of the environment that the file takes.
+	variables []string
 	// authorities is the PEM text of TLS.RootCAs: an x509.CertPool can't return it.
 	authorities string
 }
