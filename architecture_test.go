@@ -158,14 +158,14 @@ var walls = map[string][]string{
 	// Pure.
 	"internal/run/judge": {
 		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/plan/payload",
-		"internal/plan/scenario", "internal/plan/unit", "internal/result", "internal/result/bottleneck",
+		"internal/plan/scenario", "internal/plan/textfile", "internal/plan/unit", "internal/result", "internal/result/bottleneck",
 		"internal/result/figure", // a curve ends where figure would not support it
 		"internal/result/outcome",
 	},
 
 	"internal/run/observe": {
 		"internal/lagcontrol", "internal/kafka/cluster", "internal/kafka/probe", "internal/load", "internal/measure/latency",
-		"internal/measure/snapshot", "internal/plan/scenario", "internal/plan/unit", "internal/result",
+		"internal/measure/snapshot", "internal/plan/scenario", "internal/plan/textfile", "internal/plan/unit", "internal/result",
 		"internal/run/judge", "internal/run/remote",
 	},
 
