@@ -246,3 +246,36 @@ func TestCanaries(t *testing.T) {
 		t.Errorf("%d files were looked at", n)
 	}
 }
+
+// TestCanariesInBrokenFiles: whatever mistake a line of client properties has, no message has a secret.
+func TestCanariesInBrokenFiles(t *testing.T) {
+	c := newCanaries(t)
+	t.Setenv("KAFKA_PASSWORD", c.secrets["login"])
+	file, at := filepath.Join(c.folder, "broken.properties"), deadAddress(t)
+	refused := 0
+	for _, name := range []string{"client.properties", "oauth.properties"} {
+		content, err := os.ReadFile(filepath.Join(c.folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(string(content), "\n")
+		for i, line := range lines {
+			key, value, _ := strings.Cut(line, "=")
+			for _, broken := range []string{
+				"", key + "x=" + value, key[1:] + "=" + value, key, key + "=", value, value + "=" + key, line + "\n" + line, key + "=\"" + value + "\"",
+				key + "= " + value + " # " + value, strings.ReplaceAll(key, ".", "_") + "=" + value, line + "\\", key + "=" + value[:len(value)/2] + "\n" + value[len(value)/2:],
+				strings.ReplaceAll(line, "}", ""), strings.ReplaceAll(line, `"`, ""), strings.ReplaceAll(line, ";", ""), strings.ReplaceAll(line, "=", " "), line + "\\u00zz",
+			} {
+				c.file(t, "broken.properties", strings.Join(slices.Concat(lines[:i], []string{broken}, lines[i+1:]), "\n"))
+				got := invoke(t, "run", "quick", "--dry-run", "--brokers", at, "--command-config", file)
+				c.found(t, fmt.Sprintf("what is said of %s with %q for line %d:\n%s\nIt", name, broken, i+1, got.stderr), got.stdout+got.stderr)
+				if got.code == exitBadInput {
+					refused++
+				}
+			}
+		}
+	}
+	if refused < 100 {
+		t.Errorf("only %d files were refused", refused)
+	}
+}
