@@ -113,8 +113,9 @@ var walls = map[string][]string{
 	"internal/kafka/access": {"internal/plan/spelling", "internal/plan/textfile"},
 
 	// Pure.
-	"internal/kafka/runname": {},
-	"internal/kafka/guard":   {"internal/plan/unit"},
+	"internal/kafka/runname":  {},
+	"internal/kafka/childenv": {},
+	"internal/kafka/guard":    {"internal/plan/unit"},
 
 	"internal/kafka/driver": {"internal/kafka/access", "internal/plan/native", "internal/plan/payload"},
 	// It counts the bytes on the Go clients' connections, and cuts the connections of a killed
@@ -124,7 +125,7 @@ var walls = map[string][]string{
 	"internal/kafka/driver/sarama":     {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native", "internal/plan/payload"},
 	"internal/kafka/driver/segmentio":  {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native", "internal/plan/payload"},
 	"internal/kafka/driver/librdkafka": {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native", "internal/plan/payload"},
-	"internal/kafka/cluster":           {"internal/kafka/access", "internal/kafka/runname", "internal/plan/native", "internal/plan/scenario", "internal/plan/spelling"},
+	"internal/kafka/cluster":           {"internal/kafka/access", "internal/kafka/childenv", "internal/kafka/runname", "internal/plan/native", "internal/plan/scenario", "internal/plan/spelling"},
 	"internal/kafka/probe":             {"internal/kafka/access", "internal/kafka/guard"},
 	"internal/load":                    {"internal/kafka/driver", "internal/measure/snapshot"},
 	"internal/load/send": {
@@ -142,7 +143,7 @@ var walls = map[string][]string{
 	},
 
 	"internal/run/remote": {
-		"internal/lagcontrol", "internal/kafka/access", "internal/kafka/driver", "internal/kafka/probe", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/receive", "internal/load/send",
+		"internal/lagcontrol", "internal/kafka/access", "internal/kafka/childenv", "internal/kafka/driver", "internal/kafka/probe", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/receive", "internal/load/send",
 		"internal/result", "internal/plan/scenario",
 	},
 
@@ -157,14 +158,14 @@ var walls = map[string][]string{
 	// Pure.
 	"internal/run/judge": {
 		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/plan/payload",
-		"internal/plan/scenario", "internal/plan/unit", "internal/result", "internal/result/bottleneck",
+		"internal/plan/scenario", "internal/plan/textfile", "internal/plan/unit", "internal/result", "internal/result/bottleneck",
 		"internal/result/figure", // a curve ends where figure would not support it
 		"internal/result/outcome",
 	},
 
 	"internal/run/observe": {
 		"internal/lagcontrol", "internal/kafka/cluster", "internal/kafka/probe", "internal/load", "internal/measure/latency",
-		"internal/measure/snapshot", "internal/plan/scenario", "internal/plan/unit", "internal/result",
+		"internal/measure/snapshot", "internal/plan/scenario", "internal/plan/textfile", "internal/plan/unit", "internal/result",
 		"internal/run/judge", "internal/run/remote",
 	},
 
@@ -196,7 +197,7 @@ var walls = map[string][]string{
 		"internal/run/judge",
 	},
 	"internal/run/peers": {
-		"internal/kafka/access", "internal/kafka/cluster", "internal/kafka/runname", "internal/result/foreign", "internal/result", "internal/plan/scenario",
+		"internal/kafka/access", "internal/kafka/childenv", "internal/kafka/cluster", "internal/kafka/runname", "internal/result/foreign", "internal/result", "internal/plan/scenario",
 		"internal/plan/unit",
 	},
 
@@ -242,7 +243,7 @@ var walls = map[string][]string{
 	// Only these packages name concrete drivers.
 	"cmd/kafka-bench": {
 		"kmq", "kmq/promkmq",
-		"internal/kafka/access", "internal/run/bench", "internal/run/fleet", "internal/run/fleet/control", "internal/run/fleet/echo", "internal/run/fleet/topic", "internal/run/judge", "internal/run/observe", "internal/run/calibrate", "internal/run/campaign", "internal/run/doctor", "internal/kafka/cluster", "internal/kafka/driver", "internal/run/remote",
+		"internal/kafka/access", "internal/kafka/childenv", "internal/run/bench", "internal/run/fleet", "internal/run/fleet/control", "internal/run/fleet/echo", "internal/run/fleet/topic", "internal/run/judge", "internal/run/observe", "internal/run/calibrate", "internal/run/campaign", "internal/run/doctor", "internal/kafka/cluster", "internal/kafka/driver", "internal/run/remote",
 		"internal/kafka/driver/franz", "internal/kafka/driver/librdkafka", "internal/kafka/driver/sarama", "internal/kafka/driver/segmentio", "internal/result/figure", "internal/result/foreign", "internal/measure/latency", "internal/run/peers", "internal/kafka/probe", "internal/kafka/runname",
 		"internal/show/analysis", "internal/show/chart", "internal/show/draw", "internal/show/campaigns", "internal/show/compared", "internal/show/junit", "internal/show/layout", "internal/show/pages", "internal/show/report", "internal/show/web", "internal/result", "internal/result/outcome", "internal/plan/native", "internal/plan/scenario", "internal/plan/spelling", "internal/plan/textfile", "internal/run/search", "internal/measure/stats", "internal/plan/unit",
 	},

@@ -113,7 +113,9 @@ func (f engineFlags) words() (words []string) {
 	add("cluster", f.cluster, "")
 	add("brokers", strings.Join(f.brokers, ","), "")
 	add("cluster-id", f.clusterID, "")
-	add("broker-metrics", strings.Join(f.metrics, ","), "")
+	for _, address := range f.metrics {
+		words = append(words, "--broker-metrics", access.HideUser(address))
+	}
 	add("command-config", f.access, "")
 	add("client-id", f.clientID, "")
 	for _, name := range f.writeTo {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kafkabench.example/kafka-bench/internal/kafka/childenv"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/runname"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
@@ -267,7 +268,7 @@ func (s *session) on(ctx context.Context, c cluster.Cluster) (bench.Fleet, error
 		JoinTimeout: s.flags.joinTimeout, Spool: s.spool, Tell: s.tell,
 	})
 	if s.flags.local {
-		return s.lead, s.startLocal(name, at, id)
+		return s.lead, s.startLocal(name, at, id, childenv.Program(cluster.AccessTo(c).Variables()...))
 	}
 	s.tell(fmt.Sprintf("start the agents 0 to %d, each on its machine: %s", s.flags.of()-1,
 		strings.Join(s.command(name, at, id, "INDEX"), " ")))

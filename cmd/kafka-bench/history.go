@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kafkabench.example/kafka-bench/internal/plan/textfile"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/compared"
@@ -49,7 +51,7 @@ and are too small to matter. Invalid runs are left out.`,
   kafka-bench history baseline --figure e2e_response_time_p99 --figure acked_per_s --format csv`,
 		Args: needs(1, math.MaxInt, "a NAME of runs, or the folders of runs (kafka-bench list)"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return showHistory(args, flags, c.OutOrStdout())
+			return showHistory(args, flags, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	flags.add(c)
@@ -73,7 +75,7 @@ func parseMinChange(text string) (float64, error) {
 	return 0, fmt.Errorf("%q is not a share of 0%% or more; write it as 5%%", text)
 }
 
-func showHistory(args []string, flags historyFlags, stdout io.Writer) error {
+func showHistory(args []string, flags historyFlags, stdout, stderr io.Writer) error {
 	how, err := flags.options(stdout)
 	if err != nil {
 		return err
@@ -87,13 +89,15 @@ func showHistory(args []string, flags historyFlags, stdout io.Writer) error {
 		return fmt.Errorf("--min-change: %w", err)
 	}
 	var runs []*result.Recorded
+	unreadable := make(map[string]error)
 	for _, arg := range args {
-		found, err := runsOf(arg, flags.out)
+		found, err := runsOf(arg, flags.out, unreadable)
 		if err != nil {
 			return err
 		}
 		runs = append(runs, found...)
 	}
+	tellUnreadable(stderr, unreadable)
 	history, err := analysis.Over(runs,
 		analysis.HistoryOptions{Figures: figures, Configuration: flags.config, MinChange: least})
 	if err != nil {
@@ -107,18 +111,18 @@ func showHistory(args []string, flags historyFlags, stdout io.Writer) error {
 
 // An argument is a run's folder, a folder of runs, or a name of runs in the output folder. Only
 // summaries are read, because a history may have many runs.
-func runsOf(arg, out string) ([]*result.Recorded, error) {
+func runsOf(arg, out string, unreadable map[string]error) ([]*result.Recorded, error) {
 	if run, err := result.Read(arg); err == nil || !errors.Is(err, result.ErrNotARun) {
 		return []*result.Recorded{run}, err
 	}
 	if listed, err := result.List(arg); err == nil && len(listed) > 0 {
-		return summaries(listed, ""), nil
+		return summaries(listed, "", unreadable), nil
 	}
 	listed, err := result.List(out)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if runs := summaries(listed, arg); len(runs) > 0 {
+	if runs := summaries(listed, arg, unreadable); len(runs) > 0 {
 		return runs, nil
 	}
 	var names []string
@@ -136,12 +140,31 @@ func runsOf(arg, out string) ([]*result.Recorded, error) {
 		strings.Join(names, ", "))
 }
 
-// name "" selects all runs. Runs that cannot be read are left out: their time is unknown.
-func summaries(listed []result.Listed, name string) (runs []*result.Recorded) {
+// name "" selects all runs. Runs that cannot be read are added to unreadable: their name and time are unknown.
+func summaries(listed []result.Listed, name string, unreadable map[string]error) (runs []*result.Recorded) {
 	for _, l := range listed {
-		if l.Err == nil && (name == "" || l.Run.Run.Name == name) {
+		switch {
+		case l.Err != nil:
+			unreadable[l.Dir] = l.Err
+		case name == "" || l.Run.Run.Name == name:
 			runs = append(runs, &result.Recorded{Dir: l.Dir, Run: *l.Run})
 		}
 	}
 	return runs
+}
+
+const maxUnreadable = 10 // that are named
+
+func tellUnreadable(stderr io.Writer, unreadable map[string]error) {
+	if len(unreadable) == 0 {
+		return
+	}
+	fmt.Fprintf(stderr, "warning: runs that cannot be read are left out: %d\n", len(unreadable))
+	dirs := slices.Sorted(maps.Keys(unreadable))
+	for _, dir := range dirs[:min(len(dirs), maxUnreadable)] {
+		fmt.Fprintf(stderr, "  %s: %s\n", textfile.Line(dir), textfile.Line(unreadable[dir].Error()))
+	}
+	if more := len(dirs) - maxUnreadable; more > 0 {
+		fmt.Fprintf(stderr, "  and %d more: kafka-bench list\n", more)
+	}
 }

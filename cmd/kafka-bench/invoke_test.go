@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ var userCache string
 
 // The tests have their own cache folder, so that no test finds or stops a user's cluster.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == pagesName { // started by a run of a test
+	if len(os.Args) > 1 && slices.Contains([]string{pagesName, workerName, "agent"}, os.Args[1]) { // started by a run of a test
 		os.Exit(program(os.Args[1:]))
 	}
 	if arguments := os.Getenv(childVariable); arguments != "" {

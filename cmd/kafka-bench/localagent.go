@@ -54,7 +54,7 @@ func (s *saying) lastLine() string {
 	return lines[len(lines)-1]
 }
 
-func (s *session) startLocal(name, at, id string) error {
+func (s *session) startLocal(name, at, id string, environment []string) error {
 	program, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("finding the program's own file: %w", err)
@@ -64,7 +64,9 @@ func (s *session) startLocal(name, at, id string) error {
 		if s.engine.keepTopics {
 			words = append(words, "--keep-topics")
 		}
-		a, err := startAgent(exec.Command(program, words[1:]...), i, s.lead)
+		cmd := exec.Command(program, words[1:]...)
+		cmd.Env = environment
+		a, err := startAgent(cmd, i, s.lead)
 		if err != nil {
 			return fmt.Errorf("starting agent %d: %w", i, err)
 		}

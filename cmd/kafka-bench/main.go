@@ -11,12 +11,12 @@ import (
 )
 
 func main() {
-	dumpNoCore()
 	os.Exit(program(os.Args[1:]))
 }
 
 // program is the whole process, and returns its exit code.
 func program(args []string) int {
+	dumpNoCore()
 	stdout, stderr := outOf(os.Stdout), outOf(os.Stderr)
 	return exitCode(stderr, run(context.Background(), args, stdout, stderr))
 }

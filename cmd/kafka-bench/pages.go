@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kafkabench.example/kafka-bench/internal/kafka/childenv"
 	"kafkabench.example/kafka-bench/internal/show/web"
 )
 
@@ -151,7 +152,7 @@ func (w *watched) start(o web.Options) error {
 	}
 	w.cmd = exec.Command(program, pagesName)
 	w.cmd.Stderr = os.Stderr
-	w.cmd.Env = append(w.cmd.Environ(), "GOMAXPROCS=1")
+	w.cmd.Env = append(childenv.Program(), "GOMAXPROCS=1")
 	apart(w.cmd)
 	in, err := w.cmd.StdinPipe()
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"kafkabench.example/kafka-bench/internal/plan/textfile"
 )
 
 // appender writes whole lines without a buffer, so that a crash leaves at most the last one
@@ -79,13 +81,14 @@ func (a *appender) close() error {
 	return nil
 }
 
+// encode replaces control characters in texts: some texts come from brokers.
 func encode(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", indent)
 	err := e.Encode(v)
-	return b.Bytes(), err
+	return textfile.JSON(b.Bytes()), err
 }
 
 func fileError(name string, err error) error {

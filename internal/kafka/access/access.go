@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -31,6 +32,8 @@ type Access struct {
 
 	// origin is nil if the access was not read from a file.
 	origin *origin
+	// variables are those of the environment that the file takes.
+	variables []string
 	// authorities is the PEM text of TLS.RootCAs: an x509.CertPool can't return it.
 	authorities string
 }
@@ -72,6 +75,19 @@ func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, mask) }
 
 // MarshalText returns the mask.
 func (Secret) MarshalText() ([]byte, error) { return []byte(mask), nil }
+
+// HideUser returns a URL for messages, with a mask in the place of its user and password.
+func HideUser(address string) string {
+	at := strings.LastIndexByte(address, '@')
+	if at < 0 {
+		return address
+	}
+	scheme, rest, found := strings.Cut(address, "://")
+	if !found || strings.Contains(scheme, "@") {
+		return mask + address[at:]
+	}
+	return scheme + "://" + mask + rest[strings.LastIndexByte(rest, '@'):]
+}
 
 // String describes the access without its secrets: "SASL_SSL (SCRAM-SHA-512)".
 func (a Access) String() string {

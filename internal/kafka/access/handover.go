@@ -46,7 +46,34 @@ type Handover struct {
 	Properties []byte
 	Stores     map[string][]byte
 	Variables  map[string]string
+
+	reads []string
 }
+
+// Reads returns the variables of the environment that clients with this access read while they work, for package
+// childenv.
+func (h Handover) Reads() []string { return h.reads }
+
+// reads are the variables that libraries read, by mechanism. A proxy's address may have a password.
+func (a Access) reads() []string {
+	proxy := []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
+	switch {
+	case a.SASL == nil:
+		return nil
+	case a.SASL.Mechanism == MechanismAWS:
+		return append(proxy, "AWS_*")
+	case a.SASL.Mechanism == MechanismToken:
+		return proxy
+	case a.SASL.Mechanism == MechanismKerberos:
+		return []string{"KRB5*"}
+	default:
+		return nil
+	}
+}
+
+// Variables returns the variables of the environment that a process needs which reads the properties file itself, for
+// package childenv.
+func (a Access) Variables() []string { return append(a.reads(), a.variables...) }
 
 // Format writes a mask, whatever the verb.
 func (Handover) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, mask) }
@@ -62,7 +89,7 @@ func (a Access) Handover() (Handover, error) {
 	switch {
 	case a.origin != nil:
 		return Handover{File: a.origin.file, Properties: a.origin.content, Stores: a.origin.stores,
-			Variables: a.origin.variables}, nil
+			Variables: a.origin.variables, reads: a.reads()}, nil
 	case a.TLS != nil || a.SASL != nil:
 		return Handover{}, errNoOrigin
 	default:

@@ -95,3 +95,32 @@ func TestNoHandoverOfWhatWasNotRead(t *testing.T) {
 		t.Error("an access of unknown origin was handed over")
 	}
 }
+
+// Each process gets only the variables that its clients read.
+func TestVariables(t *testing.T) {
+	t.Setenv("KAFKA_PASSWORD", secret)
+	login := func(mechanism, jaas string) []string {
+		return []string{"security.protocol=SASL_SSL", "sasl.mechanism=" + mechanism, "sasl.jaas.config=" + jaas,
+			"config.providers=env", "config.providers.env.class=org.apache.kafka.common.config.provider.EnvVarConfigProvider"}
+	}
+	for mechanism, c := range map[string]struct {
+		jaas            string
+		reads, variable string
+	}{
+		"PLAIN": {`org.apache.kafka.common.security.plain.PlainLoginModule required username="a" password="${env:KAFKA_PASSWORD}";`,
+			"[]", "[KAFKA_PASSWORD]"},
+		"AWS_MSK_IAM": {"software.amazon.msk.auth.iam.IAMLoginModule required;",
+			"[HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy AWS_*]",
+			"[HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy AWS_*]"},
+	} {
+		settings := login(mechanism, c.jaas)
+		if mechanism == "AWS_MSK_IAM" {
+			settings = append(settings, "sasl.client.callback.handler.class=software.amazon.msk.auth.iam.IAMClientCallbackHandler")
+		}
+		a := accesstest.Access(t, settings...)
+		h, err := a.Handover()
+		if reads, variables := fmt.Sprint(h.Reads()), fmt.Sprint(a.Variables()); err != nil || reads != c.reads || variables != c.variable {
+			t.Errorf("%s: its clients read %s, and its file takes %s, %v", mechanism, reads, variables, err)
+		}
+	}
+}

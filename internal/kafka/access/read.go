@@ -2,6 +2,7 @@ package access
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -85,6 +86,7 @@ func parse(o *origin, readFile func(string) ([]byte, error), lookUp func(string)
 	if authenticated {
 		a.SASL = r.sasl()
 	}
+	a.variables = slices.Sorted(maps.Keys(o.variables))
 	r.warn()
 	if len(r.mistakes) > 0 {
 		return Access{}, r.warnings, r.mistakes.sorted()

@@ -107,7 +107,7 @@ func CheckEndpoints(endpoints []string) error {
 	var faults []error
 	for _, endpoint := range endpoints {
 		if u, err := url.Parse(endpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			faults = append(faults, &Error{Kind: ErrInput, What: fmt.Sprintf("%q is not a metrics endpoint", endpoint),
+			faults = append(faults, &Error{Kind: ErrInput, What: fmt.Sprintf("%q is not a metrics endpoint", access.HideUser(endpoint)),
 				Remedy: "write http://host:port/metrics"})
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"kafkabench.example/kafka-bench/internal/kafka/childenv"
 )
 
 // minJava is the oldest Java for brokers of Kafka 4 (KIP-1013).
@@ -31,7 +33,9 @@ func FindJava(ctx context.Context) (Java, error) {
 		return Java{}, &Error{Kind: ErrUnavailable, What: "Kafka needs Java, and there is none", Cause: err,
 			Remedy: javaRemedy}
 	}
-	out, err := exec.CommandContext(ctx, path, "-version").CombinedOutput()
+	cmd := exec.CommandContext(ctx, path, "-version")
+	cmd.Env = childenv.Java()
+	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		return Java{}, ctx.Err()
 	}

@@ -8,12 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/childenv"
 )
 
 // discardGrace may be short, because the data is deleted next. With more time, a controller would
@@ -294,21 +295,8 @@ func (k *Kafka) command(id int32, jvm []string, class string, args ...string) *e
 		"-Dkafkabench.log="+k.layout.logPath(id),
 		"-cp", k.dist.Classpath(), class)
 	cmd := exec.Command(k.java.Path, append(all, args...)...)
-	cmd.Env = brokerEnvironment(cmd.Environ())
+	cmd.Env = childenv.Java()
 	return cmd
-}
-
-// brokerVariables are what Java and its libraries need.
-var brokerVariables = []string{
-	"PATH", "HOME", "LANG", "TZ", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "LD_LIBRARY_PATH", "JAVA_HOME", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS",
-}
-
-// brokerEnvironment leaves out other variables: they may be secrets, and anyone may ask a JVM for its environment.
-func brokerEnvironment(all []string) []string {
-	return slices.DeleteFunc(all, func(variable string) bool {
-		name, _, _ := strings.Cut(variable, "=")
-		return !slices.Contains(brokerVariables, name) && !strings.HasPrefix(name, "LC_")
-	})
 }
 
 func (k *Kafka) killAll() {

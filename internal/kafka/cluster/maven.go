@@ -7,8 +7,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"syscall"
 	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/childenv"
 )
 
 // resolveTimeout bounds a resolve: 55 MB over a slow connection.
@@ -40,7 +43,7 @@ func runMaven(ctx context.Context, v version, work string) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, append(v.properties(), "--batch-mode", "--quiet", "--file", file,
 		"dependency:copy-dependencies@lib", "dependency:copy-dependencies@agent", "-Ddist="+filepath.Join(work, "dist"))...)
-	cmd.Dir = work
+	cmd.Dir, cmd.Env = work, mavenEnvironment(path)
 	// mvn is a script around java: Cancel kills its whole process group.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -53,6 +56,29 @@ func runMaven(ctx context.Context, v version, work string) error {
 		return mavenError(v.Kafka, string(out), err)
 	}
 	return nil
+}
+
+// settingsVariable is a variable of the environment in Maven's settings.xml.
+var settingsVariable = regexp.MustCompile(`\$\{env\.([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+// mavenEnvironment also has the variables that the settings of the user, of this Maven, and of MAVEN_ARGS name, because
+// they may be the password of a mirror.
+func mavenEnvironment(mvn string) []string {
+	named := []string{"MAVEN_*", "M2_HOME"}
+	files := strings.FieldsFunc(os.Getenv("MAVEN_ARGS"), func(r rune) bool { return r == ' ' || r == '=' })
+	if home, err := os.UserHomeDir(); err == nil {
+		files = append(files, filepath.Join(home, ".m2", "settings.xml"))
+	}
+	if program, err := filepath.EvalSymlinks(mvn); err == nil {
+		files = append(files, filepath.Join(filepath.Dir(program), "..", "conf", "settings.xml"))
+	}
+	for _, file := range files {
+		content, _ := os.ReadFile(file) // most words of MAVEN_ARGS are no files
+		for _, found := range settingsVariable.FindAllSubmatch(content, -1) {
+			named = append(named, string(found[1]))
+		}
+	}
+	return childenv.Java(named...)
 }
 
 var offlinePattern = regexp.MustCompile(`(?i)could not transfer|unknown host|connection (refused|reset|timed out)|connect timed out|` +

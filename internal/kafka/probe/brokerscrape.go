@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
 // maxScrapeBytes bounds a response: a broker may report each of thousands of topics.
@@ -20,11 +23,11 @@ const maxScrapeBytes = 64 << 20
 // Kafka metric is an error.
 func ReadBroker(ctx context.Context, url string) (BrokerCounts, error) {
 	fail := func(err error) (BrokerCounts, error) {
-		return BrokerCounts{}, fmt.Errorf("reading the broker metrics at %s: %w", url, err)
+		return BrokerCounts{}, fmt.Errorf("reading the broker metrics at %s: %w", access.HideUser(url), err)
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return fail(err)
+		return fail(errors.New("it is no URL")) // the error quotes all of it
 	}
 	began := time.Now()
 	response, err := http.DefaultClient.Do(request)

@@ -127,9 +127,7 @@ func (d *decoder) special(n *yaml.Node, pointer any, path string) bool {
 		return true
 	}
 	if short, ok := pointer.(shortForm); ok && n.Kind == yaml.ScalarNode {
-		if err := short.setShort(canonicalWord(path, n.Value)); err != nil {
-			d.textMistake(n, path, err)
-		}
+		d.understand(n, path, func(text string) error { return short.setShort(canonicalWord(path, text)) })
 		return true
 	}
 	switch of := pointer.(type) {
@@ -150,7 +148,7 @@ func (d *decoder) open(n *yaml.Node, path string) (*yaml.Node, bool) {
 	defer d.use(n)()
 	n = target(n)
 	if written, ok := d.env.written[n]; ok {
-		d.env.from[d.place(n)] = written
+		d.env.from[d.place(n)] = replacement{written, n.Value}
 	}
 	switch {
 	case n.Style&yaml.TaggedStyle != 0:
@@ -423,9 +421,21 @@ func (d *decoder) text(n *yaml.Node, to encoding.TextUnmarshaler, path string) {
 		d.mistake(n, path, "it is "+kind(n)+", not a single value", d.vary(n, path))
 		return
 	}
-	if err := to.UnmarshalText([]byte(n.Value)); err != nil {
-		d.textMistake(n, path, err)
+	d.understand(n, path, func(text string) error { return to.UnmarshalText([]byte(text)) })
+}
+
+// understand reports what parse does not understand. The message for a variable's value is about the text with its name,
+// because the value may be a secret.
+func (d *decoder) understand(n *yaml.Node, path string, parse func(text string) error) bool {
+	err := parse(n.Value)
+	if err == nil {
+		return true
 	}
+	if asWritten := parse(d.env.asWritten(n)); asWritten != nil {
+		err = asWritten
+	}
+	d.textMistake(n, path, err)
+	return false
 }
 
 // err has the form "problem; remedy", like the errors of package unit.
@@ -454,9 +464,11 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 		}
 		v.SetBool(truth)
 	case reflect.Int, reflect.Int64:
-		whole, err := unit.ParseCount(n.Value)
-		if err != nil {
-			d.textMistake(n, path, err)
+		var whole int64
+		if !d.understand(n, path, func(text string) (err error) {
+			whole, err = unit.ParseCount(text)
+			return err
+		}) {
 			return
 		}
 		if v.OverflowInt(whole) {
@@ -477,7 +489,7 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 		v.SetFloat(number)
 	}
 	if problem != "" {
-		d.mistake(n, path, fmt.Sprintf("%q is not %s", n.Value, problem), remedy)
+		d.mistake(n, path, fmt.Sprintf("%q is not %s", d.env.asWritten(n), problem), remedy)
 	}
 }
 
@@ -489,10 +501,18 @@ func (d *decoder) vary(n *yaml.Node, path string) string {
 	case n.Kind != yaml.SequenceNode || strings.Contains(path, "["):
 		return ""
 	case isOverride(d.layer):
-		return "to run with each of them write " + overridePrefix + "matrix." + path + "=" + flowText(n)
+		return "to run with each of them write " + overridePrefix + "matrix." + path + "=" + d.listed(n)
 	default:
-		return "to run with each of them write matrix: {" + path + ": " + flowText(n) + "}"
+		return "to run with each of them write matrix: {" + path + ": " + d.listed(n) + "}"
 	}
+}
+
+// listed shows no variable's value.
+func (d *decoder) listed(n *yaml.Node) string {
+	if len(d.env.written) > 0 {
+		return "[first, second]"
+	}
+	return flowText(n)
 }
 
 func kind(n *yaml.Node) string {

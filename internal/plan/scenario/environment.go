@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -29,13 +30,15 @@ type environment struct {
 	stored bool     // the scenario takes no variable
 	// written and from have the texts before the replacement, by value and by place.
 	written map[*yaml.Node]string
-	from    map[place]string
+	from    map[place]replacement
 }
+
+type replacement struct{ written, value string }
 
 func newEnvironment(o Options) environment {
 	return environment{
 		lookup: o.lookup(), unset: make(map[*yaml.Node]bool), written: make(map[*yaml.Node]string),
-		from: make(map[place]string), names: make(map[*yaml.Node][]string), texts: o.EnvTexts, stored: o.stored,
+		from: make(map[place]replacement), names: make(map[*yaml.Node][]string), texts: o.EnvTexts, stored: o.stored,
 	}
 }
 
@@ -82,13 +85,49 @@ func (d *decoder) expandScalar(n *yaml.Node, path string) {
 	n.Value, n.Style = text, n.Style&yaml.TaggedStyle
 }
 
+func (e *environment) asWritten(n *yaml.Node) string {
+	if written, ok := e.written[n]; ok {
+		return written
+	}
+	return n.Value
+}
+
+// attribute names the variable in each mistake of its value, instead of the value.
 func (e *environment) attribute(mistakes Mistakes) Mistakes {
 	for i, f := range mistakes {
-		if written, ok := e.from[place{f.File, f.Line, f.Column}]; ok {
-			mistakes[i].Problem += " (from " + cutText(written, maxChoiceText) + ")"
+		from, ok := e.from[place{f.File, f.Line, f.Column}]
+		if !ok {
+			continue
 		}
+		written := cutText(from.written, maxChoiceText)
+		f.Problem, f.Remedy = from.hide(f.Problem, written), from.hideQuoted(f.Remedy, written)
+		if !strings.Contains(f.Problem, written) {
+			f.Problem += " (from " + written + ")"
+		}
+		mistakes[i] = f
 	}
 	return mistakes
+}
+
+// hide replaces the value at any place, and a short one only as the first word, because it may be a part of others.
+func (r replacement) hide(text, written string) string {
+	const short = 3 // bytes
+	text = r.hideQuoted(text, written)
+	switch {
+	case len(r.value) > short:
+		return strings.ReplaceAll(text, r.value, written)
+	case r.value != "" && strings.HasPrefix(text, r.value+" "):
+		return written + text[len(r.value):]
+	default:
+		return text
+	}
+}
+
+func (r replacement) hideQuoted(text, written string) string {
+	for _, value := range []string{r.value, strings.ToLower(r.value)} { // of some words the case does not count
+		text = strings.ReplaceAll(text, strconv.Quote(value), strconv.Quote(written))
+	}
+	return text
 }
 
 func cutText(text string, bytes int) string {

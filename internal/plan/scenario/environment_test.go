@@ -3,6 +3,7 @@ package scenario
 import (
 	"os"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -101,11 +102,11 @@ func TestEnvironmentMistakes(t *testing.T) {
 		{"load:\n  rate: ${a b}", "f.yaml:2:9: load.rate: ${a b} does not name a variable; write ${NAME} or ${NAME:-default}, with letters, digits and underscores in the name" + literal},
 		{"name: '${NONE:-${RATE}}'", "f.yaml:1:7: name: ${NONE:-${RATE} does not name a variable; write ${NAME} or ${NAME:-default}, with letters, digits and underscores in the name" + literal},
 		{"name: ${BAD}", "f.yaml:1:7: name: the variable BAD is not UTF-8 text; set it to text" + literal},
-		{"load:\n  linger: ${N}", `f.yaml:2:11: load.linger: duration "8": it has no unit (from ${N}); write 8s or 8ms`},
-		{"load:\n  in_flight: ${EMPTY}", `f.yaml:2:14: load.in_flight: "" is not a whole number (from ${EMPTY}); write a whole number, as in 12`},
+		{"load:\n  linger: ${N}", `f.yaml:2:11: load.linger: duration "${N}": not a duration; write it as 5ms, 2s or 1m30s`},
+		{"load:\n  in_flight: ${EMPTY}", `f.yaml:2:14: load.in_flight: "${EMPTY}" is not a whole number; write a whole number, as in 12`},
 		{"load: {rate: ${RATE}}", `f.yaml:1:15: it is not YAML: while parsing a flow mapping: did not find expected ',' or '}'; within { } and [ ] a variable stands in quotes: "${NAME}"`},
-		{"phases:\n  drain: &d ${N}h\nbackpressure:\n  poll: *d", "f.yaml:4:9: backpressure.poll: 8h is too high (from ${N}h); give at most 1m"},
-		{"matrix:\n  load.producers: [1, '${NONE:--2}']", `f.yaml:2:23: load.producers: -2 is too low (from ${NONE:--2}); give at least 0`},
+		{"phases:\n  drain: &d ${N}h\nbackpressure:\n  poll: *d", "f.yaml:4:9: backpressure.poll: ${N}h is too high; give at most 1m"},
+		{"matrix:\n  load.producers: [1, '${NONE:--2}']", `f.yaml:2:23: load.producers: ${NONE:--2} is too low; give at least 0`},
 		{`"${NAME}": 5`, "f.yaml:1:1: ${NAME}: unknown key; the keys of a scenario are " + strings.Join(keysOf(reflect.TypeFor[document]()), ", ")},
 		{"matrix:\n  load.rate: [1k/s, '${NONE}']", "f.yaml:2:21: matrix.load.rate[1]: the environment has no variable NONE; set it, or write ${NONE:-default}" + literal},
 	} {
@@ -118,6 +119,49 @@ func TestEnvironmentMistakes(t *testing.T) {
 	_, err := suiteOf(Options{Env: long, EnvTexts: []string{"A"}}, "cluster: {jvm: ["+strings.Repeat("'${A}', ", 20)+"]}")
 	if err == nil || !strings.Contains(err.Error(), "with all variables replaced the scenario is larger than 1 MiB") {
 		t.Errorf("too much of the environment: %.200v", err)
+	}
+}
+
+// A variable that is not understood may be a secret: a message has its name instead.
+func TestMistakesHideValues(t *testing.T) {
+	for _, secret := range []string{"Canary-0f3a", "12x/Canary", "Canary\nin \"two\" lines"} {
+		o := Options{Env: func(string) (string, bool) { return secret, true }, Drivers: []string{"franz"}}
+		texts := []string{
+			"load: ${S}", "load: {rate: ['${S}', '${S}']}", "topic: {partitions: '${S}0000000'}", "matrix: {load.rate: [1k/s, '${S}']}",
+			"matrix: {load.acks: ['${S}', all]}", "matrix: '${S}'", "repeat: 2\nmatrix: {load.rate: [1k/s], exclude: [{load.rate: '${S}'}]}",
+			"variants: ['${S}']", "variants: '${S}'", "quick: '${S}'", "faults: ['${S}']", "load: {record: {size: '${S}'}}", "load: {record: {size: {list: ['${S}']}}}",
+			"load: {client: '${S}'}", "cluster: {disks: '${S}'}", "consume: {queue: '${S}'}", "backpressure: '${S}'", "load: {arrival: '${S}'}", "consume: {commit: '${S}'}",
+		}
+		var visit func(reflect.Type, string)
+		visit = func(of reflect.Type, path string) {
+			for _, f := range fieldsOf(of) {
+				field, at := of.FieldByIndex(f.index).Type, join(path, f.key)
+				if field.Kind() == reflect.Struct {
+					visit(field, at)
+				}
+				o.Set = []string{at + "=${S}"}
+				wantHidden(t, o, "repeat: 1\n", secret)
+				o.Set = nil
+			}
+		}
+		visit(reflect.TypeFor[document](), "")
+		for _, text := range texts {
+			wantHidden(t, o, text, secret)
+		}
+	}
+}
+
+func wantHidden(t *testing.T, o Options, text, secret string) {
+	t.Helper()
+	_, err := suiteOf(o, text)
+	if err == nil {
+		return
+	}
+	said := strings.ReplaceAll(err.Error(), ",", "")
+	for _, part := range []string{secret, strings.ToLower(secret), strings.Trim(strconv.Quote(secret), `"`), "Canary", "canary"} {
+		if len(part) > 3 && strings.Contains(said, part) {
+			t.Errorf("%s %v shows %q: %v", text, o.Set, part, err)
+		}
 	}
 }
 

@@ -97,7 +97,7 @@ func (d *decoder) variant(child *yaml.Node, before variants, path string) (v cho
 		if i >= 0 {
 			return before.list[i]
 		}
-		remedy := "write it as {name: " + plain(n.Value) + ", backpressure: {controller: credit, max_lag: 1000}}"
+		remedy := "write it as {name: " + plain(d.env.asWritten(n)) + ", backpressure: {controller: credit, max_lag: 1000}}"
 		if before.given() {
 			remedy = "choose " + spelling.OneOf(before.names())
 			if near := spelling.Nearest(n.Value, before.names()); near != "" {

@@ -9,6 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/textfile"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 )
@@ -69,6 +70,11 @@ func (v verdict) give(books []ledger.Books, settled ledger.Books) result.Verdict
 	}
 	if v.Caveats != nil {
 		out.Warnings = append(out.Warnings, v.Caveats(v.out)...)
+	}
+	for _, texts := range [][]string{out.Reasons, out.Warnings} { // some quote brokers
+		for i, text := range texts {
+			texts[i] = textfile.Line(text)
+		}
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/load"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/plan/textfile"
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
@@ -87,7 +88,7 @@ func (j *Journal) Tell(e result.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.watch != nil {
-		j.watch.Event(e)
+		j.watch.Event(shown(e))
 	}
 }
 
@@ -138,10 +139,17 @@ func (j *Journal) put(set func() (shift int64)) {
 
 // write requires the lock and the axis.
 func (j *Journal) write(e result.Event) {
+	e = shown(e)
 	j.keep(j.writer.Event(e))
 	if j.watch != nil {
 		j.watch.Event(e)
 	}
+}
+
+// shown replaces control characters, which a broker's message may have. The writer does so for the texts of Data.
+func shown(e result.Event) result.Event {
+	e.What, e.Reason = textfile.Line(e.What), textfile.Line(e.Reason)
+	return e
 }
 
 // Interval writes an interval with its histograms.

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strings"
 
+	"kafkabench.example/kafka-bench/internal/kafka/childenv"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
@@ -40,6 +41,7 @@ func (t Tools) run(ctx context.Context, class string, args ...string) (output []
 	var stdout bytes.Buffer
 	stderr := &head{limit: maxErrorBytes}
 	cmd := exec.CommandContext(ctx, t.Java.Path, append(all, args...)...)
+	cmd.Env = childenv.Java(cluster.AccessTo(t.Cluster).Variables()...)
 	cmd.Stdout, cmd.Stderr = &stdout, stderr
 	err = cmd.Run()
 	output = fmt.Appendf(nil, "# %s %s\n", class, strings.Join(args, " "))

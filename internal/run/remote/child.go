@@ -68,7 +68,7 @@ type worker interface {
 type Start struct {
 	Name    string
 	Command []string // it must serve (Serve) on its standard input and output
-	Env     []string // in addition to this process's
+	Env     []string // in addition to what the program and Access need (package childenv)
 	// Why returns why the process ended, if more is known than its exit status; nil if not.
 	Why func(ended error) error
 	// Tell receives the events of the process, and Died why it ended unexpectedly; nil drops them.

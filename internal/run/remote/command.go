@@ -3,6 +3,8 @@ package remote
 import (
 	"os/exec"
 	"runtime"
+
+	"kafkabench.example/kafka-bench/internal/kafka/childenv"
 )
 
 type command struct{ cmd *exec.Cmd }
@@ -14,7 +16,7 @@ func (c command) wait() error { return c.cmd.Wait() }
 func (c *Child) startCommand(s Start) error {
 	cmd := exec.Command(s.Command[0], s.Command[1:]...)
 	cmd.Stderr = c.said
-	cmd.Env = append(cmd.Environ(), s.Env...)
+	cmd.Env = append(childenv.Program(s.Access.Reads()...), s.Env...)
 	InOwnGroup(cmd)
 	in, err := cmd.StdinPipe()
 	if err != nil {
