@@ -134,10 +134,9 @@ func (g *guarded) throttled(sending, fetching snapshot.Traffic) {
 	if g == nil {
 		return
 	}
-	all := sending.Produce
 	g.look(guard.Observation{At: time.Since(g.began), Throttled: &guard.Throttled{
-		Sum:         all.Throttled + fetching.Fetch.Throttled,
-		Connections: all.Connections + fetching.Fetch.Connections,
+		Produce: guard.Held{Sum: sending.Produce.Throttled, Connections: sending.Produce.Connections},
+		Fetch:   guard.Held{Sum: fetching.Fetch.Throttled, Connections: fetching.Fetch.Connections},
 	}})
 }
 
@@ -214,16 +213,18 @@ func lagLimits(asked, before map[string]int64) map[string]int64 {
 	return limits
 }
 
-func floors(disks []guard.Disk, g Guards, here bool) map[string]int64 {
-	floors := make(map[string]int64)
+func floors(disks []guard.Disk, g Guards, here bool) map[int32]int64 {
+	floors := make(map[int32]int64)
 	for _, d := range disks {
+		floor := guard.Floor(d)
 		switch {
 		case g.MinFreeBytes != nil:
-			floors[d.Name] = *g.MinFreeBytes
+			floor = *g.MinFreeBytes
 		case here:
-			floors[d.Name] = guard.FloorHere(d.UsableBytes)
-		default:
-			floors[d.Name] = guard.Floor(d)
+			floor = guard.FloorHere(d.UsableBytes)
+		}
+		for _, id := range d.Brokers {
+			floors[id] = floor
 		}
 	}
 	return floors
@@ -244,7 +245,7 @@ func (r *run) checkHealth(before guard.Observation) error {
 }
 
 // checkSpace refuses a run whose bytes do not fit the brokers' disks above their floors.
-func (r *run) checkSpace(before guard.Observation, floors map[string]int64) error {
+func (r *run) checkSpace(before guard.Observation, floors map[int32]int64) error {
 	s := r.cfg.Scenario
 	if before.Disks == nil {
 		const what = "the brokers do not report what disk they have free"
@@ -263,13 +264,14 @@ func (r *run) checkSpace(before guard.Observation, floors map[string]int64) erro
 	stored, _ := Stored(s)
 	for _, d := range before.Disks {
 		need := stored * guard.Share(len(d.Brokers), len(before.Brokers), size.Partitions, size.Replication)
-		left := float64(d.UsableBytes) - float64(floors[d.Name])
+		floor := guard.FloorOf(d, floors)
+		left := float64(d.UsableBytes) - float64(floor)
 		if left >= 0 && need <= left {
 			continue
 		}
 		text := fmt.Sprintf("the run stores up to %s with %s, of it %s on %s, which has %s free, and %s must stay free (--min-free)",
 			unit.Bytes(saturated(stored)), replicas(s), unit.Bytes(saturated(need)), d.Name, unit.Bytes(d.UsableBytes),
-			unit.Bytes(floors[d.Name]))
+			unit.Bytes(floor))
 		if left > 0 && (!keepsAll(s) || compresses(s, need, left)) {
 			r.warn(text + ": if that is not enough, the run ends early")
 			continue
