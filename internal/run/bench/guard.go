@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/guard"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
@@ -51,6 +52,7 @@ type guarded struct {
 
 	mu     sync.Mutex
 	watch  *guard.Watch // nil until it begins
+	over   bool         // interrupt is closed
 	reason string
 }
 
@@ -64,7 +66,7 @@ func guardRun(cfg Config) (Config, *guarded) {
 	asked := cfg.Interrupt
 	select {
 	case <-asked:
-		close(g.interrupt)
+		g.end()
 	default:
 		g.running.Go(func() { g.forward(asked) })
 	}
@@ -77,11 +79,16 @@ func (g *guarded) forward(asked <-chan struct{}) {
 	case <-asked:
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		if g.reason == "" {
-			close(g.interrupt)
-			g.watch = nil // the user's interrupt is the reason
-		}
+		g.end()
 	case <-g.closed:
+	}
+}
+
+// end closes interrupt, once. The caller holds mu.
+func (g *guarded) end() {
+	if !g.over {
+		g.over = true
+		close(g.interrupt)
 	}
 }
 
@@ -120,12 +127,11 @@ func (g *guarded) close() {
 func (g *guarded) look(o guard.Observation) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.watch == nil {
+	if g.watch == nil || g.over { // if it is over before, the user's interrupt is the reason
 		return
 	}
 	if g.reason = g.watch.Look(o); g.reason != "" {
-		g.watch = nil
-		close(g.interrupt)
+		g.end()
 	}
 }
 
@@ -169,12 +175,15 @@ func (r *run) openGuard(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if g.reader, err = probe.NewClusterReader(r.cfg.Cluster.Bootstrap(), r.access(), groupsOf(r.cfg.Guards)); err != nil {
+	if g.reader, err = probe.NewClusterReader(r.seeds(), r.access(), groupsOf(r.cfg.Guards)); err != nil {
 		return err
 	}
 	before, err := g.reader.ReadAll(ctx)
 	if err != nil {
 		return r.denied("the guards of the run", err)
+	}
+	if err := checkGroups(groupsOf(r.cfg.Guards), before.Lag); err != nil {
+		return err
 	}
 	limits := guard.Limits{Floors: floors(before.Disks, r.cfg.Guards, !r.cfg.Guards.Remote),
 		Lag: lagLimits(r.cfg.Guards.Groups, before.Lag)}
@@ -187,11 +196,23 @@ func (r *run) openGuard(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	if limits.Health {
+		r.noteQuotas()
+	}
 	g.mu.Lock()
 	g.watch = guard.New(before, limits)
 	g.mu.Unlock()
 	g.running.Go(g.follow)
 	return nil
+}
+
+// noteQuotas warns if the guard does not see throttling.
+func (r *run) noteQuotas() {
+	if why, lacks := r.cfg.Driver.Lacks()[driver.ReportThrottle]; lacks {
+		r.warn("quotas not watched: " + why)
+	} else if r.cfg.Fleet != nil {
+		r.warn("quotas not watched: agents report throttle times only in their results")
+	}
 }
 
 func groupsOf(g Guards) (names []string) {
@@ -200,6 +221,17 @@ func groupsOf(g Guards) (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+func checkGroups(asked []string, lag map[string]int64) error {
+	for _, group := range asked {
+		if _, known := lag[group]; !known {
+			return &cluster.Error{Kind: cluster.ErrInput,
+				What:   fmt.Sprintf("group %s (--watch-group) has no committed offset, so its lag is unknown", group),
+				Remedy: "correct its name (kafka-consumer-groups.sh --list prints all), or leave it out"}
+		}
+	}
+	return nil
 }
 
 func lagLimits(asked, before map[string]int64) map[string]int64 {
@@ -263,7 +295,11 @@ func (r *run) checkSpace(before guard.Observation, floors map[int32]int64) error
 	s.Topic.Replication = size.Replication
 	stored, _ := Stored(s)
 	for _, d := range before.Disks {
-		need := stored * guard.Share(len(d.Brokers), len(before.Brokers), size.Partitions, size.Replication)
+		share := guard.Share(len(d.Brokers), len(before.Brokers), size.Partitions, size.Replication)
+		if size.Brokers != nil {
+			share = guard.ShareOf(d.Brokers, size.Brokers)
+		}
+		need := stored * share
 		floor := guard.FloorOf(d, floors)
 		left := float64(d.UsableBytes) - float64(floor)
 		if left >= 0 && need <= left {
