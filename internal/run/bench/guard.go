@@ -196,8 +196,8 @@ func (r *run) openGuard(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if limits.Health {
-		r.noteQuotas()
+	if why := quotasUnseen(r.cfg); why != "" && limits.Health {
+		r.warn("quotas not watched: " + why)
 	}
 	g.mu.Lock()
 	g.watch = guard.New(before, limits)
@@ -206,13 +206,12 @@ func (r *run) openGuard(ctx context.Context) (err error) {
 	return nil
 }
 
-// noteQuotas warns if the guard does not see throttling.
-func (r *run) noteQuotas() {
-	if why, lacks := r.cfg.Driver.Lacks()[driver.ReportThrottle]; lacks {
-		r.warn("quotas not watched: " + why)
-	} else if r.cfg.Fleet != nil {
-		r.warn("quotas not watched: agents report throttle times only in their results")
+// quotasUnseen says why the guard does not see throttling; "" if it does.
+func quotasUnseen(cfg Config) string {
+	if cfg.Fleet != nil {
+		return "agents report throttle times only in their results"
 	}
+	return cfg.Driver.Lacks()[driver.ReportThrottle]
 }
 
 func groupsOf(g Guards) (names []string) {
