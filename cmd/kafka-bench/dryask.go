@@ -93,12 +93,12 @@ func (a asked) freeDisk() string {
 	}
 	disks := slices.Clone(a.first.Disks)
 	slices.SortFunc(disks, func(x, y guard.Disk) int {
-		return cmp.Compare(x.UsableBytes-a.first.Floors[x.Name], y.UsableBytes-a.first.Floors[y.Name])
+		return cmp.Compare(x.UsableBytes-guard.FloorOf(x, a.first.Floors), y.UsableBytes-guard.FloorOf(y, a.first.Floors))
 	})
 	var texts []string
 	for _, d := range disks[:min(len(disks), maxDisks)] {
 		texts = append(texts, fmt.Sprintf("%s of %s on %s, of which %s must stay free (--min-free)", unit.Bytes(d.UsableBytes),
-			unit.Bytes(d.TotalBytes), d.Name, unit.Bytes(a.first.Floors[d.Name])))
+			unit.Bytes(d.TotalBytes), d.Name, unit.Bytes(guard.FloorOf(d, a.first.Floors))))
 	}
 	if more := len(disks) - maxDisks; more > 0 {
 		texts = append(texts, fmt.Sprintf("more on %s", count(more, "other disk")))

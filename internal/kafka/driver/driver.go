@@ -66,6 +66,7 @@ const (
 	ReadControl       Capability = "telling of control records"      // ConsumerConfig.ControlRecords
 	CountWire         Capability = "counting bytes on the wire"      // WireCounter
 	TimeRequests      Capability = "timing requests"                 // RequestTimer
+	ReportThrottle    Capability = "reporting throttle times"        // RequestSum.Throttled
 	EncryptedAccess   Capability = "TLS and SASL"                    // Access
 	KerberosAccess    Capability = "Kerberos"                        // Access with GSSAPI
 	TLSVersions       Capability = "a choice of TLS versions"        // Access.LimitsTLS

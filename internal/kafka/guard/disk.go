@@ -97,6 +97,15 @@ func FloorHere(usable int64) int64 { return min(floorBytes, usable/2) }
 // stores so many bytes at most.
 func Ample(usable int64, stored float64) bool { return float64(usable)-stored >= 2*floorBytes }
 
+// FloorOf returns the bytes that a disk keeps free: the greatest of its brokers' floors. It is 0 if they have none.
+// Which brokers share a disk may change between readings, so floors belong to brokers.
+func FloorOf(d Disk, floors map[int32]int64) (floor int64) {
+	for _, id := range d.Brokers {
+		floor = max(floor, floors[id])
+	}
+	return floor
+}
+
 // Share returns the part of all bytes of a topic's replicas that a disk of so many brokers may get:
 // each broker has at most its part of the replicas, rounded up to whole ones.
 func Share(onDisk, brokers, partitions, replication int) float64 {
@@ -106,4 +115,18 @@ func Share(onDisk, brokers, partitions, replication int) float64 {
 	}
 	each := min(partitions, (replicas+brokers-1)/brokers)
 	return min(1, float64(onDisk*each)/float64(replicas))
+}
+
+// ShareOf is Share for a topic whose number of replicas on each broker is known.
+func ShareOf(onDisk []int32, replicas map[int32]int) float64 {
+	here, all := 0, 0
+	for id, n := range replicas {
+		if all += n; slices.Contains(onDisk, id) {
+			here += n
+		}
+	}
+	if all == 0 {
+		return 1
+	}
+	return float64(here) / float64(all)
 }

@@ -42,17 +42,21 @@ type Observation struct {
 }
 
 // Throttled is what brokers held the run's clients back because of quotas, since the clients were
-// opened.
+// opened. Producers and consumers are apart: a quota may throttle only one kind.
 type Throttled struct {
+	Produce, Fetch Held
+}
+
+// Held is the sum of the throttle times of one kind of request, and the connections that carry it.
+type Held struct {
 	Sum         time.Duration
 	Connections int
 }
 
 // Limits says what ends a run.
 type Limits struct {
-	// Floors are the bytes that each disk keeps free, by Disk.Name. A disk without one is not
-	// watched.
-	Floors map[string]int64
+	// Floors are the bytes that the disk of each broker keeps free, by the broker's ID. See FloorOf.
+	Floors map[int32]int64
 	// Brokers ends the run if a broker is gone, Health if partitions lack replicas or quotas
 	// throttle the run.
 	Brokers, Health bool
@@ -98,7 +102,7 @@ func (w *Watch) Look(o Observation) string {
 
 func (w *Watch) disks(o Observation) string {
 	for _, d := range o.Disks {
-		if floor, watched := w.limits.Floors[d.Name]; watched && d.UsableBytes < floor {
+		if floor := FloorOf(d, w.limits.Floors); d.UsableBytes < floor {
 			return fmt.Sprintf("%s has %s free, and %s must stay free (--min-free)", d.Name, unit.Bytes(d.UsableBytes),
 				unit.Bytes(floor))
 		}
@@ -176,12 +180,19 @@ func (w *Watch) quotas(o Observation) string {
 	for len(w.throttled) > 1 && w.throttled[1].at <= o.At-throttleOver {
 		w.throttled = w.throttled[1:]
 	}
-	held := (o.Throttled.Sum - w.throttled[0].Sum).Seconds()
-	share := held / (throttleOver.Seconds() * float64(max(1, o.Throttled.Connections)))
+	first := w.throttled[0]
+	over := max(throttleOver, o.At-first.at)
+	share := max(o.Throttled.Produce.share(first.Produce, over), o.Throttled.Fetch.share(first.Fetch, over))
 	if share <= maxThrottled {
 		return ""
 	}
-	return fmt.Sprintf("quotas of the cluster throttled the run for %s of the last %v", unit.Percent(min(1, share)), throttleOver)
+	return fmt.Sprintf("quotas of the cluster throttled the run for %s of the last %v", unit.Percent(min(1, share)),
+		over.Round(time.Second))
+}
+
+// share returns the part of the connections' time that h has been held since before.
+func (h Held) share(before Held, over time.Duration) float64 {
+	return (h.Sum - before.Sum).Seconds() / (over.Seconds() * float64(max(1, h.Connections)))
 }
 
 const maxNamed = 5

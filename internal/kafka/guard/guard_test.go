@@ -18,7 +18,7 @@ func TestReasonsToEnd(t *testing.T) {
 		return o
 	}
 	all := guard.Limits{
-		Floors: map[string]int64{"the disk of broker 1": 100}, Brokers: true, Health: true, Lag: map[string]int64{"billing": 1000},
+		Floors: map[int32]int64{1: 100}, Brokers: true, Health: true, Lag: map[string]int64{"billing": 1000},
 	}
 	tests := map[string]struct {
 		limits guard.Limits
@@ -29,15 +29,30 @@ func TestReasonsToEnd(t *testing.T) {
 		"healthy": {all, func(_ int, o guard.Observation) guard.Observation {
 			o = healthy(o)
 			o.Unhealthy, o.Lag = []string{"old-0"}, map[string]int64{"billing": 1000, "other": 1e9}
-			o.Disks = []guard.Disk{{Name: "the disk of broker 1", UsableBytes: 100}, {Name: "the disk of broker 2"}}
-			o.Throttled = &guard.Throttled{Connections: 2}
+			o.Disks = []guard.Disk{{Name: "the disk of broker 1", Brokers: three[:1], UsableBytes: 100}, {Brokers: three[1:2]}}
+			o.Throttled = &guard.Throttled{Produce: guard.Held{Connections: 2}}
 			return o
 		}, 0, ""},
 		"a disk fills": {all, func(second int, o guard.Observation) guard.Observation {
 			o = healthy(o)
-			o.Disks = []guard.Disk{{Name: "the disk of broker 1", UsableBytes: int64(110 - second)}}
+			o.Disks = []guard.Disk{{Name: "the disk of broker 1", Brokers: three[:1], UsableBytes: int64(110 - second)}}
 			return o
 		}, 11, "the disk of broker 1 has 99 B free, and 100 B must stay free (--min-free)"},
+		"a disk fills while its other broker is silent": {
+			guard.Limits{Floors: map[int32]int64{1: 100, 2: 100}}, func(second int, o guard.Observation) guard.Observation {
+				disk := guard.Disk{Name: "the disk of brokers 1, 2", Brokers: three[:2], UsableBytes: int64(110 - second)}
+				if second >= 5 {
+					disk.Name, disk.Brokers = "the disk of broker 1", three[:1]
+				}
+				o.Disks = []guard.Disk{disk}
+				return o
+			}, 11, "the disk of broker 1 has 99 B free, and 100 B must stay free (--min-free)"},
+		"disks seem to be one": {
+			guard.Limits{Floors: map[int32]int64{1: 50, 2: 100}}, func(second int, o guard.Observation) guard.Observation {
+				disk := guard.Disk{Name: "the disk of brokers 1, 2", Brokers: three[:2], UsableBytes: int64(110 - second)}
+				o.Disks = []guard.Disk{disk}
+				return o
+			}, 11, "the disk of brokers 1, 2 has 99 B free, and 100 B must stay free (--min-free)"},
 		"a broker leaves": {all, func(second int, o guard.Observation) guard.Observation {
 			o = healthy(o)
 			if second >= 7 {
@@ -79,18 +94,49 @@ func TestReasonsToEnd(t *testing.T) {
 		}, 11, "group billing has a lag of 1,100 records, above its limit of 1,000 (--watch-group)"},
 		"quotas throttle": {all, func(second int, o guard.Observation) guard.Observation {
 			o = healthy(o)
-			o.Throttled = &guard.Throttled{Connections: 2, Sum: time.Duration(max(0, second-9)) * 400 * time.Millisecond}
+			o.Throttled = &guard.Throttled{Produce: guard.Held{Connections: 2, Sum: time.Duration(max(0, second-9)) * 400 * time.Millisecond}}
 			return o
 		}, 12, "quotas of the cluster throttled the run for 12.00 % of the last 5s"},
+		"quotas throttle few of many connections": {all, func(second int, o guard.Observation) guard.Observation {
+			o = healthy(o)
+			o.Throttled = &guard.Throttled{
+				Produce: guard.Held{Connections: 2, Sum: time.Duration(max(0, second-9)) * 400 * time.Millisecond},
+				Fetch:   guard.Held{Connections: 100},
+			}
+			return o
+		}, 12, "quotas of the cluster throttled the run for 12.00 % of the last 5s"},
+		"quotas throttle fetches": {all, func(second int, o guard.Observation) guard.Observation {
+			o = healthy(o)
+			o.Throttled = &guard.Throttled{
+				Produce: guard.Held{Connections: 100},
+				Fetch:   guard.Held{Connections: 2, Sum: time.Duration(max(0, second-9)) * 400 * time.Millisecond},
+			}
+			return o
+		}, 12, "quotas of the cluster throttled the run for 12.00 % of the last 5s"},
+		"quotas throttle little, seen every 10 s": {all, func(second int, o guard.Observation) guard.Observation {
+			o = healthy(o)
+			if second%10 == 0 {
+				o.Throttled = &guard.Throttled{Produce: guard.Held{Connections: 1, Sum: time.Duration(second) * 80 * time.Millisecond}}
+			}
+			return o
+		}, 0, ""},
+		"quotas throttle, seen every 10 s": {all, func(second int, o guard.Observation) guard.Observation {
+			o = healthy(o)
+			if second%10 == 0 {
+				o.Throttled = &guard.Throttled{Produce: guard.Held{Connections: 1, Sum: time.Duration(second) * 120 * time.Millisecond}}
+			}
+			return o
+		}, 20, "quotas of the cluster throttled the run for 12.00 % of the last 10s"},
 		"quotas throttle little": {all, func(second int, o guard.Observation) guard.Observation {
 			o = healthy(o)
-			o.Throttled = &guard.Throttled{Connections: 2, Sum: time.Duration(second) * 200 * time.Millisecond}
+			o.Throttled = &guard.Throttled{Produce: guard.Held{Connections: 2, Sum: time.Duration(second) * 200 * time.Millisecond}}
 			return o
 		}, 0, ""},
 		"nothing is limited": {guard.Limits{}, func(second int, o guard.Observation) guard.Observation {
 			o.Brokers, o.Unhealthy, o.Refused = three[1:], []string{"orders-1"}, three[:1]
-			o.Lag, o.Throttled = map[string]int64{"billing": 1e9}, &guard.Throttled{Sum: time.Duration(second) * time.Second}
-			o.Disks = []guard.Disk{{Name: "the disk of broker 1"}}
+			o.Lag = map[string]int64{"billing": 1e9}
+			o.Throttled = &guard.Throttled{Produce: guard.Held{Sum: time.Duration(second) * time.Second}}
+			o.Disks = []guard.Disk{{Name: "the disk of broker 1", Brokers: three[:1]}}
 			return o
 		}, 0, ""},
 	}
@@ -175,6 +221,21 @@ func TestShare(t *testing.T) {
 		{1, 100, 6, 3, 1. / 18}, //
 	} {
 		if got := guard.Share(test.onDisk, test.brokers, test.partitions, test.replication); got != test.want {
+			t.Errorf("%+v: %g", test, got)
+		}
+	}
+}
+
+func TestShareOf(t *testing.T) {
+	onOne, uneven := map[int32]int{2: 6}, map[int32]int{1: 4, 2: 1, 3: 1}
+	for _, test := range []struct {
+		onDisk   []int32
+		replicas map[int32]int
+		want     float64
+	}{
+		{three[1:2], onOne, 1}, {three[:1], onOne, 0}, {three[:1], uneven, 4. / 6}, {three[1:], uneven, 2. / 6}, {three, nil, 1},
+	} {
+		if got := guard.ShareOf(test.onDisk, test.replicas); got != test.want {
 			t.Errorf("%+v: %g", test, got)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"slices"
@@ -24,12 +25,12 @@ import (
 type ClusterReader struct {
 	client *kgo.Client
 	groups []string
-	steps  []func(context.Context, *guard.Observation)
+	steps  []func(context.Context, *guard.Observation) // the second one asks every broker
 	next   int
 	began  time.Time
 
 	hosts        map[int32]string
-	replicas     map[string]Placement
+	partitions   map[string][]kmsg.MetadataResponseTopicPartition
 	names        map[[16]byte]string        // of topics
 	leaders      map[string]map[int32]int32 // by topic and partition
 	coordinators map[string]int32           // by group
@@ -73,7 +74,8 @@ func NewClusterReader(brokers []string, a access.Access, groups []string) (*Clus
 func (r *ClusterReader) Close() { r.client.Close() }
 
 // ReadAll makes all steps of a look, before the load. An error is of the metadata or of a group. Disks that brokers
-// do not report are no error; they are nil.
+// do not report are no error; they are nil, and Read does not ask for them. The lag has no group without committed
+// offsets: brokers answer so for an unknown group.
 func (r *ClusterReader) ReadAll(ctx context.Context) (guard.Observation, error) {
 	ctx, cancel := context.WithTimeout(ctx, firstTimeout)
 	defer cancel()
@@ -82,7 +84,9 @@ func (r *ClusterReader) ReadAll(ctx context.Context) (guard.Observation, error) 
 	if r.failed != nil {
 		return o, fmt.Errorf("reading the cluster's metadata: %w", r.failed)
 	}
-	r.readDisks(ctx, &o)
+	if r.readDisks(ctx, &o); o.Disks == nil {
+		r.steps[1] = r.readVersions
+	}
 	if len(r.groups) == 0 {
 		return o, nil
 	}
@@ -106,7 +110,7 @@ func (r *ClusterReader) Read(ctx context.Context) guard.Observation {
 	o := guard.Observation{At: time.Since(r.began)}
 	step := r.steps[r.next]
 	if len(r.refused) > 0 { // first of all it must be known whether these brokers are gone
-		step = r.readDisks
+		step = r.steps[1]
 	} else {
 		r.next = (r.next + 1) % len(r.steps)
 	}
@@ -127,7 +131,7 @@ func (r *ClusterReader) readMetadata(ctx context.Context, o *guard.Observation) 
 	maps.DeleteFunc(r.hosts, func(id int32, _ string) bool { return !slices.Contains(o.Brokers, id) })
 	slices.Sort(o.Brokers)
 	r.names = make(map[[16]byte]string, len(resp.Topics))
-	r.leaders, r.replicas = make(map[string]map[int32]int32), make(map[string]Placement)
+	r.leaders, r.partitions = make(map[string]map[int32]int32), make(map[string][]kmsg.MetadataResponseTopicPartition)
 	for _, t := range resp.Topics {
 		if t.Topic == nil || t.ErrorCode != 0 {
 			continue
@@ -142,19 +146,31 @@ func (r *ClusterReader) readMetadata(ctx context.Context, o *guard.Observation) 
 		}
 		r.leaders[*t.Topic] = leaders
 		if len(t.Partitions) > 0 {
-			r.replicas[*t.Topic] = Placement{len(t.Partitions), len(t.Partitions[0].Replicas)}
+			r.partitions[*t.Topic] = t.Partitions
 		}
 	}
 	slices.Sort(o.Unhealthy)
 }
 
-// Placement is the size of a topic.
-type Placement struct{ Partitions, Replication int }
+// Placement is the size of a topic, and where its replicas are.
+type Placement struct {
+	Partitions, Replication int
+	Brokers                 map[int32]int // number of replicas by broker
+}
 
 // Topic returns the size of a topic in the last metadata; known is false if it has no such topic.
-func (r *ClusterReader) Topic(name string) (p Placement, known bool) {
-	p, known = r.replicas[name]
-	return p, known
+func (r *ClusterReader) Topic(name string) (_ Placement, known bool) {
+	partitions := r.partitions[name]
+	if len(partitions) == 0 {
+		return Placement{}, false
+	}
+	placed := Placement{len(partitions), len(partitions[0].Replicas), make(map[int32]int)}
+	for _, p := range partitions {
+		for _, id := range p.Replicas {
+			placed.Brokers[id]++
+		}
+	}
+	return placed, true
 }
 
 // ask sends each broker its request at the same time, and passes the answers to take, one after another. It returns
@@ -186,10 +202,25 @@ func ask[R kmsg.Response](ctx context.Context, r *ClusterReader, o *guard.Observ
 	return failed
 }
 
-// refuses reports whether a broker closed or refused the connection, and did not only take long.
+// refuses reports whether a broker closed or refused the connection. One that takes long does not, nor does one that
+// does not know the request.
 func refuses(ctx context.Context, err error) bool {
-	var slow net.Error
-	return ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded) && (!errors.As(err, &slow) || !slow.Timeout())
+	if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	if network := (*net.OpError)(nil); errors.As(err, &network) {
+		return !network.Timeout()
+	}
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) // also in kgo.ErrFirstReadEOF
+}
+
+// readVersions asks brokers that report no disks, only to know that they answer.
+func (r *ClusterReader) readVersions(ctx context.Context, o *guard.Observation) {
+	requests := make(map[int32]kmsg.Request)
+	for id := range r.hosts {
+		requests[id] = kmsg.NewPtrApiVersionsRequest()
+	}
+	r.failed = ask(ctx, r, o, requests, func(int32, *kmsg.ApiVersionsResponse) error { return nil })
 }
 
 // An empty list of topics asks for the disks only. If a broker reports no disks, o.Disks stays nil.
@@ -284,7 +315,9 @@ func (r *ClusterReader) offsetsOf(g kmsg.OffsetFetchResponseGroup) map[string]ma
 		if name == "" {
 			name = r.names[t.TopicID]
 		}
-		topics[name] = offsets
+		if len(offsets) > 0 {
+			topics[name] = offsets
+		}
 	}
 	return topics
 }
@@ -321,6 +354,9 @@ func (r *ClusterReader) readLag(ctx context.Context, o *guard.Observation) {
 	})
 	o.Lag = make(map[string]int64)
 	for group, topics := range r.committed {
+		if len(topics) == 0 {
+			continue
+		}
 		lag := int64(0)
 		for topic, offsets := range topics {
 			for p, at := range offsets {

@@ -17,9 +17,9 @@ const Unwatched = "unwatched"
 // Findings is what an existing cluster said about a run that has not begun.
 type Findings struct {
 	Disks     []guard.Disk
-	Floors    map[string]int64 // see guard.Limits
-	Unwatched string           // why the disks are not watched; "" if they are
-	Unhealthy int              // partitions
+	Floors    map[int32]int64 // see guard.Limits
+	Unwatched string          // why the disks are not watched; "" if they are
+	Unhealthy int             // partitions
 	Warnings  []string
 }
 
@@ -67,10 +67,16 @@ func (b *base) askGuards(ctx context.Context) (Findings, error) {
 }
 
 // admitted refuses a run that would harm the cluster.
-func admitted(cfg Config, reader *probe.ClusterReader, before guard.Observation, floors map[string]int64) (Findings, error) {
+func admitted(cfg Config, reader *probe.ClusterReader, before guard.Observation, floors map[int32]int64) (Findings, error) {
 	found := Findings{Disks: before.Disks, Floors: floors, Unhealthy: len(before.Unhealthy)}
+	if err := checkGroups(groupsOf(cfg.Guards), before.Lag); err != nil {
+		return found, err
+	}
 	if err := found.checkHealth(before, cfg.Guards); err != nil {
 		return found, err
+	}
+	if why := quotasUnseen(cfg); why != "" && !cfg.Guards.Anyway {
+		found.warn("quotas not watched: " + why)
 	}
 	s := cfg.Scenario
 	size, known := reader.Topic(s.Topic.Existing)
@@ -78,7 +84,7 @@ func admitted(cfg Config, reader *probe.ClusterReader, before guard.Observation,
 		size = probe.Placement{Partitions: s.Topic.Partitions, Replication: s.Topic.Replication}
 	}
 	s.Topic.Replication = size.Replication
-	return found, found.checkSpace(s, size.Partitions, len(before.Brokers), cfg.Guards)
+	return found, found.checkSpace(s, size, len(before.Brokers), cfg.Guards)
 }
 
 func (f *Findings) warn(text string) { f.Warnings = append(f.Warnings, text) }
@@ -97,7 +103,7 @@ func (f *Findings) checkHealth(before guard.Observation, g Guards) error {
 }
 
 // checkSpace refuses a run whose bytes do not fit the brokers' disks above their floors.
-func (f *Findings) checkSpace(s scenario.Scenario, partitions, brokers int, g Guards) error {
+func (f *Findings) checkSpace(s scenario.Scenario, size probe.Placement, brokers int, g Guards) error {
 	if f.Disks == nil {
 		const what = "the brokers do not report what disk they have free"
 		if g.Remote && !g.MaxBytesStated {
@@ -110,14 +116,18 @@ func (f *Findings) checkSpace(s scenario.Scenario, partitions, brokers int, g Gu
 	}
 	stored, _ := Stored(s)
 	for _, d := range f.Disks {
-		need := stored * guard.Share(len(d.Brokers), brokers, partitions, s.Topic.Replication)
-		left := float64(d.UsableBytes) - float64(f.Floors[d.Name])
+		share := guard.Share(len(d.Brokers), brokers, size.Partitions, size.Replication)
+		if size.Brokers != nil {
+			share = guard.ShareOf(d.Brokers, size.Brokers)
+		}
+		need, floor := stored*share, guard.FloorOf(d, f.Floors)
+		left := float64(d.UsableBytes) - float64(floor)
 		if left >= 0 && need <= left {
 			continue
 		}
 		text := fmt.Sprintf("the run stores up to %s with %s, of it %s on %s, which has %s free, and %s must stay free (--min-free)",
 			unit.Bytes(saturated(stored)), replicas(s), unit.Bytes(saturated(need)), d.Name, unit.Bytes(d.UsableBytes),
-			unit.Bytes(f.Floors[d.Name]))
+			unit.Bytes(floor))
 		if left > 0 && (!keepsAll(s) || compresses(s, need, left)) {
 			f.warn(text + ": if that is not enough, the run ends early")
 			continue

@@ -157,11 +157,14 @@ func (r *run) expected() *float64 {
 func (r *run) info() result.Info {
 	info := result.Info{
 		Name: r.cfg.Scenario.Name, StartedAt: r.axis.Wall(0), FinishedAt: r.axis.Wall(r.finishedNs),
-		Interrupted: r.interrupted, EndedByGuard: r.guard.ended(), DiskNotWatched: r.unwatched, Tool: r.cfg.Tool, MethodVersion: result.Method,
+		Interrupted: r.interrupted, DiskNotWatched: r.unwatched, Tool: r.cfg.Tool, MethodVersion: result.Method,
 		Host:        result.Host(probe.DescribeHost()),
 		Topic:       r.topic.Name,
 		NotMeasured: r.plan.unknown, Expected: r.cfg.Expected, Labels: r.cfg.Labels, RetryOf: r.cfg.RetryOf,
 		Phases: r.phases(),
+	}
+	if r.interrupted { // a reason that came after the last record ended nothing
+		info.EndedByGuard = r.guard.ended()
 	}
 	if r.cfg.Cluster != nil {
 		info.Cluster = clusterOf(r.cfg)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/guard"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
@@ -53,6 +54,7 @@ type guarded struct {
 
 	mu     sync.Mutex
 	watch  *guard.Watch // nil until it begins
+	over   bool         // interrupt is closed
 	reason string
 }
 
@@ -66,7 +68,7 @@ func guardRun(cfg Config) (Config, *guarded) {
 	asked := cfg.Interrupt
 	select {
 	case <-asked:
-		close(g.interrupt)
+		g.end()
 	default:
 		g.running.Go(func() { g.forward(asked) })
 	}
@@ -79,11 +81,16 @@ func (g *guarded) forward(asked <-chan struct{}) {
 	case <-asked:
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		if g.reason == "" {
-			close(g.interrupt)
-			g.watch = nil // the user's interrupt is the reason
-		}
+		g.end()
 	case <-g.closed:
+	}
+}
+
+// end closes interrupt, once. The caller holds mu.
+func (g *guarded) end() {
+	if !g.over {
+		g.over = true
+		close(g.interrupt)
 	}
 }
 
@@ -122,12 +129,11 @@ func (g *guarded) close() {
 func (g *guarded) look(o guard.Observation) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.watch == nil {
+	if g.watch == nil || g.over { // if it is over before, the user's interrupt is the reason
 		return
 	}
 	if g.reason = g.watch.Look(o); g.reason != "" {
-		g.watch = nil
-		close(g.interrupt)
+		g.end()
 	}
 }
 
@@ -136,10 +142,9 @@ func (g *guarded) throttled(sending, fetching snapshot.Traffic) {
 	if g == nil {
 		return
 	}
-	all := sending.Produce
 	g.look(guard.Observation{At: time.Since(g.began), Throttled: &guard.Throttled{
-		Sum:         all.Throttled + fetching.Fetch.Throttled,
-		Connections: all.Connections + fetching.Fetch.Connections,
+		Produce: guard.Held{Sum: sending.Produce.Throttled, Connections: sending.Produce.Connections},
+		Fetch:   guard.Held{Sum: fetching.Fetch.Throttled, Connections: fetching.Fetch.Connections},
 	}})
 }
 
@@ -172,7 +177,7 @@ func (r *run) openGuard(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if g.reader, err = probe.NewClusterReader(r.cfg.Cluster.Bootstrap(), r.access(), groupsOf(r.cfg.Guards)); err != nil {
+	if g.reader, err = probe.NewClusterReader(r.seeds(), r.access(), groupsOf(r.cfg.Guards)); err != nil {
 		return err
 	}
 	before, err := g.reader.ReadAll(ctx)
@@ -201,12 +206,31 @@ func (r *run) openGuard(ctx context.Context) (err error) {
 	return nil
 }
 
+// quotasUnseen says why the guard does not see throttling; "" if it does.
+func quotasUnseen(cfg Config) string {
+	if cfg.Fleet != nil {
+		return "agents report throttle times only in their results"
+	}
+	return cfg.Driver.Lacks()[driver.ReportThrottle]
+}
+
 func groupsOf(g Guards) (names []string) {
 	for name := range g.Groups {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	return names
+}
+
+func checkGroups(asked []string, lag map[string]int64) error {
+	for _, group := range asked {
+		if _, known := lag[group]; !known {
+			return &cluster.Error{Kind: cluster.ErrInput,
+				What:   fmt.Sprintf("group %s (--watch-group) has no committed offset, so its lag is unknown", group),
+				Remedy: "correct its name (kafka-consumer-groups.sh --list prints all), or leave it out"}
+		}
+	}
+	return nil
 }
 
 func lagLimits(asked, before map[string]int64) map[string]int64 {
@@ -220,16 +244,18 @@ func lagLimits(asked, before map[string]int64) map[string]int64 {
 	return limits
 }
 
-func floors(disks []guard.Disk, g Guards, here bool) map[string]int64 {
-	floors := make(map[string]int64)
+func floors(disks []guard.Disk, g Guards, here bool) map[int32]int64 {
+	floors := make(map[int32]int64)
 	for _, d := range disks {
+		floor := guard.Floor(d)
 		switch {
 		case g.MinFreeBytes != nil:
-			floors[d.Name] = *g.MinFreeBytes
+			floor = *g.MinFreeBytes
 		case here:
-			floors[d.Name] = guard.FloorHere(d.UsableBytes)
-		default:
-			floors[d.Name] = guard.Floor(d)
+			floor = guard.FloorHere(d.UsableBytes)
+		}
+		for _, id := range d.Brokers {
+			floors[id] = floor
 		}
 	}
 	return floors

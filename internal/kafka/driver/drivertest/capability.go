@@ -24,7 +24,7 @@ var capabilityTests = []test{
 var capabilities = []driver.Capability{
 	driver.Idempotence, driver.CompressionLevels, driver.InFlightLimit, driver.RecordTimestamps, driver.AckedOffsets,
 	driver.ServerGroups, driver.ManualPartitions, driver.PausePartitions, driver.KillConsumer, driver.SessionTimeouts,
-	driver.ReadControl, driver.CountWire, driver.TimeRequests, driver.EncryptedAccess, driver.KerberosAccess,
+	driver.ReadControl, driver.CountWire, driver.TimeRequests, driver.ReportThrottle, driver.EncryptedAccess, driver.KerberosAccess,
 	driver.TLSVersions, driver.ShareGroups,
 	driver.OneRecordBatches, driver.StickyAssignor, driver.CooperativeSticky,
 }

@@ -27,6 +27,7 @@ func (librdkafka) Lacks() map[driver.Capability]string {
 		driver.KillConsumer:   "only the client's C code can close its connections, and it always leaves its group in order",
 		driver.CountWire:      "the client reports its bytes at most once a second, and no fetched batches",
 		driver.TimeRequests:   "the client reports one round-trip time for requests of all types together",
+		driver.ReportThrottle: "the client reports throttle times at most once a second, and not by request",
 		driver.KerberosAccess: "the client is built without a Kerberos library",
 		driver.TLSVersions:    "the client has no setting for versions of TLS",
 		driver.ShareGroups:    "the client has no share consumers",

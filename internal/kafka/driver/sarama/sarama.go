@@ -24,6 +24,7 @@ func (sarama) Lacks() map[driver.Capability]string {
 	return map[driver.Capability]string{
 		driver.ServerGroups:      "sarama has only the group protocol classic",
 		driver.ReadControl:       "sarama skips control records and does not report them",
+		driver.ReportThrottle:    "throttle times are not read from sarama's responses",
 		driver.ShareGroups:       "sarama has no share consumers",
 		driver.CooperativeSticky: "sarama's groups are eager: a member gives up all partitions at each rebalance",
 	}

@@ -60,6 +60,7 @@ func (s *segmentio) Lacks() map[driver.Capability]string {
 		driver.InFlightLimit:     "kafka-go always has one batch in flight for each partition, each on a connection of its own",
 		driver.ServerGroups:      "kafka-go has only the group protocol classic",
 		driver.ReadControl:       "kafka-go returns control records as if they were records",
+		driver.ReportThrottle:    "throttle times are not read from kafka-go's responses",
 		driver.KerberosAccess:    "kafka-go ends a login before its last message, which Kerberos needs",
 		driver.ShareGroups:       "kafka-go has no share consumers",
 		driver.StickyAssignor:    "kafka-go has the assignors range and roundrobin",
