@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,6 +50,14 @@ func TestHelp(t *testing.T) {
 		}
 		if c.Example == "" || c.Short == "" {
 			t.Errorf("%s has no example, or does not say what it does", c.CommandPath())
+		}
+	}
+}
+
+func TestHelpHasTheCodeOfAGuard(t *testing.T) {
+	for _, command := range []string{"run", "search"} {
+		if help := invoke(t, command, "--help").stdout; !strings.Contains(help, fmt.Sprintf("%d a guard ended it", exitGuarded)) {
+			t.Errorf("the exit codes of %s lack that of a guard:\n%s", command, help)
 		}
 	}
 }

@@ -74,8 +74,8 @@ maxima, and percentiles if the stretch is one sampling.interval. What was expect
 recorded with the run. --junit writes the outcomes for a CI server.
 
 Exit codes: 0 valid, 1 invalid run, 2 bad input, 3 cluster out of reach, 4 an
-expectation does not hold, 6 one is not decided, 130 interrupted (what was measured is
-saved). Without --expect they are only about the measurement: a valid run exits with 0
+expectation does not hold, 5 a guard ended it, 6 an expectation is not decided, 130
+interrupted (after 5 and 130, what was measured is saved). Without --expect they are only about the measurement: a valid run exits with 0
 even if its brokers died for good, and the report says so in the line SYSTEM.`
 
 const runExample = `  kafka-bench run quick
