@@ -3,6 +3,7 @@ package campaign
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
@@ -50,6 +51,7 @@ func (e Engine) Make(ctx context.Context, s scenario.Scenario, began func(dir st
 		return nil, err
 	}
 	cfg.Scenario, cfg.Cluster = s, c
+	cfg.Guards.Remote = cfg.Guards.Remote || advertisesOthers(c)
 	if cfg.WarmedUp, err = e.Warmer.prepare(ctx, cfg); err != nil {
 		return nil, err
 	}
@@ -65,6 +67,11 @@ func (e Engine) Make(ctx context.Context, s scenario.Scenario, began func(dir st
 		cfg.Watch = watcher{began: began, next: e.Bench.Watch}
 	}
 	return bench.Run(ctx, cfg)
+}
+
+// advertisesOthers reports whether a broker is not on this machine, even if a tunnel leads there.
+func advertisesOthers(c cluster.Cluster) bool {
+	return slices.ContainsFunc(c.Bootstrap(), func(address string) bool { return !cluster.OnThisMachine(address) })
 }
 
 type watcher struct {

@@ -271,8 +271,9 @@ func (c SearchConfig) window(step search.Step) time.Duration {
 // repeated ones.
 func (c SearchConfig) Probes() (searched, curved int, least, most time.Duration) {
 	take := func(n int, phase search.Phase, perS float64) (short, long time.Duration) {
-		short, long = c.scenario(search.Step{Phase: phase, PerS: perS}).Duration()
-		return time.Duration(n) * short, time.Duration(n) * long
+		s := c.scenario(search.Step{Phase: phase, PerS: perS})
+		short, long = s.Duration()
+		return time.Duration(n) * (short + s.FillTime()), time.Duration(n) * (long + s.FillTime())
 	}
 	add := func(n int, phase search.Phase, perS float64) {
 		short, _ := take(n, phase, perS)
