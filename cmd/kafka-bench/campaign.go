@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/textfile"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 	"kafkabench.example/kafka-bench/internal/show/campaigns"
@@ -119,16 +120,7 @@ func resumeCommand(dir string, r rig) string {
 	return strings.Join(words, " ")
 }
 
-func shellWord(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
-			strings.ContainsRune("-_./,:=@+", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
+func shellWord(word string) string { return textfile.ShellWord(word) }
 
 // With --resume, the plannedFlags come from the campaign.
 var plannedFlags = []string{"set", "merge", "env", "quick", "repeat", "order", "driver", "out", "expect", "label"}

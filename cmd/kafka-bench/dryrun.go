@@ -323,7 +323,11 @@ func disk(n campaign.Needs, flags engineFlags) string {
 	if n.Unknown == n.Runs && n.Records == 0 {
 		return unknown + ": at rate max only load.volume or load.records bounds Kafka's logs"
 	}
-	return "about " + offered(n, unit.Bytes(n.DiskBytes)) + " at a time for Kafka's logs, if nothing is compressed"
+	text := "about " + offered(n, unit.Bytes(n.DiskBytes)) + " at a time for Kafka's logs, if nothing is compressed"
+	if n.Topics < n.Runs && n.DiskBytes > 0 {
+		text += "; and the replicas of existing topics"
+	}
+	return text
 }
 
 const statusTimeout = 10 * time.Second

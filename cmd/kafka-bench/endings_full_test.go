@@ -41,8 +41,9 @@ func startRun(t *testing.T, brokers, out string, more ...string) (cmd *exec.Cmd,
 // TestEndings: each way to end a process but SIGKILL leaves nothing on the cluster; what SIGKILL leaves is found by
 // clean, and named by list and report.
 func TestEndings(t *testing.T) {
-	for name, end := range map[string]os.Signal{
-		"SIGINT": os.Interrupt, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP, "SIGQUIT": syscall.SIGQUIT, "SIGKILL": os.Kill,
+	for name, ends := range map[string][]os.Signal{
+		"SIGINT": {os.Interrupt}, "SIGTERM": {syscall.SIGTERM}, "SIGHUP": {syscall.SIGHUP}, "SIGQUIT": {syscall.SIGQUIT},
+		"a terminal closes": {syscall.SIGHUP, syscall.SIGHUP}, "SIGKILL": {os.Kill},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, err := cluster.StartEmbedded(cluster.EmbeddedOptions{})
@@ -57,12 +58,15 @@ func TestEndings(t *testing.T) {
 			for !measuring(out) {
 				time.Sleep(20 * time.Millisecond)
 			}
-			if err := cmd.Process.Signal(end); err != nil {
-				t.Fatal(err)
+			for _, end := range ends {
+				if err := cmd.Process.Signal(end); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(200 * time.Microsecond)
 			}
 			_ = cmd.Wait()
 			left := topics(t, kgo.SeedBrokers(brokers), kgo.DisableClientMetrics())
-			if end != os.Kill {
+			if ends[0] != os.Kill {
 				if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || len(left) > 0 || !onlyRun(t, out).Run.Finished() {
 					t.Errorf("exit code %d, and the topics %v are left: %s", code, left, stderr)
 				}

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -387,7 +388,7 @@ func writable(flag, folder string) error {
 }
 
 // The first interrupt closes the channel, which ends a run gently, and calls tell. The second one
-// ends the context, which abandons the run.
+// ends the context, which abandons the run; but not a SIGHUP.
 func (s surroundings) interruptible(parent context.Context, tell func(string)) (ctx context.Context,
 	interrupt <-chan struct{}, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
@@ -402,11 +403,17 @@ func (s surroundings) interruptible(parent context.Context, tell func(string)) (
 		case <-ctx.Done():
 			return
 		}
-		select {
-		case <-signals:
-			signal.Stop(signals) // a third interrupt ends the program
-			cancel()
-		case <-ctx.Done():
+		for {
+			select {
+			case again := <-signals:
+				if again == syscall.SIGHUP { // a terminal that closes sends two
+					continue
+				}
+				signal.Stop(signals) // a third interrupt ends the program
+				cancel()
+			case <-ctx.Done():
+			}
+			return
 		}
 	}()
 	return ctx, first, func() {

@@ -27,7 +27,7 @@ type guardFlags struct {
 	maxTime  time.Duration
 }
 
-// Caps of a command on a cluster that is not on this machine.
+// Caps of a command on a cluster that is not on this machine, or that is named by its ID.
 const (
 	capRate  = 10_000 // records/s
 	capBytes = 10_000_000_000
@@ -42,11 +42,11 @@ func addGuards(f *pflag.FlagSet, flags *guardFlags) {
 	f.Var(&flags.groups, "watch-group",
 		"a consumer `GROUP` of others: a run ends if its lag passes twice what it was, plus 1,000 records, or GROUP=RECORDS (may be repeated)")
 	f.Var(&flags.maxRate, "max-rate",
-		"the highest rate of a run; also of a closed loop and of search (default: none, or 10k/s if the cluster is not on this machine)")
+		"the highest rate of a run; also of a closed loop and of search (default: none, or 10k/s with --cluster-id)")
 	f.Var(&flags.maxBytes, "max-bytes",
-		"the most bytes that the runs store at a time, with replicas and fills (default: none, or 10 GB if the cluster is not on this machine)")
+		"the most bytes that the runs store at a time, with replicas and fills (default: none, or 10 GB with --cluster-id)")
 	addDuration(f, &flags.maxTime, "max-time", 0,
-		"how long the runs of the command may load the cluster (default: no bound, or 15m if the cluster is not on this machine)")
+		"how long the runs of the command may load the cluster (default: no bound, or 15m with --cluster-id)")
 	f.BoolVar(&flags.anyway, "anyway", false,
 		"load the existing cluster even if partitions lack replicas or quotas throttle the run")
 }
@@ -89,7 +89,9 @@ type caps struct {
 }
 
 func (f engineFlags) caps() (c caps) {
-	if len(f.brokers) > 0 && !loopback(f.brokers) {
+	// Without its ID, a cluster that advertises an address of another machine is refused; with it, the given
+	// addresses may be those of a tunnel.
+	if len(f.brokers) > 0 && (f.clusterID != "" || !loopback(f.brokers)) {
 		c = caps{unit.Rate{Records: capRate, Per: time.Second}, capBytes, capTime}
 	}
 	if f.maxRate.given {
@@ -160,8 +162,8 @@ func (f engineFlags) within(p campaign.Plan, runs []campaign.PlannedRun) error {
 			unit.Bytes(math.MaxInt64), unit.Span(longestSum)))...)
 	}
 	if c.bytes > 0 && needs.DiskBytes > c.bytes {
-		faults = append(faults, aboveCap{fmt.Sprintf("the runs store up to %s at a time, and the most is %s",
-			unit.Bytes(needs.DiskBytes), unit.Bytes(c.bytes)), "--max-bytes", fmt.Sprintf("%dB", needs.DiskBytes)})
+		faults = append(faults, aboveCap{fmt.Sprintf("the runs store %s at a time, and the most is %s",
+			storing(needs), unit.Bytes(c.bytes)), "--max-bytes", fmt.Sprintf("%dB", needs.DiskBytes)})
 	}
 	if c.time > 0 && needs.Least > c.time {
 		faults = append(faults, aboveCap{fmt.Sprintf("the runs take at least %s, and the most is %s", unit.Span(needs.Least), unit.Span(c.time)),
@@ -187,6 +189,14 @@ func (c caps) check(s scenario.Scenario) error {
 			"give --max-rate, load.volume or load.records too", s.Name)
 	}
 	return nil
+}
+
+// storing says how many bytes the runs store at a time, as far as it is known without a cluster.
+func storing(n campaign.Needs) string {
+	if n.Topics < n.Runs {
+		return "at least " + unit.Bytes(n.DiskBytes) + ", without replicas of existing topics,"
+	}
+	return "up to " + unit.Bytes(n.DiskBytes)
 }
 
 // rateValue is read like the rates of a scenario.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,6 +70,14 @@ func TestHelpGroupsFlags(t *testing.T) {
 			t.Errorf("--%s is listed %d times", f.Name, n)
 		}
 	})
+}
+
+func TestHelpHasTheCodeOfAGuard(t *testing.T) {
+	for _, command := range []string{"run", "search"} {
+		if help := invoke(t, command, "--help").stdout; !strings.Contains(help, fmt.Sprintf("%d a guard ended it", exitGuarded)) {
+			t.Errorf("the exit codes of %s lack that of a guard:\n%s", command, help)
+		}
+	}
 }
 
 // The examples of these commands need a cluster or run until interrupted.

@@ -82,8 +82,8 @@ run's folder, --label commit=5feb6b2 marks the run, and --retry-invalid makes a 
 again whose figures cannot be trusted.
 
 Exit codes: 0 valid, 1 invalid run, 2 bad input, 3 cluster out of reach, 4 an
-expectation does not hold, 6 one is not decided, 130 interrupted (what was measured is
-saved). Without --expect they are only about the measurement: a valid run exits with 0
+expectation does not hold, 5 a guard ended it, 6 an expectation is not decided, 130
+interrupted (after 5 and 130, what was measured is saved). Without --expect they are only about the measurement: a valid run exits with 0
 even if its brokers died for good, and the report says so in the line SYSTEM.`
 
 const runExample = `  kafka-bench run quick

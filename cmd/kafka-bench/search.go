@@ -67,7 +67,7 @@ and refuses what the search would refuse.
 load; --curve-of makes these for a known rate, without a search.
 
 Exit codes: 0 found, 1 no rate is known to hold, 2 bad input, 3 cluster out of reach,
-130 interrupted (what was found is saved).`,
+5 a guard ended it, 130 interrupted (after both, what was found is saved).`,
 		Example: `  kafka-bench search baseline
   kafka-bench search baseline --expect 'e2e_response_time_p99 <= 20ms' --expect 'failed <= 0' --curve
   kafka-bench search produce-only --set load.acks=all --resolution 5% --probe 5s

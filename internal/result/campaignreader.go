@@ -64,7 +64,7 @@ func ReadCampaignFS(fsys fs.FS, dir string) (*RecordedCampaign, error) {
 func (c *Campaign) readRun(fsys fs.FS, dir string, place int, had map[string]bool) (*Recorded, error) {
 	of := c.Runs[place].Dir
 	switch {
-	case of != Beside(of):
+	case of != Beside(of) || path.Base(of) == "..":
 		return nil, fmt.Errorf("the folder %q is not beside that of the campaign", of)
 	case had[of]:
 		return nil, fmt.Errorf("the folder %q is that of an earlier run", of)

@@ -2,6 +2,7 @@ package result
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -39,6 +40,22 @@ func openRegular(fsys fs.FS, name string, most int64) (fs.File, error) {
 	}
 	if info.Size() > most {
 		return nil, tooLarge(name, most)
+	}
+	f, err := openKnown(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	if now, err := f.Stat(); err != nil || !now.Mode().IsRegular() || os.SameFile(info, info) && !os.SameFile(info, now) {
+		f.Close()
+		return nil, errors.Join(fmt.Errorf("%s was replaced while it was opened: read the run again", name), err)
+	}
+	return f, nil
+}
+
+// openKnown does not wait for the other end of a pipe.
+func openKnown(fsys fs.FS, name string) (fs.File, error) {
+	if _, is := fsys.(osFiles); is {
+		return os.OpenFile(name, os.O_RDONLY|noLinkNorWait, 0)
 	}
 	return fsys.Open(name)
 }

@@ -67,7 +67,7 @@ func TestCampaignReadsOnlyRunsBesideIt(t *testing.T) {
 	outside := recordIn(t, filepath.Dir(out), baseline())
 	w, err := result.CreateCampaign(out, result.Campaign{
 		Campaign: result.CampaignInfo{Name: "c"}, Cells: []result.Cell{{Name: "a"}},
-		Runs: []result.CampaignRun{{Dir: result.Beside(good)}, {Dir: "../../" + outside}, {Dir: result.Beside(good)}, {Dir: "."}, {Dir: "/etc"}},
+		Runs: []result.CampaignRun{{Dir: result.Beside(good)}, {Dir: "../../" + outside}, {Dir: result.Beside(good)}, {Dir: "."}, {Dir: "/etc"}, {Dir: "../.."}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -75,10 +75,12 @@ func TestCampaignReadsOnlyRunsBesideIt(t *testing.T) {
 	defer w.Close()
 	defer os.RemoveAll(filepath.Join(filepath.Dir(out), outside))
 	c, err := result.ReadCampaign(w.Dir())
-	if err != nil || c.Runs[0] == nil || len(c.Of(0)) != 1 || len(c.Notes) != 4 {
+	if err != nil || c.Runs[0] == nil || len(c.Of(0)) != 1 || len(c.Notes) != 5 {
 		t.Fatalf("%d runs and the notes %q, %v", len(c.Of(0)), c.Notes, err)
 	}
-	if _, err := c.Campaign.ReadRun(w.Dir(), 1); err == nil || !strings.Contains(err.Error(), "is not beside that of the campaign") {
-		t.Errorf("the run outside: %v", err)
+	for _, outside := range []int{1, 5} {
+		if _, err := c.Campaign.ReadRun(w.Dir(), outside); err == nil || !strings.Contains(err.Error(), "is not beside that of the campaign") {
+			t.Errorf("the run outside %s: %v", c.Campaign.Runs[outside].Dir, err)
+		}
 	}
 }

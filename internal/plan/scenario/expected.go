@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"time"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
@@ -94,6 +95,16 @@ func (s Scenario) Peak() unit.Rate {
 
 // Unpaced reports whether the run sends records without a schedule: in a closed loop or a fill.
 func (s Scenario) Unpaced() bool { return s.Load.Producers > 0 && s.Load.Rate.IsMax() || s.Filled() }
+
+// FillTime returns how long the fill takes at least; 0 if nothing bounds its rate.
+func (s Scenario) FillTime() time.Duration {
+	const longest = 10 * 365 * 24 * time.Hour
+	if s.Load.MaxRate.Records <= 0 {
+		return 0
+	}
+	seconds := float64(s.filled(s.Load.Record.Size.Mean())) / s.Load.MaxRate.PerSecond()
+	return time.Duration(min(seconds, longest.Seconds()) * float64(time.Second))
+}
 
 // most is what a closed loop with a bounded rate offers at most, with its warm-up; 0 is no bound.
 func (s Scenario) most() int64 {

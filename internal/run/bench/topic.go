@@ -115,7 +115,7 @@ func Lasts(s scenario.Scenario, joining time.Duration) time.Duration {
 // planned is how long the fill and the phases of s last, at most.
 func planned(s scenario.Scenario) time.Duration {
 	_, most := s.Duration()
-	return most + time.Duration(min(s.FillBytes()/slowestFill, longestFill.Seconds())*float64(time.Second))
+	return most + max(s.FillTime(), time.Duration(min(s.FillBytes()/slowestFill, longestFill.Seconds())*float64(time.Second)))
 }
 
 const retention = "retention.ms"

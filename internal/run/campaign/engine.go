@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
@@ -72,6 +73,7 @@ func (e Engine) makeOne(ctx context.Context, s scenario.Scenario, began func(dir
 		return nil, err
 	}
 	cfg.Scenario, cfg.Cluster = s, c
+	cfg.Guards.Remote = cfg.Guards.Remote || advertisesOthers(c)
 	if cfg.WarmedUp, err = e.Warmer.prepare(ctx, cfg); err != nil {
 		return nil, err
 	}
@@ -87,6 +89,11 @@ func (e Engine) makeOne(ctx context.Context, s scenario.Scenario, began func(dir
 		cfg.Watch = watcher{began: began, next: e.Bench.Watch}
 	}
 	return bench.Run(ctx, cfg)
+}
+
+// advertisesOthers reports whether a broker is not on this machine, even if a tunnel leads there.
+func advertisesOthers(c cluster.Cluster) bool {
+	return slices.ContainsFunc(c.Bootstrap(), func(address string) bool { return !cluster.OnThisMachine(address) })
 }
 
 type watcher struct {

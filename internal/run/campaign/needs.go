@@ -31,7 +31,7 @@ func (p Plan) Needs(runs []PlannedRun, keepTopics bool) Needs {
 	for i, run := range runs {
 		s := p.Cells[run.Cell].Scenario
 		least, most := s.Duration()
-		n.Least, n.Most = add(n.Least, least), add(n.Most, most)
+		n.Least, n.Most = add(n.Least, add(least, s.FillTime())), add(n.Most, add(most, s.FillTime()))
 		e := s.Expected()
 		n.Records, n.Bytes = add(n.Records, e.Records), add(n.Bytes, e.Bytes)
 		switch {
@@ -72,7 +72,10 @@ func (p Plan) disk(runs []PlannedRun, keepTopics bool) int64 {
 		s := p.Cells[run.Cell].Scenario
 		least, _ := s.Duration()
 		now = add(now, least)
-		bytes := float64(s.Expected().Bytes) * float64(max(1, s.Topic.Replication))
+		bytes := float64(s.Expected().Bytes)
+		if s.Topic.Existing == "" {
+			bytes *= float64(max(1, s.Topic.Replication))
+		}
 		if keepTopics || s.Topic.Existing != "" {
 			kept += bytes
 		} else {

@@ -50,7 +50,7 @@ func TestNeeds(t *testing.T) {
 			Runs: 10, Least: 300 * time.Second, Most: 350 * time.Second, Records: 30_000, Bytes: 10 * run, Topics: 10, DiskBytes: 30 * run, Clusters: 1,
 		}},
 		"an existing topic grows": {[]scenario.Suite{existing}, 10, false, Needs{
-			Runs: 10, Least: 300 * time.Second, Most: 350 * time.Second, Records: 30_000, Bytes: 10 * run, DiskBytes: 30 * run, Clusters: 1,
+			Runs: 10, Least: 300 * time.Second, Most: 350 * time.Second, Records: 30_000, Bytes: 10 * run, DiskBytes: 10 * run, Clusters: 1,
 		}},
 		"a closed loop": {[]scenario.Suite{plain("a"), closed}, 1, false, Needs{
 			Runs: 2, Least: 60 * time.Second, Most: 70 * time.Second, Records: 3000, Bytes: run, Unknown: 1, Topics: 2, DiskBytes: 3 * run, Clusters: 1,

@@ -34,8 +34,8 @@ type SearchConfig struct {
 	// rate, records/s, without a search; 0 searches.
 	Curve       bool
 	CurveOfPerS float64
-	// MaxRate bounds the rate of every probe: a higher one is not made, and counts as failed. The
-	// zero value is no bound.
+	// MaxRate bounds the rate of every probe, as the scenario's load.max_rate does: a higher one is
+	// not made, and counts as failed. The zero value is no bound.
 	MaxRate unit.Rate
 	// Began is called before each probe and Ended after it; nil is not called.
 	Began func(search.Step, scenario.Scenario)
@@ -164,7 +164,7 @@ func Search(ctx context.Context, j *Journal, cfg SearchConfig) (result.Search, e
 	p.caveats(finding)
 	if p.capped {
 		p.found.Caveats = append(p.found.Caveats,
-			fmt.Sprintf("Rates above %s were not tried (--max-rate), and count as failed.", cfg.MaxRate))
+			fmt.Sprintf("Rates above %s were not tried (--max-rate, load.max_rate), and count as failed.", cfg.most()))
 	}
 	p.found.Explain()
 	saveErr := j.Search(*p.found)
@@ -186,7 +186,7 @@ type prober struct {
 // Probe implements search.Prober.
 func (p *prober) Probe(ctx context.Context, step search.Step) (search.Outcome, error) {
 	s := p.cfg.scenario(step)
-	if most := p.cfg.MaxRate; most.Records > 0 && !math.IsInf(step.PerS, 0) && step.PerS > most.PerSecond() {
+	if most := p.cfg.most(); most.Records > 0 && !math.IsInf(step.PerS, 0) && step.PerS > most.PerSecond() {
 		p.capped = true
 		return search.Outcome{}, nil
 	}
@@ -225,6 +225,15 @@ func (p *prober) cell(s scenario.Scenario) (place int, err error) {
 	return place, err
 }
 
+// most is the lower of MaxRate and the scenario's own bound.
+func (c SearchConfig) most() unit.Rate {
+	own := c.Scenario.Load.MaxRate
+	if own.Records > 0 && (c.MaxRate.Records == 0 || own.PerSecond() < c.MaxRate.PerSecond()) {
+		return own
+	}
+	return c.MaxRate
+}
+
 func (c SearchConfig) scenario(step search.Step) scenario.Scenario {
 	s := c.Scenario
 	s.Repeat = 1
@@ -235,7 +244,7 @@ func (c SearchConfig) scenario(step search.Step) scenario.Scenario {
 	label := strconv.FormatFloat(step.PerS, 'f', -1, 64) + "-per-s"
 	s.Description = "a probe of " + unit.PerSecond(step.PerS)
 	s.Load.Rate, s.Load.Volume, s.Load.Records, s.Load.RecordsEach = rate(step.PerS), 0, 0, 0
-	s.Load.Round, s.Load.MaxRate = 0, c.MaxRate
+	s.Load.Round, s.Load.MaxRate = 0, c.most()
 	if step.PerS == search.ClosedLoop {
 		label, s.Description = "max", "a probe of what there is to be searched"
 		s.Load.Arrival = scenario.Arrival{Process: "constant"}
@@ -262,8 +271,9 @@ func (c SearchConfig) window(step search.Step) time.Duration {
 // repeated ones.
 func (c SearchConfig) Probes() (searched, curved int, least, most time.Duration) {
 	take := func(n int, phase search.Phase, perS float64) (short, long time.Duration) {
-		short, long = c.scenario(search.Step{Phase: phase, PerS: perS}).Duration()
-		return time.Duration(n) * short, time.Duration(n) * long
+		s := c.scenario(search.Step{Phase: phase, PerS: perS})
+		short, long = s.Duration()
+		return time.Duration(n) * (short + s.FillTime()), time.Duration(n) * (long + s.FillTime())
 	}
 	add := func(n int, phase search.Phase, perS float64) {
 		short, _ := take(n, phase, perS)

@@ -116,22 +116,31 @@ func TestSearchFindsTheCapacity(t *testing.T) {
 // No probe offers more than the most that the cluster is to get, not even the closed loop.
 func TestSearchKeepsItsCap(t *testing.T) {
 	const most = capacity / 4
+	limit := func(perS int64) unit.Rate { return unit.Rate{Records: perS, Per: time.Second} }
+	for _, caps := range [][2]unit.Rate{{limit(most), {}}, {{}, limit(most)}, {limit(2 * most), limit(most)}, {limit(most), limit(2 * most)}} {
+		searchWithin(t, most, caps[0], caps[1])
+	}
+}
+
+func searchWithin(t *testing.T, most float64, asked, own unit.Rate) {
+	t.Helper()
 	virtual.Test(t, virtual.Options{ProducePerSecond: capacity}, func(t *testing.T, c *virtual.Cluster) {
-		engine := engineOn(t, c)
+		engine, s := engineOn(t, c), searched(t)
+		s.Load.MaxRate = own
 		found, _, err := doSearch(t, engine.Bench.Out, SearchConfig{
-			Maker: engine, Scenario: searched(t), Probe: time.Second, Confirm: time.Second,
-			Options: search.Options{Resolution: 0.1}, MaxRate: unit.Rate{Records: most, Per: time.Second},
+			Maker: engine, Scenario: s, Probe: time.Second, Confirm: time.Second,
+			Options: search.Options{Resolution: 0.1}, MaxRate: asked,
 			Expect: expect(t, "e2e_response_time_p50 <= 50ms"),
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if perS := found.HighestPerS; perS == nil || *perS < most/1.1 || *perS > most {
-			t.Errorf("the cap is %d/s, and not %s", most, told(found))
+			t.Errorf("the cap is %v/s, and not %s", most, told(found))
 		}
 		for _, p := range found.Probes {
 			if p.AckedPerS > most*1.05 || p.OfferedPerS > most*1.05 {
-				t.Errorf("above the cap of %d/s: %+v", most, p)
+				t.Errorf("above the cap of %v/s: %+v", most, p)
 			}
 		}
 		if !slices.ContainsFunc(found.Caveats, func(s string) bool { return strings.Contains(s, "--max-rate") }) {

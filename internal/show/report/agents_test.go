@@ -90,3 +90,17 @@ func TestUnfinishedWithASession(t *testing.T) {
 		}
 	}
 }
+
+// The advice of a stranger's run is one command, whatever the run calls its session and its cluster.
+func TestAdviceIsOneCommand(t *testing.T) {
+	const hostile, quoted = "x; id | sh #'", `'x; id | sh #'\'''`
+	r := killed(t)
+	r.Run.Run.Session = hostile
+	r.Run.Run.Cluster.Kind, r.Run.Run.Cluster.ID, r.Run.Run.Topic = "existing", hostile, "kafka-bench-a"
+	got := string(showtest.Written(t, reporting(r), report.Options{Format: report.AsText}))
+	for _, want := range []string{"collect --session " + quoted + "\n", "--cluster-id " + quoted + "\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}

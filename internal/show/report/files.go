@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"kafkabench.example/kafka-bench/internal/plan/textfile"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/layout"
@@ -39,7 +40,7 @@ func collecting(r *result.Run) string {
 	if r.Run.Session == "" {
 		return ""
 	}
-	return "kafka-bench collect --session " + r.Run.Session
+	return "kafka-bench collect --session " + textfile.ShellWord(r.Run.Session)
 }
 
 // Left reports whether a run that did not finish may have left its topic and groups on a cluster of others.
@@ -50,7 +51,7 @@ func Left(r *result.Run) bool {
 
 // Cleaning is the command that lists what runs left on a cluster.
 func Cleaning(clusterID string) string {
-	return "kafka-bench clean --brokers HOST:PORT --cluster-id " + clusterID
+	return "kafka-bench clean --brokers HOST:PORT --cluster-id " + textfile.ShellWord(clusterID)
 }
 
 func printUnfinished(p *layout.Page, r *result.Recorded) {

@@ -18,6 +18,7 @@ type refresher struct {
 	tokens *access.Tokens
 	broker string
 
+	mu       sync.Mutex      // no refresh begins after fetching has ended
 	fetching context.Context //nolint:containedctx // ends when the client is closed
 	stop     context.CancelFunc
 	running  sync.WaitGroup
@@ -39,7 +40,9 @@ func newRefresher(client tokenTaker, a access.Access, brokers []string) *refresh
 
 // refresh does not wait for the token, so that delivery reports and polls go on.
 func (r *refresher) refresh() {
-	if r.tokens == nil {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.tokens == nil || r.fetching.Err() != nil {
 		return
 	}
 	r.running.Go(func() {
@@ -56,8 +59,10 @@ func (r *refresher) refresh() {
 	})
 }
 
-// close waits until no refresh uses the client.
+// close waits until no refresh uses the client. A later one does nothing.
 func (r *refresher) close() {
+	r.mu.Lock()
 	r.stop()
+	r.mu.Unlock()
 	r.running.Wait()
 }
