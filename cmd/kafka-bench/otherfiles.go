@@ -125,7 +125,7 @@ func (w *otherWords) foreign(paths []string) {
 			w.say(path, is)
 		}
 		if w.results = append(w.results, results...); is != "" && is != "not there" {
-			w.scenarios = slices.DeleteFunc(w.scenarios, func(arg string) bool { return arg == path })
+			w.scenarios = slices.DeleteFunc(slices.Clone(w.scenarios), func(arg string) bool { return arg == path })
 		}
 		if len(results) > 1 || len(results) == 1 && results[0] != path {
 			w.folders = append(w.folders, results)

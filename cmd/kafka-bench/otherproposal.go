@@ -376,7 +376,7 @@ func defaultsRemark(line, preset string, perf, named bool) []string {
 	case queue && preset == "baseline" && !rate:
 		return []string{"baseline sends 10k/s of 512B; mqperf sends 100B as fast as it can: load.rate=max, load.record.size=100B"}
 	case queue && preset == "consume-only" && !strings.Contains(line, "load.record.size="):
-		return []string{"consume-only fills in records of 1KiB; mqperf's have 100B: load.record.size=100B"}
+		return []string{"consume-only fills in records of 512B; mqperf's have 100B: load.record.size=100B"}
 	case preset == "e2e" && !rate && strings.Contains(line, "load.records="):
 		return []string{"e2e sends 1k/s by a schedule; Kafka's tool sends a record after the one before has arrived"}
 	case preset == "produce-only" && perf && !strings.Contains(line, "load.acks="):

@@ -76,6 +76,7 @@ func inOurWords(root *cobra.Command, u unknownWords, args []string) error {
 	default:
 		if w.program = programNamed(w.c.Name()); w.program != nil && "kafka-bench "+w.program.meant == w.c.CommandPath() {
 			w.takeProgram(root, nil)
+			w.derived = false // the command alone says nothing new
 		} else {
 			w.program = nil
 		}
