@@ -151,15 +151,7 @@ func (t *Translation) take(alternative string, o Option) {
 	case isCommand:
 		t.Command, _, _ = strings.Cut(command, " ")
 	case flag == "expect":
-		for _, level := range percentileBound.FindAllStringSubmatch(o.Value, -1) {
-			t.Flags = append(t.Flags, "expect=e2e_response_time_p"+strings.ReplaceAll(level[1], ".", "_")+" <= "+level[2])
-		}
-		for _, level := range serviceLevel.FindAllStringSubmatch(o.Value, -1) {
-			t.Flags = append(t.Flags, "expect=e2e_response_time_p"+strings.ReplaceAll(level[1], ".", "_")+" <= "+level[2]+"ms")
-			if level[3] == "," {
-				t.Meaning = "the flag --expect, without the window: a bound is for all of the measured time"
-			}
-		}
+		t.takeLevels(o.Value)
 	case target == "load.rate" && canonicalName(o.Name) == "producerrate" && o.Value == "0":
 		t.Command = "search" // as there
 	case isPreset:
@@ -198,6 +190,21 @@ func (t *Translation) take(alternative string, o Option) {
 		} else if text, ok := listed(o.Name, key, value); ok {
 			t.Set = append(t.Set, Setting{key, text, o.Name})
 			t.Meaning = key + " has one value a run; a list is a matrix, with a run for each"
+		}
+	}
+}
+
+// takeLevels takes the bounds of percentiles.
+func (t *Translation) takeLevels(value string) {
+	expect := func(percentile, most string) {
+		t.Flags = append(t.Flags, "expect=e2e_response_time_p"+strings.ReplaceAll(percentile, ".", "_")+" <= "+most)
+	}
+	for _, level := range percentileBound.FindAllStringSubmatch(value, -1) {
+		expect(level[1], level[2])
+	}
+	for _, level := range serviceLevel.FindAllStringSubmatch(value, -1) {
+		if expect(level[1], level[2]+"ms"); level[3] == "," {
+			t.Meaning = "the flag --expect, without the window: a bound is for all of the measured time"
 		}
 	}
 }
