@@ -57,8 +57,12 @@ func (r rig) ask(ctx context.Context, begun campaign.Origin, scenarios []scenari
 		if err != nil {
 			return a, campaign.Failure(s, err)
 		}
+		d, err := driverNamed(s.Driver)
+		if err != nil {
+			return a, campaign.Failure(s, err)
+		}
 		found, err := bench.Ask(ctx, bench.Config{
-			Scenario: s, Cluster: c, KeepTopics: r.flags.keepTopics, Guards: r.flags.runGuards(), Joining: r.fleet.joining(),
+			Scenario: s, Cluster: c, Driver: d, KeepTopics: r.flags.keepTopics, Guards: r.flags.runGuards(), Joining: r.fleet.joining(),
 		})
 		if err != nil {
 			return a, campaign.Failure(s, err)

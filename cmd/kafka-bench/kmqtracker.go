@@ -41,7 +41,12 @@ configuration, so give it the same values. Its log begins with the values in eff
 queues decide how long a record is lent, and their markers say so.`,
 		Example: `  kafka-bench kmq tracker --group billing --topic orders
   kafka-bench kmq tracker --group billing --topic orders --max-deliveries 5 --dead-letter orders-dead --metrics 127.0.0.1:9400`,
-		Args: cobra.NoArgs,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownWords{in: c}
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, _ []string) error {
 			if group == "" || flags.topic == "" {
 				return errors.New("a tracker needs the --group and the --topic of its queues")

@@ -52,7 +52,7 @@ var secured = regexp.MustCompile(`^(sasl|ssl|security)\.`)
 // file takes the options of another tool's file, the value of an option or an argument. It returns false for a file that
 // is none, or if there is no such file.
 func (w *otherWords) file(typed, path string) bool {
-	if !scenarios(w.c) && w.instead == "" {
+	if !scenarios(w.c) && w.instead == "" || slices.Contains(takesRuns, w.c.Name()) {
 		return false
 	}
 	options := optionsOfFile(path)

@@ -57,7 +57,7 @@ func resultsElsewhere(path string) (found []string) {
 	return found
 }
 
-var metricsPage = regexp.MustCompile(`(?m)^# (?:TYPE|HELP) [a-z]`)
+var metricsPage = regexp.MustCompile(`(?m)^# (?:TYPE|HELP) [a-z]|"resultType"\s*:|"__name__"\s*:`)
 
 // foreignArgument says what an argument is that should be a folder of runs; "" if it is one, or not there.
 func foreignArgument(path string) (is string, results []string) {
@@ -77,7 +77,7 @@ func foreignArgument(path string) (is string, results []string) {
 	case info.IsDir():
 		return "", nil
 	case metricsPage.Match(text):
-		return "metrics of Prometheus, which are no run; run --metrics exports those of a run", nil
+		return "metrics of Prometheus, which are not imported; kafka-bench import --help says what is", nil
 	case len(optionsOfFile(path)) > 0:
 		return "settings of another tool; kafka-bench run " + shellWord(path) + " says what they are here", nil
 	case slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(path)):
@@ -124,7 +124,12 @@ func (w *otherWords) foreign(paths []string) {
 		if is != "" && (is != "not there" || len(paths) > 1) {
 			w.say(path, is)
 		}
-		w.results = append(w.results, results...)
+		if w.results = append(w.results, results...); is != "" && is != "not there" {
+			w.scenarios = slices.DeleteFunc(slices.Clone(w.scenarios), func(arg string) bool { return arg == path })
+		}
+		if len(results) > 1 || len(results) == 1 && results[0] != path {
+			w.folders = append(w.folders, results)
+		}
 	}
 	if w.results != nil {
 		w.derived = true
@@ -135,14 +140,32 @@ func (w *otherWords) foreign(paths []string) {
 
 // importLine is the command line that makes runs of results of other tools.
 func (w *otherWords) importLine() string {
+	if len(w.folders) < 2 {
+		return w.importOf(w.results, "imported")
+	}
+	var lines []string
+	then := "and then kafka-bench " + w.c.Name()
+	for i, results := range w.folders {
+		out := fmt.Sprintf("imported-%d", i+1)
+		lines = append(lines, w.importOf(results, out))
+		then += " " + out
+	}
+	w.remarks = append(w.remarks, then)
+	return strings.Join(lines, "\n  ")
+}
+
+// importOf is the line of some results.
+func (w *otherWords) importOf(results []string, out string) string {
 	line := "kafka-bench import"
-	for _, path := range w.results {
+	for _, path := range results {
 		line += " " + shellWord(path)
 	}
-	if slices.ContainsFunc(w.results, func(path string) bool { return filepath.Ext(path) == ".hgrm" }) {
+	if slices.ContainsFunc(results, func(path string) bool { return filepath.Ext(path) == ".hgrm" }) {
 		line += " --hlog-unit us"
 		w.remarks = append(w.remarks, "us stands for the unit of the table: ns, us or ms")
 	}
-	w.remarks = append(w.remarks, "and then kafka-bench "+w.c.Name()+" with the folders that it prints")
-	return line + " --out imported"
+	if len(w.folders) < 2 {
+		w.remarks = append(w.remarks, "and then kafka-bench "+w.c.Name()+" with the folders that it prints")
+	}
+	return line + " --out " + out
 }

@@ -73,6 +73,13 @@ func TestValuesOfOtherTools(t *testing.T) {
 		{"-compression snapy -rate 5", "load.compression; left out: \"snapy\" is not known; did you mean snappy?", "baseline --set load.rate=5/s\n"},
 		{"-producer-only -rate 5", "load.rate", "load.producers=8 --set load.record.size=512B"},
 		{"producer -n 5 -consumers 3", "without consume.consumers, because nobody reads", "produce-only"},
+		{"-C -t x -X queued.min.messages=5", "nothing: librdkafka's own prefetch", "topic.existing=x"},
+		{"-rate 5 -X metadata.max.age.ms=5", "nothing: no key has it", "load.rate=5/s\n"},
+		{"producer -s avro -t x", "-s avro    nothing: records are bytes", "topic.name=x"},
+		{"StepRater runTime=1m sleConfig=[[99,10,1]]", "without the window: a bound is for all", "--probe 1m --confirm 1m"},
+		{"mqperf --sender-nodes 6 --sender-threads 25", "load.producers, of all nodes together", "load.producers=150"},
+		{"-consumers 1,2,4,8 -group g -topic t", "a list is a matrix", "'matrix.consume.consumers=[1, 2, 4, 8]'"},
+		{"consume -t t", "phases.measure=1h: a reader ends at the topic's end, or after this time", "phases.measure=1h"},
 		{"run quick -out x.html", "--page", "run quick --page=x.html"},
 	} {
 		got := invoke(t, strings.Fields(c.typed)...)
@@ -103,9 +110,20 @@ func TestForeignFiles(t *testing.T) {
 	if len(results) == 0 {
 		t.Fatal("no results of SSP Kafka Bench in", ssp)
 	}
+	table, err := os.ReadFile(filepath.Join(filepath.Dir(ssp), "poll_time.hgrm"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Chdir(t.TempDir())
+	for _, folder := range []string{"h1", "h2"} {
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for path, text := range map[string]string{
+		"h1/a.hgrm": string(table), "h2/a.hgrm": string(table),
 		"plain.prom": "# TYPE mqperf_receive_total counter\nmqperf_receive_total 5\n", "tussle.yaml": "targetRate: 10k\nrunTime: 60s\n", "notes.txt": "x",
+		"page.json": `{"status": "success", "data": {"resultType": "matrix", "result": []}}`,
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -118,6 +136,9 @@ func TestForeignFiles(t *testing.T) {
 		{[]string{"report", results[0]}, []string{"a result of another tool", "kafka-bench import " + results[0] + " --out imported\nand then kafka-bench report"}},
 		{[]string{"compare", results[0], "plain.prom", "nosuch.json"}, []string{"plain.prom", "metrics of Prometheus", "nosuch.json", "not there", "kafka-bench import"}},
 		{[]string{"compare", ssp, "tussle.yaml", "-o", "x.html"}, []string{"--format html > x.html", "kafka-bench run tussle.yaml says", "kafka-bench import"}},
+		{[]string{"view", "page.json"}, []string{"page.json   metrics of Prometheus, which are not imported; kafka-bench import --help says what is", "kafka-bench report RUN"}},
+		{[]string{"plot", results[0]}, []string{"kafka-bench import " + results[0]}},
+		{[]string{"compare", "h1", "h2"}, []string{"import h1/a.hgrm --hlog-unit us --out imported-1\n  kafka-bench import h2/a.hgrm", "compare imported-1 imported-2"}},
 		{[]string{"serve", results[0]}, []string{"kafka-bench import"}},
 		{[]string{"list", ssp}, []string{"kafka-bench import"}},
 		{[]string{"report", "notes.txt"}, []string{"no result that import knows"}},

@@ -23,7 +23,7 @@ const inspectGroup = "kmq inspect"
 var otherPrograms = []otherProgram{
 	{names: "producer produce producerperf producerperformance fill writer write send consoleproducer verifiableproducer",
 		meant: "run produce-only"},
-	{names: "sender", meant: "run produce-only", words: map[string]string{"nodes": "sender_nodes", "batch_size": "max_send_msg_batch_size"}},
+	{names: "sender", meant: "run produce-only", words: map[string]string{"nodes": "sender_nodes", "threads": "sender_threads", "num_threads": "sender_threads", "batch_size": "max_send_msg_batch_size"}},
 	{names: "consumer consume consumerperf consumerperformance reader read receive consoleconsumer verifiableconsumer shareconsumerperf",
 		meant: "run consume-only"},
 	{names: "receiver", meant: "run consume-only", words: map[string]string{"nodes": "receiver_nodes", "drain": "until-end"}},
@@ -35,7 +35,7 @@ var otherPrograms = []otherProgram{
 		"timeout": "visibility", "msg-timeout": "visibility", "redeliver-after": "visibility", "group-id": "group",
 		"msg-consumer-group-id": "group", "consumer-group": "group", "g": "group", "max-redelivery-count": "max-redelivery-count",
 		"dead-letter-topic": "dead-letter", "dlq": "dead-letter", "bootstrap-servers": "brokers", "bootstrap-server": "brokers",
-		"broker-list": "brokers", "hosts": "brokers"}},
+		"broker-list": "brokers", "hosts": "brokers", "servers": "brokers", "queue": "topic", "markers": "markers-topic"}},
 	{names: "consumergroups consumergroup offsets lag groups describegroup getoffsets", meant: inspectGroup, never: map[string]string{
 		"reset-offsets": resetsOffsets, "delete-offsets": resetsOffsets,
 		"delete": "kafka-bench clean removes the groups that runs left behind; use kafka-consumer-groups for others",
@@ -54,7 +54,7 @@ var otherPrograms = []otherProgram{
 	{names: "status", meant: "cluster status"},
 	{names: "presets scenarios ls results", meant: "list"},
 	{names: "dashboard ui web grafana", meant: "serve"},
-	{names: "createcharts charts plot", meant: "report"},
+	{names: "createcharts charts plot view viewer open showresults showreport showresult", meant: "report"},
 	{names: "benchmarkworker", meant: "agent"},
 	{names: "mqperf", meant: "run"},
 	{names: "smoke test", meant: "run quick"},
@@ -73,7 +73,7 @@ const (
 var kcat = otherProgram{names: "kcat kafkacat", words: map[string]string{
 	"C": "mode", "P": "mode", "L": "metadata", "Q": "metadata", "G": "group", "c": "messages", "p": "one-partition", "o": "offset",
 	"e": "exit-eof", "u": "unbuffered", "K": "key-delimiter", "D": "payload-delimiter", "l": "payload-file", "k": "key-delimiter",
-	"z": "compression", "s": "formatter", "f": "formatter", "J": "json", "d": "debug", "F": "command-config", "H": "headers",
+	"z": "compression", "f": "formatter", "J": "json", "d": "debug", "F": "command-config", "H": "headers",
 	"T": "unbuffered", "E": "exit-eof", "q": "q", "v": "v", "X": "x", "Z": "formatter", "i": "unbuffered", "r": "formatter",
 	"A": "unbuffered", "O": "unbuffered", "m": "timeout",
 }, never: map[string]string{"": "kafka-bench shows no topics and brokers of yours; use kcat -L"}}

@@ -294,7 +294,8 @@ func (w *otherWords) mend(p *proposal) {
 
 // bounded returns p with a load that ends after so many bytes, for a disk that does not hold more.
 func (p proposal) bounded() proposal {
-	p.parts = append(slices.Clone(p.parts), proposed{args: []string{"--set", "load.volume=5GB"}})
+	isVolume := func(part proposed) bool { return strings.HasPrefix(part.args[len(part.args)-1], "load.volume=") }
+	p.parts = append(slices.DeleteFunc(slices.Clone(p.parts), isVolume), proposed{args: []string{"--set", "load.volume=5GB"}})
 	return p
 }
 
@@ -352,6 +353,9 @@ func (w *otherWords) remark(p proposal) {
 	if strings.Contains(line, "consume.queue.engine=markers") {
 		w.remarks = append(w.remarks, "engine markers is kmq's; plain is an ordinary consumer group")
 	}
+	if strings.Contains(line, "phases.measure=1h") && !slices.ContainsFunc(w.all.Set, isMeasure) {
+		w.remarks = append(w.remarks, "phases.measure=1h: a reader ends at the topic's end, or after this time")
+	}
 	if strings.Contains(line, "topic.fill_records") && preset == "consume-only" {
 		w.remarks = append(w.remarks, "it fills a topic of its own before it reads it")
 	}
@@ -362,6 +366,8 @@ func (w *otherWords) remark(p proposal) {
 	w.remarks = append(w.remarks, defaultsRemark(line, preset, perf, len(w.scenarios) > 0)...)
 }
 
+func isMeasure(s scenario.Setting) bool { return s.Key == "phases.measure" }
+
 var topicName = regexp.MustCompile(`--set topic\.name=(\S+)`)
 
 // defaultsRemark says what a tool does without an option if the preset does it differently.
@@ -370,6 +376,8 @@ func defaultsRemark(line, preset string, perf, named bool) []string {
 	switch {
 	case queue && preset == "baseline" && !rate:
 		return []string{"baseline sends 10k/s of 512B; mqperf sends 100B as fast as it can: load.rate=max, load.record.size=100B"}
+	case queue && preset == "consume-only" && !strings.Contains(line, "load.record.size="):
+		return []string{"consume-only fills in records of 512B; mqperf's have 100B: load.record.size=100B"}
 	case preset == "e2e" && !rate && strings.Contains(line, "load.records="):
 		return []string{"e2e sends 1k/s by a schedule; Kafka's tool sends a record after the one before has arrived"}
 	case preset == "produce-only" && perf && !strings.Contains(line, "load.acks="):

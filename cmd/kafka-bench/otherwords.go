@@ -35,8 +35,9 @@ type otherWords struct {
 	scenarios []string          // among the arguments
 	flags     []proposed        // known flags with their values
 	rows      []otherRow
-	arguments []string // unknown ones
-	results   []string // files that import takes
+	arguments []string   // unknown ones
+	results   []string   // files that import takes
+	folders   [][]string // results by folder
 	all       scenario.Translation
 	meant     string // the command of the program
 	otherwise string // the preset if the words say no other
@@ -72,6 +73,16 @@ func inOurWords(root *cobra.Command, u unknownWords, args []string) error {
 		w.derived = w.derived || len(args) > 0 && w.flag(strings.TrimLeft(args[0], "-")) != nil // a flag of run
 	case run:
 		args = w.programAt(root, args, true)
+	default:
+		if w.program = programNamed(w.c.Name()); w.program != nil && "kafka-bench "+w.program.meant == w.c.CommandPath() {
+			w.takeProgram(root, nil)
+			w.derived = false // the command alone says nothing new
+		} else {
+			w.program = nil
+		}
+	}
+	if w.c.Name() == "search" {
+		w.all.Command = "search"
 	}
 	if u.in.Name() == "kmq" && len(args) > 0 && isSynonym(args[0]) { // a queue under load
 		w.c = run
@@ -254,6 +265,9 @@ func (w *otherWords) option(typed string, o scenario.Option) {
 		meaning = "unknown"
 	case w.never == "" && !t.Given() && !strings.HasPrefix(meaning, "the flag ") && !strings.Contains(meaning, "nothing: ") && !strings.Contains(meaning, "--set"):
 		meaning += "; keys of a scenario are given with --set"
+	}
+	if w.all.Command == "search" && len(t.Set) == 1 && isMeasure(t.Set[0]) {
+		meaning = "the flag --probe, for each rate"
 	}
 	if native.Access(o.Name + " " + o.Value) { // may be a password
 		typed = o.Name + " …"

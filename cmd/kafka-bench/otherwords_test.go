@@ -26,6 +26,8 @@ func TestOtherTools(t *testing.T) {
 		"runner.yaml":         "targetRate: 10k\nwarmupTime: 5s\nrunTime: 60s\nreset: true\n",
 		"rdkafka.properties":  "bootstrap.servers=localhost:9092\ngroup.id=limit\nauto.offset.reset=earliest\nfetch.message.max.bytes=10485760\n",
 		"mqperf.json":         `{"name": "x", "mq_type": "KafkaKmq", "msg_size": 100, "sender_threads": 25, "receiver_threads": 25, "mq": {"hosts": "localhost:9092", "partitions": 64, "acks": "all"}}`,
+		"kmq-test.json":       `{"name": "t", "nodes": 4, "senderThreads": 25, "msgCountPerThread": 1000, "msgSize": 100, "mqType": "KafkaKmq"}`,
+		"kmq.conf":            "kmq {\n  topic { queue = \"q\", markers = \"m\" }\n  msg-timeout = 30 seconds\n}\nkafka.clients.bootstrap.servers = \"a:9092\"\n",
 		"application.conf":    "kmq {\n  queue-topic = \"queue\"\n  marker-topic = \"markers\"\n  msg-timeout = 30 seconds\n  max-redelivery-count = 3\n}\n",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -90,7 +92,7 @@ func checkAnswer(t *testing.T, typed, want string) {
 // What the scenario can't have is said, with the reason, and so are an argument's name and a file's folder.
 func TestRemarksOnOtherWords(t *testing.T) {
 	for typed, want := range map[string]string{
-		"consume --topic x --messages 5 --partitions 4": "--set topic.existing=x --set phases.measure=1h\nlocalhost:9092 stands for your brokers\nwithout load.records, because an existing topic is read to its end\nwithout topic.partitions, because an existing topic has its own\nwhat it does not set is printed by kafka-bench show consume-only\n",
+		"consume --topic x --messages 5 --partitions 4": "--set topic.existing=x --set phases.measure=1h\nlocalhost:9092 stands for your brokers\nwithout load.records, because an existing topic is read to its end\nwithout topic.partitions, because an existing topic has its own\nphases.measure=1h: a reader ends at the topic's end, or after this time\nwhat it does not set is printed by kafka-bench show consume-only\n",
 		"offsets --group limit":                         "  --group limit   the GROUP, an argument\nwhat was meant is\n  kafka-bench kmq inspect limit\n",
 		"RedeliveryTracker --msg-timeout-ms 1000":       "kmq tracker --group GROUP --topic TOPIC --visibility=1s\nGROUP and TOPIC stand for those of the queue\n",
 		"run quick --output r.json":                     "  --output r.json   --format json > r.json\nwhat was meant is\n  kafka-bench run quick --format json > r.json\n",
@@ -120,9 +122,9 @@ func TestUnknownWords(t *testing.T) {
 		{"run quick -s 100 -p 3", "  -s 100   the flag --set, once for each key, or load.record.size\n  -p 3     the flag --set, once for each key, or topic.partitions\nwhat was meant is\n  kafka-bench run quick --set load.record.size=100B --set topic.partitions=3\n"},
 		{"show overload --rate 5000", "  --rate 5000   load.rate\nwhat was meant is\n  kafka-bench show overload --set load.rate=5k/s\n"},
 		{"produce -rate 5000", "  produce      the command run produce-only\n  -rate 5000   load.rate\nwhat was meant is\n  kafka-bench run produce-only --set load.rate=5k/s\nwhat it does not set is printed by kafka-bench show produce-only\n"},
-		{"serch quick --rate=5k", "  serch       did you mean the command search?\n  --rate=5k   load.rate\nwhat was meant is\n  kafka-bench search quick --set load.rate=5k/s\n"},
+		{"serch quick --rate=5k", "  serch       did you mean the command search?\n  --rate=5k   load.rate\nwhat was meant is\n  kafka-bench search quick\nwithout load.rate, because a search finds the rate\n"},
 		{"consume --conumers 8", "  consume                           the command run consume-only\n  --conumers 8, read as consumers   consume.consumers\nwhat was meant is\n" +
-			"  kafka-bench run consume-only --brokers localhost:9092 --set consume.consumers=8 --set phases.measure=1h --set topic.existing=TOPIC\nTOPIC stands for a topic of yours\nlocalhost:9092 stands for your brokers\nwhat it does not set is printed by kafka-bench show consume-only\n"},
+			"  kafka-bench run consume-only --brokers localhost:9092 --set consume.consumers=8 --set phases.measure=1h --set topic.existing=TOPIC\nTOPIC stands for a topic of yours\nlocalhost:9092 stands for your brokers\nphases.measure=1h: a reader ends at the topic's end, or after this time\nwhat it does not set is printed by kafka-bench show consume-only\n"},
 		{"--quick overload", "what was meant is\n  kafka-bench run overload --quick\n"},
 		{"compare a b -alpha 0.1", "  -alpha 0.1   --alpha\nwhat was meant is\n  kafka-bench compare a b --alpha 0.1\n"},
 		{"compare a b --alhpa 0.1 --bogus", "  --alhpa 0.1   --alpha\n  --bogus       unknown\nwhat was meant is\n  kafka-bench compare a b --alpha=0.1\n"},

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -130,13 +132,24 @@ func (w *Writer) Discard() error {
 	return nil
 }
 
-// CheckWritable reports whether Create could write in outDir, and leaves nothing behind.
+// CheckWritable reports whether Create could write in outDir. It writes nothing.
 func CheckWritable(outDir string) error {
-	w, err := Create(outDir, "check", time.Now())
-	if err != nil {
-		return err
+	there := filepath.Clean(outDir)
+	info, err := os.Stat(there)
+	for errors.Is(err, fs.ErrNotExist) && there != filepath.Dir(there) {
+		there = filepath.Dir(there)
+		info, err = os.Stat(there)
 	}
-	return w.Discard()
+	if err == nil && !info.IsDir() {
+		err = &fs.PathError{Op: "mkdir", Path: there, Err: syscall.ENOTDIR}
+	}
+	if err == nil {
+		err = mayWrite(there)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot make the output folder: %w; choose a folder that can be written", err)
+	}
+	return nil
 }
 
 func (w *Writer) close() error {

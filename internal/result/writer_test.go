@@ -181,6 +181,9 @@ func TestCreateWhereNothingCanBeWritten(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "choose a folder") {
 			t.Errorf("Create in %s: error %v, want one with the path and the remedy", out, err)
 		}
+		if err := result.CheckWritable(out); err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "choose a folder") {
+			t.Errorf("CheckWritable in %s: error %v, want one with the path and the remedy", out, err)
+		}
 	}
 }
 

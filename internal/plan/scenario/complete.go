@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"errors"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
@@ -44,6 +46,7 @@ var defaultsElsewhere = map[string][]string{
 func (t Translation) Complete() Translation {
 	named := t.Scenario != ""
 	t.useQueue()
+	t.useConsumerLimit()
 	if t.Scenario = cmp.Or(t.Scenario, t.base()); t.Scenario == "" {
 		return t
 	}
@@ -69,9 +72,11 @@ func (t Translation) Complete() Translation {
 			t.otherwise(c.set)
 		}
 	}
+	t.countProducers(text)
 	t.endWindow(text)
 	t.joinSizes()
 	t.joinItems()
+	t.makeMatrix()
 	t.fitBatch()
 	return t
 }
@@ -95,6 +100,12 @@ func (t *Translation) place(s Setting, all []Setting) {
 	switch {
 	case t.Command == "search" && (s.Key == "load.rate" || s.Key == "repeat"):
 		t.without(s, "a search finds the rate")
+	case t.Command == "search" && s.Key == "phases.measure":
+		t.Flags = slices.DeleteFunc(t.Flags, isProbe)
+		t.Flags = append(t.Flags, "probe="+s.Value)
+		if length, err := unit.ParseDuration(s.Value); err == nil && length > confirmed {
+			t.Flags = append(t.Flags, "confirm="+s.Value)
+		}
 	case s.Key == "consume.from" && !existing:
 		t.without(s, "a new topic is read from its first record")
 	case s.Key == "load.round" && others.sets("load.rate=") && !others.sets("load.rate=max"):
@@ -180,6 +191,75 @@ func (t *Translation) useQueue() {
 			t.Set[i].Key = "consume.consumers"
 		case s.Key == "consume.consumers" && (word == "threads" || word == "numthreads"):
 			t.Set[i].Key = "consume.queue.threads"
+		}
+	}
+}
+
+// confirmed is the time that a search confirms a rate for, if no flag says it.
+const confirmed = unit.Duration(30 * time.Second)
+
+func isProbe(flag string) bool {
+	return strings.HasPrefix(flag, "probe=") || strings.HasPrefix(flag, "confirm=")
+}
+
+// countProducers makes the total of the producers, where the options have nodes and the threads of each. If they say no
+// side, both are meant.
+func (t *Translation) countProducers(preset []byte) {
+	sends := t.Scenario != "consume-only" && !bytes.Contains(preset, []byte("  producers: 0\n"))
+	var nodes, threads string
+	for _, s := range t.Set {
+		switch word := canonicalName(s.Word); {
+		case s.Key == "load.processes" && word != "processes", s.Key == "consume.consumers" && word == "nodes" && nodes == "":
+			nodes = s.Value
+		case s.Key == "load.producers" && slices.Contains(ofEachNode, word):
+			threads = s.Value
+		case s.Key == "consume.queue.threads" && slices.Contains(ofEachNode, word) && threads == "":
+			threads = s.Value
+		}
+	}
+	n, err := strconv.Atoi(nodes)
+	each, none := strconv.Atoi(cmp.Or(threads, "1"))
+	if !sends || err != nil || none != nil {
+		return
+	}
+	t.otherwise("load.processes=" + nodes)
+	t.otherwise("load.producers=" + nodes)
+	for i, s := range t.Set {
+		if s.Key == "load.producers" && (s.Word == "" || slices.Contains(ofEachNode, canonicalName(s.Word))) {
+			t.Set[i].Value = strconv.Itoa(n * each)
+		}
+	}
+}
+
+// ofEachNode are the options that say how many threads one node has.
+var ofEachNode = []string{"senderthreads", "senderconcurrency", "threads", "numthreads", "concurrency"}
+
+// makeMatrix makes an axis of each setting that has several values, with a run for each.
+func (t *Translation) makeMatrix() {
+	for i, s := range t.Set {
+		of := settingType(s.Key)
+		if strings.HasPrefix(s.Value, "[") && of != nil && of.Kind() != reflect.Slice {
+			t.Set[i].Key = "matrix." + s.Key
+		}
+	}
+}
+
+const consumerLimit = "consumer-limit"
+
+// useConsumerLimit takes the preset that reads with several numbers of consumers, if no topic is named.
+func (t *Translation) useConsumerLimit() {
+	reads := t.Scenario == consumerLimit || t.Scenario == "consume-only" || t.Scenario == "" && !t.sets("load.rate")
+	if !reads || !t.sets("consume.consumers=[") || t.sets("topic.name=") || t.sets("topic.existing=") || t.sets("consume.queue") {
+		return
+	}
+	t.Scenario = consumerLimit
+	all := t.Set
+	t.Set = nil
+	for _, s := range all {
+		if s.Key == "consume.consumers" || s.Key == "topic.partitions" {
+			t.without(s, "consumer-limit reads with 1, 2, 4 and 8 consumers of as many partitions")
+		} else {
+			t.Set = append(t.Set, s)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -71,13 +72,16 @@ func scalars(n *yaml.Node) string {
 	return strings.Join(all, ",")
 }
 
+// hocon is what parts the settings of a block in one line.
+var hocon = regexp.MustCompile(`\{ | \}|\{$|", `)
+
 // properties returns the options in a value with a line for each, or else o.
 func (o Option) properties() (options []Option) {
 	prefix := ""
 	if synonym(o.Name) == topicConfig {
 		prefix = topicConfig + "."
 	}
-	for line := range strings.Lines(o.Value) {
+	for line := range strings.Lines(hocon.ReplaceAllString(o.Value, "\n")) {
 		if name, value, is := strings.Cut(strings.TrimSpace(line), "="); is && !strings.HasPrefix(name, "#") {
 			options = append(options, Option{Name: prefix + strings.TrimSpace(name), Value: strings.Trim(value, " \t\r\"'")})
 		}

@@ -32,7 +32,7 @@ var synonyms = map[string]string{
 	"msgsperprocessinsecond": "load.rate, of all producers together",
 	"msgcountperthread":      "load.records_each",
 	"numrecords":             toSendOrRead, "nummessages": toSendOrRead, "messages": toSendOrRead,
-	"n": toSendOrRead, "nodes": "cluster.brokers, or consume.consumers, with a queue", "rf": "topic.replication",
+	"n": toSendOrRead, "nodes": "cluster.brokers, or consume.consumers, with a queue, and load.processes", "rf": "topic.replication",
 	"maxmessages": toSendOrRead, "messagecount": toSendOrRead, "recordsperproducer": "load.records_each",
 	"messagesperproducer": "load.records_each",
 	"topicname":           "topic.name, of a new one, or topic.existing", "groupid": "consume.group, of a new one",
@@ -54,7 +54,7 @@ var synonyms = map[string]string{
 	"keydistributor": "load.record.keys", "keydistribution": "load.record.keys.distribution",
 
 	"numproducers": "load.producers", "producercount": "load.producers", "producerspertopic": "load.producers",
-	"senderthreads": "load.producers", "senderconcurrency": "load.producers",
+	"senderthreads": allProducers, "senderconcurrency": allProducers,
 	"sendersnumber": "load.processes", "sendernodes": "load.processes",
 	"maxsendmsgbatchsize": "load.round, with rate: max", "batchsizesend": "load.round, with rate: max",
 	"maxsendinflight": "load.producers, each with load.round",
@@ -93,7 +93,7 @@ var synonyms = map[string]string{
 	"commitinterval":       "consume.commit", "commitms": "consume.commit",
 	"fetchminbytes": "consume.fetch.min_bytes", "fetchmaxbytes": "consume.fetch.max_bytes",
 	"fetchmaxwaitms": "consume.fetch.max_wait", "fetchwaitmaxms": "consume.fetch.max_wait",
-	"queuedminmessages":      "consume.client, by the driver's names",
+	"queuedminmessages":      ofLibrdkafka,
 	"maxpartitionfetchbytes": "consume.fetch.max_partition_bytes", "fetchsize": "consume.fetch.max_partition_bytes",
 	"partitionassignmentstrategy": "consume.assignor", "assignmentstrategy": "consume.assignor",
 	"rebalancestrategy":   "consume.assignor",
@@ -162,7 +162,7 @@ var synonyms = map[string]string{
 	"clientlibrary":   "driver", "library": "driver",
 	"f": theScenario, "scenario": theScenario, "workload": theScenario, "configfile": theScenario, "w": theScenario,
 	"p": "the flag --set, once for each key, or topic.partitions", "x": "the flag --set, once for each key",
-	"s":          "the flag --set, once for each key, or load.record.size",
+	"s":          "the flag --set, once for each key, or load.record.size, or " + inBytes,
 	"parameters": "the flag --set, once for each key",
 	"g":          "consume.group, of a new one",
 	"t":          "topic.name, of a new one, or topic.existing", "b": "the flag --brokers",
@@ -229,9 +229,9 @@ var synonyms = map[string]string{
 	"consumerproperty": "consume.client, by the driver's names",
 	"clientid":         "nothing: a run names its clients itself", "retries": noRetries, "retrybackoffms": noRetries,
 	"replicaassignment":         "nothing: the brokers place the replicas",
-	"queuedmaxmessageskbytes":   "consume.client, by the driver's names",
+	"queuedmaxmessageskbytes":   ofLibrdkafka,
 	"queuebufferingmaxmessages": "load.max_buffered", "queuebufferingmaxms": "load.linger",
-	"batchnummessages": "load.client, by the driver's names",
+	"batchnummessages": "nothing: librdkafka's own bound of a batch in records; load.batch is one in bytes",
 	"serializer":       inBytes, "keyserializer": inBytes, "valueserializer": inBytes, "keydeserializer": inBytes,
 	"valuedeserializer": inBytes,
 	"formatter":         inBytes, "property": inBytes, "messagehandler": inBytes, "keydelimiter": inBytes,
@@ -266,6 +266,9 @@ var synonyms = map[string]string{
 	"messagetimeout": "consume.queue.visibility",
 }
 
+// allProducers is the total of a run, where others have threads of each node.
+const allProducers = "load.producers, of all nodes together"
+
 const toSendOrRead = "load.records, or topic.fill_records, of a topic to read"
 
 const (
@@ -286,6 +289,7 @@ const (
 	noPollRecords  = "nothing: a consumer takes what a fetch brings"
 	noRetries      = "nothing: the client repeats until load.delivery_timeout"
 	inBytes        = "nothing: records are bytes"
+	ofLibrdkafka   = "nothing: librdkafka's own prefetch; consume.fetch has the fetches of every driver"
 	noAdmin        = "nothing: kafka-bench administers no topics and groups of yours"
 	noOffsets      = "nothing: kafka-bench moves no offsets of a group"
 	noMachines     = "nothing: machines are set up by you; kafka-bench agent runs on each, and run --agents counts them"
@@ -350,7 +354,7 @@ func Meaning(word string) string {
 	}
 	if first, _, _ := strings.Cut(word, "."); meaning == "" && clientProperty.MatchString(word) &&
 		!slices.Contains(keysOf(reflect.TypeFor[document]()), first) {
-		meaning = "load.client or consume.client, by the driver's names"
+		meaning = "nothing: no key has it; load.client and consume.client take settings by the driver's own names"
 	}
 	return strings.TrimSuffix(meaning, "; ")
 }
@@ -383,7 +387,7 @@ func alternatives(word string) []string {
 func synonym(word string) string { return synonyms[canonicalName(word)] }
 
 // namespaces are what options are nested in, in files and in names such as producerConf.acks.
-var namespaces = regexp.MustCompile(`(?i)^(?:producer|consumer|topic|common|driver|workload|client|bench(?:mark)?|kmq|mq|mqperf|app|test)?` +
+var namespaces = regexp.MustCompile(`(?i)^(?:producer|consumer|topic|common|driver|workload|clients?|kafka|bench(?:mark)?|kmq|mq|mqperf|app|test)?` +
 	`(?:conf|config|props?|properties|settings|redelivery)?\.`)
 
 // canonicalName returns an option's name as the tables have it: in lower case, without separators and, if only the rest

@@ -87,6 +87,9 @@ func Translate(o Option) (t Translation) {
 		if t.take(alternative, o); t.Given() {
 			break
 		}
+		if strings.HasPrefix(alternative, "nothing: ") && o.Value != "" { // no other takes the value
+			t.Meaning = alternative
+		}
 	}
 	if key := refused(o); key != "" && !t.Given() { // as it is written, for the reason why it is refused
 		t.Set = []Setting{{key, o.Value, o.Name}}
@@ -148,12 +151,7 @@ func (t *Translation) take(alternative string, o Option) {
 	case isCommand:
 		t.Command, _, _ = strings.Cut(command, " ")
 	case flag == "expect":
-		for _, level := range percentileBound.FindAllStringSubmatch(o.Value, -1) {
-			t.Flags = append(t.Flags, "expect=e2e_response_time_p"+strings.ReplaceAll(level[1], ".", "_")+" <= "+level[2])
-		}
-		for _, level := range serviceLevel.FindAllStringSubmatch(o.Value, -1) {
-			t.Flags = append(t.Flags, "expect=e2e_response_time_p"+strings.ReplaceAll(level[1], ".", "_")+" <= "+level[2]+"ms")
-		}
+		t.takeLevels(o.Value)
 	case target == "load.rate" && canonicalName(o.Name) == "producerrate" && o.Value == "0":
 		t.Command = "search" // as there
 	case isPreset:
@@ -189,12 +187,30 @@ func (t *Translation) take(alternative string, o Option) {
 		}
 		if text, ok := withUnit(o.Name, key, value); ok {
 			t.Set = append(t.Set, Setting{key, text, o.Name})
+		} else if text, ok := listed(o.Name, key, value); ok {
+			t.Set = append(t.Set, Setting{key, text, o.Name})
+			t.Meaning = key + " has one value a run; a list is a matrix, with a run for each"
+		}
+	}
+}
+
+// takeLevels takes the bounds of percentiles.
+func (t *Translation) takeLevels(value string) {
+	expect := func(percentile, most string) {
+		t.Flags = append(t.Flags, "expect=e2e_response_time_p"+strings.ReplaceAll(percentile, ".", "_")+" <= "+most)
+	}
+	for _, level := range percentileBound.FindAllStringSubmatch(value, -1) {
+		expect(level[1], level[2])
+	}
+	for _, level := range serviceLevel.FindAllStringSubmatch(value, -1) {
+		if expect(level[1], level[2]+"ms"); level[3] == "," {
+			t.Meaning = "the flag --expect, without the window: a bound is for all of the measured time"
 		}
 	}
 }
 
 // serviceLevel is one [percentile, max ms, window s].
-var serviceLevel = regexp.MustCompile(`\[\s*([\d.]+)\s*,\s*([\d.]+)\s*[,\]]`)
+var serviceLevel = regexp.MustCompile(`\[\s*([\d.]+)\s*,\s*([\d.]+)\s*([,\]])`)
 
 // percentileBound is a bound as in p99=10ms.
 var percentileBound = regexp.MustCompile(`\bp([\d.]+)\s*(?:=|:|<=?)\s*(\d[\d.]*[a-zµ]+)`)
@@ -213,6 +229,17 @@ var shortTime = regexp.MustCompile(`linger|poll|wait|timeout|work`)
 
 // recordsAtOnce is a size of a batch that counts records, since no record has so few bytes.
 var recordsAtOnce = regexp.MustCompile(`^(?:[2-9]|[1-9][0-9]|[1-4][0-9]{2})$`)
+
+// listed returns a list of several values, as a matrix has them.
+func listed(name, key, value string) (text string, ok bool) {
+	values := strings.Split(value, ",")
+	for i, v := range values {
+		if values[i], ok = withUnit(name, key, strings.TrimSpace(v)); !ok {
+			return "", false
+		}
+	}
+	return "[" + strings.Join(values, ", ") + "]", len(values) > 1
+}
 
 // withUnit tries the unit of the option's name, then none, then the usual one of times.
 func withUnit(name, key, value string) (text string, ok bool) {

@@ -3,6 +3,7 @@ package unit
 import (
 	"fmt"
 	"math/big"
+	"regexp"
 	"strings"
 )
 
@@ -26,11 +27,14 @@ func ParseCount(s string) (int64, error) {
 		return number.Num().Int64(), nil
 	}
 	hint := "as in 12"
-	if plain := grouping.Replace(size); plain != size && isDigits(plain) {
+	if plain := grouping.Replace(size); plain != size && isDigits(plain) && inThousands.MatchString(size) {
 		hint = "without separators: " + plain
 	}
 	return 0, fmt.Errorf("%q is not a whole number; write a whole number, %s", s, hint)
 }
+
+// inThousands is a number whose separators part thousands, and no list.
+var inThousands = regexp.MustCompile(`^\d{1,3}(?:[,'\s]\d{3})+$|'`)
 
 func isExponent(rest string) bool {
 	digits, ok := strings.CutPrefix(strings.ToLower(rest), "e")

@@ -69,7 +69,7 @@ func ParseRate(s string) (Rate, error) {
 	}
 	multiplier, ok := parseMultiplier(withoutWord(rest))
 	if !ok {
-		if plain := grouping.Replace(count); isDigits(plain) {
+		if plain := grouping.Replace(count); isDigits(plain) && inThousands.MatchString(count) {
 			return Rate{}, fmt.Errorf("rate %q: a number has no separators; write %s/s", s, plain)
 		}
 		const problem = "rate %q: unknown multiplier %q; write %[3]s/s, %[3]sk/s (thousands) or %[3]sM/s (millions)"
