@@ -32,7 +32,7 @@ func TestRefusedBeforeTheStart(t *testing.T) {
 		"run FILE --set load.rate=1M/s --set phases.measure=300h --set load.record.size=1MB --set load.batch=1008kB --set load.compression=none":    "scenario s: load: the records of its schedule are 1,080,022 TB with 1 replica, and the disk of the brokers has ",
 		"run FILE --set load.rate=1M/s --set load.record.payload=json --set phases.measure=300h --set load.record.size=1MB --set load.batch=1008kB": "scenario s: load: the records of its schedule are 1,080,022 TB with 1 replica, and the disk of the brokers has ",
 		"search FILE --set load.producers=0 --set topic.fill=1MB":                                                                                   "scenario s has no producers, so there is no rate to search; give load.producers",
-		"run FILE --cluster embedded --out /dev/null/runs":                                                                                          "--out: cannot make the output folder: mkdir /dev/null: not a directory",
+		"run FILE --cluster embedded --out /dev/null/runs":                                                                                          "--out: cannot make the output folder: stat /dev/null/runs: not a directory; choose a folder that can be written",
 	} {
 		for _, dry := range []string{"--dry-run", "--dry-run=false"} {
 			out := filepath.Join(t.TempDir(), "runs")
