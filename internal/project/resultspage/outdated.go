@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -81,10 +82,12 @@ func unlike(cell result.Cell, now result.Settings) error {
 	if now, err = now.WithoutFormer(); err != nil { // of a recording, too
 		return err
 	}
+	later := result.LaterSettings() // which a recording may lack
 	for _, of := range []result.Settings{was, now} {
 		for path := range of.All() {
-			if was.Get(path) != now.Get(path) && !slices.Contains(unmeasured, path) {
-				return fmt.Errorf("%s was recorded with %s %q, which is now %q", cell.Name, path, was.Get(path), now.Get(path))
+			then, is := cmp.Or(was.Get(path), later[path]), cmp.Or(now.Get(path), later[path])
+			if then != is && !slices.Contains(unmeasured, path) {
+				return fmt.Errorf("%s was recorded with %s %q, which is now %q", cell.Name, path, then, is)
 			}
 		}
 	}
