@@ -161,10 +161,11 @@ func wantGuarded(t *testing.T, w *watched, o *bench.Outcome, err error, reason s
 	if !slices.ContainsFunc(run.Verdict.Warnings, func(s string) bool { return strings.HasPrefix(s, "a guard ended the run: ") }) {
 		t.Errorf("no warning names the guard: %v", run.Verdict.Warnings)
 	}
-	// If the reason is seen at once, the last batch is of the record before it, and a record is due every 10 ms.
-	late := time.Duration(w.last.Load() - w.bad.Load())
-	if w.bad.Load() == 0 || late <= -10*time.Millisecond || late > 3*time.Second {
-		t.Errorf("the load ended %v after the reason", late)
+	bad := w.began.Add(time.Duration(w.bad.Load()))
+	ended := run.Run.StartedAt.Add(time.Duration(run.Run.Phases[1].EndNs)).Sub(bad)
+	last := w.began.Add(time.Duration(w.last.Load())).Sub(bad)
+	if w.bad.Load() == 0 || ended < 0 || ended > 3*time.Second || last > 3*time.Second {
+		t.Errorf("the window ended %v after the reason, and the last batch came %v after it", ended, last)
 	}
 }
 
