@@ -55,8 +55,10 @@ func TestEndings(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "runs")
 			cmd, stdout, stderr := startRun(t, brokers, out, "--set", "phases.measure=5m")
 			go func() { _, _ = io.Copy(io.Discard, stdout) }()
-			for !measuring(out) {
-				time.Sleep(20 * time.Millisecond)
+			for end := time.Now().Add(time.Minute); !measuring(out); time.Sleep(20 * time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatal("the run did not begin to measure")
+				}
 			}
 			for _, end := range ends {
 				if err := cmd.Process.Signal(end); err != nil {

@@ -201,8 +201,8 @@ func (f engineFlags) keepable(runs ...scenario.Scenario) error {
 	return nil
 }
 
-// listed refuses JVM options and broker properties that only --allow-jvm allows.
-func (f engineFlags) listed(scenarios ...scenario.Scenario) error {
+// checkAllowed refuses JVM options and broker properties that only --allow-jvm allows.
+func (f engineFlags) checkAllowed(scenarios ...scenario.Scenario) error {
 	var faults []error
 	for _, s := range scenarios {
 		if err := s.CheckListed(); err != nil && !f.allowJVM {
@@ -212,9 +212,9 @@ func (f engineFlags) listed(scenarios ...scenario.Scenario) error {
 	return errors.Join(faults...)
 }
 
-// writable refuses scenarios that write to an existing topic which the command line does not name: a file alone is not
+// checkWriteTo refuses scenarios that write to an existing topic which the command line does not name: a file alone is not
 // enough.
-func (f engineFlags) writable(scenarios ...scenario.Scenario) error {
+func (f engineFlags) checkWriteTo(scenarios ...scenario.Scenario) error {
 	for _, s := range scenarios {
 		if name := s.Topic.Existing; name != "" && s.Load.Producers > 0 && !slices.Contains(f.writeTo, name) {
 			return campaign.Failure(s, fmt.Errorf("topic.existing: the run writes to the topic %s, which is not its own, "+
@@ -229,9 +229,9 @@ func (f engineFlags) writable(scenarios ...scenario.Scenario) error {
 func (r rig) check(ctx context.Context, scenarios ...scenario.Scenario) (place, error) {
 	at := r.flags.place(ctx)
 	at.guards = r.flags.runGuards()
-	err := errors.Join(r.able(scenarios...), at.suited(scenarios...), r.flags.listed(scenarios...))
+	err := errors.Join(r.able(scenarios...), at.suited(scenarios...), r.flags.checkAllowed(scenarios...))
 	if err == nil {
-		err = r.flags.writable(scenarios...)
+		err = r.flags.checkWriteTo(scenarios...)
 	}
 	if err == nil {
 		err = r.checkOut()

@@ -71,7 +71,7 @@ func wantNothingForged(t *testing.T, args []string, said string) {
 	}
 }
 
-// No text of a run or campaign of somebody else changes what a terminal, a page or a spreadsheet shows of others.
+// A text in a stranger's run or campaign changes nothing that a terminal, a page or a spreadsheet shows of other runs.
 func TestNothingIsForged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	r := newRecorder(t)

@@ -49,9 +49,9 @@ func (w *otherWords) output(typed string, o scenario.Option) bool {
 
 var secured = regexp.MustCompile(`^(sasl|ssl|security)\.`)
 
-// file takes the options of another tool's file, the value of an option or an argument. It returns false for a file that
+// explainFile takes the options of another tool's file, the value of an option or an argument. It returns false for a file that
 // is none, or if there is no such file.
-func (w *otherWords) file(typed, path string) bool {
+func (w *otherWords) explainFile(typed, path string) bool {
 	if !scenarios(w.c) && w.instead == "" || slices.Contains(takesRuns, w.c.Name()) {
 		return false
 	}
@@ -98,7 +98,7 @@ func (w *otherWords) options(all []scenario.Option) (any bool) {
 
 func (w *otherWords) argument(arg string) {
 	inline := strings.HasPrefix(arg, "{") && w.options(scenario.OtherOptions([]byte(arg)))
-	if inline || w.file(arg, arg) {
+	if inline || w.explainFile(arg, arg) {
 		return
 	}
 	if scenarios(w.c) && arg == "kmq" { // perhaps also a folder here

@@ -267,7 +267,8 @@ func (w *otherWords) refusal(p proposal) error {
 	return root.ExecuteContext(w.ctx)
 }
 
-// mend leaves out what this program refuses, and says the reason beside the word. What remains refused is said.
+// mend leaves out the parts that this program refuses, and adds the reason to the row of each word. If no part is to
+// blame, it adds the error to the remarks.
 func (w *otherWords) mend(p *proposal) {
 	err := w.refusal(*p)
 	if bounded := p.bounded(); err != nil && w.refusal(bounded) == nil {
@@ -292,7 +293,7 @@ func (w *otherWords) mend(p *proposal) {
 	}
 }
 
-// bounded returns p with a load that ends after so many bytes, for a disk that does not hold more.
+// bounded returns p with a load that ends after 5 GB, for a disk that is too small for the whole load.
 func (p proposal) bounded() proposal {
 	isVolume := func(part proposed) bool { return strings.HasPrefix(part.args[len(part.args)-1], "load.volume=") }
 	p.parts = append(slices.DeleteFunc(slices.Clone(p.parts), isVolume), proposed{args: []string{"--set", "load.volume=5GB"}})

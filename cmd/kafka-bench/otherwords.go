@@ -219,7 +219,7 @@ func (w *otherWords) known(flag *pflag.Flag, arg, value string, valued bool, arg
 // option takes an option that is no flag. Only commands with scenarios have settings.
 func (w *otherWords) option(typed string, o scenario.Option) {
 	switch {
-	case w.file(typed, o.Value), isFileName(o.Value) && w.output(typed, o), w.missing(typed, o):
+	case w.explainFile(typed, o.Value), isFileName(o.Value) && w.output(typed, o), w.missing(typed, o):
 		return
 	case !scenarios(w.c):
 		w.ofCommand(typed, o)

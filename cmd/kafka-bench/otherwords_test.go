@@ -148,7 +148,7 @@ func TestNoPasswordIsSaid(t *testing.T) {
 	}
 }
 
-// What a key cannot have is left out, and the reason is said beside the word.
+// The answer leaves out a value that a key does not take, and gives the reason beside the word.
 func TestMistakesOfWhatWasMeant(t *testing.T) {
 	got := invoke(t, "run", "quick", "-compression", "snapy")
 	want := "load.compression; left out: \"snapy\" is not known; did you mean snappy? "

@@ -501,14 +501,14 @@ func (d *decoder) vary(n *yaml.Node, path string) string {
 	case n.Kind != yaml.SequenceNode || strings.Contains(path, "["):
 		return ""
 	case isOverride(d.layer):
-		return "to run with each of them write " + overridePrefix + "matrix." + path + "=" + d.listed(n)
+		return "to run with each of them write " + overridePrefix + "matrix." + path + "=" + d.listForMatrix(n)
 	default:
-		return "to run with each of them write matrix: {" + path + ": " + d.listed(n) + "}"
+		return "to run with each of them write matrix: {" + path + ": " + d.listForMatrix(n) + "}"
 	}
 }
 
-// listed shows no variable's value.
-func (d *decoder) listed(n *yaml.Node) string {
+// listForMatrix shows no variable's value.
+func (d *decoder) listForMatrix(n *yaml.Node) string {
 	if len(d.env.written) > 0 {
 		return "[first, second]"
 	}

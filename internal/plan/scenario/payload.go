@@ -111,7 +111,7 @@ func (d *decoder) readPayload(s *Scenario, c *checker) {
 }
 
 // mayBeAnywhere reports whether the user chose the path, or the content is known to who wrote it.
-// A scenario of somebody else must not send other files of this machine.
+// A stranger's scenario must not send other files of this machine.
 func (d *decoder) mayBeAnywhere(p Payload) bool {
 	return isOverride(d.places[payloadFileKey].file) || filepath.IsAbs(p.File) && p.SHA256 != ""
 }

@@ -187,7 +187,7 @@ func (t *Translation) take(alternative string, o Option) {
 		}
 		if text, ok := withUnit(o.Name, key, value); ok {
 			t.Set = append(t.Set, Setting{key, text, o.Name})
-		} else if text, ok := listed(o.Name, key, value); ok {
+		} else if text, ok := listForMatrix(o.Name, key, value); ok {
 			t.Set = append(t.Set, Setting{key, text, o.Name})
 			t.Meaning = key + " has one value a run; a list is a matrix, with a run for each"
 		}
@@ -230,8 +230,8 @@ var shortTime = regexp.MustCompile(`linger|poll|wait|timeout|work`)
 // recordsAtOnce is a size of a batch that counts records, since no record has so few bytes.
 var recordsAtOnce = regexp.MustCompile(`^(?:[2-9]|[1-9][0-9]|[1-4][0-9]{2})$`)
 
-// listed returns a list of several values, as a matrix has them.
-func listed(name, key, value string) (text string, ok bool) {
+// listForMatrix returns a list of several values, as a matrix has them.
+func listForMatrix(name, key, value string) (text string, ok bool) {
 	values := strings.Split(value, ",")
 	for i, v := range values {
 		if values[i], ok = withUnit(name, key, strings.TrimSpace(v)); !ok {
