@@ -172,7 +172,8 @@ func (v *world) checkDeadLetters() {
 }
 
 // Each dead letter was rejected, or handed out MaxDeliveries times. A process that was killed may have been handed a record
-// without a note of it, and may have written the dead letter of a rejected one without a note.
+// without a note of it, and may have written the dead letter of a rejected one without a note. A process that the group has
+// put out may have committed a delivery that it no longer could hand out.
 func (v *world) checkHanded() {
 	v.t.Helper()
 	if v.spec.MaxDeliveries == 0 {
@@ -187,7 +188,7 @@ func (v *world) checkHanded() {
 		for _, r := range records {
 			n := numberOf(r.Value)
 			f, rejected := v.book.fates[n], string(header(r, "kmq-reason")) == rejection
-			if f == nil || !rejected && len(f.deliveries)+v.broken < most {
+			if f == nil || !rejected && len(f.deliveries)+v.broken+v.book.lossesSince(f.mayHaveBegun(v.spec.Visibility)) < most {
 				early = append(early, n)
 			}
 		}

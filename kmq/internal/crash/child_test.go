@@ -194,10 +194,28 @@ type child struct {
 }
 
 func (c *child) logger() *slog.Logger {
-	if !c.spec.Verbose {
-		return nil
+	to := slog.Default().Handler()
+	if c.spec.Verbose {
+		to = slog.NewTextHandler(os.Stderr, nil)
 	}
-	return slog.New(slog.NewTextHandler(os.Stderr, nil)).With("child", c.spec.Name)
+	return slog.New(losses{to, c.journal}).With("child", c.spec.Name)
+}
+
+// losses writes into the journal when a process was put out of the group.
+type losses struct {
+	slog.Handler
+	journal *journal
+}
+
+func (l losses) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return losses{l.Handler.WithAttrs(attrs), l.journal}
+}
+
+func (l losses) Handle(ctx context.Context, r slog.Record) error {
+	if strings.HasPrefix(r.Message, "kmq: partitions lost") {
+		l.journal.write(lineLost)
+	}
+	return l.Handler.Handle(ctx, r)
 }
 
 const closeTimeout = 20 * time.Second

@@ -28,6 +28,7 @@ const (
 	lineWrong     = "wrong"     // text: it fails the test
 	lineKilled    = "killed"    // step n
 	lineReached   = "reached"   // step times, at the close
+	lineLost      = "lost"      // the group has put the process out
 )
 
 // Lines that children append stay whole.
@@ -77,6 +78,15 @@ type fate struct {
 	rejected   int
 }
 
+// mayHaveBegun is a time before which no process may have tried to hand out the record; it holds a record for at most twice
+// the lock.
+func (f *fate) mayHaveBegun(lock time.Duration) time.Time {
+	if len(f.deliveries) == 0 {
+		return time.Time{}
+	}
+	return f.deliveries[0].at.Add(-2 * lock)
+}
+
 type book struct {
 	path string
 
@@ -92,6 +102,7 @@ type book struct {
 	opened  map[string]int
 	last    map[string]string         // last line, by process
 	began   map[string]map[string]int // lines, by process and kind
+	losses  []time.Time
 }
 
 func openBook(path string) (*book, error) {
@@ -149,6 +160,8 @@ func (b *book) take(line string) error {
 	switch kind {
 	case lineOpened:
 		b.opened[by]++
+	case lineLost:
+		b.losses = append(b.losses, at)
 	case lineClosing, lineClosed, lineEnded:
 	case lineDelivered:
 		return b.delivered(at, by, rest)
@@ -224,6 +237,16 @@ func (b *book) fate(n int) *fate {
 		b.fates[n] = f
 	}
 	return f
+}
+
+// lossesSince is how often the group has put a process out since then.
+func (b *book) lossesSince(then time.Time) (n int) {
+	for _, at := range b.losses {
+		if at.After(then) {
+			n++
+		}
+	}
+	return n
 }
 
 func (b *book) processed(n int) bool {

@@ -70,11 +70,15 @@ func (q *pool) put(r *run) {
 
 func (s *slot) times() int {
 	n := s.lease.Attempt - int(s.base)
-	if s.lent() || s.marks&pledged != 0 {
+	if s.lent() || s.promised() {
 		n++
 	}
 	return n
 }
+
+// promised reports whether the slot's delivery is to be durable before it is lent. In a partition that is being revoked,
+// it is not lent any more.
+func (s *slot) promised() bool { return s.marks&pledged != 0 && !s.run.of.leaving }
 
 // While a record is moving, the deadline is an earlier delivery's.
 func (s *slot) lent() bool { return s.phase != moving && s.lease.Limited() }
@@ -272,7 +276,7 @@ func (p *partition) progress() (int64, progress) {
 				continue
 			}
 			if times := s.times(); times > 0 {
-				out.delivered = append(out.delivered, delivered{s.lease.At.Offset, times, s.phase == live && s.lent() || s.marks&pledged != 0})
+				out.delivered = append(out.delivered, delivered{s.lease.At.Offset, times, s.phase == live && s.lent() || s.promised()})
 			}
 			p.changed = p.changed || s.phase == live && !s.lent()
 		}

@@ -132,6 +132,27 @@ func TestFlag(t *testing.T) {
 	}
 }
 
+// A delivery that was committed before a revocation and is not lent does not count after it.
+func TestRevokedBeforeLent(t *testing.T) {
+	cfg := testConfig()
+	cfg.MaxDeliveries = 1
+	w := newWorld(cfg, 4096)
+	defer w.halt()
+	w.produce(0, 1)
+	w.committed[0] = member.Offset{Metadata: w.coder.encode(0, progress{open: true})}
+	w.assign(0)
+	w.poll()
+	if now, wait := w.choose(w.ready); len(now) != 1 || wait {
+		t.Fatalf("chose %v, wait %t", describe(now), wait)
+	}
+	w.commitAll()
+	w.revoke(0)
+	w.ready = nil
+	w.assign(0)
+	w.poll()
+	w.one(t, "0/0", 1)
+}
+
 // Two of eight suspect records are delivered alone, and each delivery is committed before Receive returns it.
 func TestSuspectsAreReceived(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

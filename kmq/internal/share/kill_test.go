@@ -89,11 +89,10 @@ func TestKilledWhileCopying(t *testing.T) {
 		w := newWorld(t, 1, 1)
 		w.produce(1, 1)
 		cfg := w.config()
-		e := w.open(cfg)
-		for range 2 {
-			must(t, e.Nack(t.Context(), w.receive(e, 1)[0], 0))
-		}
-		must(t, e.Close(t.Context()))
+		e, kill := w.killable(cfg)
+		must(t, e.Nack(t.Context(), w.receive(e, 1)[0], 0))
+		w.receive(e, 1) // and holds it, since a closing process may use up a delivery of a record that is free
+		kill()
 		fault := w.cluster.Fake().Fault(kfake.Fault{
 			Keys: []kmsg.Key{kmsg.Produce}, Topic: cfg.RetryTopic, Err: kerr.NotEnoughReplicas, Count: -1,
 		})
