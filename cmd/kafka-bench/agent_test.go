@@ -78,7 +78,7 @@ func TestAgentsGoOnWithACampaign(t *testing.T) {
 		brokers := strings.Join(e.Bootstrap(), ",")
 		ended := l.agents(t, 2, "first", brokers, "--spool", t.TempDir())
 		got := l.interrupted(35*time.Second).invoke(t, "run", write(t, tiny), "--repeat", "2", "--agents", "2", "--session", "first", "--brokers", brokers,
-			"--set", "load.producers=2", "--set", "consume.consumers=2", "--set", "topic.partitions=4", "--set", "phases.measure=20s", "--out", out)
+			"--set", "load.producers=2", "--set", "consume.consumers=2", "--set", "topic.partitions=4", "--set", "phases.measure=20s", "--set", "sampling.interval=5s", "--out", out)
 		ended()
 		c := onlyCampaign(t, out)
 		resume := "interrupted; 1 of 2 runs are made, go on with: kafka-bench run --resume " + c.Dir + " --brokers " + brokers + " --agents 2"
@@ -111,7 +111,7 @@ func TestCampaignLosesAnAgent(t *testing.T) {
 				return agents(t, []lab{l, other}, session, brokers, "--spool", t.TempDir())
 			}
 			ended := of("first", l.interruptedTimes(times, 33*time.Second))
-			got := l.byTwo(t, "run", "first", brokers, out, "--repeat 3 --page --set phases.measure=20s")
+			got := l.byTwo(t, "run", "first", brokers, out, "--repeat 3 --page --set phases.measure=20s --set sampling.interval=5s")
 			ended()
 			c := onlyCampaign(t, out)
 			agent := c.Runs[1].Run.Agents[1]
@@ -148,7 +148,7 @@ func TestSearchLosesAnAgent(t *testing.T) {
 		e, out := l.start(t), t.TempDir()
 		brokers := strings.Join(e.Bootstrap(), ",")
 		ended := agents(t, []lab{l, l.interrupted(10 * time.Second)}, "found", brokers, "--spool", t.TempDir())
-		got := l.byTwo(t, "search", "found", brokers, out, "--probe 20s --curve-of 1k/s")
+		got := l.byTwo(t, "search", "found", brokers, out, "--probe 20s --set sampling.interval=5s --curve-of 1k/s")
 		ended()
 		c := onlySearch(t, out)
 		lost := "an agent was lost: " + c.Runs[0].Run.Agents[1].String() + ": " + result.EndedEarly

@@ -19,7 +19,7 @@ func TestBatchesOfOneRecord(t *testing.T) {
 	} {
 		t.Run(set, func(t *testing.T) {
 			virtually(t, func(t *testing.T, l lab) {
-				l.embedded.ProduceDelay = time.Millisecond
+				l.embedded.ProduceDelay = 10 * time.Millisecond
 				e := l.start(t)
 				var batches, records int64
 				e.Fake().ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {

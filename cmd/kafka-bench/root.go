@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -20,6 +21,9 @@ func (s surroundings) run(ctx context.Context, args []string, stdout, stderr io.
 	root.SetIn(s.stdin) // nil is os.Stdin
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		addCompletion(root) // only then: cobra keeps each flag that it completes for the life of the process
+	}
 	err := root.ExecuteContext(ctx)
 	var unknown unknownWords
 	if errors.As(err, &unknown) {
@@ -67,7 +71,6 @@ reports whether the numbers can be trusted.`,
 		cleanCommand(in), doctorCommand(in), driversCommand(), versionCommand(),
 		agentCommand(in), collectCommand(in), workerCommand(), pagesCommand(),
 	)
-	addCompletion(root)
 	return root
 }
 

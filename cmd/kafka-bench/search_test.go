@@ -72,7 +72,7 @@ func TestSearchInterrupt(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		out := filepath.Join(t.TempDir(), "runs")
 		l.embedded.ProduceDelay = time.Millisecond // the search begins as fast as it can
-		got := l.interrupted(time.Second).invoke(t, "search", write(t, tiny), "--cluster", "embedded", "--out", out, "--probe", "5m", "--confirm", "5m")
+		got := l.interrupted(200*time.Millisecond).invoke(t, "search", write(t, tiny), "--cluster", "embedded", "--out", out, "--probe", "5m", "--confirm", "5m")
 		c := onlySearch(t, out)
 		if got.code != exitInterrupted || got.message() != "interrupted" {
 			t.Errorf("exit code %d and %q", got.code, got.stderr)
