@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"hash/crc32"
+	"reflect"
+	"sync"
 	"time"
+	"weak"
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
@@ -99,7 +102,29 @@ func corpusOf(s scenario.Scenario) (*payload.Corpus, error) {
 	if p := s.Load.Record.Payload; p.File != "" {
 		return p.ReadFile()
 	}
-	return payload.NewCorpus(payloadSpec(s))
+	return lastCorpus.of(payloadSpec(s))
+}
+
+// lastCorpus is that of the run before, while something still uses it: runs of one process often have the same records.
+var lastCorpus sharedCorpus
+
+type sharedCorpus struct {
+	mu     sync.Mutex
+	spec   payload.Spec
+	corpus weak.Pointer[payload.Corpus]
+}
+
+func (c *sharedCorpus) of(spec payload.Spec) (*payload.Corpus, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if corpus := c.corpus.Value(); corpus != nil && reflect.DeepEqual(c.spec, spec) {
+		return corpus, nil
+	}
+	corpus, err := payload.NewCorpus(spec)
+	if err == nil {
+		c.spec, c.corpus = spec, weak.Make(corpus)
+	}
+	return corpus, err
 }
 
 // schedule includes the warm-up; nil for a closed loop.
