@@ -42,7 +42,7 @@ func (e *encoder) encode(h *Histogram) ([]byte, error) {
 	e.packed.Reset()
 	e.packed.Write(make([]byte, 8))
 	if e.zlib == nil {
-		e.zlib = zlib.NewWriter(&e.packed)
+		e.zlib, _ = zlib.NewWriterLevel(&e.packed, zlib.BestSpeed)
 	} else {
 		e.zlib.Reset(&e.packed)
 	}
