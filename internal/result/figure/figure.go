@@ -101,15 +101,23 @@ var known = sync.OnceValue(All)
 
 // Named returns the figure of a name. Its error suggests a name.
 func Named(name string) (Figure, error) {
-	all := known()
-	names := make([]string, len(all))
-	for i, f := range all {
+	for _, f := range known() {
 		if f.Name == name {
 			return f, nil
 		}
+	}
+	return Figure{}, unknown(name)
+}
+
+// unknown is the name of no figure. Its hint is made when it is read, since many callers only ask whether there is a figure.
+type unknown string
+
+func (u unknown) Error() string {
+	names := make([]string, len(known()))
+	for i, f := range known() {
 		names[i] = f.Name
 	}
-	return Figure{}, fmt.Errorf("figure %q: %s", name, hint(name, names))
+	return fmt.Sprintf("figure %q: %s", string(u), hint(string(u), names))
 }
 
 func hint(name string, names []string) string {
