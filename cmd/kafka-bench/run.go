@@ -191,6 +191,7 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 		return err
 	}
 	r.take(flags, served, plan)
+	r.counted = flags.replicated(&plan, plan.Runs)
 	r.lasts = flags.lasting(plan, plan.Runs) * time.Duration(1+flags.retries)
 	at, err := r.check(ctx, plan.Scenarios()...)
 	if err != nil {

@@ -216,6 +216,10 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 		return err
 	}
 	r.served, r.lasts = served, flags.lasting(cfg)
+	r.counted = func(topic string, replicas int) error {
+		cfg.Replicas = map[string]int{topic: replicas}
+		return flags.storable(cfg)
+	}
 	at, err := r.check(ctx, cfg.Scenario)
 	if err != nil {
 		return err
