@@ -14,26 +14,30 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// ciFlags are the flags of run that a job of a CI server needs, besides judgingFlags.
+// ciFlags are the flags of run and search that a job of a CI server needs, besides judgingFlags.
 type ciFlags struct {
 	formatFlags
 	outFile string
 	label   []string
-	retries int // of an invalid run
+	retries int // of an invalid run; only of run
 }
 
 // maxRetries bounds --retry-invalid.
 const maxRetries = 100
 
 func addCI(c *cobra.Command, flags *ciFlags) {
+	addReported(c, flags)
+	c.Flags().IntVar(&flags.retries, "retry-invalid", 0,
+		"make an invalid run again, up to this many times; the run that counts names the others")
+}
+
+func addReported(c *cobra.Command, flags *ciFlags) {
 	flags.add(c)
 	f := c.Flags()
 	f.StringVar(&flags.outFile, "out-file", "",
 		"write the path of the run's or campaign's folder to `FILE` as soon as it exists")
 	f.StringArrayVar(&flags.label, "label", nil,
 		"a label of every run, as in commit=5feb6b2; list, history and reports show it (may be repeated)")
-	f.IntVar(&flags.retries, "retry-invalid", 0,
-		"make an invalid run again, up to this many times; the run that counts names the others")
 }
 
 func (f ciFlags) check() error {
@@ -90,6 +94,14 @@ func (f ciFlags) report(read reported, stdout io.Writer) error {
 		return err
 	}
 	return renderRead(read, reportFlags{formatFlags: f.formatFlags}, options, stdout)
+}
+
+// onlyText refuses a flag, if it is given, whose output is lines of text.
+func (f ciFlags) onlyText(flag string, given bool) error {
+	if !given || f.asText() {
+		return nil
+	}
+	return fmt.Errorf("%s prints lines of text; leave --format out, or %[1]s", flag)
 }
 
 func (f ciFlags) asText() bool { return f.format == "" || f.format == report.AsText.String() }

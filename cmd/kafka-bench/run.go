@@ -191,6 +191,7 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 		return err
 	}
 	r.take(flags, served, plan)
+	r.counted = flags.replicated(&plan, plan.Runs)
 	r.lasts = flags.lasting(plan, plan.Runs) * time.Duration(1+flags.retries)
 	at, err := r.check(ctx, plan.Scenarios()...)
 	if err != nil {
@@ -253,8 +254,8 @@ func (f runFlags) plan(args []string) (campaign.Plan, error) {
 		faults = append(faults, fmt.Errorf("--order %s: choose %s or %s", f.order, scenario.Interleaved,
 			scenario.Blocked))
 	}
-	if len(faults) > 0 {
-		return campaign.Plan{}, errors.Join(faults...)
+	if err := errors.Join(faults...); err != nil {
+		return campaign.Plan{}, err
 	}
 	plan, err := campaign.NewPlan(suites, campaign.PlanOptions{Repeat: f.repeat.n, Order: f.order, Notes: notes})
 	if err != nil {
@@ -283,9 +284,7 @@ func (f runFlags) checkProgress() (faults []error) {
 	if f.quiet && f.progress == fullProgress {
 		faults = append(faults, errors.New("--quiet prints no progress; leave it or --progress full out"))
 	}
-	if (f.quiet || f.dryRun) && !f.asText() {
-		faults = append(faults, errors.New("--quiet and --dry-run print lines of text; leave --format out, or them"))
-	}
+	faults = append(faults, f.onlyText("--quiet", f.quiet), f.onlyText("--dry-run", f.dryRun))
 	if f.progress != shortProgress && f.progress != fullProgress {
 		faults = append(faults, fmt.Errorf("--progress %s: choose %s or %s", f.progress, shortProgress, fullProgress))
 	}
