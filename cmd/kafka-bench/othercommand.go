@@ -141,7 +141,7 @@ func (w *otherWords) takeProgram(root *cobra.Command, args []string) {
 		w.all.Command = command
 		preset, curve := strings.CutSuffix(preset, " --curve")
 		if w.all.Scenario = preset; curve {
-			w.flags = append(w.flags, proposed{args: []string{"--curve"}})
+			w.all.Flags = append(w.all.Flags, "curve")
 		}
 	default:
 		w.instead = meant

@@ -25,6 +25,17 @@ func (p proposed) text() string {
 	return strings.Join(words, " ")
 }
 
+func (p proposed) flag() string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(p.args[0], "--"), "=")
+	return name
+}
+
+// value is that of the flag, or of the setting.
+func (p proposed) value() string {
+	value := p.args[len(p.args)-1]
+	return value[strings.LastIndex(value, "=")+1:]
+}
+
 // proposal is the command line that was meant.
 type proposal struct {
 	command  []string // with its arguments
@@ -74,7 +85,7 @@ func (w *otherWords) answer() error {
 	if err := table.Print(&text); err != nil {
 		return err
 	}
-	said := "not known here; see " + w.help + "\n" + text.String()
+	said := "read as words of another tool; see " + w.help + "\n" + text.String()
 	if w.invalid != nil {
 		said += w.invalid.Error() + "\n"
 	}
@@ -149,18 +160,46 @@ func (w *otherWords) propose() (p proposal, known bool) {
 	}
 	p.command = append(p.command, all.Scenario)
 	p.command = slices.Concat(p.command, w.scenarios[min(1, len(w.scenarios)):])
-	p.parts = slices.Clone(w.flags)
 	for _, flag := range all.Flags {
-		name, value, _ := strings.Cut(flag, "=")
-		p.parts = append(p.parts, proposed{[]string{"--" + name, value}, name})
+		name, value, valued := strings.Cut(flag, "=")
+		args := []string{"--" + name, value}
+		if !valued {
+			args = args[:1]
+		}
+		p.parts = append(p.parts, proposed{args, name})
 	}
+	p.parts = w.once(append(p.parts, w.flags...))
+	w.chosen(slices.Concat(all.Set, all.Varied))
 	for _, s := range all.Set {
 		p.parts = append(p.parts, proposed{[]string{"--set", s.String()}, s.Word})
 	}
-	for _, without := range all.Without {
-		w.remarks = append(w.remarks, "without "+without)
-	}
+	w.remarks = append(w.remarks, all.Remarks...)
 	return p, true
+}
+
+// chosen says which of several keys a word is.
+func (w *otherWords) chosen(set []scenario.Setting) {
+	for i, row := range w.rows {
+		meaning, more, _ := strings.Cut(row.ours, ";")
+		for _, s := range set {
+			if len(row.set) == 1 && s.Word == row.set[0].Word && strings.Contains(meaning, ", or ") {
+				w.rows[i].ours = strings.TrimSuffix(s.Key+";"+more, ";")
+			}
+		}
+	}
+}
+
+// once leaves out all but the last of several values of a flag that takes one, and says it.
+func (w *otherWords) once(parts []proposed) (kept []proposed) {
+	for i, part := range parts {
+		later := slices.IndexFunc(parts[i+1:], func(q proposed) bool { return q.flag() == part.flag() })
+		if flag := w.c.Flags().Lookup(part.flag()); later < 0 || flag != nil && flag.Value.Type() == "stringArray" {
+			kept = append(kept, part)
+		} else if q := parts[i+1+later]; q.value() != part.value() {
+			w.remarks = append(w.remarks, "--"+part.flag()+" is "+q.value()+", and not "+part.value())
+		}
+	}
+	return kept
 }
 
 // placeholders adds the flags and arguments that a command needs.
@@ -213,7 +252,8 @@ func (w *otherWords) complete(all *scenario.Translation) {
 	}
 	existing := all.Scenario == "consume-only" && !has("topic.existing=null")
 	writes := all.Scenario == "produce-only" && has("topic.name=")
-	if writes {
+	fills := all.Scenario == "produce-only" && w.program == &otherPrograms[0] && has("load.records=")
+	if writes || fills {
 		if !flagged("keep-topics") {
 			w.flags = append(w.flags, proposed{args: []string{"--keep-topics"}}) // the next command reads it
 		}
@@ -223,9 +263,9 @@ func (w *otherWords) complete(all *scenario.Translation) {
 	}
 	if existing && !has("topic.existing=") && !flagged("merge") {
 		all.Set = append(all.Set, scenario.Setting{Key: "topic.existing", Value: "TOPIC"})
-		w.remarks = append(w.remarks, "TOPIC stands for a topic of yours")
+		w.remarks = append(w.remarks, "topic.existing=TOPIC stands for a topic of yours")
 	}
-	if (existing || writes || has("topic.existing=") && !has("topic.existing=null") || flagged("command-config")) && !flagged("brokers", "cluster") {
+	if (existing || writes || fills || has("topic.existing=") && !has("topic.existing=null") || flagged("command-config")) && !flagged("brokers", "cluster") {
 		all.Flags = append(all.Flags, "brokers=localhost:9092")
 		w.remarks = append(w.remarks, "localhost:9092 stands for your brokers")
 	}
@@ -256,7 +296,6 @@ func (w *otherWords) refusal(p proposal) error {
 		}
 		return c.ValidateArgs(c.Flags().Args())
 	}
-	p.parts = slices.DeleteFunc(slices.Clone(p.parts), func(part proposed) bool { return part.word == "format" }) // of the result
 	args := append(p.args(), "--dry-run")
 	if p.elsewhere() {
 		args = append(args, "--cluster-id", anID)
@@ -278,6 +317,7 @@ func (w *otherWords) mend(p *proposal) {
 	for err != nil {
 		if above := (aboveCap{}); errors.As(err, &above) {
 			w.remarks = append(w.remarks, "with "+above.flag+", because "+above.what+" on other machines")
+			p.parts = slices.DeleteFunc(slices.Clone(p.parts), func(part proposed) bool { return "--"+part.flag() == above.flag })
 			p.parts = append(p.parts, proposed{args: []string{above.flag, above.value}})
 			err = w.refusal(*p)
 			continue
@@ -300,8 +340,8 @@ func (p proposal) bounded() proposal {
 	return p
 }
 
-// culprit returns the part that an error is about: the one it names, or the last one without which the error changes; -1
-// if there is none.
+// culprit returns the part that an error is about: the one it names, the last one without which there is no error, or the
+// last one without which it is another; -1 if there is none.
 func (w *otherWords) culprit(p proposal, err error) int {
 	var mistakes scenario.Mistakes
 	errors.As(err, &mistakes)
@@ -311,14 +351,24 @@ func (w *otherWords) culprit(p proposal, err error) int {
 			return at
 		}
 	}
+	about := func(part proposed) bool {
+		return exists(part.value()) && strings.Contains(err.Error(), part.value()+":")
+	} // a file
+	if at := slices.IndexFunc(p.parts, about); at >= 0 {
+		return at
+	}
+	changes := -1
 	for at := range slices.Backward(p.parts) {
 		q := p
 		q.parts = slices.Delete(slices.Clone(p.parts), at, at+1)
-		if without := w.refusal(q); without == nil || without.Error() != err.Error() {
+		switch without := w.refusal(q); {
+		case without == nil:
 			return at
+		case changes < 0 && without.Error() != err.Error():
+			changes = at
 		}
 	}
-	return -1
+	return changes
 }
 
 func (w *otherWords) leaveOut(part proposed, err error) {
@@ -345,7 +395,7 @@ func (w *otherWords) leaveOut(part proposed, err error) {
 // remark says what the command line does not.
 func (w *otherWords) remark(p proposal) {
 	if p.elsewhere() && (p.command[0] == "run" || p.command[0] == "search") {
-		w.remarks = append(w.remarks, "without --cluster-id it prints the ID of this cluster, which is not on this machine, and ends")
+		w.remarks = append(w.remarks, "without --cluster-id it prints the ID of this cluster, which is not on this machine, and ends; a dry run needs its brokers too")
 	}
 	if p.command[0] != "run" || len(p.command) < 2 {
 		return
@@ -357,14 +407,31 @@ func (w *otherWords) remark(p proposal) {
 	if strings.Contains(line, "phases.measure=1h") && !slices.ContainsFunc(w.all.Set, isMeasure) {
 		w.remarks = append(w.remarks, "phases.measure=1h: a reader ends at the topic's end, or after this time")
 	}
+	w.notTyped(p)
 	if strings.Contains(line, "topic.fill_records") && preset == "consume-only" {
 		w.remarks = append(w.remarks, "it fills a topic of its own before it reads it")
 	}
 	if name := topicName.FindStringSubmatch(line); name != nil {
-		w.remarks = append(w.remarks, "topic.name is a new topic; one that is there is topic.existing="+name[1])
+		writes := map[bool]string{true: ", with --write-to " + name[1]}[preset != "consume-only"]
+		w.remarks = append(w.remarks, "topic.name is a new topic; one that is there is topic.existing="+name[1]+writes)
 	}
 	perf := slices.ContainsFunc(w.all.Words, func(word string) bool { return word == "numrecords" || word == "throughput" })
 	w.remarks = append(w.remarks, defaultsRemark(line, preset, perf, len(w.scenarios) > 0)...)
+}
+
+// notTyped names the settings that no word and no remark has.
+func (w *otherWords) notTyped(p proposal) {
+	var added []string
+	for _, part := range p.parts {
+		key, _, _ := strings.Cut(part.args[len(part.args)-1], "=")
+		said := slices.ContainsFunc(w.remarks, func(remark string) bool { return strings.Contains(remark, key) })
+		if part.flag() == "set" && part.word == "" && key != "variants" && !said {
+			added = append(added, part.args[1])
+		}
+	}
+	if added != nil {
+		w.remarks = append(w.remarks, "not typed, and meant by the rest: "+strings.Join(added, ", "))
+	}
 }
 
 func isMeasure(s scenario.Setting) bool { return s.Key == "phases.measure" }

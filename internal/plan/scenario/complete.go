@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +28,11 @@ var companions = []struct{ with, set, key string }{
 	{"load.round", "load.rate=max", "load:"},
 	{"topic.config.min.insync.replicas", "topic.replication=3", "replication:"},
 	{"load.idempotent=true", "load.acks=all", "load:"},
-	{"consume.queue", "consume.queue.engine=markers", "queue:"},
+	{"consume.queue.visibility", "consume.queue.engine=markers", "queue:"},
+	{"consume.queue.max_deliveries", "consume.queue.engine=markers", "queue:"},
+	{"consume.queue.dead_letter", "consume.queue.engine=markers", "queue:"},
+	{"consume.queue.drop", "consume.queue.engine=markers", "queue:"},
+	{"consume.queue", "consume.queue.engine=plain", "queue:"},
 	{"consume.queue", "consume.parallel=consumer", "queue:"},
 	{"consume.queue.threads", "consume.consumers=1", "queue:"},
 }
@@ -47,6 +52,9 @@ func (t Translation) Complete() Translation {
 	named := t.Scenario != ""
 	t.useQueue()
 	t.useConsumerLimit()
+	if !t.sets("consume.changes[0].at") {
+		t.Set = slices.DeleteFunc(t.Set, func(s Setting) bool { return strings.HasPrefix(s.Key, "consume.changes[0].") })
+	}
 	if t.Scenario = cmp.Or(t.Scenario, t.base()); t.Scenario == "" {
 		return t
 	}
@@ -55,18 +63,22 @@ func (t Translation) Complete() Translation {
 			t.otherwise(set)
 		}
 	}
-	all, rule := t.Set, map[string]func(Setting) bool{"consume-only": t.toRead, "produce-only": t.toProduce}[t.Scenario]
-	if t.Scenario == "consume-only" {
+	text, _ := PresetText(t.Scenario) // nil for a file
+	rule := func(Setting) bool { return true }
+	switch {
+	case t.Scenario == "consume-only":
 		t.fillTopic()
-		all = t.Set
+		rule = t.toRead
+	case bytes.Contains(text, []byte("  consumers: 0\n")) && !readers.Match(text):
+		rule = t.toProduce
 	}
+	all := t.Set
 	t.Set = nil
 	for _, s := range all {
-		if rule == nil || rule(s) {
+		if rule(s) {
 			t.place(s, all)
 		}
 	}
-	text, _ := PresetText(t.Scenario) // nil for a file
 	for _, c := range companions {
 		if t.sets(c.with) && (!named || text != nil && !bytes.Contains(text, []byte(c.key))) {
 			t.otherwise(c.set)
@@ -77,9 +89,13 @@ func (t Translation) Complete() Translation {
 	t.joinSizes()
 	t.joinItems()
 	t.makeMatrix()
+	t.chooseVariants()
 	t.fitBatch()
 	return t
 }
+
+// readers is in a preset that has consumers.
+var readers = regexp.MustCompile(`\bconsumers: [1-9]`)
 
 // otherwise adds a setting, "key=value", whose key no option gave.
 func (t *Translation) otherwise(set string) {
@@ -89,7 +105,7 @@ func (t *Translation) otherwise(set string) {
 }
 
 func (t *Translation) without(s Setting, because string) bool {
-	t.Without = append(t.Without, s.Key+", because "+because)
+	t.Remarks = append(t.Remarks, "without "+s.Key+", because "+because)
 	return false
 }
 
@@ -125,7 +141,7 @@ func (t *Translation) toRead(s Setting) bool {
 		return false
 	case fills && (s.Key == "load.record.size" || s.Key == "load.record.payload" || s.Key == largestSize):
 	case s.Key == "load.records":
-		return t.without(s, "an existing topic is read to its end")
+		return t.without(s, "an existing topic is read to its end; from consume.from: end, for phases.measure")
 	case strings.HasPrefix(s.Key, "load.") || strings.HasPrefix(s.Key, "backpressure"):
 		return t.without(s, "nothing is sent while the topic is read")
 	case strings.HasPrefix(s.Key, "topic.") && s.Key != "topic.existing" && !fills:
@@ -136,13 +152,13 @@ func (t *Translation) toRead(s Setting) bool {
 
 func isNull(s Setting) bool { return s.Key == "topic.existing" && s.Value == "null" }
 
-// toProduce decides about a setting of the preset produce-only.
+// toProduce decides about a setting of a preset without consumers.
 func (t *Translation) toProduce(s Setting) bool {
-	threads := slices.Contains([]string{"threads", "numthreads", "workers", "concurrency"}, plainWord(s.Word))
+	word := canonicalName(s.Word)
 	switch {
-	case s.Key == "consume.queue.threads" || s.Key == "consume.consumers" && threads:
+	case slices.Contains([]string{"threads", "numthreads", "workers", "concurrency"}, word) && strings.HasPrefix(s.Key, "consume."):
 		t.place(Setting{"load.producers", s.Value, s.Word}, nil)
-	case s.Key == "consume.queue.batch": // a sender's
+	case s.Key == "consume.queue.batch" && !strings.Contains(word, "receive"): // a sender's
 		t.place(Setting{"load.round", s.Value, s.Word}, nil)
 	case strings.HasPrefix(s.Key, "consume."):
 		t.without(s, "nobody reads")
@@ -244,23 +260,13 @@ func (t *Translation) makeMatrix() {
 	}
 }
 
-const consumerLimit = "consumer-limit"
-
-// useConsumerLimit takes the preset that reads with several numbers of consumers, if no topic is named.
+// useConsumerLimit takes the preset that reads with several numbers of consumers, and with confined ones, if no topic is
+// named.
 func (t *Translation) useConsumerLimit() {
-	reads := t.Scenario == consumerLimit || t.Scenario == "consume-only" || t.Scenario == "" && !t.sets("load.rate")
-	if !reads || !t.sets("consume.consumers=[") || t.sets("topic.name=") || t.sets("topic.existing=") || t.sets("consume.queue") {
-		return
-	}
-	t.Scenario = consumerLimit
-	all := t.Set
-	t.Set = nil
-	for _, s := range all {
-		if s.Key == "consume.consumers" || s.Key == "topic.partitions" {
-			t.without(s, "consumer-limit reads with 1, 2, 4 and 8 consumers of as many partitions")
-		} else {
-			t.Set = append(t.Set, s)
-		}
+	reads := t.Scenario == "consume-only" || t.Scenario == "" && !t.sets("load.rate") && !t.sets("load.producers")
+	limits := t.sets("consume.consumers=[") || t.sets("consume.cpu") || t.sets("consume.memory")
+	if reads && limits && !t.sets("topic.name=") && !t.sets("topic.existing=") && !t.sets("consume.queue") {
+		t.Scenario = "consumer-limit"
 	}
 }
 
@@ -372,9 +378,13 @@ func (t Translation) sets(path string) bool {
 
 // base returns the preset that is nearest to what the options' tool does; "" if they do not say it.
 func (t Translation) base() string {
+	if t.sets("consume.changes") {
+		return "recovery"
+	}
+	works := t.sets("consume.work") || t.sets("consume.queue") || t.sets("backpressure")
 	for _, word := range t.Words {
 		preset := presetOfWord[plainWord(word)]
-		if preset != "" && (preset != "produce-only" || !t.sets("consume.")) {
+		if preset != "" && (preset != "produce-only" || !t.sets("consume.")) && (preset != "e2e" || !works) {
 			return preset
 		}
 	}
@@ -385,15 +395,12 @@ func (t Translation) base() string {
 		return strings.HasPrefix(s.Key, "load.") && !strings.HasPrefix(s.Key, "load.records") && s.Key != "load.client" &&
 			!(t.sets("topic.fill") && strings.HasPrefix(s.Key, "load.record."))
 	})
-	works := t.sets("consume.work") || t.sets("consume.changes") || t.sets("consume.queue") || t.sets("backpressure")
 	reads := t.sets("consume.group=") || t.sets("consume.fetch") || t.sets("consume.from")
 	switch consumes := t.sets("consume."); {
 	case !loads && !works && (t.sets("topic.") || reads) && (consumes || t.sets("load.records")):
 		return "consume-only"
 	case t.sets("load.records") && !consumes:
 		return "produce-only"
-	case t.sets("consume.changes"):
-		return "recovery"
 	case loads || works || t.sets("phases."):
 		return "baseline"
 	}
