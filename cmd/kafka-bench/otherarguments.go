@@ -35,12 +35,6 @@ func (w *otherWords) output(typed string, o scenario.Option) bool {
 		}
 		w.say(typed, said)
 		w.redirect, w.derived = o.Value, true
-	case scenarios(w.c):
-		w.say(typed, "the flag --out, a folder for runs; kafka-bench report RUN --format "+strings.TrimPrefix(format+" prints one", " "))
-		if format == "" {
-			w.rows[len(w.rows)-1].ours = "the flag --out, a folder for runs; kafka-bench report RUN > " + o.Value + " writes one"
-		}
-		w.derived = true
 	default:
 		return false
 	}
@@ -75,8 +69,8 @@ func (w *otherWords) explainFile(typed, path string) bool {
 var settingsFile = regexp.MustCompile(`\.(ya?ml|json|conf|properties)$`)
 
 // missing takes a file of settings, or a scenario, that is not there.
-func (w *otherWords) missing(typed string, o scenario.Option) bool {
-	if !scenarios(w.c) && w.program == nil || !settingsFile.MatchString(o.Value) || exists(o.Value) || !strings.Contains(scenario.Meaning(o.Name), theScenario) {
+func (w *otherWords) missing(typed, path string) bool {
+	if !settingsFile.MatchString(path) || exists(path) {
 		return false
 	}
 	w.say(typed, notThere)
@@ -114,9 +108,7 @@ func (w *otherWords) argument(arg string) {
 		return
 	}
 	tracks := w.instead == "kmq tracker"
-	if (scenarios(w.c) && filepath.Ext(arg) != ".properties" || tracks) && settingsFile.MatchString(arg) && !exists(arg) {
-		w.say(arg, notThere)
-		w.otherwise = ""
+	if (scenarios(w.c) && filepath.Ext(arg) != ".properties" || tracks) && w.missing(arg, arg) {
 		return
 	}
 	if strings.HasPrefix(w.instead, "cluster ") || w.instead == "list" || tracks {

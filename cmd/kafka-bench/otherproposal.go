@@ -91,7 +91,7 @@ func (w *otherWords) answer() error {
 	}
 	switch {
 	case w.never != "":
-		said += strings.NewReplacer(" TOPICSETTINGS", w.topicSettings(), "=TOPIC", "="+w.topic()).Replace(w.never)
+		said += strings.Replace(w.never, " TOPICSETTINGS", w.topicSettings(), 1)
 	case w.results != nil:
 		said += "what was meant is\n  " + w.importLine()
 	case known:
@@ -114,16 +114,6 @@ func (w *otherWords) topicSettings() (text string) {
 		}
 	}
 	return text
-}
-
-// topic returns the name of the topic that the words have.
-func (w *otherWords) topic() string {
-	for _, s := range w.all.Set {
-		if s.Key == "topic.name" || s.Key == "topic.existing" {
-			return shellWord(s.Value)
-		}
-	}
-	return "TOPIC"
 }
 
 // propose returns the command line that was meant; false if the words do not say which it is.
@@ -202,70 +192,57 @@ func (w *otherWords) once(parts []proposed) (kept []proposed) {
 	return kept
 }
 
-// placeholders adds the flags and arguments that a command needs.
+// needed are the flags and the argument that a command needs.
+var needed = map[string]struct {
+	flags          []string
+	argument, mean string
+}{
+	"kmq tracker": {[]string{"group", "topic"}, "", "that of the queue"},
+	inspectGroup:  {nil, "GROUP", "a group of yours"},
+	"report":      {nil, "RUN", "the folder of a run"},
+}
+
+// placeholders adds what a command needs and the words do not have.
 func (w *otherWords) placeholders(p *proposal) {
-	given := func(name string) bool {
-		return slices.ContainsFunc(p.parts, func(part proposed) bool { return part.word == name })
+	n := needed[w.instead]
+	var names []string
+	for at, name := range n.flags {
+		if !slices.ContainsFunc(p.parts, func(part proposed) bool { return part.word == name }) {
+			names = append(names, strings.ToUpper(name))
+			p.parts = slices.Insert(p.parts, min(at, len(names)-1), proposed{args: []string{"--" + name, strings.ToUpper(name)}})
+		}
 	}
-	switch w.instead {
-	case "kmq tracker":
-		names := []string{}
-		for _, name := range []string{"topic", "group"} {
-			if !given(name) {
-				names = append(names, strings.ToUpper(name))
-				p.parts = slices.Insert(p.parts, 0, proposed{args: []string{"--" + name, strings.ToUpper(name)}})
-			}
-		}
-		slices.Sort(names)
-		if len(names) > 0 {
-			w.remarks = append(w.remarks, strings.Join(names, " and ")+map[int]string{1: " stands", 2: " stand"}[len(names)]+
-				" for "+map[int]string{1: "that", 2: "those"}[len(names)]+" of the queue")
-		}
-	case inspectGroup:
-		if len(w.scenarios) == 0 {
-			p.command = append(p.command, "GROUP")
-			w.remarks = append(w.remarks, "GROUP stands for a group of yours")
-		}
-	case "report":
-		if len(w.scenarios) == 0 {
-			p.command = append(p.command, "RUN")
-			w.remarks = append(w.remarks, "RUN stands for the folder of a run")
-		}
+	if n.argument != "" && len(w.scenarios) == 0 {
+		p.command, names = append(p.command, n.argument), []string{n.argument}
+	}
+	for _, name := range names {
+		w.remarks = append(w.remarks, name+" stands for "+n.mean)
 	}
 }
 
 // complete adds what other tools take without a word.
 func (w *otherWords) complete(all *scenario.Translation) {
-	has := func(prefixes ...string) bool {
-		return slices.ContainsFunc(all.Set, func(s scenario.Setting) bool {
-			return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(s.String(), prefix) })
-		})
-	}
 	flagged := func(names ...string) bool {
-		given := slices.Clone(all.Flags)
-		for _, f := range w.flags {
-			given = append(given, strings.TrimLeft(strings.Join(f.args, "="), "-"))
-		}
-		return slices.ContainsFunc(given, func(flag string) bool {
-			return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(flag, name) })
+		return slices.ContainsFunc(names, func(name string) bool {
+			return slices.ContainsFunc(all.Flags, func(flag string) bool { return strings.HasPrefix(flag, name) }) ||
+				slices.ContainsFunc(w.flags, func(p proposed) bool { return strings.HasPrefix(p.flag(), name) })
 		})
 	}
-	existing := all.Scenario == "consume-only" && !has("topic.existing=null")
-	writes := all.Scenario == "produce-only" && has("topic.name=")
-	fills := all.Scenario == "produce-only" && w.program == &otherPrograms[0] && has("load.records=")
-	if writes || fills {
-		if !flagged("keep-topics") {
-			w.flags = append(w.flags, proposed{args: []string{"--keep-topics"}}) // the next command reads it
-		}
-		if has("load.records=") {
+	existing := all.Scenario == "consume-only" && !all.Sets("topic.existing=null")
+	fills := w.program == &otherPrograms[0] && all.Sets("load.records=")
+	writes := all.Scenario == "produce-only" && (all.Sets("topic.name=") || fills)
+	if writes {
+		w.flags = append(w.flags, proposed{args: []string{"--keep-topics"}}) // the next command reads it
+		if all.Sets("load.records=") {
 			all.Set = append(all.Set, scenario.Setting{Key: "phases.warmup", Value: "0s"}) // so many in all
 		}
 	}
-	if existing && !has("topic.existing=") && !flagged("merge") {
+	if existing && !all.Sets("topic.existing=") && !flagged("merge") {
 		all.Set = append(all.Set, scenario.Setting{Key: "topic.existing", Value: "TOPIC"})
 		w.remarks = append(w.remarks, "topic.existing=TOPIC stands for a topic of yours")
 	}
-	if (existing || writes || fills || has("topic.existing=") && !has("topic.existing=null") || flagged("command-config")) && !flagged("brokers", "cluster") {
+	there := existing || all.Sets("topic.existing=") && !all.Sets("topic.existing=null")
+	if (there || writes || flagged("command-config")) && !flagged("brokers", "cluster") {
 		all.Flags = append(all.Flags, "brokers=localhost:9092")
 		w.remarks = append(w.remarks, "localhost:9092 stands for your brokers")
 	}
@@ -322,12 +299,12 @@ func (w *otherWords) mend(p *proposal) {
 			err = w.refusal(*p)
 			continue
 		}
-		at := w.culprit(*p, err)
+		at, problem := w.culprit(*p, err)
 		if at < 0 {
 			w.remarks = append(w.remarks, "and in it\n"+err.Error())
 			return
 		}
-		w.leaveOut(p.parts[at], err)
+		w.leaveOut(p.parts[at], problem)
 		p.parts = slices.Delete(slices.Clone(p.parts), at, at+1)
 		err = w.refusal(*p)
 	}
@@ -340,48 +317,36 @@ func (p proposal) bounded() proposal {
 	return p
 }
 
-// culprit returns the part that an error is about: the one it names, the last one without which there is no error, or the
-// last one without which it is another; -1 if there is none.
-func (w *otherWords) culprit(p proposal, err error) int {
+// culprit returns the part that an error is about, and what it says: the part that it names, the last one without which
+// there is no error, or the last one without which it is another; -1 if there is none.
+func (w *otherWords) culprit(p proposal, err error) (culprit int, problem string) {
 	var mistakes scenario.Mistakes
 	errors.As(err, &mistakes)
 	for _, mistake := range mistakes {
 		at := slices.IndexFunc(p.parts, func(part proposed) bool { return strings.Join(part.args, " ") == mistake.File })
 		if at >= 0 {
-			return at
+			return at, strings.TrimPrefix(mistake.Error(), mistake.File+": ")
 		}
 	}
-	about := func(part proposed) bool {
-		return exists(part.value()) && strings.Contains(err.Error(), part.value()+":")
-	} // a file
-	if at := slices.IndexFunc(p.parts, about); at >= 0 {
-		return at
+	problem, _, _ = strings.Cut(err.Error(), "\n")
+	about := func(part proposed) bool { return exists(part.value()) && strings.Contains(problem, part.value()+":") } // a file
+	if culprit = slices.IndexFunc(p.parts, about); culprit >= 0 {
+		return culprit, problem
 	}
-	changes := -1
-	for at := range slices.Backward(p.parts) {
+	for at, part := range slices.Backward(p.parts) {
 		q := p
 		q.parts = slices.Delete(slices.Clone(p.parts), at, at+1)
 		switch without := w.refusal(q); {
 		case without == nil:
-			return at
-		case changes < 0 && without.Error() != err.Error():
-			changes = at
+			return at, strings.TrimPrefix(problem, part.text()+": ")
+		case culprit < 0 && without.Error() != err.Error():
+			culprit = at
 		}
 	}
-	return changes
+	return culprit, problem
 }
 
-func (w *otherWords) leaveOut(part proposed, err error) {
-	problem := strings.TrimPrefix(strings.SplitN(err.Error(), "\n", 2)[0], part.text()+": ")
-	var mistakes scenario.Mistakes
-	if errors.As(err, &mistakes) {
-		for _, m := range mistakes {
-			if m.File == strings.Join(part.args, " ") {
-				problem = strings.TrimPrefix(m.Error(), m.File+": ")
-				break
-			}
-		}
-	}
+func (w *otherWords) leaveOut(part proposed, problem string) {
 	value := part.args[len(part.args)-1]
 	for i, row := range w.rows {
 		if row.word != "" && row.word == part.word || part.word != "" && strings.HasSuffix(row.typed, value) {

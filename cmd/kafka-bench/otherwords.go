@@ -237,7 +237,8 @@ func (w *otherWords) option(typed string, o scenario.Option) {
 		o = scenario.Option{Name: w.rename(name), Value: value}
 	}
 	switch {
-	case w.inline(o.Value), w.explainFile(typed, o.Value), isFileName(o.Value) && w.output(typed, o), w.missing(typed, o):
+	case w.inline(o.Value), w.explainFile(typed, o.Value), isFileName(o.Value) && w.output(typed, o),
+		(scenarios(w.c) || w.program != nil) && strings.Contains(scenario.Meaning(o.Name), theScenario) && w.missing(typed, o.Value):
 		return
 	case !scenarios(w.c):
 		w.ofCommand(typed, o)

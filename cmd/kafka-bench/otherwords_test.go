@@ -98,7 +98,7 @@ func TestRemarksOnOtherWords(t *testing.T) {
 	for typed, want := range map[string]string{
 		"consume --topic x --messages 5 --partitions 4": "--set topic.existing=x --set phases.measure=1h\nlocalhost:9092 stands for your brokers\nwithout load.records, because an existing topic is read to its end; from consume.from: end, for phases.measure\nwithout topic.partitions, because an existing topic has its own\nphases.measure=1h: a reader ends at the topic's end, or after this time\nwhat it does not set is printed by kafka-bench show consume-only\n",
 		"offsets --group limit":                         "  --group limit   the GROUP, an argument\nwhat was meant is\n  kafka-bench kmq inspect limit\n",
-		"RedeliveryTracker --msg-timeout-ms 1000":       "kmq tracker --group GROUP --topic TOPIC --visibility=1s\nGROUP and TOPIC stand for those of the queue\n",
+		"RedeliveryTracker --msg-timeout-ms 1000":       "kmq tracker --group GROUP --topic TOPIC --visibility=1s\nGROUP stands for that of the queue\nTOPIC stands for that of the queue\n",
 		"run quick --output r.json":                     "  --output r.json   --format json > r.json\nwhat was meant is\n  kafka-bench run quick --format json > r.json\n",
 	} {
 		if got := invoke(t, strings.Fields(typed)...); !strings.HasSuffix(got.stderr, want) || got.code != exitBadInput {
