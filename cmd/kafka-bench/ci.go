@@ -96,14 +96,6 @@ func (f ciFlags) report(read reported, stdout io.Writer) error {
 	return renderRead(read, reportFlags{formatFlags: f.formatFlags}, options, stdout)
 }
 
-// onlyText refuses a flag, if it is given, whose output is lines of text.
-func (f ciFlags) onlyText(flag string, given bool) error {
-	if !given || f.asText() {
-		return nil
-	}
-	return fmt.Errorf("%s prints lines of text; leave --format out, or %[1]s", flag)
-}
-
 func (f ciFlags) asText() bool { return f.format == "" || f.format == report.AsText.String() }
 
 // words returns the flags to resume a campaign. The campaign has its labels.

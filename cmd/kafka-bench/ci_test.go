@@ -118,8 +118,7 @@ func TestCIFlagsAreRefused(t *testing.T) {
 		"--label&a=\u202ex":               `--label "a=\u202ex": the value has characters that cannot be printed; leave them out`,
 		"--retry-invalid&-1":              "--retry-invalid -1: give 0 to 100",
 		"--format&yaml":                   `--format: there is no format "yaml"; choose one of text, markdown, csv, json, html`,
-		"--format&json&--quiet":           "--quiet prints lines of text; leave --format out, or --quiet",
-		"--format&json&--dry-run":         "--dry-run prints lines of text; leave --format out, or --dry-run",
+		"--format&json&--quiet":           "--quiet prints lines of text, and no other --format; leave one of the two out",
 		"--out-file&" + out + "/no/f":     "--out-file: open " + out + "/no/f: no such file or directory",
 		"--out-file&" + filepath.Dir(out): "--out-file " + filepath.Dir(out) + " is a folder; name a file, as in " + filepath.Dir(out) + "/folder.txt",
 	} {

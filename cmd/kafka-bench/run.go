@@ -114,12 +114,7 @@ func runCommand(in surroundings) *cobra.Command {
 		Short:   "Run scenarios, sweeps and repeats, and report what was measured",
 		Long:    runLong,
 		Example: runExample,
-		Args: func(c *cobra.Command, args []string) error {
-			if slices.ContainsFunc(args, isSetting) {
-				return unknownWords{in: c}
-			}
-			return nil // see checkResume and missingScenario
-		},
+		Args:    orSettings(cobra.ArbitraryArgs), // see checkResume and missingScenario
 		RunE: func(c *cobra.Command, args []string) error {
 			if flags.resume == "" && len(args) == 0 {
 				return missingScenario(c, flags)
@@ -284,7 +279,9 @@ func (f runFlags) checkProgress() (faults []error) {
 	if f.quiet && f.progress == fullProgress {
 		faults = append(faults, errors.New("--quiet prints no progress; leave it or --progress full out"))
 	}
-	faults = append(faults, f.onlyText("--quiet", f.quiet), f.onlyText("--dry-run", f.dryRun))
+	if f.quiet && !f.asText() {
+		faults = append(faults, errors.New("--quiet prints lines of text, and no other --format; leave one of the two out"))
+	}
 	if f.progress != shortProgress && f.progress != fullProgress {
 		faults = append(faults, fmt.Errorf("--progress %s: choose %s or %s", f.progress, shortProgress, fullProgress))
 	}

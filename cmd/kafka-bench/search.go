@@ -73,7 +73,7 @@ Exit codes: 0 found, 1 no rate is known to hold, 2 bad input, 3 cluster out of r
   kafka-bench search baseline --expect 'e2e_response_time_p99 <= 20ms' --expect 'failed <= 0' --curve
   kafka-bench search produce-only --set load.acks=all --resolution 5% --probe 5s
   kafka-bench search baseline --curve-of 20k/s`,
-		Args: needs(1, 1, "one SCENARIO: a preset's name (kafka-bench list) or a YAML file"),
+		Args: orSettings(needs(1, 1, "one SCENARIO: a preset's name (kafka-bench list) or a YAML file")),
 		RunE: func(c *cobra.Command, args []string) error {
 			return searchRate(c.Context(), args[0], flags, c.OutOrStdout(), c.ErrOrStderr())
 		},
@@ -214,7 +214,7 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 	}
 	served, servedErr := flags.pagesFlags.options(arg)
 	r, err := newRig(flags.engineFlags, flags.fleetFlags, stderr,
-		errors.Join(err, servedErr, flags.ciFlags.check(), flags.onlyText("--dry-run", flags.dryRun)))
+		errors.Join(err, servedErr, flags.ciFlags.check()))
 	if err != nil {
 		return err
 	}
