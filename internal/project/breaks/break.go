@@ -18,8 +18,8 @@ import (
 type broken struct {
 	Invariant string `yaml:"invariant"`
 	Holds     string `yaml:"holds"` // the invariant in one sentence
-	File      string `yaml:"file"` // from the module's folder
-	From      string `yaml:"from"` // occurs once in the file
+	File      string `yaml:"file"`  // from the module's folder
+	From      string `yaml:"from"`  // occurs once in the file
 	To        string `yaml:"to"`
 	Test      struct {
 		Package string `yaml:"package"` // from the module's folder
