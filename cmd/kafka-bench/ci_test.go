@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/junit"
 )
 
 // Standard output has only the report, in each format: what report prints of the folder in --out-file.
@@ -51,6 +52,11 @@ func TestLabels(t *testing.T) {
 		for _, r := range listed {
 			if result.LabelText(r.Run.Run.Labels) != shown {
 				t.Errorf("%s has the labels %v", r.Dir, r.Run.Run.Labels)
+			}
+			file := filepath.Join(t.TempDir(), "j.xml")
+			l.invoke(t, "report", r.Dir, "--junit", file)
+			if all := readJUnit(t, file).Suites[0].Properties.All; !slices.Contains(all, junit.Property{Name: "label.branch", Value: "main"}) {
+				t.Errorf("the JUnit file has the properties %v", all)
 			}
 			for _, command := range []string{"report " + r.Dir, "report --format markdown " + r.Dir} {
 				wantSaid(t, l.invoke(t, strings.Fields(command)...).stdout, shown)
@@ -97,9 +103,17 @@ func TestRetryInvalid(t *testing.T) {
 			if slices.Sort(again); !slices.Equal(again, want) {
 				t.Errorf("%s runs: there are runs after %v invalid ones, want %v", repeat, again, want)
 			}
-			said := map[string]string{"1": "made again after 2 invalid runs: ", "2": "2 runs stand for 4 invalid runs"}[repeat]
+			said := map[string]string{"1": "tries invalid at try 3, after 2 invalid runs: ", "2": "4 invalid runs made again (--retry-invalid): 2 runs of the campaign took more than one try"}[repeat]
 			if flat := strings.Join(strings.Fields(got.stdout), " "); !strings.Contains(flat, said) || strings.Count(got.stderr, " and is made again") != 2*len(want)/3 {
 				t.Errorf("it does not say %q:\n%s%s", said, got.stdout, got.stderr)
+			}
+			last, file := listed[len(listed)-1], filepath.Join(t.TempDir(), "j.xml")
+			for _, more := range []string{"--quiet", "--format&markdown"} {
+				flags := append(strings.Split(more, "&"), "--junit", file, last.Dir)
+				wantSaid(t, strings.Join(strings.Fields(l.invoke(t, append([]string{"report"}, flags...)...).stdout), " "), "invalid at try 3, after 2 invalid runs: ")
+			}
+			if all := readJUnit(t, file).Suites[0].Properties.All; !slices.Contains(all, junit.Property{Name: "tries", Value: "3"}) {
+				t.Errorf("the JUnit file has the properties %v", all)
 			}
 		}
 		out := filepath.Join(t.TempDir(), "runs")
