@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -78,7 +77,7 @@ func (f ciFlags) writeFolder(dir string) error {
 	}
 	path, err := filepath.Abs(dir)
 	if err == nil {
-		err = os.WriteFile(f.outFile, []byte(path+"\n"), 0o644)
+		err = writeFile(f.outFile, []byte(path+"\n"))
 	}
 	return flagFault("--out-file", err)
 }

@@ -134,7 +134,7 @@ func TestCIFlagsAreRefused(t *testing.T) {
 		"--format&yaml":                   `--format: there is no format "yaml"; choose one of text, markdown, csv, json, html`,
 		"--format&json&--quiet":           "--quiet and --dry-run print lines of text; leave --format out, or them",
 		"--format&json&--dry-run":         "--quiet and --dry-run print lines of text; leave --format out, or them",
-		"--out-file&" + out + "/no/f":     "--out-file: open " + out + "/no/f: no such file or directory",
+		"--out-file&/dev/null/no/f":       "--out-file: open /dev/null/no/f: not a directory",
 		"--out-file&" + filepath.Dir(out): "--out-file " + filepath.Dir(out) + " is a folder; name a file, as in " + filepath.Dir(out) + "/folder.txt",
 	} {
 		wantBad(t, invoke(t, append([]string{"run", write(t, tiny), "--cluster", "embedded", "--out", out}, strings.Split(more, "&")...)...), want)

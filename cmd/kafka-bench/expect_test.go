@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/show/junit"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 const invalidRun = "--set load.rate=1/h --set load.arrival=poisson" // no record is due
@@ -138,7 +140,8 @@ func TestExpectIsRefused(t *testing.T) {
 		}
 	}
 	wantBad(t, invoke(t, "run", file, "--cluster", "embedded", "--out", out, "--quiet", "--progress", "full"), "--quiet prints no progress; leave it or --progress full out")
-	wantBad(t, invoke(t, "run", file, "--cluster", "embedded", "--out", out, "--junit", out+"/no/j.xml"), "--junit: open "+out+"/no/j.xml: no such file or directory")
+	wantBad(t, invoke(t, "run", file, "--cluster", "embedded", "--out", out, "--junit", file+"/no/j.xml"), "--junit: open "+file+"/no/j.xml: not a directory")
+	wantBad(t, invoke(t, "run", file, "--cluster", "embedded", "--out", out, "--junit", "-"), "--junit -: standard output has the report; name a file, as in kafka-bench.xml")
 	wantBad(t, invoke(t, "search", file, "--cluster", "embedded", "--out", out, "--expect", "failed = 0 in every 1s"), `expectation "failed = 0 in every 1s": a search judges the whole window of a probe; leave "in every" out`)
 	wantNothing(t, out)
 	dry := invoke(t, "run", file, "--cluster", "embedded", "--dry-run", "--expect", "acked=60", "--expect", "lost=0", "--junit", out)
@@ -183,6 +186,48 @@ func TestJUnitWithoutRun(t *testing.T) {
 		all := readJUnit(t, file)
 		if got.code != exitUnreachable || all.Tests != 1 || all.Errors != 1 || !strings.Contains(all.Suites[0].Cases[0].Error.Message, "no broker can be reached") {
 			t.Errorf("%d runs: exit code %d, %q, %+v", runs, got.code, got.stderr, all)
+		}
+	}
+}
+
+// The file of an earlier run is not a result of a command line that is refused. It says why.
+func TestRefusedLeavesNoStaleFile(t *testing.T) {
+	for more, want := range map[string]string{
+		"run --expect ackd>1":        "did you mean acked",
+		"run --set load.rtae=1":      "load.rtae",
+		"run --no-such-flag":         "--no-such-flag",
+		"run nosuch.yaml":            "nosuch.yaml",
+		"report nosuch":              "nosuch",
+		"compare nosuch nosuch2":     "--junit writes the conditions of --fail-if",
+		"run --set a=b --dry-run":    "", // does nothing
+		"search --set load.rtae=1":   "", // has no --junit
+		"run --quiet --expect acked": "write a figure",
+	} {
+		dir := t.TempDir()
+		file, folder, scenario := filepath.Join(dir, "new", "j.xml"), filepath.Join(dir, "f"), write(t, tiny)
+		stale := want == ""
+		if stale || strings.Contains(more, "quiet") { // else there is no folder yet
+			if err := writeJUnit(file, junit.Of("earlier", report.Judgement{}, errors.New("earlier"))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(folder, []byte("/runs/earlier\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args := append(strings.Fields(more), "--junit", file)
+		if strings.HasPrefix(more, "run") {
+			args = append(args, "--cluster", "embedded", "--out-file="+folder)
+		}
+		if !strings.Contains(more, "nosuch") {
+			args = append(args, scenario)
+		}
+		got := invoke(t, args...)
+		all := readJUnit(t, file)
+		if said := all.Suites[0].Cases[0].Error.Text; got.code != exitBadInput || (all.Name == "earlier") != stale || !strings.Contains(said, want) {
+			t.Errorf("%s: exit code %d, %q, and the file has %q", more, got.code, got.stderr, said)
+		}
+		if strings.HasPrefix(more, "run") && exists(folder) != stale {
+			t.Errorf("%s: the file of --out-file is there: %v", more, !stale)
 		}
 	}
 }
