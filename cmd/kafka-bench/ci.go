@@ -50,6 +50,11 @@ func (f ciFlags) check() error {
 	return errors.Join(faults...)
 }
 
+// addLabelled adds --label to a command that shows runs.
+func addLabelled(c *cobra.Command, label *[]string) {
+	c.Flags().StringArrayVar(label, "label", nil, "show only runs with this label, as in ref=main (may be repeated)")
+}
+
 func parseLabels(texts []string) (map[string]string, error) {
 	var labels map[string]string
 	var faults []error

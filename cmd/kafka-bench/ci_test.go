@@ -70,6 +70,17 @@ func TestLabels(t *testing.T) {
 				t.Errorf("history as %s does not show the labels of 3 runs:\n%s", format, said)
 			}
 		}
+		if said := l.invoke(t, "history", "s", "--figure", "acked", "--format", "markdown").stdout; strings.Count(said, "| "+shown+" |") != 3 {
+			t.Errorf("the summary does not show the labels of 3 runs:\n%s", said)
+		}
+		for command, want := range map[string]string{
+			"history s --figure acked --label branch=main":  "acked records: 10 runs are needed to show a change at all; there are 3.",
+			"list --label branch=main --label commit=5feb6": "Latest runs:\n\n",
+			"list --label branch=main":                      "Latest runs:\n  runs/",
+		} {
+			wantSaid(t, l.invoke(t, strings.Fields(command)...).stdout, want)
+		}
+		wantBad(t, l.invoke(t, "history", "s", "--label", "branch=mian"), "--label: none of 3 runs is labelled branch=mian; kafka-bench list shows the labels")
 		var document struct {
 			Runs []struct{ Labels map[string]string }
 		}
