@@ -141,6 +141,7 @@ func TestCIFlagsAreRefused(t *testing.T) {
 		"--label&a=1&--label&a=2":         `--label "a=2": a run has one value of a; leave one out`,
 		"--label&a=\x1b[31m":              `--label "a=\x1b[31m": the value has characters that cannot be printed; leave them out`,
 		"--label&a=\u202ex":               `--label "a=\u202ex": the value has characters that cannot be printed; leave them out`,
+		"--out&json=x.json":               "--out json=x.json: it is the folder of the runs; a file is written by --format json > FILE",
 		"--retry-invalid&-1":              "--retry-invalid -1: give 0 to 100",
 		"--format&yaml":                   `--format: there is no format "yaml"; choose one of text, markdown, csv, json, html`,
 		"--format&json&--quiet":           "--quiet and --dry-run print lines of text; leave --format out, or them",

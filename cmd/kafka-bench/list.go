@@ -15,6 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/textfile"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/result/outcome"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 	"kafkabench.example/kafka-bench/internal/show/layout"
@@ -25,6 +26,7 @@ func listCommand() *cobra.Command {
 	var out string
 	var all bool
 	var label []string
+	var figures bool
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the presets, and the runs and campaigns recorded so far",
@@ -33,6 +35,9 @@ func listCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			w := c.OutOrStdout()
+			if figures {
+				return listFigures(w)
+			}
 			labels, err := parseLabels(label)
 			if err != nil {
 				return err
@@ -49,7 +54,16 @@ func listCommand() *cobra.Command {
 	addOut(c, &out)
 	addLabelled(c, &label)
 	c.Flags().BoolVar(&all, "all", false, fmt.Sprintf("list all runs and campaigns, and not the latest %d", maxListed))
+	c.Flags().BoolVar(&figures, "figures", false, "list the figures instead, for --expect, --figure and --figures")
 	return c
+}
+
+func listFigures(w io.Writer) error {
+	table := layout.Table{Gap: 2, Left: map[int]bool{1: true, 2: true}, Rows: [][]string{{"figure", "unit", "what it is"}}}
+	for _, f := range figure.All() {
+		table.Add(f.Name, f.Kind.Unit(), f.Title)
+	}
+	return printTable(w, &table)
 }
 
 func addOut(c *cobra.Command, out *string) {

@@ -151,8 +151,12 @@ func (w *otherWords) propose() (p proposal, known bool) {
 	p.command = slices.Concat(p.command, w.scenarios[min(1, len(w.scenarios)):])
 	p.parts = slices.Clone(w.flags)
 	for _, flag := range all.Flags {
-		name, value, _ := strings.Cut(flag, "=")
-		p.parts = append(p.parts, proposed{[]string{"--" + name, value}, name})
+		name, value, valued := strings.Cut(flag, "=")
+		args := []string{"--" + name, value}
+		if !valued {
+			args = args[:1]
+		}
+		p.parts = append(p.parts, proposed{args, name})
 	}
 	for _, s := range all.Set {
 		p.parts = append(p.parts, proposed{[]string{"--set", s.String()}, s.Word})

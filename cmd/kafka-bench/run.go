@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -276,7 +277,11 @@ func (f runFlags) plan(args []string) (campaign.Plan, error) {
 }
 
 func (f runFlags) checkFiles() error {
-	return errors.Join(checkPage(f.page), checkFile("--junit", f.junit, junitFile), f.ciFlags.check())
+	var noFolder error
+	if kind, _, is := strings.Cut(f.out, "="); is && !strings.ContainsAny(kind, `/\`) && !exists(f.out) {
+		noFolder = fmt.Errorf("--out %s: it is the folder of the runs; a file is written by --format json > FILE", f.out)
+	}
+	return errors.Join(noFolder, checkPage(f.page), checkFile("--junit", f.junit, junitFile), f.ciFlags.check())
 }
 
 func (f runFlags) checkProgress() (faults []error) {

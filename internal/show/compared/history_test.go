@@ -79,7 +79,7 @@ func TestHistoryOfLabels(t *testing.T) {
 	const hash, short = "0123456789abcdef0123456789abcdef01234567", "commit=0123456789ab, "
 	for ref, want := range map[string]string{
 		"main":                         "  " + short + "ref=main\n",
-		"feature/longbranch":        " ms  " + short + "ref=feature/longbranch\n",
+		"feature/longbranch":           " ms  " + short + "ref=feature/longbranch\n",
 		strings.Repeat("feature/", 10): " ms  ▪▪▪▪▪▪▪▪▪▪▪▪\n      commit=0123456789ab,\n      ref=" + strings.Repeat("feature/", 10) + "\n",
 	} {
 		runs := nightly(t)[3:9]
