@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -55,6 +54,11 @@ func (f ciFlags) check() error {
 	return errors.Join(faults...)
 }
 
+// addLabelled adds --label to a command that shows runs.
+func addLabelled(c *cobra.Command, label *[]string) {
+	c.Flags().StringArrayVar(label, "label", nil, "show only runs with this label, as in ref=main (may be repeated)")
+}
+
 func parseLabels(texts []string) (map[string]string, error) {
 	var labels map[string]string
 	var faults []error
@@ -82,7 +86,7 @@ func (f ciFlags) writeFolder(dir string) error {
 	}
 	path, err := filepath.Abs(dir)
 	if err == nil {
-		err = os.WriteFile(f.outFile, []byte(path+"\n"), 0o644)
+		err = writeFile(f.outFile, []byte(path+"\n"))
 	}
 	return flagFault("--out-file", err)
 }

@@ -81,8 +81,16 @@ func (f engineFlags) check() error {
 	case f.access != "" && len(f.brokers) == 0:
 		return errors.New("--command-config is for an existing cluster; name its addresses with --brokers, or leave it out")
 	}
-	return errors.Join(flagFault("--brokers", cluster.CheckAddresses(f.brokers)),
+	return errors.Join(f.checkOut(), flagFault("--brokers", cluster.CheckAddresses(f.brokers)),
 		flagFault("--broker-metrics", cluster.CheckEndpoints(f.metrics)))
+}
+
+// checkOut refuses a new folder that is named as other tools name a kind of output.
+func (f engineFlags) checkOut() error {
+	if kind, _, is := strings.Cut(f.out, "="); is && !strings.ContainsAny(kind, `/\`) && !exists(f.out) {
+		return fmt.Errorf("--out %s: it is the folder of the runs; a file is written by --format json > FILE", f.out)
+	}
+	return nil
 }
 
 func flagFault(flag string, err error) error {

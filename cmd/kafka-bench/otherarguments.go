@@ -14,7 +14,7 @@ var resultFile = regexp.MustCompile(`\.(json|html|csv|txt|md|xml|log)$`)
 
 func isFileName(value string) bool { return resultFile.MatchString(value) }
 
-var outputs = []string{"o", "output", "outputfile", "out", "resultfile", "reportfile", "outfile", "report", "html", "page"}
+var outputs = []string{"o", "output", "outputfile", "out", "resultfile", "reportfile", "outfile", "report", "html", "page", "summaryexport"}
 
 // output takes the file that an option writes. Runs write folders, and reports to the standard output.
 func (w *otherWords) output(typed string, o scenario.Option) bool {

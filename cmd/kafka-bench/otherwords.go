@@ -179,7 +179,7 @@ func takes(name, next string) bool {
 	switch {
 	case slices.Contains(switches, plainName(name)):
 		return next == "true" || next == "false"
-	case strings.Contains(scenario.Meaning(name), "the flag --expect"):
+	case strings.Contains(scenario.Meaning(name), "the flag --expect"), strings.Contains(scenario.Meaning(name), "the flag --label"):
 		return !isFlag(next)
 	case strings.Contains(next, "=") && !exists(next):
 		return scenario.Pairs(name)

@@ -121,6 +121,10 @@ func TestUnknownWords(t *testing.T) {
 		{"run quick --bogus --bogu 3 -f", "  --bogus    unknown\n  --bogu 3   unknown\n  -f         the SCENARIO, an argument; keys of a scenario are given with --set\nwhat was meant is\n  kafka-bench run quick\n"},
 		{"run quick --acks -1 --repeat x --drvier", "  --acks -1   load.acks\n  --drvier    unknown; did you mean --driver?\n" +
 			"--repeat: \"x\" is not a whole number; write it as 12\nwhat was meant is\n  kafka-bench run quick --set load.acks=all\n"},
+		{"run quick --threshold p(99)<500 --tag k=v -q --vus 3", "  --threshold p(99)<500   the flag --expect\n  --tag k=v               the flag --label\n  -q                      the flag --quiet\n" +
+			"  --vus 3                 load.producers\nwhat was meant is\n  kafka-bench run quick --expect 'e2e_response_time_p99 <= 500ms' --label k=v --quiet --set load.producers=3\n"},
+		{"run quick --summary-export x.json --iterations 50 --junit-file x.xml", "  --summary-export x.json   --format json > x.json\n  --iterations 50           load.records\n  --junit-file x.xml        the flag --junit\n" +
+			"what was meant is\n  kafka-bench run quick --junit x.xml --format json --set load.records=50 > x.json\n"},
 		{"run quick --load.rate=5k --LOAD.acks 1", "  --load.rate=5k   load.rate\n  --LOAD.acks 1    unknown\nwhat was meant is\n  kafka-bench run quick --set load.rate=5k/s\n"},
 		{"run quick --batch-size 64KB", "  --batch-size 64KB   load.batch; left out: size \"64KB\": write 64kB (1,000 bytes each) or 64KiB (1,024 bytes each), or 1 record to send each record by itself\nwhat was meant is\n  kafka-bench run quick\n"},
 		{"run quick -s 100 -p 3", "  -s 100   load.record.size\n  -p 3     topic.partitions\nwhat was meant is\n  kafka-bench run quick --set load.record.size=100B --set topic.partitions=3\n"},

@@ -23,7 +23,7 @@ var meanings = map[string]string{
 	"load.rate, of all producers together": "msgspersecond msgsperprocessinsecond",
 	"load.records_each":                    "msgcountperthread recordsperproducer messagesperproducer",
 	"load.records, or topic.fill_records, of a topic to read": `numrecords nummessages messages n maxmessages
-		messagecount total totalmessages totalrecords numberofmessages msgcount msgs nummsgs events numevents
+		messagecount total totalmessages totalrecords numberofmessages msgcount msgs nummsgs events numevents iterations
 		eventcount nrecords recordcount numberofrecords`,
 	"cluster.brokers, or consume.consumers, with a queue, and load.processes": "nodes",
 	"topic.replication":                                "rf replicationfactor replicas",
@@ -43,7 +43,7 @@ var meanings = map[string]string{
 	"nothing: each line of load.record.payload.file is a record": "payloaddelimiter",
 	"load.record.keys":                     "keydistributor",
 	"load.record.keys.distribution":        "keydistribution",
-	"load.producers":                       "numproducers producercount producerspertopic numclients connections",
+	"load.producers":                       "numproducers producercount producerspertopic numclients connections vus",
 	allProducers:                           "senderthreads senderconcurrency",
 	"load.processes":                       "sendersnumber sendernodes numprocesses",
 	"load.round, with rate: max":           "maxsendmsgbatchsize batchsizesend",
@@ -127,7 +127,7 @@ var meanings = map[string]string{
 	"sampling.interval": `reportinterval reportinginterval sysperfinterval intervallength logintervalmillis
 		statsinterval metricsinterval`,
 	"sampling.lag": "laginterval",
-	"repeat":       "runs iterations repetitions runsteps",
+	"repeat":       "runs repetitions runsteps",
 	"the flag --brokers": `bootstrapservers bootstrapserver brokerlist hosts metadatabrokerlist seedbrokers b
 		bootstrap broker kafkabrokers server servers host kafka metadatabrokers`,
 	"cluster.brokers, how many to start, or the flag --brokers":               "brokers",
@@ -145,7 +145,7 @@ var meanings = map[string]string{
 	"phases.measure, or nothing: the keys of a driver file are keys of a scenario":                        "d",
 	"the flag --out": "o histogramsdir reportdir outputdir outdir resultsdir resultdir",
 	"nothing: the result has everything, and kafka-bench report prints it": `csv makereport printmetrics
-		showdetailedstats hideheader dateformat verbose debug v q json unbuffered`,
+		showdetailedstats hideheader dateformat verbose debug v json unbuffered`,
 	"nothing: a run needs no other consumers": "extra",
 	"nothing: a scenario says what runs":      "runner",
 	"nothing: every run has a topic of its own, and an existing one is never emptied": `create delete reset
@@ -153,8 +153,12 @@ var meanings = map[string]string{
 	"nothing: it stands in the file of the flag --command-config": `securityprotocol saslmechanism sasljaasconfig
 		ssltruststorelocation`,
 	"the flag --out, a folder for runs; kafka-bench report RUN --format json prints one": `output outputfile
-		resultfile reportfile outfile log`,
-	"the flag --expect":                                                      "sloconfig slo sle sla sleconfig slaconfig",
+		resultfile reportfile outfile log summaryexport`,
+	"the flag --expect": `sloconfig slo sle sla sleconfig slaconfig threshold thresholds expect expectation expectations
+		assert`,
+	"the flag --label":                                                       "tag",
+	"the flag --junit":                                                       "junitfile junitxml junitoutput",
+	"the flag --quiet":                                                       "q",
 	"kafka-bench search, which finds it":                                     "highbound highboundonly initialtargetrate",
 	"kafka-bench search --curve":                                             "ratepercentstep ratesteppercent startingratepercent finishingratepercent",
 	"kafka-bench search, with --expect":                                      "targetfactor",

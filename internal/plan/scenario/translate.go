@@ -175,6 +175,8 @@ func (t *Translation) take(alternative string, o Option) {
 		}
 	case target == "the flag --set": // a value without a key sets nothing
 	case flag == "out" && isFileName(o.Value): // there is a folder of runs
+	case flag == "quiet":
+		t.Flags = append(t.Flags, flag)
 	case isFlag && o.Value != "" && !strings.Contains(flag, " "):
 		t.Flags = append(t.Flags, flag+"="+o.Value)
 	case !isFlag:
@@ -209,6 +211,9 @@ func (t *Translation) takeLevels(value string) {
 		t.Flags = append(t.Flags, "expect=e2e_response_time_p"+strings.ReplaceAll(percentile, ".", "_")+" <= "+most)
 	}
 	for _, level := range percentileBound.FindAllStringSubmatch(value, -1) {
+		if strings.Trim(level[2], "0123456789.") == "" { // as k6 has it
+			level[2] += "ms"
+		}
 		expect(level[1], level[2])
 	}
 	for _, level := range serviceLevel.FindAllStringSubmatch(value, -1) {
@@ -221,8 +226,8 @@ func (t *Translation) takeLevels(value string) {
 // serviceLevel is one [percentile, max ms, window s].
 var serviceLevel = regexp.MustCompile(`\[\s*([\d.]+)\s*,\s*([\d.]+)\s*([,\]])`)
 
-// percentileBound is a bound as in p99=10ms.
-var percentileBound = regexp.MustCompile(`\bp([\d.]+)\s*(?:=|:|<=?)\s*(\d[\d.]*[a-zµ]+)`)
+// percentileBound is a bound as in p99=10ms, or as in p(99)<500, which is in milliseconds.
+var percentileBound = regexp.MustCompile(`\bp\(?([\d.]+)\)?\s*(?:=|:|<=?)\s*(\d[\d.]*[a-zµ]*)`)
 
 // isFileName reports whether a value names a file of results.
 func isFileName(value string) bool {
