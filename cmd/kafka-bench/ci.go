@@ -14,26 +14,30 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// ciFlags are the flags of run that a job of a CI server needs, besides judgingFlags.
+// ciFlags are the flags of run and search that a job of a CI server needs, besides judgingFlags.
 type ciFlags struct {
 	formatFlags
 	outFile string
 	label   []string
-	retries int // of an invalid run
+	retries int // of an invalid run; only of run
 }
 
 // maxRetries bounds --retry-invalid.
 const maxRetries = 100
 
 func addCI(c *cobra.Command, flags *ciFlags) {
+	addReported(c, flags)
+	c.Flags().IntVar(&flags.retries, "retry-invalid", 0,
+		"make an invalid run again, up to this many times; the run that counts names the others")
+}
+
+func addReported(c *cobra.Command, flags *ciFlags) {
 	flags.add(c)
 	f := c.Flags()
 	f.StringVar(&flags.outFile, "out-file", "",
 		"write the path of the run's or campaign's folder to `FILE` as soon as it exists")
 	f.StringArrayVar(&flags.label, "label", nil,
 		"a label of every run, as in commit=5feb6b2; list, history and reports show it (may be repeated)")
-	f.IntVar(&flags.retries, "retry-invalid", 0,
-		"make an invalid run again, up to this many times; the run that counts names the others")
 }
 
 func (f ciFlags) check() error {

@@ -118,12 +118,45 @@ func TestCIFlagsAreRefused(t *testing.T) {
 		"--label&a=\u202ex":               `--label "a=\u202ex": the value has characters that cannot be printed; leave them out`,
 		"--retry-invalid&-1":              "--retry-invalid -1: give 0 to 100",
 		"--format&yaml":                   `--format: there is no format "yaml"; choose one of text, markdown, csv, json, html`,
-		"--format&json&--quiet":           "--quiet and --dry-run print lines of text; leave --format out, or them",
-		"--format&json&--dry-run":         "--quiet and --dry-run print lines of text; leave --format out, or them",
+		"--format&json&--quiet":           "--quiet prints lines of text, and no other --format; leave one of the two out",
 		"--out-file&" + out + "/no/f":     "--out-file: open " + out + "/no/f: no such file or directory",
 		"--out-file&" + filepath.Dir(out): "--out-file " + filepath.Dir(out) + " is a folder; name a file, as in " + filepath.Dir(out) + "/folder.txt",
 	} {
-		wantBad(t, invoke(t, append([]string{"run", write(t, tiny), "--cluster", "embedded", "--out", out}, strings.Split(more, "&")...)...), want)
+		for _, command := range []string{"run", "search"} {
+			if command == "search" && (strings.Contains(more, "--quiet") || strings.Contains(more, "--retry-invalid")) {
+				continue
+			}
+			wantBad(t, invoke(t, append([]string{command, write(t, tiny), "--cluster", "embedded", "--out", out}, strings.Split(more, "&")...)...), want)
+		}
 	}
 	wantNothing(t, out)
+}
+
+// A search has the labels in its campaign and its probes, and prints what report prints of the folder in --out-file.
+func TestReportOfASearch(t *testing.T) {
+	virtually(t, func(t *testing.T, l lab) {
+		for _, format := range []string{"json", "markdown", "csv", "html"} {
+			out, file := filepath.Join(t.TempDir(), "runs"), filepath.Join(t.TempDir(), "folder")
+			got := l.invoke(t, "search", write(t, tiny), "--cluster", "embedded", "--out", out, "--probe", "100ms", "--confirm", "100ms",
+				"--curve-of", "1k/s", "--expect", "failed <= 0", "--format", format, "--out-file", file, "--label", "commit=5feb6b2")
+			c := onlySearch(t, out)
+			text, err := os.ReadFile(file)
+			if err != nil || string(text) != c.Dir+"\n" {
+				t.Errorf("%s: --out-file has %q, %v; want %s", format, text, err, c.Dir)
+			}
+			again := l.invoke(t, "report", c.Dir, "--format", format)
+			if got.code != exitValid || got.stdout != again.stdout || again.stdout == "" {
+				t.Errorf("%s: exit code %d, %q; it prints\n%.2000s\nand report prints\n%.2000s", format, got.code, got.stderr, got.stdout, again.stdout)
+			}
+			const label = "commit=5feb6b2"
+			if labels := result.LabelText(c.Campaign.Campaign.Labels); labels != label {
+				t.Errorf("the campaign has the labels %q", labels)
+			}
+			for _, run := range c.Runs {
+				if labels := result.LabelText(run.Run.Run.Labels); labels != label {
+					t.Errorf("the probe in %s has the labels %q", run.Dir, labels)
+				}
+			}
+		}
+	})
 }

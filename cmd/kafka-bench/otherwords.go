@@ -99,6 +99,16 @@ func inOurWords(root *cobra.Command, u unknownWords, args []string) error {
 	return w.answer()
 }
 
+// orSettings answers arguments that are settings without --set, and checks all others.
+func orSettings(others cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if slices.ContainsFunc(args, isSetting) {
+			return unknownWords{in: c}
+		}
+		return others(c, args)
+	}
+}
+
 // isSynonym reports whether an argument is an option or a setting of another tool, perhaps misspelt.
 func isSynonym(arg string) bool {
 	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
@@ -143,6 +153,7 @@ func (w *otherWords) read(args []string) {
 		}
 		switch {
 		case arg == "--" || arg == `\`:
+		case isFlag(arg) && w.inline(strings.TrimLeft(arg, "-d")): // of curl
 		case ofVirtualMachine.MatchString(arg):
 			w.say(arg, "nothing: there is no virtual machine")
 		case !isFlag(arg) && !isSetting(arg):
@@ -209,7 +220,11 @@ func (w *otherWords) known(flag *pflag.Flag, arg, value string, valued bool, arg
 		return args
 	}
 	if name, _, _ := strings.Cut(arg, "="); name != "--"+flag.Name {
-		w.rows = append(w.rows, otherRow{typed: typed, ours: "--" + flag.Name, word: flag.Name})
+		said := "--" + flag.Name
+		if at := strings.Index(flag.Usage, "; it has no effect"); at >= 0 {
+			said += flag.Usage[at:]
+		}
+		w.rows = append(w.rows, otherRow{typed: typed, ours: said, word: flag.Name})
 		w.derived = true
 	}
 	w.flags = append(w.flags, proposed{args: ours, word: flag.Name})
@@ -218,8 +233,12 @@ func (w *otherWords) known(flag *pflag.Flag, arg, value string, valued bool, arg
 
 // option takes an option that is no flag. Only commands with scenarios have settings.
 func (w *otherWords) option(typed string, o scenario.Option) {
+	if name, value, is := strings.Cut(o.Value, "="); is && settingsFile.MatchString(value) && scenario.Pairs(o.Name) {
+		o = scenario.Option{Name: w.rename(name), Value: value}
+	}
 	switch {
-	case w.explainFile(typed, o.Value), isFileName(o.Value) && w.output(typed, o), w.missing(typed, o):
+	case w.inline(o.Value), w.explainFile(typed, o.Value), isFileName(o.Value) && w.output(typed, o),
+		(scenarios(w.c) || w.program != nil) && strings.Contains(scenario.Meaning(o.Name), theScenario) && w.missing(typed, o.Value):
 		return
 	case !scenarios(w.c):
 		w.ofCommand(typed, o)

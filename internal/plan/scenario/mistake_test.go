@@ -120,6 +120,13 @@ var keysOfOthers = []string{
 }
 
 func TestSynonyms(t *testing.T) {
+	words := 0
+	for _, all := range meanings {
+		words += len(strings.Fields(all))
+	}
+	if words != len(synonyms) {
+		t.Errorf("%d of %d words have two meanings", words-len(synonyms), words)
+	}
 	for word, ours := range synonyms {
 		if synonym(word) != ours {
 			t.Errorf("%s is never found", word)

@@ -25,9 +25,10 @@ type Translation struct {
 	Scenario string   // a preset or a file; "" if no option names one
 	Flags    []string // "brokers=a:9092"
 	Set      []Setting
-	Words    []string // the options' names
-	Meaning  string   // for people; "" if no option is known
-	Without  []string // settings that the scenario can't have, each with the reason
+	Words    []string  // the options' names
+	Meaning  string    // for people; "" if no option is known
+	Remarks  []string  // what is left out or added, each with the reason
+	Varied   []Setting // what variants have that Set chooses
 
 	fills bool // the run fills the topic that it reads
 }
@@ -40,7 +41,7 @@ func (s Setting) String() string { return s.Key + "=" + s.Value }
 // Add adds the parts of u.
 func (t *Translation) Add(u Translation) {
 	t.Command, t.Scenario = cmp.Or(t.Command, u.Command), cmp.Or(t.Scenario, u.Scenario)
-	t.Without = append(t.Without, u.Without...)
+	t.Remarks = append(t.Remarks, u.Remarks...)
 	t.Flags, t.Set, t.Words = append(t.Flags, u.Flags...), append(t.Set, u.Set...), append(t.Words, u.Words...)
 	t.Meaning = strings.Trim(t.Meaning+"; "+u.Meaning, "; ")
 }
@@ -60,7 +61,10 @@ func Pairs(name string) bool {
 
 const topicConfig = "topic.config"
 
-var pair = regexp.MustCompile(`["']?([\w.-]+)["']?\s*(?:=|:\s)\s*["']?(\[\[[^=]*\]\]|[^,;\s"'{}]*)["']?`)
+var pair = regexp.MustCompile(`["']?([\w.-]+)["']?\s*(?:=|:\s)\s*["']?(\[\[[^=]*\]\]|[^,;\s"'{}\[\]]*)["']?`)
+
+// none has the options whose value 0 is that there is no backlog, burst or change.
+var none = regexp.MustCompile(`^(?:consumerbacklogsizegb|burst.*|phaseduration)$`)
 
 // Translate returns what one option is here. A number without a unit gets that of the option's name:
 // testDurationMinutes 5 is phases.measure=5m.
@@ -79,7 +83,8 @@ func Translate(o Option) (t Translation) {
 		return ofSteps(o, steps)
 	}
 	t.Meaning = Meaning(o.Name)
-	if canonicalName(o.Name) == "consumerbacklogsizegb" && o.Value == "0" { // no backlog
+	if none.MatchString(canonicalName(o.Name)) && strings.Trim(o.Value, "0hms") == "" {
+		t.Meaning = "nothing: 0 is none"
 		return t
 	}
 	t.Words = []string{canonicalName(o.Name)}
@@ -149,7 +154,10 @@ func (t *Translation) take(alternative string, o Option) {
 	switch {
 	case strings.HasPrefix(target, "nothing: "):
 	case isCommand:
-		t.Command, _, _ = strings.Cut(command, " ")
+		command, flag, flagged := strings.Cut(command, " --")
+		if t.Command = command; flagged {
+			t.Flags = append(t.Flags, flag)
+		}
 	case flag == "expect":
 		t.takeLevels(o.Value)
 	case target == "load.rate" && canonicalName(o.Name) == "producerrate" && o.Value == "0":
@@ -157,6 +165,7 @@ func (t *Translation) take(alternative string, o Option) {
 	case isPreset:
 		t.Scenario = preset
 	case strings.HasPrefix(theScenario, target) && strings.Contains(o.Value, ":"): // addresses
+	case canonicalName(o.Name) == "testname" && target != "name" && filepath.Ext(o.Value) == "":
 	case strings.HasPrefix(theScenario, target):
 		t.Scenario = o.Value
 		for _, preset := range []string{strings.ToLower(o.Value), "e2e-" + strings.ToLower(o.Value)} { // SPIKE and RAMP
@@ -223,6 +232,7 @@ func isFileName(value string) bool {
 var nameUnits = []struct{ end, unit string }{
 	{"millis", "ms"}, {"milliseconds", "ms"}, {"ms", "ms"}, {"minutes", "m"}, {"mins", "m"}, {"seconds", "s"}, {"secs", "s"},
 	{"sec", "s"}, {"bytes", "B"}, {"gb", "GB"}, {"mb", "MB"}, {"kb", "kB"}, {"reportinginterval", "ms"},
+	{"intervallength", "ms"},
 }
 
 var shortTime = regexp.MustCompile(`linger|poll|wait|timeout|work`)
