@@ -159,7 +159,7 @@ func (f fleetFlags) enough(suite scenario.Suite) error {
 	if f.of() >= suite.Agents {
 		return nil
 	}
-	return fmt.Errorf("scenario %s is made by agents, at least %d; give --agents 2 --local-agents, which starts them here, or one on each of several machines (docs/AGENTS.md); --set agents=0 makes it without",
+	return fmt.Errorf("scenario %s is made by agents, at least %d; give --agents 2 --local-agents, which starts them here, or one on each of several machines (docs/machines.md); --set agents=0 makes it without",
 		suite.Name, suite.Agents)
 }
 

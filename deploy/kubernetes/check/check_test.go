@@ -77,14 +77,14 @@ func kustomize(t *testing.T, overlay string) string {
 
 func example(t *testing.T, first string) string {
 	t.Helper()
-	page, err := os.ReadFile("../../../docs/AGENTS.md")
+	page, err := os.ReadFile("../../../docs/machines.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, block, found := strings.Cut(string(page), "```yaml\n"+first)
 	block, _, closed := strings.Cut(block, "```")
 	if !found || !closed {
-		t.Fatalf("docs/AGENTS.md has no block of YAML that begins with %q", first)
+		t.Fatalf("docs/machines.md has no block of YAML that begins with %q", first)
 	}
 	return block
 }
@@ -197,7 +197,7 @@ func TestSchemasRefuse(t *testing.T) {
 	}
 }
 
-// TestChartAndKustomizeAgree compares the examples of docs/AGENTS.md, which ask for the same
+// TestChartAndKustomizeAgree compares the examples of docs/machines.md, which ask for the same
 // objects.
 func TestChartAndKustomizeAgree(t *testing.T) {
 	all := variants(t)
