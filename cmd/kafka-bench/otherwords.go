@@ -273,18 +273,7 @@ func (w *otherWords) option(typed string, o scenario.Option) {
 			return
 		}
 	}
-	switch {
-	case len(t.Set) == 1 && (meaning == "" || !strings.Contains(meaning, ", ") && strings.Contains(meaning, " or ")):
-		meaning = t.Set[0].Key // a whole path, or the chosen of several
-	case meaning == "" && near != "":
-		meaning = "unknown; did you mean --" + near + "?"
-	case meaning == "" && strings.HasPrefix(typed, "-D"):
-		meaning = "nothing: there is no virtual machine"
-	case meaning == "":
-		meaning = "unknown"
-	case w.never == "" && !t.Given() && !strings.HasPrefix(meaning, "the flag ") && !strings.Contains(meaning, "nothing: ") && !strings.Contains(meaning, "--set"):
-		meaning += "; keys of a scenario are given with --set"
-	}
+	meaning = w.worded(meaning, near, typed, t)
 	if w.all.Command == "search" && len(t.Set) == 1 && isMeasure(t.Set[0]) {
 		meaning = "the flag --probe, for each rate"
 	}
@@ -295,6 +284,23 @@ func (w *otherWords) option(typed string, o scenario.Option) {
 	w.rows = append(w.rows, otherRow{typed: typed, ours: meaning, word: o.Name, set: t.Set})
 	w.derived = w.derived || t.Given() || t.Meaning != ""
 	w.all.Add(t)
+}
+
+// worded is the meaning of an option as the answer has it.
+func (w *otherWords) worded(meaning, near, typed string, t scenario.Translation) string {
+	switch {
+	case len(t.Set) == 1 && (meaning == "" || !strings.Contains(meaning, ", ") && strings.Contains(meaning, " or ")):
+		return t.Set[0].Key // a whole path, or the chosen of several
+	case meaning == "" && near != "":
+		return "unknown; did you mean --" + near + "?"
+	case meaning == "" && strings.HasPrefix(typed, "-D"):
+		return "nothing: there is no virtual machine"
+	case meaning == "":
+		return "unknown"
+	case w.never == "" && !t.Given() && !strings.HasPrefix(meaning, "the flag ") && !strings.Contains(meaning, "nothing: ") && !strings.Contains(meaning, "--set"):
+		return meaning + "; keys of a scenario are given with --set"
+	}
+	return meaning
 }
 
 // conflicts names the values that settings replace.

@@ -217,8 +217,6 @@ var synonyms = func() map[string]string {
 
 const allProducers = "load.producers, of all nodes together"
 
-const ()
-
 const theScenario = "the SCENARIO, an argument"
 
 // Reasons why a word has no meaning here.

@@ -69,11 +69,11 @@ func TestAKilledBrokerEndsTheRun(t *testing.T) {
 	isReason := func(text string) bool {
 		return strings.Contains(text, "broker 2 accepts no connections") || strings.Contains(text, "broker 2 has left")
 	}
-	for event, c := range map[string]struct{ fill, warmup string }{
-		"filling: ": {", fill: 100MB", "1s"}, "warm-up": {"", "60s"}, "measure": {"", "1s"},
+	for _, c := range []struct{ event, fill, warmup string }{
+		{"filling: ", ", fill: 100MB", "1s"}, {"warm-up", "", "60s"}, {"measure", "", "1s"},
 	} {
-		t.Run(event, func(t *testing.T) {
-			kills := &killer{event: event, broker: k.Brokers()[1]}
+		t.Run(c.event, func(t *testing.T) {
+			kills := &killer{event: c.event, broker: k.Brokers()[1]}
 			cfg := bench.Config{
 				Scenario: parsed(t, `
 topic: {partitions: 4`+c.fill+`}
