@@ -166,9 +166,6 @@ results: ## write docs/RESULTS.md and its charts from the runs in results/
 results-runs: build ## record in results/, on a real Kafka, the runs that five valid ones of each lack (ONLY=quick,overload)
 	$(GO) run ./internal/project/resultspage -run $$(ls $(BIN_C) 2>/dev/null || echo $(BIN)) $(if $(ONLY),-only $(ONLY)) $(if $(FLAGS),-flags "--cluster kafka $(FLAGS)")
 
-design: ## write the file map of docs/DESIGN.md from the package comments
-	$(GO) run ./internal/project/design
-
 survey: ## print what the code looks like: sizes of packages, types, functions and lines; long sentences
 	$(GO) run ./internal/project/survey
 

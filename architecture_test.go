@@ -1,4 +1,5 @@
-// Package kafkabench_test checks which packages may import which.
+// Package kafkabench_test checks which packages may import which, and what pages and package
+// comments name.
 package kafkabench_test
 
 import (

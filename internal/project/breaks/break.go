@@ -14,10 +14,11 @@ import (
 )
 
 // A broken is one change of the code that must make a test fail. Rows of one invariant stand
-// together; only the first has Holds and Also.
+// together; only the first has Holds, Why and Also.
 type broken struct {
 	Invariant string `yaml:"invariant"`
 	Holds     string `yaml:"holds"` // the invariant in one sentence
+	Why       string `yaml:"why"`   // the reason, if docs/design.md does not explain the invariant
 	File      string `yaml:"file"`  // from the module's folder
 	From      string `yaml:"from"`  // occurs once in the file
 	To        string `yaml:"to"`

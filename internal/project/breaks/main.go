@@ -90,6 +90,9 @@ func printList(w io.Writer, dir string, all []broken) {
 		if b.Holds != "" {
 			fmt.Fprintf(w, "\n%s: %s.\n", b.Invariant, b.Holds)
 		}
+		if b.Why != "" {
+			fmt.Fprintf(w, "    %s\n", b.Why)
+		}
 		fmt.Fprintf(w, "%s\n    %s\n", b.describe(dir), strings.Join(b.tests(), ", "))
 	}
 }

@@ -9,6 +9,9 @@
 // of a comparison together, and for the choice of the best cell; each other pair of
 // cells is tested alone.
 //
+// To add a finding, write its rule, without words, in rules.go, and its sentence in
+// wording.go of package report.
+//
 // Files to know: sets.go (which runs), repeated.go (a figure over them), levels.go
 // (tests that share a chance of a false alarm), compare.go, history.go, study.go,
 // against.go (variants), engines.go, differences.go (what else differs),

@@ -2,8 +2,8 @@
 // clauses of one sentence, and a table with the columns that its reader needs.
 //
 // With one run of each cell, the sentence makes no claim. With several runs, it gives medians with
-// their bounds. Each question has its own file. To add one, write its file and name it in
-// [Questions].
+// their bounds. Each question has its own file. To add one, write its file, name it in
+// [Questions], and name the figure that ranks its cells in rankings of package analysis.
 //
 // Files to know: answers.go (the questions), columns.go (what tables have in common); then most.go,
 // scaling.go, perconsumer.go, enough.go, knee.go, slope.go, times.go, failover.go, savings.go,

@@ -6,6 +6,10 @@
 // If data is missing, the error wraps a [Missing] with the field and the file. So
 // the error also shows to which runs a chart applies.
 //
+// To add a chart, write its function in the file of its kind, and name it in [All].
+// Its test computes the expected values from the run, and the error of a run
+// without the field.
+//
 // Files to know: input.go (which runs, by which names), series.go (intervals as
 // series), axes.go (how values are written). Charts of a run over time:
 // timeline.go, lag.go, partitions.go, outage.go, gate.go, resources.go; of a whole
