@@ -57,6 +57,7 @@ works() { # the program, its manual page and the file of its completions
 files() { find /usr /etc /var/lib/dpkg/info -xdev ! -path '/usr/share/man/*cat*' | sort; }
 folder=$(ls -d kafka-bench_*/)
 works "./${folder}kafka-bench" "./${folder}man/kafka-bench.1" "PATH=\$PWD/$folder:\$PATH;" ". ./${folder}completions/kafka-bench.bash"
+dpkg --purge kafka-bench >log 2>&1 # of a call that was interrupted
 files >before
 apt-get install -y -qq ./*.deb >log 2>&1 || { cat log; exit 1; }
 works kafka-bench kafka-bench-report ''
