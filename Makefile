@@ -166,7 +166,11 @@ perf: tool ## the benchmarks: hot paths, and the tool against bare clients on a 
 	$(GO) run ./internal/project/perf $(if $(DATA),-data $(DATA))
 
 proof: bin/tools/proof ## everything that takes hours, in groups that need not run twice (SINCE=REF, ONLY=truth,plant, FRESH=1, LIST=1)
+ifeq ($(LIST)$(ONLY),1breaks)
+	@$(GO) run ./internal/project/breaks -list
+else
 	@bin/tools/proof $(if $(LIST),-list) $(if $(SINCE),-since '$(SINCE)') $(if $(ONLY),-only '$(ONLY)') $(if $(FRESH),-fresh)
+endif
 
 proof-agents: ## agents that die, and in network and time namespaces, on a real Kafka; as root on Linux
 	$(GO) test -count=1 -v -tags $(TAGS_PROOF) -run '^TestAgents(InNamespaces|OnKafka)$$' ./cmd/kafka-bench
@@ -192,8 +196,8 @@ design: ## write the file map of docs/DESIGN.md from the package comments
 survey: ## print what the code looks like: sizes of packages, types, functions and lines; long sentences
 	$(GO) run ./internal/project/survey
 
-breaks: ## break the code once for each invariant and see its test fail (ONLY=name RANDOM=5)
-	$(GO) run ./internal/project/breaks $(if $(ONLY),-only $(ONLY)) $(if $(RANDOM),-random $(RANDOM))
+breaks: ## break the code once for each invariant and see its test fail (ONLY=name RANDOM=5, LIST=1: print the invariants)
+	@$(GO) run ./internal/project/breaks $(if $(LIST),-list) $(if $(ONLY),-only $(ONLY)) $(if $(RANDOM),-random $(RANDOM))
 
 golden: ## write the golden files anew, to be reviewed like code
 	$(GO) test ./internal/plan/scenario ./internal/show/report ./internal/show/compared ./internal/show/campaigns ./internal/show/draw ./internal/result -update

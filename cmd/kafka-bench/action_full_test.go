@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -34,11 +35,12 @@ type job struct {
 	action  action
 	dir     string
 	outputs map[string]string // of the step run
+	github  map[string]string // what the context github has
 }
 
 func newJob(t *testing.T) *job {
 	t.Helper()
-	j := &job{t: t, dir: t.TempDir(), outputs: map[string]string{}}
+	j := &job{t: t, dir: t.TempDir(), outputs: map[string]string{}, github: map[string]string{"sha": "5feb6b2", "ref_name": "main"}}
 	text, err := os.ReadFile("../../action.yml")
 	if err == nil {
 		err = yaml.Unmarshal(text, &j.action)
@@ -65,7 +67,7 @@ func (j *job) read(name string) string {
 	return string(text)
 }
 
-var expression = regexp.MustCompile(`\$\{\{ (inputs|steps\.run\.outputs)\.([a-z-]+) \}\}`)
+var expression = regexp.MustCompile(`\$\{\{ (?:(inputs|steps\.run\.outputs)\.([a-z-]+)|github\.(\S+) \|\| github\.(\S+)) \}\}`)
 
 // step runs a step with these inputs, and returns its exit code and what it prints.
 func (j *job) step(name string, inputs map[string]string) (code int, said string) {
@@ -79,7 +81,7 @@ func (j *job) step(name string, inputs map[string]string) (code int, said string
 		}
 		c := exec.Command("bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step.Run)
 		c.Dir = j.dir
-		c.Env = append(os.Environ(), "PATH="+j.file("bin")+":"+os.Getenv("PATH"), "RUNNER_TEMP="+j.dir, "GITHUB_SHA=5feb6b2", "GITHUB_REF_NAME=main",
+		c.Env = append(os.Environ(), "PATH="+j.file("bin")+":"+os.Getenv("PATH"), "RUNNER_TEMP="+j.dir,
 			"GITHUB_OUTPUT="+j.file("output"), "GITHUB_STEP_SUMMARY="+j.file("summary"))
 		for variable, value := range step.Env {
 			value = expression.ReplaceAllStringFunc(value, func(e string) string {
@@ -89,6 +91,8 @@ func (j *job) step(name string, inputs map[string]string) (code int, said string
 					j.t.Errorf("step %s: there is no input %s", name, parts[2])
 				}
 				switch {
+				case parts[3] != "":
+					return cmp.Or(j.github[parts[3]], j.github[parts[4]])
 				case parts[1] != "inputs":
 					return j.outputs[parts[2]]
 				case is:
@@ -151,9 +155,8 @@ func TestGuideOfCI(t *testing.T) {
 func (j *job) run(inputs map[string]string) (code int, said string) {
 	j.t.Helper()
 	_ = os.Remove(j.file("output"))
-	if code, said = j.step("Run", inputs); code == exitBadInput {
-		return code, said
-	}
+	clear(j.outputs)
+	code, said = j.step("Run", inputs)
 	for line := range strings.Lines(j.read("output")) {
 		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
 		j.outputs[name] = value
@@ -168,7 +171,7 @@ func TestAction(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A busy machine makes runs invalid, which are made again.
-	inputs := map[string]string{"scenario": "orders.yaml", "flags": "--cluster\nembedded", "labels": "machine=large one\n", "history": "acked",
+	inputs := map[string]string{"scenario": "orders.yaml", "flags": "--cluster\nembedded\n--set sampling.interval=150ms\n--set=phases.drain=9s", "labels": "machine=large one\n", "history": "acked",
 		"expect": "acked > 0\nlost = 0\n", "retry-invalid": "10"}
 	if code, said := j.run(inputs); code != exitValid || !strings.Contains(said, "EXPECTED MET  lost is 0, expected = 0\n") {
 		t.Fatalf("exit code %d\n%s", code, said)
@@ -176,6 +179,9 @@ func TestAction(t *testing.T) {
 	run, err := result.Read(j.outputs["folder"])
 	if err != nil || result.LabelText(run.Run.Run.Labels) != "commit=5feb6b2, machine=large one, ref=main" {
 		t.Errorf("the run is %+v, %v", run, err)
+	}
+	if run.Run.Scenario.Get("sampling.interval") != "150ms" || run.Run.Scenario.Get("phases.drain") != "9s" || j.outputs["exit-code"] != "0" {
+		t.Errorf("the run has the settings %v, and the step the outputs %v", run.Run.Scenario, j.outputs)
 	}
 	if all := readJUnit(t, j.file("kafka-bench.xml")); all.Tests != 3 || all.Failures+all.Errors != 0 {
 		t.Errorf("the JUnit file has %+v", all)
@@ -188,8 +194,31 @@ func TestAction(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, said)
 	}
 	summary := j.read("summary")
-	wantSaid(t, summary, "### ✅ valid orders ", "- ❌ expected, failed: acked is ", "commit=5feb6b2", "### acked records: 10 runs are needed to show a change at all; there are 2.")
-	if code, said := j.run(map[string]string{"scenario": "orders.yaml", "expect": "ackd > 0"}); code != exitBadInput || !strings.Contains(said, "did you mean acked?") {
+	wantSaid(t, summary, "### ❌ FAILED orders ", "- ❌ expected, failed: acked is ", "commit=5feb6b2", "### acked records: 10 runs are needed to show a change at all; there are 2.", "| commit=5feb6b2, machine=large one, ref=main |")
+	// Labels of the user stand, those of a pull request are its own, and one without a value is left out.
+	j.github = map[string]string{"head_ref": "feature/x", "event.pull_request.head.sha": "77aa", "sha": "5feb6b2", "ref_name": "12/merge"}
+	for labels, want := range map[string]string{
+		"":                    "commit=77aa, ref=feature/x",
+		"machine=a\nref=mine": "commit=77aa, machine=a, ref=mine",
+		"commit=mine":         "commit=mine, ref=feature/x",
+	} {
+		inputs["labels"], inputs["flags"] = labels, "--cluster embedded"
+		if code, said := j.run(inputs); code != exitFailed {
+			t.Fatalf("exit code %d\n%s", code, said)
+		}
+		if run, err := result.Read(j.outputs["folder"]); err != nil || result.LabelText(run.Run.Run.Labels) != want {
+			t.Errorf("with the labels %q the run is %+v, %v", labels, run, err)
+		}
+	}
+	j.github = map[string]string{"ref_name": strings.Repeat("x", 300)}
+	if code, said := j.run(map[string]string{"scenario": "orders.yaml", "flags": "--cluster embedded", "expect": "acked < 1", "retry-invalid": "10"}); code != exitFailed {
+		t.Errorf("without a commit, with a long ref: exit code %d\n%s", code, said)
+	}
+	if code, said := j.run(map[string]string{"scenario": "orders.yaml", "expect": "ackd > 0"}); code != exitBadInput || !strings.Contains(said, "did you mean acked?") || j.outputs["exit-code"] != "2" {
 		t.Errorf("exit code %d\n%s", code, said)
 	}
+	if code, said := j.step("Summary", map[string]string{"history": "ackd"}); code != exitValid {
+		t.Errorf("exit code %d\n%s", code, said)
+	}
+	wantSaid(t, j.read("summary"), "### ❌ kafka-bench made no run: exit code 2\n\n--expect: expectation &#34;ackd &gt; 0&#34;: ")
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -123,10 +125,22 @@ func keyNeeded(key string, brokers []string) error {
 		"and give it to all agents and to the run")
 }
 
+// readAccess takes the access from the process that started the agent, or else reads the client properties.
+func (f agentFlags) readAccess(tell func(string)) (access.Access, error) {
+	if !f.local {
+		return engineFlags{access: f.access}.readAccess(tell)
+	}
+	var passed access.Handover
+	if err := gob.NewDecoder(os.Stdin).Decode(&passed); err != nil {
+		return access.Access{}, fmt.Errorf("%w: the process that started it passed no access: %w", errNoCoordinator, err)
+	}
+	return passed.Access()
+}
+
 func runAgent(ctx context.Context, flags agentFlags, stderr io.Writer) (err error) {
 	index, key, served, err := flags.check()
 	tell := progressTo(stderr)
-	a, accessErr := engineFlags{access: flags.access}.readAccess(tell)
+	a, accessErr := flags.readAccess(tell)
 	if err := errors.Join(err, accessErr); err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func TestBadArguments(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ args, want string }{
-		{"rum quick", `not known here; see kafka-bench run --help`},
+		{"rum quick", `read as words of another tool; see kafka-bench run --help`},
 		{"run", "run needs a SCENARIO: a preset's name (kafka-bench list) or a YAML file, as in"},
 		{"run overlod", "scenario overlod: file does not exist, and no preset has this name; did you mean overload?"},
 		{"run nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; kafka-bench list prints the presets"},
@@ -72,7 +72,7 @@ func TestBadArguments(t *testing.T) {
 		{"cluster up --version 3.8", "Kafka \"3.8\" is not a version that can be started; choose one of 3.9, 4.0, 4.1, 4.2, 4.3"},
 		{"cluster up --disk file", "\"file\" is not a folder; name a folder"},
 		{"calibrate --disk=none", "--disk: the folder \"" + dir + "/none\" does not exist; make it, or name another folder"},
-		{"run s.yaml --bogus", "not known here; see kafka-bench run --help"},
+		{"run s.yaml --bogus", "read as words of another tool; see kafka-bench run --help"},
 		{"run s.yaml --merge nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; kafka-bench list prints the presets"},
 		{"run s.yaml --repeat 0", "--repeat 0: give 1 to 1000"},
 		{"run s.yaml --placement apart", "--session, --key, --placement and --join-timeout are for --agents; leave them out, or say how many agents there are"},

@@ -173,7 +173,7 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	pending := plan.At(campaign.Pending(&recorded.Campaign))
-	r.lasts = flags.lasting(plan, pending) * time.Duration(1+flags.retries)
+	r.lasts, r.counted = flags.lasting(plan, pending)*time.Duration(1+flags.retries), flags.replicated(&plan, pending)
 	var each []scenario.Scenario
 	for _, run := range pending {
 		each = append(each, plan.Cells[run.Cell].Scenario)

@@ -169,9 +169,6 @@ func (c *canaries) look(t *testing.T, parent int, seen map[int]string) {
 				continue
 			}
 			seen[pid] = strings.ReplaceAll(words, "\x00", " ")
-			if strings.Contains(seen[pid], " agent ") { // it reads the file itself, which takes this variable
-				environment = strings.ReplaceAll(environment, "KAFKA_PASSWORD="+c.secrets["login"]+"\x00", "")
-			}
 			c.found(t, "the environment of "+seen[pid], environment)
 			c.found(t, "the command line of "+seen[pid], words)
 			_, core, _ := strings.Cut(limits, "Max core file size")

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -14,26 +13,30 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// ciFlags are the flags of run that a job of a CI server needs, besides judgingFlags.
+// ciFlags are the flags of run and search that a job of a CI server needs, besides judgingFlags.
 type ciFlags struct {
 	formatFlags
 	outFile string
 	label   []string
-	retries int // of an invalid run
+	retries int // of an invalid run; only of run
 }
 
 // maxRetries bounds --retry-invalid.
 const maxRetries = 100
 
 func addCI(c *cobra.Command, flags *ciFlags) {
+	addReported(c, flags)
+	c.Flags().IntVar(&flags.retries, "retry-invalid", 0,
+		"make an invalid run again, up to this many times; the run that counts names the others")
+}
+
+func addReported(c *cobra.Command, flags *ciFlags) {
 	flags.add(c)
 	f := c.Flags()
 	f.StringVar(&flags.outFile, "out-file", "",
 		"write the path of the run's or campaign's folder to `FILE` as soon as it exists")
 	f.StringArrayVar(&flags.label, "label", nil,
 		"a label of every run, as in commit=5feb6b2; list, history and reports show it (may be repeated)")
-	f.IntVar(&flags.retries, "retry-invalid", 0,
-		"make an invalid run again, up to this many times; the run that counts names the others")
 }
 
 func (f ciFlags) check() error {
@@ -49,6 +52,11 @@ func (f ciFlags) check() error {
 		faults = append(faults, fmt.Errorf("--retry-invalid %d: give 0 to %d", f.retries, maxRetries))
 	}
 	return errors.Join(faults...)
+}
+
+// addLabelled adds --label to a command that shows runs.
+func addLabelled(c *cobra.Command, label *[]string) {
+	c.Flags().StringArrayVar(label, "label", nil, "show only runs with this label, as in ref=main (may be repeated)")
 }
 
 func parseLabels(texts []string) (map[string]string, error) {
@@ -78,7 +86,7 @@ func (f ciFlags) writeFolder(dir string) error {
 	}
 	path, err := filepath.Abs(dir)
 	if err == nil {
-		err = os.WriteFile(f.outFile, []byte(path+"\n"), 0o644)
+		err = writeFile(f.outFile, []byte(path+"\n"))
 	}
 	return flagFault("--out-file", err)
 }

@@ -62,7 +62,7 @@ func (r rig) ask(ctx context.Context, begun campaign.Origin, scenarios []scenari
 			return a, campaign.Failure(s, err)
 		}
 		found, err := bench.Ask(ctx, bench.Config{
-			Scenario: s, Cluster: c, Driver: d, KeepTopics: r.flags.keepTopics, Guards: r.flags.runGuards(), Joining: r.fleet.joining(),
+			Scenario: s, Cluster: c, Driver: d, KeepTopics: r.flags.keepTopics, Guards: r.runGuards(), Joining: r.fleet.joining(),
 		})
 		if err != nil {
 			return a, campaign.Failure(s, err)

@@ -59,6 +59,23 @@ func withUnhealthy(fake *kfake.Cluster) {
 	})
 }
 
+// withReplicas adds a topic "replicated" whose partition has three replicas.
+func withReplicas(fake *kfake.Cluster) {
+	answering(fake, kmsg.Metadata, func(req kmsg.Request) kmsg.Response {
+		asked := req.(*kmsg.MetadataRequest).Topics
+		if len(asked) != 1 || asked[0].Topic == nil || *asked[0].Topic != "replicated" {
+			return nil
+		}
+		resp := req.ResponseKind().(*kmsg.MetadataResponse)
+		p := kmsg.NewMetadataResponseTopicPartition()
+		p.Replicas, p.ISR = []int32{0, 1, 2}, []int32{0, 1, 2}
+		topic := kmsg.NewMetadataResponseTopic()
+		topic.Topic, topic.Partitions = asked[0].Topic, append(topic.Partitions, p)
+		resp.Topics = append(resp.Topics, topic)
+		return resp
+	})
+}
+
 // withRights makes the brokers report only these rights on each topic.
 func withRights(operations ...kmsg.ACLOperation) func(*kfake.Cluster) {
 	return func(fake *kfake.Cluster) {
@@ -88,12 +105,14 @@ func TestDryRunRefusesLikeTheRun(t *testing.T) {
 		want string // a part of both messages
 		exit int
 	}{
-		"another ID":         {"--cluster-id 5L6g3nShT-eMCtK--X86sw", nil, ", not 5L6g3nShT-eMCtK--X86sw; check the addresses", exitBadInput},
-		"unhealthy":          {"", withUnhealthy, "1 partition of the cluster without all replicas or without a leader: orders-0; wait", exitBadInput},
-		"too little disk":    {"--min-free 10GB", withDisk(10_000_000_100), "which has 10.0 GB free, and 10.0 GB must stay free (--min-free); lower load.rate", exitBadInput},
-		"too few brokers":    {"--set topic.replication=3", nil, "was not created: INVALID_REPLICATION_FACTOR: ", exitUnreachable},
-		"a missing right":    {"", withRights(kmsg.ACLOperationDescribe, kmsg.ACLOperationRead, kmsg.ACLOperationWrite), "this user may not DELETE the topic", exitUnreachable},
-		"a missing topic":    {"--set topic=null --set topic.existing=orders --write-to orders", nil, `the topic "orders" does not exist; create it`, exitBadInput},
+		"another ID":      {"--cluster-id 5L6g3nShT-eMCtK--X86sw", nil, ", not 5L6g3nShT-eMCtK--X86sw; check the addresses", exitBadInput},
+		"unhealthy":       {"", withUnhealthy, "1 partition of the cluster without all replicas or without a leader: orders-0; wait", exitBadInput},
+		"too little disk": {"--min-free 10GB", withDisk(10_000_000_100), "which has 10.0 GB free, and 10.0 GB must stay free (--min-free); lower load.rate", exitBadInput},
+		"too few brokers": {"--set topic.replication=3", nil, "was not created: INVALID_REPLICATION_FACTOR: ", exitUnreachable},
+		"a missing right": {"", withRights(kmsg.ACLOperationDescribe, kmsg.ACLOperationRead, kmsg.ACLOperationWrite), "this user may not DELETE the topic", exitUnreachable},
+		"a missing topic": {"--set topic=null --set topic.existing=orders --write-to orders", nil, `the topic "orders" does not exist; create it`, exitBadInput},
+		"replicas of a topic": {"--set topic=null --set topic.existing=replicated --write-to replicated --max-bytes 90kB --repeat 2", withReplicas,
+			"the runs store up to 246 kB at a time, and the most is 90.0 kB; if that is meant, give --max-bytes 245760B", exitBadInput},
 		"a name that is had": {"--set topic.name=taken", nil, `the cluster already has the topic "taken"`, exitBadInput},
 		"a policy": {"", func(fake *kfake.Cluster) {
 			fake.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.CreateTopics}, Err: kerr.PolicyViolation, Count: -1})

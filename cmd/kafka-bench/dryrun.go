@@ -324,7 +324,7 @@ func disk(n campaign.Needs, flags engineFlags) string {
 		return unknown + ": at rate max only load.volume or load.records bounds Kafka's logs"
 	}
 	text := "about " + offered(n, unit.Bytes(n.DiskBytes)) + " at a time for Kafka's logs, if nothing is compressed"
-	if n.Topics < n.Runs && n.DiskBytes > 0 {
+	if n.OneReplica && n.DiskBytes > 0 {
 		text += "; and the replicas of existing topics"
 	}
 	return text

@@ -18,7 +18,7 @@ func TestRefusedBeforeTheStart(t *testing.T) {
 		"run consume-only --brokers localhost:1":                                   "scenario consume-only: topic.existing: name-of-your-topic stands for",
 		"run consume-only --set topic.existing=orders":                             `scenario consume-only: topic.existing: a cluster that is started for the run has no topic "orders"; name its cluster with --brokers or --cluster, or leave it out`,
 		"run FILE --set topic.existing=orders --cluster embedded":                  "scenario s: topic.existing: a cluster that is started",
-		"run agents-producer":                                                      "scenario agents-producer is made by agents, at least 1; give --agents 2 --local-agents, which starts them here, or one on each of several machines (docs/AGENTS.md); --set agents=0 makes it without",
+		"run agents-producer":                                                      "scenario agents-producer is made by agents, at least 1; give --agents 2 --local-agents, which starts them here, or one on each of several machines (docs/machines.md); --set agents=0 makes it without",
 		"run agents-online --quick":                                                "scenario agents-online-quick is made by agents",
 		"search agents-producer --set variants=null":                               "scenario agents-producer is made by agents",
 		"run FILE --brokers kafka":                                                 `--brokers: broker "kafka": missing port in address; write brokers as host:port, separated by commas`,

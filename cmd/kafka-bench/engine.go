@@ -81,8 +81,16 @@ func (f engineFlags) check() error {
 	case f.access != "" && len(f.brokers) == 0:
 		return errors.New("--command-config is for an existing cluster; name its addresses with --brokers, or leave it out")
 	}
-	return errors.Join(flagFault("--brokers", cluster.CheckAddresses(f.brokers)),
+	return errors.Join(f.checkOut(), flagFault("--brokers", cluster.CheckAddresses(f.brokers)),
 		flagFault("--broker-metrics", cluster.CheckEndpoints(f.metrics)))
+}
+
+// checkOut refuses a new folder that is named as other tools name a kind of output.
+func (f engineFlags) checkOut() error {
+	if kind, _, is := strings.Cut(f.out, "="); is && !strings.ContainsAny(kind, `/\`) && !exists(f.out) {
+		return fmt.Errorf("--out %s: it is the folder of the runs; a file is written by --format json > FILE", f.out)
+	}
+	return nil
 }
 
 func flagFault(flag string, err error) error {
@@ -144,6 +152,7 @@ type rig struct {
 	ci       ciFlags
 	expected []string // of every run
 	labels   map[string]string
+	counted  func(topic string, replicas int) error // see bench.Guards.Replicated
 	full     bool
 	watch    pagesFlags
 	served   web.Options
@@ -178,9 +187,10 @@ func (r rig) able(scenarios ...scenario.Scenario) error {
 	return campaign.Unmet(scenarios, driver.AccessNeeds(r.access), driverNames(), driverNamed)
 }
 
-func (f engineFlags) runGuards() bench.Guards {
-	g := f.guards()
-	g.Remote = len(f.brokers) > 0 && !loopback(f.brokers)
+func (r rig) runGuards() bench.Guards {
+	g := r.flags.guards()
+	g.Remote = len(r.flags.brokers) > 0 && !loopback(r.flags.brokers)
+	g.Replicated = r.counted
 	return g
 }
 
@@ -228,7 +238,7 @@ func (f engineFlags) checkWriteTo(scenarios ...scenario.Scenario) error {
 // dry run calls it too.
 func (r rig) check(ctx context.Context, scenarios ...scenario.Scenario) (place, error) {
 	at := r.flags.place(ctx)
-	at.guards = r.flags.runGuards()
+	at.guards = r.runGuards()
 	err := errors.Join(r.able(scenarios...), at.suited(scenarios...), r.flags.checkAllowed(scenarios...))
 	if err == nil {
 		err = r.flags.checkWriteTo(scenarios...)
@@ -357,7 +367,7 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 		Source: source, Fleet: agents,
 		Open: driverNamed,
 		Bench: bench.Config{
-			Guards: r.flags.runGuards(),
+			Guards: r.runGuards(),
 			Out:    r.flags.out, KeepTopics: r.flags.keepTopics, ClientID: r.flags.clientID, Tool: tool(), Expected: r.expected,
 			Labels:  r.labels,
 			Joining: r.fleet.joining(),

@@ -7,6 +7,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strings"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
@@ -75,7 +76,13 @@ func exitCode(stderr io.Writer, err error) int {
 	case errors.As(err, &mistakes):
 		fmt.Fprintln(stderr, textfile.Lines(err.Error()))
 	default:
-		fmt.Fprintf(stderr, "kafka-bench: %s\n", textfile.Lines(err.Error()))
+		for line := range strings.SplitSeq("kafka-bench: "+textfile.Lines(err.Error()), "\n") {
+			if strings.HasPrefix(line, " ") { // of a table, or a command
+				fmt.Fprintln(stderr, line)
+			} else {
+				printWrapped(stderr, "%s", line)
+			}
+		}
 	}
 	codes := codesOf(err)
 	for _, code := range precedence {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -101,7 +100,7 @@ func writeJUnit(file string, suites *junit.Suites) error {
 	if err := suites.Write(&b); err != nil {
 		return err
 	}
-	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+	if err := writeFile(file, b.Bytes()); err != nil {
 		return fmt.Errorf("--junit: %w", err)
 	}
 	return nil

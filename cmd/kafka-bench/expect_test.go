@@ -3,14 +3,17 @@ package main
 import (
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/show/junit"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 const invalidRun = "--set load.rate=1/h --set load.arrival=poisson" // no record is due
@@ -28,8 +31,14 @@ func TestExpect(t *testing.T) {
 			{[]string{"e2e_response_time_p50 > 1h"}, "", exitFailed, "EXPECTED FAILED  e2e_response_time_p50 is "},
 			{[]string{"e2e_response_time_p99 < 1ns"}, "", exitUndecided, "EXPECTED UNDECIDED  e2e_response_time_p99 is not known: 60 records are too few for p99;"},
 			{[]string{"e2e_response_time_p99 < 1ns", "acked < 60"}, "", exitFailed, "EXPECTED FAILED  acked is 60, expected < 60\n"},
-			{[]string{"acked = 60"}, invalidRun, exitInvalid, "EXPECTED UNDECIDED  acked is not known: nothing was produced; expected = 60\n"},
-			{[]string{"lost = 0", "lost > 0"}, invalidRun, exitInvalid, "EXPECTED FAILED  lost is 0, expected > 0\n"},
+			{[]string{"acked = 60"}, invalidRun, exitInvalid, "EXPECTED NOT JUDGED  acked is not known: nothing was produced; expected = 60\n"},
+			{[]string{"lost = 0", "lost > 0"}, invalidRun, exitInvalid, "EXPECTED NOT JUDGED  lost is 0, expected = 0\nEXPECTED NOT JUDGED  lost is 0, expected > 0\n"},
+			{[]string{"lost = 0", "lost > 0"}, invalidRun + " --quiet", exitInvalid, "\nEXPECTED NOT JUDGED  2 expectations\n"},
+			{[]string{"lost = 0", "lost > 0"}, invalidRun + " --format markdown", exitInvalid, "\n- ⚠️ expected, not judged: lost is 0, expected = 0\n- ⚠️ expected, not judged: lost is 0, expected > 0\n"},
+			{[]string{"lost = 0", "lost > 0"}, invalidRun + " --repeat 2 --quiet", exitInvalid, "\nEXPECTED NOT JUDGED  2 expectations\n"},
+			{[]string{"lost = 0", "acked < 60"}, "--format markdown", exitFailed, "### ❌ FAILED s `ID`\n\n- ❌ expected, failed: acked is 60, expected \\< 60\n- ✅ expected, met: lost is 0,"},
+			{[]string{"lost = 0", "acked < 60"}, "--format markdown --repeat 2", exitFailed, "### ❌ FAILED "},
+			{[]string{"lost = 0", "e2e_response_time_p99 < 1ns"}, "--format markdown", exitUndecided, "### ⚠️ UNDECIDED s `ID`\n\n- ⚠️ expected, undecided: "},
 			{[]string{"offered_per_s >= 190/s in every 100ms"}, "", exitValid, "EXPECTED MET  offered_per_s is "},
 			{[]string{"scheduled >= 38 in every 200ms"}, "", exitValid, " at worst, from 0 s to 200 ms, expected >= 38 in every 200ms\n"},
 			{[]string{"scheduled < 15 in every 100ms"}, "", exitFailed, " (3 of 3 stretches failed), expected < 15 in"},
@@ -45,7 +54,8 @@ func TestExpect(t *testing.T) {
 				args = append(args, "--expect", e)
 			}
 			got := l.invoke(t, args...)
-			if got.code != c.code || !strings.Contains(got.stdout+got.stderr, c.says) || got.message() != "" {
+			id := regexp.MustCompile("`[a-z0-9]{6}`")
+			if got.code != c.code || !strings.Contains(id.ReplaceAllString(got.stdout+got.stderr, "`ID`"), c.says) || got.message() != "" {
 				t.Errorf("%v %s: exit code %d, %q, want %d, with %q in\n%s", c.expect, c.more, got.code, got.stderr, c.code, c.says, got.stdout)
 			}
 			all := readJUnit(t, file)
@@ -130,7 +140,8 @@ func TestExpectIsRefused(t *testing.T) {
 		}
 	}
 	wantBad(t, invoke(t, "run", file, "--cluster", "embedded", "--out", out, "--quiet", "--progress", "full"), "--quiet prints no progress; leave it or --progress full out")
-	wantBad(t, invoke(t, "run", file, "--cluster", "embedded", "--out", out, "--junit", out+"/no/j.xml"), "--junit: open "+out+"/no/j.xml: no such file or directory")
+	wantBad(t, invoke(t, "run", file, "--cluster", "embedded", "--out", out, "--junit", file+"/no/j.xml"), "--junit: open "+file+"/no/j.xml: not a directory")
+	wantBad(t, invoke(t, "run", file, "--cluster", "embedded", "--out", out, "--junit", "-"), "--junit -: standard output has the report; name a file, as in kafka-bench.xml")
 	wantBad(t, invoke(t, "search", file, "--cluster", "embedded", "--out", out, "--expect", "failed = 0 in every 1s"), `expectation "failed = 0 in every 1s": a search judges the whole window of a probe; leave "in every" out`)
 	wantNothing(t, out)
 	dry := invoke(t, "run", file, "--cluster", "embedded", "--dry-run", "--expect", "acked=60", "--expect", "lost=0", "--junit", out)
@@ -175,6 +186,48 @@ func TestJUnitWithoutRun(t *testing.T) {
 		all := readJUnit(t, file)
 		if got.code != exitUnreachable || all.Tests != 1 || all.Errors != 1 || !strings.Contains(all.Suites[0].Cases[0].Error.Message, "no broker can be reached") {
 			t.Errorf("%d runs: exit code %d, %q, %+v", runs, got.code, got.stderr, all)
+		}
+	}
+}
+
+// The file of an earlier run is not a result of a command line that is refused. It says why.
+func TestRefusedLeavesNoStaleFile(t *testing.T) {
+	for more, want := range map[string]string{
+		"run --expect ackd>1":        "did you mean acked",
+		"run --set load.rtae=1":      "load.rtae",
+		"run --no-such-flag":         "--no-such-flag",
+		"run nosuch.yaml":            "nosuch.yaml",
+		"report nosuch":              "nosuch",
+		"compare nosuch nosuch2":     "--junit writes the conditions of --fail-if",
+		"run --set a=b --dry-run":    "", // does nothing
+		"search --set load.rtae=1":   "", // has no --junit
+		"run --quiet --expect acked": "write a figure",
+	} {
+		dir := t.TempDir()
+		file, folder, scenario := filepath.Join(dir, "new", "j.xml"), filepath.Join(dir, "f"), write(t, tiny)
+		stale := want == ""
+		if stale || strings.Contains(more, "quiet") { // else there is no folder yet
+			if err := writeJUnit(file, junit.Of("earlier", report.Judgement{}, errors.New("earlier"))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(folder, []byte("/runs/earlier\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args := append(strings.Fields(more), "--junit", file)
+		if strings.HasPrefix(more, "run") {
+			args = append(args, "--cluster", "embedded", "--out-file="+folder)
+		}
+		if !strings.Contains(more, "nosuch") {
+			args = append(args, scenario)
+		}
+		got := invoke(t, args...)
+		all := readJUnit(t, file)
+		if said := all.Suites[0].Cases[0].Error.Text; got.code != exitBadInput || (all.Name == "earlier") != stale || !strings.Contains(said, want) {
+			t.Errorf("%s: exit code %d, %q, and the file has %q", more, got.code, got.stderr, said)
+		}
+		if strings.HasPrefix(more, "run") && exists(folder) != stale {
+			t.Errorf("%s: the file of --out-file is there: %v", more, !stale)
 		}
 	}
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kafkabench.example/kafka-bench/internal/kafka/childenv"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/runname"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
@@ -160,7 +159,7 @@ func (f fleetFlags) enough(suite scenario.Suite) error {
 	if f.of() >= suite.Agents {
 		return nil
 	}
-	return fmt.Errorf("scenario %s is made by agents, at least %d; give --agents 2 --local-agents, which starts them here, or one on each of several machines (docs/AGENTS.md); --set agents=0 makes it without",
+	return fmt.Errorf("scenario %s is made by agents, at least %d; give --agents 2 --local-agents, which starts them here, or one on each of several machines (docs/machines.md); --set agents=0 makes it without",
 		suite.Name, suite.Agents)
 }
 
@@ -268,7 +267,7 @@ func (s *session) on(ctx context.Context, c cluster.Cluster) (bench.Fleet, error
 		JoinTimeout: s.flags.joinTimeout, Spool: s.spool, Tell: s.tell,
 	})
 	if s.flags.local {
-		return s.lead, s.startLocal(name, at, id, childenv.Program(cluster.AccessTo(c).Variables()...))
+		return s.lead, s.startLocal(name, at, id, cluster.AccessTo(c))
 	}
 	s.tell(fmt.Sprintf("start the agents 0 to %d, each on its machine: %s", s.flags.of()-1,
 		strings.Join(s.command(name, at, id, "INDEX"), " ")))
@@ -280,7 +279,7 @@ func (s *session) command(name, at, id, index string) []string {
 		"kafka-bench", "agent", "--session", name, "--index", index, "--of", strconv.Itoa(s.flags.of()), "--brokers", at,
 		"--cluster-id", id,
 	}
-	if s.engine.access != "" {
+	if s.engine.access != "" && !s.flags.local {
 		words = append(words, "--command-config", s.engine.access)
 	}
 	if s.keyFile != "" {

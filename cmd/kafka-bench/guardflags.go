@@ -172,6 +172,16 @@ func (f engineFlags) within(p campaign.Plan, runs []campaign.PlannedRun) error {
 	return errors.Join(faults...)
 }
 
+// replicated holds the runs of a plan to the caps again when a cluster has reported the replicas of an existing topic. It
+// notes them in the plan.
+func (f engineFlags) replicated(p *campaign.Plan, runs []campaign.PlannedRun) func(topic string, replicas int) error {
+	p.Replicas = make(map[string]int)
+	return func(topic string, replicas int) error {
+		p.Replicas[topic] = replicas
+		return f.within(*p, runs)
+	}
+}
+
 // check returns what of a scenario is above the cap of the rate, or has no bound. A plan that is resumed may be of a
 // command with other caps.
 func (c caps) check(s scenario.Scenario) error {
@@ -191,9 +201,9 @@ func (c caps) check(s scenario.Scenario) error {
 	return nil
 }
 
-// storing says how many bytes the runs store at a time, as far as it is known without a cluster.
+// storing says how many bytes the runs store at a time, as far as it is known.
 func storing(n campaign.Needs) string {
-	if n.Topics < n.Runs {
+	if n.OneReplica {
 		return "at least " + unit.Bytes(n.DiskBytes) + ", without replicas of existing topics,"
 	}
 	return "up to " + unit.Bytes(n.DiskBytes)

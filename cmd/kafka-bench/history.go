@@ -27,6 +27,7 @@ type historyFlags struct {
 	config  string
 	least   string // smallest change to show
 	out     string
+	label   []string
 }
 
 func historyCommand() *cobra.Command {
@@ -56,6 +57,7 @@ and are too small to matter. Invalid runs are left out.`,
 	}
 	flags.add(c)
 	addOut(c, &flags.out)
+	addLabelled(c, &flags.label)
 	f := c.Flags()
 	f.StringVar(&flags.table, "table", "", "the table of a CSV: history, changes")
 	f.StringArrayVar(&flags.figures, "figure", nil,
@@ -98,6 +100,16 @@ func showHistory(args []string, flags historyFlags, stdout, stderr io.Writer) er
 		runs = append(runs, found...)
 	}
 	tellUnreadable(stderr, unreadable)
+	labels, err := parseLabels(flags.label)
+	if err != nil {
+		return err
+	}
+	all := len(runs)
+	runs = slices.DeleteFunc(runs, func(r *result.Recorded) bool { return !result.HasLabels(r.Run.Run.Labels, labels) })
+	if len(runs) == 0 && all > 0 {
+		return fmt.Errorf("--label: none of %s is labelled %s; kafka-bench list shows the labels", count(all, "run"),
+			result.LabelText(labels))
+	}
 	history, err := analysis.Over(runs,
 		analysis.HistoryOptions{Figures: figures, Configuration: flags.config, MinChange: least})
 	if err != nil {

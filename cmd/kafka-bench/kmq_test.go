@@ -157,7 +157,7 @@ func TestInspectADrainedQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 		args := []string{"kmq", "inspect", "billing", "--brokers", strings.Join(brokers, ",")}
-		const want = `group billing on topic orders, engine not known; name it with --engine
+		const want = `group billing on topic orders, engine unknown (an ordinary group has none; name a queue's with --engine)
 
 partition committed end in flight waiting redeliveries oldest unacked
 0 4 4 – 0 0 –

@@ -172,7 +172,7 @@ func total(i kmq.Inspection) kmq.PartitionInspection {
 }
 
 func printInspection(w io.Writer, i kmq.Inspection, now time.Time) error {
-	engine := "not known; name it with --engine"
+	engine := "unknown (an ordinary group has none; name a queue's with --engine)"
 	if i.Engine != nil {
 		engine = i.Engine.String()
 	}

@@ -15,6 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/textfile"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/result/outcome"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 	"kafkabench.example/kafka-bench/internal/show/layout"
@@ -24,6 +25,8 @@ import (
 func listCommand() *cobra.Command {
 	var out string
 	var all bool
+	var label []string
+	var figures bool
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the presets, and the runs and campaigns recorded so far",
@@ -32,18 +35,35 @@ func listCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			w := c.OutOrStdout()
+			if figures {
+				return listFigures(w)
+			}
+			labels, err := parseLabels(label)
+			if err != nil {
+				return err
+			}
 			if err := listPresets(w); err != nil {
 				return err
 			}
-			if err := listRuns(w, out, all); err != nil {
+			if err := listRuns(w, out, all, labels); err != nil {
 				return err
 			}
-			return listCampaigns(w, out, all)
+			return listCampaigns(w, out, all, labels)
 		},
 	}
 	addOut(c, &out)
+	addLabelled(c, &label)
 	c.Flags().BoolVar(&all, "all", false, fmt.Sprintf("list all runs and campaigns, and not the latest %d", maxListed))
+	c.Flags().BoolVar(&figures, "figures", false, "list the figures instead, for --expect, --figure and --figures")
 	return c
+}
+
+func listFigures(w io.Writer) error {
+	table := layout.Table{Gap: 2, Left: map[int]bool{1: true, 2: true}, Rows: [][]string{{"figure", "unit", "what it is"}}}
+	for _, f := range figure.All() {
+		table.Add(f.Name, f.Kind.Unit(), f.Title)
+	}
+	return printTable(w, &table)
 }
 
 func addOut(c *cobra.Command, out *string) {
@@ -104,7 +124,7 @@ func latest[T any](listed []T, things string, all bool) (shown []T, title string
 	return listed, "Latest " + things + ":"
 }
 
-func listRuns(w io.Writer, out string, all bool) error {
+func listRuns(w io.Writer, out string, all bool, labels map[string]string) error {
 	runs, err := result.List(out)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(runs) == 0 {
 		fmt.Fprintf(w, "\nNo runs in %s yet.\n", out)
@@ -113,6 +133,9 @@ func listRuns(w io.Writer, out string, all bool) error {
 	if err != nil {
 		return err
 	}
+	runs = slices.DeleteFunc(runs, func(r result.Listed) bool {
+		return len(labels) > 0 && (r.Err != nil || !result.HasLabels(r.Run.Run.Labels, labels))
+	})
 	runs, title := latest(runs, "runs", all)
 	fmt.Fprintf(w, "\n%s\n", title)
 	table := layout.Table{Gap: 2, Left: map[int]bool{1: true, 2: true, 3: true, 4: true}}
@@ -121,7 +144,7 @@ func listRuns(w io.Writer, out string, all bool) error {
 			table.Add("  "+textfile.Line(r.Dir), textfile.Line(r.Err.Error()))
 			continue
 		}
-		table.Add("  "+r.Dir, report.Standing(r.Run), system(r.Run), throughput(r.Run), result.LabelText(r.Run.Run.Labels))
+		table.Add("  "+r.Dir, report.Standing(r.Run), system(r.Run), throughput(r.Run), result.ShortLabelText(r.Run.Run.Labels))
 	}
 	if err := printTable(w, &table); err != nil {
 		return err
@@ -169,7 +192,7 @@ func throughput(r *result.Run) string {
 
 const none = "–"
 
-func listCampaigns(w io.Writer, out string, all bool) error {
+func listCampaigns(w io.Writer, out string, all bool, labels map[string]string) error {
 	campaigns, err := result.ListCampaigns(out)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(campaigns) == 0 {
 		return nil
@@ -177,6 +200,9 @@ func listCampaigns(w io.Writer, out string, all bool) error {
 	if err != nil {
 		return err
 	}
+	campaigns = slices.DeleteFunc(campaigns, func(c result.ListedCampaign) bool {
+		return len(labels) > 0 && (c.Err != nil || !result.HasLabels(c.Campaign.Campaign.Labels, labels))
+	})
 	campaigns, title := latest(campaigns, "campaigns", all)
 	fmt.Fprintf(w, "\n%s\n", title)
 	table := layout.Table{Gap: 2, Left: map[int]bool{1: true, 2: true, 3: true}}
@@ -190,7 +216,7 @@ func listCampaigns(w io.Writer, out string, all bool) error {
 			state = "not finished"
 		}
 		table.Add("  "+c.Dir, state, fmt.Sprintf("%d of %s", c.Campaign.Made(), count(len(c.Campaign.Runs), "run")),
-			result.LabelText(c.Campaign.Campaign.Labels))
+			result.ShortLabelText(c.Campaign.Campaign.Labels))
 	}
 	return printTable(w, &table)
 }

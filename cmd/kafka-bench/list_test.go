@@ -46,6 +46,15 @@ func TestListOfRuns(t *testing.T) {
 	}
 }
 
+func TestListFigures(t *testing.T) {
+	got := invoke(t, "list", "--figures")
+	for _, name := range figureNames() {
+		if !strings.Contains(got.stdout, "\n"+name+" ") {
+			t.Errorf("it does not list %s:\n%s", name, got.stdout)
+		}
+	}
+}
+
 func TestListSaysWhatItLeavesOut(t *testing.T) {
 	t.Chdir(t.TempDir())
 	r := newRecorder(t)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+	"kafkabench.example/kafka-bench/internal/kafka/childenv"
 	"kafkabench.example/kafka-bench/internal/run/fleet"
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
@@ -54,7 +57,13 @@ func (s *saying) lastLine() string {
 	return lines[len(lines)-1]
 }
 
-func (s *session) startLocal(name, at, id string, environment []string) error {
+// startLocal starts the agents of this machine. They get the access over standard input, so they need no variable that
+// the client properties name.
+func (s *session) startLocal(name, at, id string, a access.Access) error {
+	passed, err := a.Handover()
+	if err != nil {
+		return err
+	}
 	program, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("finding the program's own file: %w", err)
@@ -65,8 +74,8 @@ func (s *session) startLocal(name, at, id string, environment []string) error {
 			words = append(words, "--keep-topics")
 		}
 		cmd := exec.Command(program, words[1:]...)
-		cmd.Env = environment
-		a, err := startAgent(cmd, i, s.lead)
+		cmd.Env = childenv.Program(passed.Reads()...)
+		a, err := startAgent(cmd, i, passed, s.lead)
 		if err != nil {
 			return fmt.Errorf("starting agent %d: %w", i, err)
 		}
@@ -77,14 +86,16 @@ func (s *session) startLocal(name, at, id string, environment []string) error {
 
 // startAgent starts an agent. It reports the end of the process, with the reason, to the
 // coordinator.
-func startAgent(cmd *exec.Cmd, index int, lead *fleet.Coordinator) (*localAgent, error) {
+func startAgent(cmd *exec.Cmd, index int, passed access.Handover, lead *fleet.Coordinator) (*localAgent, error) {
 	a := &localAgent{cmd: cmd, ended: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = io.Discard, &a.said
 	remote.InOwnGroup(cmd)
-	if _, err := cmd.StdinPipe(); err != nil { // the agent ends with this process
+	in, err := cmd.StdinPipe() // open until this process ends, and the agent with it
+	if err != nil {
 		return nil, err
 	}
 	return a, remote.StartTied(cmd, func() {
+		_ = gob.NewEncoder(in).Encode(passed) // it fails if the agent has ended, and Wait returns why
 		a.err = cmd.Wait()
 		close(a.ended)
 		why := cmp.Or(a.err, errors.New("by itself"))

@@ -14,7 +14,7 @@ var resultFile = regexp.MustCompile(`\.(json|html|csv|txt|md|xml|log)$`)
 
 func isFileName(value string) bool { return resultFile.MatchString(value) }
 
-var outputs = []string{"o", "output", "outputfile", "out", "resultfile", "reportfile", "outfile", "report", "html", "page"}
+var outputs = []string{"o", "output", "outputfile", "out", "resultfile", "reportfile", "outfile", "report", "html", "page", "summaryexport"}
 
 // output takes the file that an option writes. Runs write folders, and reports to the standard output.
 func (w *otherWords) output(typed string, o scenario.Option) bool {
@@ -35,12 +35,6 @@ func (w *otherWords) output(typed string, o scenario.Option) bool {
 		}
 		w.say(typed, said)
 		w.redirect, w.derived = o.Value, true
-	case scenarios(w.c):
-		w.say(typed, "the flag --out, a folder for runs; kafka-bench report RUN --format "+strings.TrimPrefix(format+" prints one", " "))
-		if format == "" {
-			w.rows[len(w.rows)-1].ours = "the flag --out, a folder for runs; kafka-bench report RUN > " + o.Value + " writes one"
-		}
-		w.derived = true
 	default:
 		return false
 	}
@@ -65,7 +59,7 @@ func (w *otherWords) explainFile(typed, path string) bool {
 		w.say(typed, "settings of another tool:")
 	}
 	if slices.ContainsFunc(options, func(o scenario.Option) bool { return secured.MatchString(o.Name) }) {
-		w.say(path, "--command-config, for the access that stands in it")
+		w.rows = append(w.rows, otherRow{typed: path, ours: "--command-config, for the access that stands in it", word: "command-config"})
 		w.flags = append(w.flags, proposed{args: []string{"--command-config=" + path}, word: "command-config"})
 	}
 	w.options(options)
@@ -75,8 +69,8 @@ func (w *otherWords) explainFile(typed, path string) bool {
 var settingsFile = regexp.MustCompile(`\.(ya?ml|json|conf|properties)$`)
 
 // missing takes a file of settings, or a scenario, that is not there.
-func (w *otherWords) missing(typed string, o scenario.Option) bool {
-	if !scenarios(w.c) && w.program == nil || !settingsFile.MatchString(o.Value) || exists(o.Value) || !strings.Contains(scenario.Meaning(o.Name), theScenario) {
+func (w *otherWords) missing(typed, path string) bool {
+	if !settingsFile.MatchString(path) || exists(path) {
 		return false
 	}
 	w.say(typed, notThere)
@@ -96,9 +90,17 @@ func (w *otherWords) options(all []scenario.Option) (any bool) {
 	return len(all) > 0
 }
 
+// inline takes the options in a text such as {targetRate: 10k, runTime: 60s}. It returns false for another text.
+func (w *otherWords) inline(text string) bool {
+	return strings.HasPrefix(text, "{") && w.options(scenario.OtherOptions([]byte(text)))
+}
+
 func (w *otherWords) argument(arg string) {
-	inline := strings.HasPrefix(arg, "{") && w.options(scenario.OtherOptions([]byte(arg)))
-	if inline || w.explainFile(arg, arg) {
+	if w.inline(arg) || w.explainFile(arg, arg) {
+		return
+	}
+	if strings.Contains(arg, "://") {
+		w.say(arg, "nothing: no server is asked to run")
 		return
 	}
 	if scenarios(w.c) && arg == "kmq" { // perhaps also a folder here
@@ -106,9 +108,7 @@ func (w *otherWords) argument(arg string) {
 		return
 	}
 	tracks := w.instead == "kmq tracker"
-	if (scenarios(w.c) && filepath.Ext(arg) != ".properties" || tracks) && settingsFile.MatchString(arg) && !exists(arg) {
-		w.say(arg, notThere)
-		w.otherwise = ""
+	if (scenarios(w.c) && filepath.Ext(arg) != ".properties" || tracks) && w.missing(arg, arg) {
 		return
 	}
 	if strings.HasPrefix(w.instead, "cluster ") || w.instead == "list" || tracks {
@@ -137,7 +137,7 @@ var byPosition = []struct {
 func (w *otherWords) positions() {
 	for _, p := range byPosition {
 		n := len(w.arguments) - len(p.names)
-		if n < 0 || !p.these.MatchString(strings.Join(w.arguments[n:], " ")) {
+		if n < 0 || slices.ContainsFunc(w.arguments, unknownProgram) || !p.these.MatchString(strings.Join(w.arguments[n:], " ")) {
 			continue
 		}
 		for i, name := range p.names {
@@ -162,13 +162,22 @@ func (w *otherWords) positions() {
 			meaning += "; did you mean the preset " + near + "?"
 		case arg == "run":
 			meaning = "the command run"
-		case strings.Contains(arg, "/") || programEnds.MatchString(arg) || javaClass.MatchString(arg):
+		case unknownProgram(arg):
 			meaning = "a program that is not known; its options are read"
+		case bareNumber.MatchString(arg):
+			meaning = "unknown; say what it is, as in --num-records " + arg
+			w.derived = true // as far as the answer can ask
 		case w.program != nil || len(w.words) > 0:
 			meaning = "nothing: " + arg + " is no option, and a run takes its settings with --set"
 		}
 		w.say(arg, meaning)
 	}
+}
+
+var bareNumber = regexp.MustCompile(`^-?[0-9]+$`)
+
+func unknownProgram(arg string) bool {
+	return strings.Contains(arg, "/") || programEnds.MatchString(arg) || javaClass.MatchString(arg)
 }
 
 func isGroup(s scenario.Setting) bool { return s.Key == "consume.group" }

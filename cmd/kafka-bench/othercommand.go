@@ -22,7 +22,7 @@ func (w *otherWords) command(root *cobra.Command, args []string) []string {
 		}
 		return args
 	}
-	if args = w.programOf(root, args); w.program != nil || len(args) == 0 || isFlag(args[0]) || isSetting(args[0]) {
+	if args = w.programAt(root, args, false); w.program != nil || len(args) == 0 || isFlag(args[0]) || isSetting(args[0]) {
 		return args
 	}
 	byName := make(map[string]*cobra.Command)
@@ -44,12 +44,8 @@ func (w *otherWords) command(root *cobra.Command, args []string) []string {
 	return args[1:]
 }
 
-// programOf takes the name of another tool's program, and what starts it. It returns the other arguments.
-func (w *otherWords) programOf(root *cobra.Command, args []string) []string {
-	return w.programAt(root, args, false)
-}
-
-// programAt is programOf. Behind run, a plain word is only a program if it reads or writes.
+// programAt takes the name of another tool's program, and what starts it. It returns the other arguments. Behind run, a
+// plain word is only a program if it reads or writes.
 func (w *otherWords) programAt(root *cobra.Command, args []string, behindRun bool) []string {
 	if len(args) == 0 {
 		return args
@@ -141,7 +137,7 @@ func (w *otherWords) takeProgram(root *cobra.Command, args []string) {
 		w.all.Command = command
 		preset, curve := strings.CutSuffix(preset, " --curve")
 		if w.all.Scenario = preset; curve {
-			w.flags = append(w.flags, proposed{args: []string{"--curve"}})
+			w.all.Flags = append(w.all.Flags, "curve")
 		}
 	default:
 		w.instead = meant

@@ -138,34 +138,28 @@ func (w *otherWords) foreign(paths []string) {
 	}
 }
 
-// importLine is the command line that makes runs of results of other tools.
+// importLine has a line for the results of each folder if there are several, and else one.
 func (w *otherWords) importLine() string {
-	if len(w.folders) < 2 {
-		return w.importOf(w.results, "imported")
+	groups, then := w.folders, ""
+	if len(groups) < 2 {
+		groups, then = [][]string{w.results}, " with the folders that it prints"
 	}
 	var lines []string
-	then := "and then kafka-bench " + w.c.Name()
-	for i, results := range w.folders {
-		out := fmt.Sprintf("imported-%d", i+1)
-		lines = append(lines, w.importOf(results, out))
-		then += " " + out
+	for i, results := range groups {
+		line, out := "kafka-bench import", "imported"
+		for _, path := range results {
+			line += " " + shellWord(path)
+		}
+		if slices.ContainsFunc(results, func(path string) bool { return filepath.Ext(path) == ".hgrm" }) {
+			line += " --hlog-unit us"
+			w.remarks = append(w.remarks, "us stands for the unit of the table: ns, us or ms")
+		}
+		if len(groups) > 1 {
+			out += fmt.Sprintf("-%d", i+1)
+			then += " " + out
+		}
+		lines = append(lines, line+" --out "+out)
 	}
-	w.remarks = append(w.remarks, then)
+	w.remarks = append(slices.Compact(w.remarks), "and then kafka-bench "+w.c.Name()+then)
 	return strings.Join(lines, "\n  ")
-}
-
-// importOf is the line of some results.
-func (w *otherWords) importOf(results []string, out string) string {
-	line := "kafka-bench import"
-	for _, path := range results {
-		line += " " + shellWord(path)
-	}
-	if slices.ContainsFunc(results, func(path string) bool { return filepath.Ext(path) == ".hgrm" }) {
-		line += " --hlog-unit us"
-		w.remarks = append(w.remarks, "us stands for the unit of the table: ns, us or ms")
-	}
-	if len(w.folders) < 2 {
-		w.remarks = append(w.remarks, "and then kafka-bench "+w.c.Name()+" with the folders that it prints")
-	}
-	return line + " --out " + out
 }

@@ -80,12 +80,12 @@ var kcat = otherProgram{names: "kcat kafkacat", words: map[string]string{
 
 // wordsElsewhere are names of options in all programs that are keys of other things here.
 var wordsElsewhere = map[string]string{
-	"count": "num-records", "config": "config-file", "partition": "one-partition", "clients": "num-clients",
+	"count": "num-records", "config": "config-file", "partition": "one-partition", "time": "duration", "clients": "num-clients",
 }
 
 // launchers start other programs. Their own options have a meaning only for them.
 var launchers = map[string]otherProgram{
-	"java": {}, "docker": {words: containerWords}, "podman": {words: containerWords}, "kubectl": {words: containerWords}, "sudo": {},
+	"java": {}, "curl": {}, "docker": {words: containerWords}, "podman": {words: containerWords}, "kubectl": {words: containerWords}, "sudo": {},
 	"env": {}, "time": {}, "nohup": {}, "nice": {}, "taskset": {}, "bash": {}, "sh": {}, "python": {}, "python3": {}, "go": {},
 	"mvn": {}, "sbt": {}, "gradle": {}, "gradlew": {}, "kafkarunclass": {}, "ansible": {words: playbookWords},
 	"ansibleplaybook": {words: playbookWords},
@@ -109,8 +109,8 @@ func plainName(name string) string {
 
 var (
 	javaClass   = regexp.MustCompile(`^(?:[a-z]\w*\.)+(?:[a-z]\w*\$)?([A-Z]\w+)$`)
-	programEnds = regexp.MustCompile(`\.(?:sh|bat|py|jar|exe)$`)
-	programRest = regexp.MustCompile(`^(?:kafka|test)(.+)$|^(.+?)(?:test|tool|command)$`)
+	programEnds = regexp.MustCompile(`\.(?:sh|bat|py|jar|exe|go)$`)
+	programRest = regexp.MustCompile(`^(?:kafka|test|run)(.+)$|^(.+?)(?:test|tool|command)$`)
 )
 
 // programNamed finds the program of a path, an image, a script, a Java class or a plain name; nil if there is none.

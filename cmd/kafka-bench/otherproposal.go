@@ -25,6 +25,17 @@ func (p proposed) text() string {
 	return strings.Join(words, " ")
 }
 
+func (p proposed) flag() string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(p.args[0], "--"), "=")
+	return name
+}
+
+// value is that of the flag, or of the setting.
+func (p proposed) value() string {
+	value := p.args[len(p.args)-1]
+	return value[strings.LastIndex(value, "=")+1:]
+}
+
 // proposal is the command line that was meant.
 type proposal struct {
 	command  []string // with its arguments
@@ -74,13 +85,13 @@ func (w *otherWords) answer() error {
 	if err := table.Print(&text); err != nil {
 		return err
 	}
-	said := "not known here; see " + w.help + "\n" + text.String()
+	said := "read as words of another tool; see " + w.help + "\n" + text.String()
 	if w.invalid != nil {
 		said += w.invalid.Error() + "\n"
 	}
 	switch {
 	case w.never != "":
-		said += strings.NewReplacer(" TOPICSETTINGS", w.topicSettings(), "=TOPIC", "="+w.topic()).Replace(w.never)
+		said += strings.Replace(w.never, " TOPICSETTINGS", w.topicSettings(), 1)
 	case w.results != nil:
 		said += "what was meant is\n  " + w.importLine()
 	case known:
@@ -103,16 +114,6 @@ func (w *otherWords) topicSettings() (text string) {
 		}
 	}
 	return text
-}
-
-// topic returns the name of the topic that the words have.
-func (w *otherWords) topic() string {
-	for _, s := range w.all.Set {
-		if s.Key == "topic.name" || s.Key == "topic.existing" {
-			return shellWord(s.Value)
-		}
-	}
-	return "TOPIC"
 }
 
 // propose returns the command line that was meant; false if the words do not say which it is.
@@ -149,83 +150,99 @@ func (w *otherWords) propose() (p proposal, known bool) {
 	}
 	p.command = append(p.command, all.Scenario)
 	p.command = slices.Concat(p.command, w.scenarios[min(1, len(w.scenarios)):])
-	p.parts = slices.Clone(w.flags)
 	for _, flag := range all.Flags {
-		name, value, _ := strings.Cut(flag, "=")
-		p.parts = append(p.parts, proposed{[]string{"--" + name, value}, name})
+		name, value, valued := strings.Cut(flag, "=")
+		args := []string{"--" + name, value}
+		if !valued {
+			args = args[:1]
+		}
+		p.parts = append(p.parts, proposed{args, name})
 	}
+	p.parts = w.once(append(p.parts, w.flags...))
+	w.chosen(slices.Concat(all.Set, all.Varied))
 	for _, s := range all.Set {
 		p.parts = append(p.parts, proposed{[]string{"--set", s.String()}, s.Word})
 	}
-	for _, without := range all.Without {
-		w.remarks = append(w.remarks, "without "+without)
-	}
+	w.remarks = append(w.remarks, all.Remarks...)
 	return p, true
 }
 
-// placeholders adds the flags and arguments that a command needs.
-func (w *otherWords) placeholders(p *proposal) {
-	given := func(name string) bool {
-		return slices.ContainsFunc(p.parts, func(part proposed) bool { return part.word == name })
-	}
-	switch w.instead {
-	case "kmq tracker":
-		names := []string{}
-		for _, name := range []string{"topic", "group"} {
-			if !given(name) {
-				names = append(names, strings.ToUpper(name))
-				p.parts = slices.Insert(p.parts, 0, proposed{args: []string{"--" + name, strings.ToUpper(name)}})
+// chosen says which of several keys a word is.
+func (w *otherWords) chosen(set []scenario.Setting) {
+	for i, row := range w.rows {
+		meaning, more, _ := strings.Cut(row.ours, ";")
+		for _, s := range set {
+			if len(row.set) == 1 && s.Word == row.set[0].Word && strings.Contains(meaning, ", or ") {
+				w.rows[i].ours = strings.TrimSuffix(s.Key+";"+more, ";")
 			}
 		}
-		slices.Sort(names)
-		if len(names) > 0 {
-			w.remarks = append(w.remarks, strings.Join(names, " and ")+map[int]string{1: " stands", 2: " stand"}[len(names)]+
-				" for "+map[int]string{1: "that", 2: "those"}[len(names)]+" of the queue")
+	}
+}
+
+// once leaves out all but the last of several values of a flag that takes one, and says it.
+func (w *otherWords) once(parts []proposed) (kept []proposed) {
+	for i, part := range parts {
+		later := slices.IndexFunc(parts[i+1:], func(q proposed) bool { return q.flag() == part.flag() })
+		if flag := w.c.Flags().Lookup(part.flag()); later < 0 || flag != nil && flag.Value.Type() == "stringArray" {
+			kept = append(kept, part)
+		} else if q := parts[i+1+later]; q.value() != part.value() {
+			w.remarks = append(w.remarks, "--"+part.flag()+" is "+q.value()+", and not "+part.value())
 		}
-	case inspectGroup:
-		if len(w.scenarios) == 0 {
-			p.command = append(p.command, "GROUP")
-			w.remarks = append(w.remarks, "GROUP stands for a group of yours")
+	}
+	return kept
+}
+
+// needed are the flags and the argument that a command needs.
+var needed = map[string]struct {
+	flags          []string
+	argument, mean string
+}{
+	"kmq tracker": {[]string{"group", "topic"}, "", "that of the queue"},
+	inspectGroup:  {nil, "GROUP", "a group of yours"},
+	"report":      {nil, "RUN", "the folder of a run"},
+}
+
+// placeholders adds what a command needs and the words do not have.
+func (w *otherWords) placeholders(p *proposal) {
+	n := needed[w.instead]
+	var names []string
+	for at, name := range n.flags {
+		if !slices.ContainsFunc(p.parts, func(part proposed) bool { return part.word == name }) {
+			names = append(names, strings.ToUpper(name))
+			p.parts = slices.Insert(p.parts, min(at, len(names)-1), proposed{args: []string{"--" + name, strings.ToUpper(name)}})
 		}
-	case "report":
-		if len(w.scenarios) == 0 {
-			p.command = append(p.command, "RUN")
-			w.remarks = append(w.remarks, "RUN stands for the folder of a run")
-		}
+	}
+	if n.argument != "" && len(w.scenarios) == 0 {
+		p.command, names = append(p.command, n.argument), []string{n.argument}
+	}
+	for _, name := range names {
+		w.remarks = append(w.remarks, name+" stands for "+n.mean)
 	}
 }
 
 // complete adds what other tools take without a word.
 func (w *otherWords) complete(all *scenario.Translation) {
-	has := func(prefixes ...string) bool {
-		return slices.ContainsFunc(all.Set, func(s scenario.Setting) bool {
-			return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(s.String(), prefix) })
-		})
-	}
 	flagged := func(names ...string) bool {
-		given := slices.Clone(all.Flags)
-		for _, f := range w.flags {
-			given = append(given, strings.TrimLeft(strings.Join(f.args, "="), "-"))
-		}
-		return slices.ContainsFunc(given, func(flag string) bool {
-			return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(flag, name) })
+		return slices.ContainsFunc(names, func(name string) bool {
+			return slices.ContainsFunc(all.Flags, func(flag string) bool { return strings.HasPrefix(flag, name) }) ||
+				slices.ContainsFunc(w.flags, func(p proposed) bool { return strings.HasPrefix(p.flag(), name) })
 		})
 	}
-	existing := all.Scenario == "consume-only" && !has("topic.existing=null")
-	writes := all.Scenario == "produce-only" && has("topic.name=")
+	existing := all.Scenario == "consume-only" && !all.Sets("topic.existing=null")
+	fills := w.program == &otherPrograms[0] && all.Sets("load.records=")
+	writes := all.Scenario == "produce-only" && (all.Sets("topic.name=") || fills)
 	if writes {
-		if !flagged("keep-topics") {
-			w.flags = append(w.flags, proposed{args: []string{"--keep-topics"}}) // the next command reads it
-		}
-		if has("load.records=") {
+		w.flags = append(w.flags, proposed{args: []string{"--keep-topics"}}) // the next command reads it
+		if all.Sets("load.records=") {
 			all.Set = append(all.Set, scenario.Setting{Key: "phases.warmup", Value: "0s"}) // so many in all
 		}
 	}
-	if existing && !has("topic.existing=") && !flagged("merge") {
+	if existing && !all.Sets("topic.existing=") && !flagged("merge") {
 		all.Set = append(all.Set, scenario.Setting{Key: "topic.existing", Value: "TOPIC"})
-		w.remarks = append(w.remarks, "TOPIC stands for a topic of yours")
+		w.remarks = append(w.remarks, "topic.existing=TOPIC stands for a topic of yours")
 	}
-	if (existing || writes || has("topic.existing=") && !has("topic.existing=null") || flagged("command-config")) && !flagged("brokers", "cluster") {
+	there := existing || all.Sets("topic.existing=") && !all.Sets("topic.existing=null")
+	if (there || writes || flagged("command-config")) && !flagged("brokers", "cluster") {
 		all.Flags = append(all.Flags, "brokers=localhost:9092")
 		w.remarks = append(w.remarks, "localhost:9092 stands for your brokers")
 	}
@@ -256,7 +273,6 @@ func (w *otherWords) refusal(p proposal) error {
 		}
 		return c.ValidateArgs(c.Flags().Args())
 	}
-	p.parts = slices.DeleteFunc(slices.Clone(p.parts), func(part proposed) bool { return part.word == "format" }) // of the result
 	args := append(p.args(), "--dry-run")
 	if p.elsewhere() {
 		args = append(args, "--cluster-id", anID)
@@ -278,16 +294,17 @@ func (w *otherWords) mend(p *proposal) {
 	for err != nil {
 		if above := (aboveCap{}); errors.As(err, &above) {
 			w.remarks = append(w.remarks, "with "+above.flag+", because "+above.what+" on other machines")
+			p.parts = slices.DeleteFunc(slices.Clone(p.parts), func(part proposed) bool { return "--"+part.flag() == above.flag })
 			p.parts = append(p.parts, proposed{args: []string{above.flag, above.value}})
 			err = w.refusal(*p)
 			continue
 		}
-		at := w.culprit(*p, err)
+		at, problem := w.culprit(*p, err)
 		if at < 0 {
 			w.remarks = append(w.remarks, "and in it\n"+err.Error())
 			return
 		}
-		w.leaveOut(p.parts[at], err)
+		w.leaveOut(p.parts[at], problem)
 		p.parts = slices.Delete(slices.Clone(p.parts), at, at+1)
 		err = w.refusal(*p)
 	}
@@ -300,38 +317,36 @@ func (p proposal) bounded() proposal {
 	return p
 }
 
-// culprit returns the part that an error is about: the one it names, or the last one without which the error changes; -1
-// if there is none.
-func (w *otherWords) culprit(p proposal, err error) int {
+// culprit returns the part that an error is about, and what it says: the part that it names, the last one without which
+// there is no error, or the last one without which it is another; -1 if there is none.
+func (w *otherWords) culprit(p proposal, err error) (culprit int, problem string) {
 	var mistakes scenario.Mistakes
 	errors.As(err, &mistakes)
 	for _, mistake := range mistakes {
 		at := slices.IndexFunc(p.parts, func(part proposed) bool { return strings.Join(part.args, " ") == mistake.File })
 		if at >= 0 {
-			return at
+			return at, strings.TrimPrefix(mistake.Error(), mistake.File+": ")
 		}
 	}
-	for at := range slices.Backward(p.parts) {
+	problem, _, _ = strings.Cut(err.Error(), "\n")
+	about := func(part proposed) bool { return exists(part.value()) && strings.Contains(problem, part.value()+":") } // a file
+	if culprit = slices.IndexFunc(p.parts, about); culprit >= 0 {
+		return culprit, problem
+	}
+	for at, part := range slices.Backward(p.parts) {
 		q := p
 		q.parts = slices.Delete(slices.Clone(p.parts), at, at+1)
-		if without := w.refusal(q); without == nil || without.Error() != err.Error() {
-			return at
+		switch without := w.refusal(q); {
+		case without == nil:
+			return at, strings.TrimPrefix(problem, part.text()+": ")
+		case culprit < 0 && without.Error() != err.Error():
+			culprit = at
 		}
 	}
-	return -1
+	return culprit, problem
 }
 
-func (w *otherWords) leaveOut(part proposed, err error) {
-	problem := strings.TrimPrefix(strings.SplitN(err.Error(), "\n", 2)[0], part.text()+": ")
-	var mistakes scenario.Mistakes
-	if errors.As(err, &mistakes) {
-		for _, m := range mistakes {
-			if m.File == strings.Join(part.args, " ") {
-				problem = strings.TrimPrefix(m.Error(), m.File+": ")
-				break
-			}
-		}
-	}
+func (w *otherWords) leaveOut(part proposed, problem string) {
 	value := part.args[len(part.args)-1]
 	for i, row := range w.rows {
 		if row.word != "" && row.word == part.word || part.word != "" && strings.HasSuffix(row.typed, value) {
@@ -345,7 +360,7 @@ func (w *otherWords) leaveOut(part proposed, err error) {
 // remark says what the command line does not.
 func (w *otherWords) remark(p proposal) {
 	if p.elsewhere() && (p.command[0] == "run" || p.command[0] == "search") {
-		w.remarks = append(w.remarks, "without --cluster-id it prints the ID of this cluster, which is not on this machine, and ends")
+		w.remarks = append(w.remarks, "without --cluster-id it prints the ID of this cluster, which is not on this machine, and ends; a dry run needs its brokers too")
 	}
 	if p.command[0] != "run" || len(p.command) < 2 {
 		return
@@ -357,14 +372,31 @@ func (w *otherWords) remark(p proposal) {
 	if strings.Contains(line, "phases.measure=1h") && !slices.ContainsFunc(w.all.Set, isMeasure) {
 		w.remarks = append(w.remarks, "phases.measure=1h: a reader ends at the topic's end, or after this time")
 	}
+	w.notTyped(p)
 	if strings.Contains(line, "topic.fill_records") && preset == "consume-only" {
 		w.remarks = append(w.remarks, "it fills a topic of its own before it reads it")
 	}
 	if name := topicName.FindStringSubmatch(line); name != nil {
-		w.remarks = append(w.remarks, "topic.name is a new topic; one that is there is topic.existing="+name[1])
+		writes := map[bool]string{true: ", with --write-to " + name[1]}[preset != "consume-only"]
+		w.remarks = append(w.remarks, "topic.name is a new topic; one that is there is topic.existing="+name[1]+writes)
 	}
 	perf := slices.ContainsFunc(w.all.Words, func(word string) bool { return word == "numrecords" || word == "throughput" })
 	w.remarks = append(w.remarks, defaultsRemark(line, preset, perf, len(w.scenarios) > 0)...)
+}
+
+// notTyped names the settings that no word and no remark has.
+func (w *otherWords) notTyped(p proposal) {
+	var added []string
+	for _, part := range p.parts {
+		key, _, _ := strings.Cut(part.args[len(part.args)-1], "=")
+		said := slices.ContainsFunc(w.remarks, func(remark string) bool { return strings.Contains(remark, key) })
+		if part.flag() == "set" && part.word == "" && key != "variants" && !said {
+			added = append(added, part.args[1])
+		}
+	}
+	if added != nil {
+		w.remarks = append(w.remarks, "not typed, and meant by the rest: "+strings.Join(added, ", "))
+	}
 }
 
 func isMeasure(s scenario.Setting) bool { return s.Key == "phases.measure" }

@@ -99,6 +99,16 @@ func inOurWords(root *cobra.Command, u unknownWords, args []string) error {
 	return w.answer()
 }
 
+// orSettings answers arguments that are settings without --set, and checks all others.
+func orSettings(others cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if slices.ContainsFunc(args, isSetting) {
+			return unknownWords{in: c}
+		}
+		return others(c, args)
+	}
+}
+
 // isSynonym reports whether an argument is an option or a setting of another tool, perhaps misspelt.
 func isSynonym(arg string) bool {
 	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
@@ -143,6 +153,7 @@ func (w *otherWords) read(args []string) {
 		}
 		switch {
 		case arg == "--" || arg == `\`:
+		case isFlag(arg) && w.inline(strings.TrimLeft(arg, "-d")): // of curl
 		case ofVirtualMachine.MatchString(arg):
 			w.say(arg, "nothing: there is no virtual machine")
 		case !isFlag(arg) && !isSetting(arg):
@@ -168,7 +179,7 @@ func takes(name, next string) bool {
 	switch {
 	case slices.Contains(switches, plainName(name)):
 		return next == "true" || next == "false"
-	case strings.Contains(scenario.Meaning(name), "the flag --expect"):
+	case strings.Contains(scenario.Meaning(name), "the flag --expect"), strings.Contains(scenario.Meaning(name), "the flag --label"):
 		return !isFlag(next)
 	case strings.Contains(next, "=") && !exists(next):
 		return scenario.Pairs(name)
@@ -209,7 +220,11 @@ func (w *otherWords) known(flag *pflag.Flag, arg, value string, valued bool, arg
 		return args
 	}
 	if name, _, _ := strings.Cut(arg, "="); name != "--"+flag.Name {
-		w.rows = append(w.rows, otherRow{typed: typed, ours: "--" + flag.Name, word: flag.Name})
+		said := "--" + flag.Name
+		if at := strings.Index(flag.Usage, "; it has no effect"); at >= 0 {
+			said += flag.Usage[at:]
+		}
+		w.rows = append(w.rows, otherRow{typed: typed, ours: said, word: flag.Name})
 		w.derived = true
 	}
 	w.flags = append(w.flags, proposed{args: ours, word: flag.Name})
@@ -218,8 +233,12 @@ func (w *otherWords) known(flag *pflag.Flag, arg, value string, valued bool, arg
 
 // option takes an option that is no flag. Only commands with scenarios have settings.
 func (w *otherWords) option(typed string, o scenario.Option) {
+	if name, value, is := strings.Cut(o.Value, "="); is && settingsFile.MatchString(value) && scenario.Pairs(o.Name) {
+		o = scenario.Option{Name: w.rename(name), Value: value}
+	}
 	switch {
-	case w.explainFile(typed, o.Value), isFileName(o.Value) && w.output(typed, o), w.missing(typed, o):
+	case w.inline(o.Value), w.explainFile(typed, o.Value), isFileName(o.Value) && w.output(typed, o),
+		(scenarios(w.c) || w.program != nil) && strings.Contains(scenario.Meaning(o.Name), theScenario) && w.missing(typed, o.Value):
 		return
 	case !scenarios(w.c):
 		w.ofCommand(typed, o)
@@ -254,18 +273,7 @@ func (w *otherWords) option(typed string, o scenario.Option) {
 			return
 		}
 	}
-	switch {
-	case len(t.Set) == 1 && (meaning == "" || !strings.Contains(meaning, ", ") && strings.Contains(meaning, " or ")):
-		meaning = t.Set[0].Key // a whole path, or the chosen of several
-	case meaning == "" && near != "":
-		meaning = "unknown; did you mean --" + near + "?"
-	case meaning == "" && strings.HasPrefix(typed, "-D"):
-		meaning = "nothing: there is no virtual machine"
-	case meaning == "":
-		meaning = "unknown"
-	case w.never == "" && !t.Given() && !strings.HasPrefix(meaning, "the flag ") && !strings.Contains(meaning, "nothing: ") && !strings.Contains(meaning, "--set"):
-		meaning += "; keys of a scenario are given with --set"
-	}
+	meaning = w.worded(meaning, near, typed, t)
 	if w.all.Command == "search" && len(t.Set) == 1 && isMeasure(t.Set[0]) {
 		meaning = "the flag --probe, for each rate"
 	}
@@ -276,6 +284,23 @@ func (w *otherWords) option(typed string, o scenario.Option) {
 	w.rows = append(w.rows, otherRow{typed: typed, ours: meaning, word: o.Name, set: t.Set})
 	w.derived = w.derived || t.Given() || t.Meaning != ""
 	w.all.Add(t)
+}
+
+// worded is the meaning of an option as the answer has it.
+func (w *otherWords) worded(meaning, near, typed string, t scenario.Translation) string {
+	switch {
+	case len(t.Set) == 1 && (meaning == "" || !strings.Contains(meaning, ", ") && strings.Contains(meaning, " or ")):
+		return t.Set[0].Key // a whole path, or the chosen of several
+	case meaning == "" && near != "":
+		return "unknown; did you mean --" + near + "?"
+	case meaning == "" && strings.HasPrefix(typed, "-D"):
+		return "nothing: there is no virtual machine"
+	case meaning == "":
+		return "unknown"
+	case w.never == "" && !t.Given() && !strings.HasPrefix(meaning, "the flag ") && !strings.Contains(meaning, "nothing: ") && !strings.Contains(meaning, "--set"):
+		return meaning + "; keys of a scenario are given with --set"
+	}
+	return meaning
 }
 
 // conflicts names the values that settings replace.

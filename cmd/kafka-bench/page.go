@@ -29,6 +29,12 @@ func checkFile(flag, file, example string) error {
 	if file == "" {
 		return nil
 	}
+	if file == "-" {
+		return fmt.Errorf("%s -: standard output has the report; name a file, as in %s", flag, example)
+	}
+	if !exists(filepath.Dir(file)) { // writeFile makes it
+		return checkFile(flag, filepath.Dir(file), example)
+	}
 	there, missing := os.Stat(file)
 	if missing == nil && there.IsDir() {
 		return fmt.Errorf("%s %s is a folder; name a file, as in %s", flag, file, filepath.Join(file, example))
@@ -44,6 +50,14 @@ func checkFile(flag, file, example string) error {
 		return fmt.Errorf("%s: %w", flag, err)
 	}
 	return nil
+}
+
+// writeFile makes the folder of a file too.
+func writeFile(file string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, text, 0o644)
 }
 
 func writeRunPage(file, dir string, stdout io.Writer) error {
@@ -76,7 +90,7 @@ func writePage(file, dir string, page *pages.Page, stdout io.Writer) error {
 	if err := page.Write(&b, pages.Options{}); err != nil {
 		return err
 	}
-	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+	if err := writeFile(file, b.Bytes()); err != nil {
 		return fmt.Errorf("the page could not be written: %w", err)
 	}
 	_, err := fmt.Fprintf(stdout, "Page: %s\n", file)

@@ -62,9 +62,8 @@ func TestRunWritesItsPage(t *testing.T) {
 func TestPageIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	for file, want := range map[string]string{
-		dir:                             "--page " + dir + " is a folder; name a file, as in " + filepath.Join(dir, "page.html"),
-		filepath.Join(dir, "no/p.html"): "--page: open " + filepath.Join(dir, "no/p.html") + ": no such file or directory",
-		"/dev/null/p.html":              "--page: open /dev/null/p.html: not a directory",
+		dir:                "--page " + dir + " is a folder; name a file, as in " + filepath.Join(dir, "page.html"),
+		"/dev/null/p.html": "--page: open /dev/null/p.html: not a directory",
 	} {
 		wantBad(t, invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--out", dir, "--page="+file), want)
 	}

@@ -63,8 +63,17 @@ func (f peersFlags) scenario(arg string) (scenario.Scenario, error) {
 	if n := len(suite.Cells); n != 1 {
 		return scenario.Scenario{}, fmt.Errorf("scenario %s is a suite of %d scenarios; peers takes one", arg, n)
 	}
-	s := suite.Cells[0].Scenario
-	return s, peers.Check(s)
+	if err := peers.Check(suite.Cells[0].Scenario); err != nil {
+		return scenario.Scenario{}, err
+	}
+	plan, err := campaign.NewPlan([]scenario.Suite{suite}, campaign.PlanOptions{Repeat: len(peers.Names) * f.repeat})
+	if err == nil {
+		plan, err = f.capped(plan)
+	}
+	if err != nil {
+		return scenario.Scenario{}, err
+	}
+	return plan.Cells[0].Scenario, nil
 }
 
 func runPeers(ctx context.Context, arg string, flags peersFlags, stdout, stderr io.Writer) error {

@@ -17,6 +17,9 @@ func TestPeersRefuses(t *testing.T) {
 		{"peers", "peers needs one SCENARIO: a preset's name (kafka-bench list) or a YAML file"},
 		{"peers quick --repeat 0", "--repeat 0: give 1 to 1000"},
 		{"peers quick --set load.arrival=poisson", "scenario quick: load.arrival is poisson, and kafka-producer-perf-test has a constant rate or none; use constant"},
+		{"peers quick --max-rate 100/s", "scenario quick offers up to 5k/s, and the most is 100/s; if that is meant, give --max-rate 5k/s"},
+		{"peers quick --max-time 10s", "the runs take at least 1 min 3 s, and the most is 10 s; if that is meant, give --max-time 2m"},
+		{"peers quick --max-bytes 1MB", "the runs store up to 161 MB at a time, and the most is 1.00 MB; if that is meant, give --max-bytes 161280000B"},
 	} {
 		wantBad(t, invoke(t, strings.Fields(c.args)...), c.want)
 	}

@@ -24,7 +24,19 @@ func (s surroundings) run(ctx context.Context, args []string, stdout, stderr io.
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		addCompletion(root) // only then: cobra keeps each flag that it completes for the life of the process
 	}
-	err := root.ExecuteContext(ctx)
+	c, _, findErr := root.Find(args)
+	if findErr == nil {
+		removeStale(c, args)
+	}
+	err := answered(root, args, root.ExecuteContext(ctx))
+	if err != nil && findErr == nil {
+		writeRefused(c, args, err)
+	}
+	return err
+}
+
+// answered returns the error of a command, which says what words of other tools and foreign files are here.
+func answered(root *cobra.Command, args []string, err error) error {
 	var unknown unknownWords
 	if errors.As(err, &unknown) {
 		if unknown.in == nil {

@@ -114,12 +114,7 @@ func runCommand(in surroundings) *cobra.Command {
 		Short:   "Run scenarios, sweeps and repeats, and report what was measured",
 		Long:    runLong,
 		Example: runExample,
-		Args: func(c *cobra.Command, args []string) error {
-			if slices.ContainsFunc(args, isSetting) {
-				return unknownWords{in: c}
-			}
-			return nil // see checkResume and missingScenario
-		},
+		Args:    orSettings(cobra.ArbitraryArgs), // see checkResume and missingScenario
 		RunE: func(c *cobra.Command, args []string) error {
 			if flags.resume == "" && len(args) == 0 {
 				return missingScenario(c, flags)
@@ -191,6 +186,7 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 		return err
 	}
 	r.take(flags, served, plan)
+	r.counted = flags.replicated(&plan, plan.Runs)
 	r.lasts = flags.lasting(plan, plan.Runs) * time.Duration(1+flags.retries)
 	at, err := r.check(ctx, plan.Scenarios()...)
 	if err != nil {
@@ -253,8 +249,8 @@ func (f runFlags) plan(args []string) (campaign.Plan, error) {
 		faults = append(faults, fmt.Errorf("--order %s: choose %s or %s", f.order, scenario.Interleaved,
 			scenario.Blocked))
 	}
-	if len(faults) > 0 {
-		return campaign.Plan{}, errors.Join(faults...)
+	if err := errors.Join(faults...); err != nil {
+		return campaign.Plan{}, err
 	}
 	plan, err := campaign.NewPlan(suites, campaign.PlanOptions{Repeat: f.repeat.n, Order: f.order, Notes: notes})
 	if err != nil {
@@ -283,8 +279,8 @@ func (f runFlags) checkProgress() (faults []error) {
 	if f.quiet && f.progress == fullProgress {
 		faults = append(faults, errors.New("--quiet prints no progress; leave it or --progress full out"))
 	}
-	if (f.quiet || f.dryRun) && !f.asText() {
-		faults = append(faults, errors.New("--quiet and --dry-run print lines of text; leave --format out, or them"))
+	if f.quiet && !f.asText() {
+		faults = append(faults, errors.New("--quiet prints lines of text, and no other --format; leave one of the two out"))
 	}
 	if f.progress != shortProgress && f.progress != fullProgress {
 		faults = append(faults, fmt.Errorf("--progress %s: choose %s or %s", f.progress, shortProgress, fullProgress))

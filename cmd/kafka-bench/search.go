@@ -27,6 +27,7 @@ type searchFlags struct {
 	scenarioFlags
 	pagesFlags
 	fleetFlags
+	ciFlags
 
 	expect     []string
 	resolution string
@@ -72,7 +73,7 @@ Exit codes: 0 found, 1 no rate is known to hold, 2 bad input, 3 cluster out of r
   kafka-bench search baseline --expect 'e2e_response_time_p99 <= 20ms' --expect 'failed <= 0' --curve
   kafka-bench search produce-only --set load.acks=all --resolution 5% --probe 5s
   kafka-bench search baseline --curve-of 20k/s`,
-		Args: needs(1, 1, "one SCENARIO: a preset's name (kafka-bench list) or a YAML file"),
+		Args: orSettings(needs(1, 1, "one SCENARIO: a preset's name (kafka-bench list) or a YAML file")),
 		RunE: func(c *cobra.Command, args []string) error {
 			return searchRate(c.Context(), args[0], flags, c.OutOrStdout(), c.ErrOrStderr())
 		},
@@ -85,6 +86,7 @@ func addSearch(c *cobra.Command, flags *searchFlags) {
 	addGroup(c, "What is searched", addScenario, &flags.scenarioFlags)
 	addGroup(c, "What is searched", addProbes, flags)
 	addGroup(c, "Where, and with which client", addEngine, &flags.engineFlags)
+	addGroup(c, "Jobs of a CI server", addReported, &flags.ciFlags)
 	addGroup(c, "Live pages and metrics", addPages, &flags.pagesFlags)
 	addGroup(c, "Agents", addFleet, &flags.fleetFlags)
 }
@@ -211,11 +213,17 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 		err = flags.fleetFlags.able(cfg.Scenario)
 	}
 	served, servedErr := flags.pagesFlags.options(arg)
-	r, err := newRig(flags.engineFlags, flags.fleetFlags, stderr, errors.Join(err, servedErr))
+	r, err := newRig(flags.engineFlags, flags.fleetFlags, stderr,
+		errors.Join(err, servedErr, flags.ciFlags.check()))
 	if err != nil {
 		return err
 	}
-	r.served, r.lasts = served, flags.lasting(cfg)
+	r.served, r.lasts, r.ci = served, flags.lasting(cfg), flags.ciFlags
+	r.labels, _ = parseLabels(flags.label) // checked above
+	r.counted = func(topic string, replicas int) error {
+		cfg.Replicas = map[string]int{topic: replicas}
+		return flags.storable(cfg)
+	}
 	at, err := r.check(ctx, cfg.Scenario)
 	if err != nil {
 		return err
@@ -233,11 +241,16 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 		return err
 	}
 	defer shown.close()
-	journal, err := campaign.Create(flags.out, cfg.Campaign(tool()))
+	planned := cfg.Campaign(tool())
+	planned.Campaign.Labels = r.labels
+	journal, err := campaign.Create(flags.out, planned)
 	if err != nil {
 		return err
 	}
 	v := newSearchView(stderr, journal, r)
+	if err := r.ci.writeFolder(journal.Dir()); err != nil {
+		return errors.Join(err, journal.Close())
+	}
 	var found result.Search
 	err = r.with(ctx, v.view, func(ctx context.Context, e campaign.Engine) (err error) {
 		cfg.Maker, cfg.Began, cfg.Ended = e, v.begin, v.end
@@ -252,18 +265,31 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 	if empty {
 		return err // no probe was made
 	}
-	fmt.Fprintln(stderr)
-	if reportErr := campaigns.WriteSearch(stdout, &found,
-		report.Options{Colour: coloured(stdout), Width: columnsOf(stdout)}); reportErr != nil {
+	if reportErr := r.reportSearch(journal.Dir(), &found, stdout, stderr); reportErr != nil {
 		return errors.Join(err, reportErr)
 	}
-	fmt.Fprintf(stdout, "\nCampaign: %s\n", journal.Dir())
 	switch {
 	case errors.Is(err, campaign.ErrInterrupted):
 		return errInterrupted
 	case err == nil && found.HighestPerS == nil && cfg.CurveOfPerS == 0:
 		return errInvalid
 	}
+	return err
+}
+
+func (r rig) reportSearch(dir string, found *result.Search, stdout, progress io.Writer) error {
+	if !r.ci.asText() {
+		c, err := result.ReadCampaign(dir)
+		if err != nil {
+			return err
+		}
+		return r.reportCampaign(c, stdout, progress)
+	}
+	fmt.Fprintln(progress)
+	if err := campaigns.WriteSearch(stdout, found, report.Options{Colour: coloured(stdout), Width: columnsOf(stdout)}); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(stdout, "\nCampaign: %s\n", dir)
 	return err
 }
 

@@ -93,3 +93,11 @@ func TestRunIsNarrow(t *testing.T) {
 		wantNarrow(t, "history", invokeNarrow(t, l.surroundings, "history", "s", "--out", out, "--figure", "acked").stdout)
 	})
 }
+
+func TestErrorsAreNarrow(t *testing.T) {
+	got := invokeNarrow(t, surroundings{}, "run", "quick", "--expect", "zebra < 1", "--retry-invalid", "-1", "--format", "yaml")
+	wantNarrow(t, "an error", got.stderr)
+	if got.code != exitBadInput || !strings.Contains(strings.Join(strings.Fields(got.stderr), " "), "kafka-bench list --figures prints all") {
+		t.Errorf("exit code %d, %q", got.code, got.stderr)
+	}
+}

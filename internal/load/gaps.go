@@ -15,7 +15,8 @@ const (
 )
 
 // GapWatch keeps the gaps between the acks of one partition, as one worker sees them, or between the deliveries of one
-// partition.
+// partition. A wait counts from a record's due time and not from its actual send: if records of a dead partition fill the
+// client's buffer, the records of the other partitions wait, too.
 type GapWatch struct {
 	last  int64
 	least int64

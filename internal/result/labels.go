@@ -38,3 +38,20 @@ func LabelText(labels map[string]string) string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+var wholeHash = regexp.MustCompile(`\b[0-9a-f]{40,64}\b`)
+
+// ShortLabelText is LabelText with hashes of commits cut to 12 characters, for tables.
+func ShortLabelText(labels map[string]string) string {
+	return wholeHash.ReplaceAllStringFunc(LabelText(labels), func(hash string) string { return hash[:12] })
+}
+
+// HasLabels reports whether labels has all wanted ones.
+func HasLabels(labels, wanted map[string]string) bool {
+	for key, value := range wanted {
+		if labels[key] != value {
+			return false
+		}
+	}
+	return true
+}

@@ -47,7 +47,7 @@ func chart(values string) (string, error) {
 
 func example(t *testing.T) string {
 	t.Helper()
-	page, err := os.ReadFile("../../../docs/AGENTS.md")
+	page, err := os.ReadFile("../../../docs/machines.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func example(t *testing.T) string {
 	_, block, found := strings.Cut(string(page), "```yaml\n"+first)
 	block, _, closed := strings.Cut(block, "```")
 	if !found || !closed {
-		t.Fatalf("docs/AGENTS.md has no block of YAML that begins with %q", first)
+		t.Fatalf("docs/machines.md has no block of YAML that begins with %q", first)
 	}
 	return block
 }

@@ -90,7 +90,7 @@ type session struct {
 	printed      lockedBuffer // by agents
 }
 
-// newSession makes the namespace and the Secrets, as docs/AGENTS.md describes.
+// newSession makes the namespace and the Secrets, as docs/machines.md describes.
 func (l *lab) newSession(t *testing.T, name string) *session {
 	s := &session{lab: l, name: name, folder: t.TempDir()}
 	s.key = run(t, kafkaBench, "agent", "key")

@@ -71,8 +71,8 @@ func (a Access) reads() []string {
 	}
 }
 
-// Variables returns the variables of the environment that a process needs which reads the properties file itself, for
-// package childenv.
+// Variables returns the variables of the environment that a program needs which reads the properties file itself, as
+// Kafka's tools do, for package childenv.
 func (a Access) Variables() []string { return append(a.reads(), a.variables...) }
 
 // Format writes a mask, whatever the verb.

@@ -36,6 +36,7 @@ type Topic struct {
 	Name       string
 	ID         [16]byte
 	Partitions int
+	Replicas   int // the most of a partition; only from UseExisting
 	// Existing reports whether the topic existed before the run; DeleteTopic then keeps it.
 	Existing bool
 }
@@ -108,7 +109,11 @@ func (a *Admin) UseExisting(ctx context.Context, name string) (Topic, error) {
 			Remedy: "name a topic of records in topic.existing",
 		}
 	}
-	return Topic{Name: name, ID: detail.TopicID, Partitions: len(detail.Partitions), Existing: true}, nil
+	topic := Topic{Name: name, ID: detail.TopicID, Partitions: len(detail.Partitions), Existing: true}
+	for _, p := range detail.Partitions {
+		topic.Replicas = max(topic.Replicas, len(p.Replicas))
+	}
+	return topic, nil
 }
 
 // GroupsOn returns the groups that have committed offsets of a topic, sorted, as far as this user may DESCRIBE them.

@@ -39,8 +39,12 @@ func (a *Admin) CheckNew(ctx context.Context, topics, groups []string) error {
 	if len(there) == 0 {
 		return nil
 	}
+	remedy := "choose another consume.group"
+	if strings.HasPrefix(there[0], "the topic") {
+		remedy = "choose another topic.name or consume.group, or name an existing topic in topic.existing"
+	}
 	return &Error{
 		Kind: ErrInput, What: "the cluster already has " + strings.Join(there, ", and "),
-		Remedy: "choose another topic.name or consume.group, or name an existing topic in topic.existing",
+		Remedy: remedy,
 	}
 }

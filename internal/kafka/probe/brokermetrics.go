@@ -59,7 +59,8 @@ const (
 type RequestCounts [numPhases]Histogram
 
 // Histogram is the part of a Kafka histogram that can be subtracted: the number of values since the start, and
-// their mean.
+// their mean. Kafka's own percentiles are of a decaying reservoir, and its rates of the last minutes, so two readings
+// have no difference.
 type Histogram struct {
 	Count, Mean *float64
 }

@@ -4,7 +4,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// chooser picks the partition of a worker's next record (ADR 0004).
+// chooser picks the partition of a worker's next record (ADR 0002).
 type chooser interface {
 	choose(now int64, key []byte, bytes int) int32
 }

@@ -56,7 +56,7 @@ type Config struct {
 	// Round makes a worker of a closed loop send that many records and wait for all of them; 0 is no rounds.
 	Round int
 	// Fill makes a closed loop fill the topic before the run: the volume counts although the zero
-	// of the axis is never set (ADR 0026).
+	// of the axis is never set, so every time is before the run.
 	Fill bool
 
 	// MaxPerS bounds the rate of a closed loop, records/s of all workers together; 0 is no bound.

@@ -1,6 +1,6 @@
 // Package clock finds how far another machine's clock is ahead of this one's, and the error of
 // that. An [Echo], a question to the peer and its answer, proves bounds of the offset. Question and
-// answer each arrive after they leave, however long each way takes. See ADR 0035.
+// answer each arrive after they leave, however long each way takes. See ADR 0011.
 //
 // Files to know: clock.go (what an echo proves), estimator.go (what many prove together).
 package clock

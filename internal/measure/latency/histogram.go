@@ -19,7 +19,7 @@ const (
 )
 
 // Histogram counts values in nanoseconds with three significant digits, from zero to HighestNs, in 264 KiB. Its layout
-// and figures are those of HdrHistogram in Java. ADR 0006 says why it is our own. A percentile is the value at the
+// and figures are those of HdrHistogram in Java. ADR 0005 says why it is our own. A percentile is the value at the
 // smallest rank that covers it, as in Java.
 //
 // A Histogram is not synchronised.

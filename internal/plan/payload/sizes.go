@@ -64,21 +64,6 @@ func (s Sizes) Max() int {
 	return slices.Max(s.Values)
 }
 
-// Mean returns the mean size. It ignores the cut of normal sizes.
-func (s Sizes) Mean() float64 {
-	switch {
-	case len(s.Values) == 0:
-		return 0
-	case s.Distribution == "normal":
-		return float64(s.Values[0])
-	}
-	sum := 0.0
-	for _, v := range s.Values {
-		sum += float64(v)
-	}
-	return sum / float64(len(s.Values))
-}
-
 func (s Sizes) draw(random *rand.Rand) int {
 	switch s.Distribution {
 	case "uniform":

@@ -1,7 +1,5 @@
 package scenario
 
-import "slices"
-
 const (
 	MostAnswer    = "most"    // which configuration reached most, and the others' part of it
 	KneeAnswer    = "knee"    // the record size from which bytes cost more than records
@@ -29,6 +27,3 @@ var answers = []string{
 	SavingsAnswer, PayloadsAnswer,
 	EnginesAnswer, EngineScalingAnswer, EngineTimesAnswer, RedeliveryAnswer, EngineFaultsAnswer, DecisionAnswer,
 }
-
-// Answers returns the values of the key answer.
-func Answers() []string { return slices.Clone(answers) }

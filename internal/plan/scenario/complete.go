@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +27,11 @@ var companions = []struct{ with, set, key string }{
 	{"load.round", "load.rate=max", "load:"},
 	{"topic.config.min.insync.replicas", "topic.replication=3", "replication:"},
 	{"load.idempotent=true", "load.acks=all", "load:"},
-	{"consume.queue", "consume.queue.engine=markers", "queue:"},
+	{"consume.queue.visibility", "consume.queue.engine=markers", "queue:"},
+	{"consume.queue.max_deliveries", "consume.queue.engine=markers", "queue:"},
+	{"consume.queue.dead_letter", "consume.queue.engine=markers", "queue:"},
+	{"consume.queue.drop", "consume.queue.engine=markers", "queue:"},
+	{"consume.queue", "consume.queue.engine=plain", "queue:"},
 	{"consume.queue", "consume.parallel=consumer", "queue:"},
 	{"consume.queue.threads", "consume.consumers=1", "queue:"},
 }
@@ -51,24 +55,28 @@ func (t Translation) Complete() Translation {
 		return t
 	}
 	for _, word := range t.Words {
-		for _, set := range defaultsElsewhere[plainWord(word)] {
+		for _, set := range defaultsElsewhere[word] {
 			t.otherwise(set)
 		}
 	}
-	all, rule := t.Set, map[string]func(Setting) bool{"consume-only": t.toRead, "produce-only": t.toProduce}[t.Scenario]
-	if t.Scenario == "consume-only" {
+	text, _ := PresetText(t.Scenario) // nil for a file
+	rule := func(Setting) bool { return true }
+	switch {
+	case t.Scenario == "consume-only":
 		t.fillTopic()
-		all = t.Set
+		rule = t.toRead
+	case bytes.Contains(text, []byte("  consumers: 0\n")) && !readers.Match(text):
+		rule = t.toProduce
 	}
+	all := t.Set
 	t.Set = nil
 	for _, s := range all {
-		if rule == nil || rule(s) {
+		if rule(s) {
 			t.place(s, all)
 		}
 	}
-	text, _ := PresetText(t.Scenario) // nil for a file
 	for _, c := range companions {
-		if t.sets(c.with) && (!named || text != nil && !bytes.Contains(text, []byte(c.key))) {
+		if t.Sets(c.with) && (!named || text != nil && !bytes.Contains(text, []byte(c.key))) {
 			t.otherwise(c.set)
 		}
 	}
@@ -77,26 +85,30 @@ func (t Translation) Complete() Translation {
 	t.joinSizes()
 	t.joinItems()
 	t.makeMatrix()
+	t.chooseVariants()
 	t.fitBatch()
 	return t
 }
 
+// readers is in a preset that has consumers.
+var readers = regexp.MustCompile(`\bconsumers: [1-9]`)
+
 // otherwise adds a setting, "key=value", whose key no option gave.
 func (t *Translation) otherwise(set string) {
-	if key, value, _ := strings.Cut(set, "="); !t.sets(key + "=") {
+	if key, value, _ := strings.Cut(set, "="); !t.Sets(key + "=") {
 		t.Set = append(t.Set, Setting{Key: key, Value: value})
 	}
 }
 
 func (t *Translation) without(s Setting, because string) bool {
-	t.Without = append(t.Without, s.Key+", because "+because)
+	t.Remarks = append(t.Remarks, "without "+s.Key+", because "+because)
 	return false
 }
 
 // place adds a setting, in place of an earlier one with its key.
 func (t *Translation) place(s Setting, all []Setting) {
 	others := Translation{Set: all}
-	existing := others.sets("topic.existing") || t.Scenario == "consume-only"
+	existing := others.Sets("topic.existing") || t.Scenario == "consume-only"
 	switch {
 	case t.Command == "search" && (s.Key == "load.rate" || s.Key == "repeat"):
 		t.without(s, "a search finds the rate")
@@ -108,11 +120,10 @@ func (t *Translation) place(s Setting, all []Setting) {
 		}
 	case s.Key == "consume.from" && !existing:
 		t.without(s, "a new topic is read from its first record")
-	case s.Key == "load.round" && others.sets("load.rate=") && !others.sets("load.rate=max"):
+	case s.Key == "load.round" && others.Sets("load.rate=") && !others.Sets("load.rate=max"):
 		t.without(s, "at a rate each record is sent at its own time")
 	default:
-		t.Set = slices.DeleteFunc(t.Set, func(earlier Setting) bool { return earlier.Key == s.Key })
-		t.Set = append(t.Set, s)
+		t.Set = with(t.Set, s)
 	}
 }
 
@@ -125,7 +136,7 @@ func (t *Translation) toRead(s Setting) bool {
 		return false
 	case fills && (s.Key == "load.record.size" || s.Key == "load.record.payload" || s.Key == largestSize):
 	case s.Key == "load.records":
-		return t.without(s, "an existing topic is read to its end")
+		return t.without(s, "an existing topic is read to its end; from consume.from: end, for phases.measure")
 	case strings.HasPrefix(s.Key, "load.") || strings.HasPrefix(s.Key, "backpressure"):
 		return t.without(s, "nothing is sent while the topic is read")
 	case strings.HasPrefix(s.Key, "topic.") && s.Key != "topic.existing" && !fills:
@@ -136,13 +147,13 @@ func (t *Translation) toRead(s Setting) bool {
 
 func isNull(s Setting) bool { return s.Key == "topic.existing" && s.Value == "null" }
 
-// toProduce decides about a setting of the preset produce-only.
+// toProduce decides about a setting of a preset without consumers.
 func (t *Translation) toProduce(s Setting) bool {
-	threads := slices.Contains([]string{"threads", "numthreads", "workers", "concurrency"}, plainWord(s.Word))
+	word := canonicalName(s.Word)
 	switch {
-	case s.Key == "consume.queue.threads" || s.Key == "consume.consumers" && threads:
+	case slices.Contains([]string{"threads", "numthreads", "workers", "concurrency"}, word) && strings.HasPrefix(s.Key, "consume."):
 		t.place(Setting{"load.producers", s.Value, s.Word}, nil)
-	case s.Key == "consume.queue.batch": // a sender's
+	case s.Key == "consume.queue.batch" && !strings.Contains(word, "receive"): // a sender's
 		t.place(Setting{"load.round", s.Value, s.Word}, nil)
 	case strings.HasPrefix(s.Key, "consume."):
 		t.without(s, "nobody reads")
@@ -152,37 +163,38 @@ func (t *Translation) toProduce(s Setting) bool {
 	return false
 }
 
+func (t *Translation) rekey(from, to string) {
+	for i, s := range t.Set {
+		if s.Key == from {
+			t.Set[i].Key = to
+		}
+	}
+}
+
 // endWindow makes the window end by what the options say, and not by what the preset does.
 func (t *Translation) endWindow(text []byte) {
-	counts := t.sets("load.records")
+	counts := t.Sets("load.records")
 	switch {
-	case bytes.Contains(text, []byte(" volume: ")) && (counts || t.sets("phases.measure=")):
+	case bytes.Contains(text, []byte(" volume: ")) && (counts || t.Sets("phases.measure=")):
 		t.otherwise("load.volume=null")
-	case t.sets("load.records=") && bytes.Contains(text, []byte(" fill: ")) && bytes.Contains(text, []byte("  producers: 0\n")):
-		for i, s := range t.Set {
-			if s.Key == "load.records" {
-				t.Set[i].Key = "topic.fill_records"
-			}
-		}
+	case t.Sets("load.records=") && bytes.Contains(text, []byte(" fill: ")) && bytes.Contains(text, []byte("  producers: 0\n")):
+		t.rekey("load.records", "topic.fill_records")
 		t.otherwise("topic.fill=null")
-	case t.Scenario == "consume-only" && !t.sets("consume.from=end"):
+	case t.Scenario == "consume-only" && !t.Sets("consume.from=end"):
 		t.otherwise("phases.measure=1h") // it ends before, with the last record
 	}
 }
 
 // useQueue adds the queue that options of a queue's tool speak of, and reads its machines and threads.
 func (t *Translation) useQueue() {
-	words := make(map[string]bool)
-	for _, word := range t.Words {
-		words[plainWord(word)] = true
-	}
-	if (words["markertopic"] || words["redeliverygroupid"] || words["redeliveryconsumergroupid"]) && !t.sets("consume.queue") {
-		t.Set = append(t.Set, Setting{Key: "consume.queue.engine", Value: "markers"})
-	}
-	if words["nodes"] && words["threads"] && !t.sets("consume.queue") {
-		t.Set = append(t.Set, Setting{Key: "consume.queue.engine", Value: "plain"})
-	}
-	if !t.sets("consume.queue") {
+	has := func(word string) bool { return slices.Contains(t.Words, word) }
+	switch {
+	case t.Sets("consume.queue"):
+	case has("markertopic") || has("redeliverygroupid") || has("redeliveryconsumergroupid"):
+		t.otherwise("consume.queue.engine=markers")
+	case has("nodes") && has("threads"):
+		t.otherwise("consume.queue.engine=plain")
+	default:
 		return
 	}
 	for i, s := range t.Set {
@@ -244,23 +256,13 @@ func (t *Translation) makeMatrix() {
 	}
 }
 
-const consumerLimit = "consumer-limit"
-
-// useConsumerLimit takes the preset that reads with several numbers of consumers, if no topic is named.
+// useConsumerLimit takes the preset that reads with several numbers of consumers, and with confined ones, if no topic is
+// named.
 func (t *Translation) useConsumerLimit() {
-	reads := t.Scenario == consumerLimit || t.Scenario == "consume-only" || t.Scenario == "" && !t.sets("load.rate")
-	if !reads || !t.sets("consume.consumers=[") || t.sets("topic.name=") || t.sets("topic.existing=") || t.sets("consume.queue") {
-		return
-	}
-	t.Scenario = consumerLimit
-	all := t.Set
-	t.Set = nil
-	for _, s := range all {
-		if s.Key == "consume.consumers" || s.Key == "topic.partitions" {
-			t.without(s, "consumer-limit reads with 1, 2, 4 and 8 consumers of as many partitions")
-		} else {
-			t.Set = append(t.Set, s)
-		}
+	reads := t.Scenario == "consume-only" || t.Scenario == "" && !t.Sets("load.rate") && !t.Sets("load.producers")
+	limits := t.Sets("consume.consumers=[") || t.Sets("consume.cpu") || t.Sets("consume.memory")
+	if reads && limits && !t.Sets("topic.name=") && !t.Sets("topic.existing=") && !t.Sets("consume.queue") {
+		t.Scenario = "consumer-limit"
 	}
 }
 
@@ -270,17 +272,14 @@ const recordsToFill = "1000000"
 // fillTopic makes a run that reads a topic fill it first, if a queue reads it, which cannot use an existing topic, or if
 // the options say how many records it has and not its name.
 func (t *Translation) fillTopic() {
-	queue := t.sets("consume.queue")
-	if !queue && !t.sets("topic.fill") && (!t.sets("load.records=") || t.sets("topic.name=") || t.sets("topic.existing=")) {
+	queue := t.Sets("consume.queue")
+	if !queue && !t.Sets("topic.fill") && (!t.Sets("load.records=") || t.Sets("topic.name=") || t.Sets("topic.existing=")) {
 		return
 	}
 	t.Set = slices.DeleteFunc(t.Set, func(s Setting) bool { return s.Key == "topic.existing" })
-	for i, s := range t.Set {
-		if s.Key == "load.records" || s.Key == "load.records_each" {
-			t.Set[i].Key = "topic.fill_records"
-		}
-	}
-	if queue && !t.sets("topic.fill") {
+	t.rekey("load.records", "topic.fill_records")
+	t.rekey("load.records_each", "topic.fill_records")
+	if queue && !t.Sets("topic.fill") {
 		t.otherwise("topic.fill_records=" + recordsToFill)
 	}
 	t.otherwise("topic.existing=null")
@@ -289,65 +288,52 @@ func (t *Translation) fillTopic() {
 
 // joinSizes makes a range of the sizes of messageLength and messageLengthMax.
 func (t *Translation) joinSizes() {
-	i := slices.IndexFunc(t.Set, func(s Setting) bool { return s.Key == largestSize })
-	if i < 0 {
-		return
+	largest := slices.IndexFunc(t.Set, func(s Setting) bool { return s.Key == largestSize })
+	size := slices.IndexFunc(t.Set, func(s Setting) bool { return s.Key == "load.record.size" })
+	switch {
+	case largest >= 0 && size >= 0:
+		t.Set[size].Value = "{uniform: [" + t.Set[size].Value + ", " + t.Set[largest].Value + "]}"
+		t.Set = slices.Delete(t.Set, largest, largest+1)
+	case largest >= 0:
+		t.Set[largest].Key = "load.record.size"
 	}
-	largest := t.Set[i]
-	t.Set = slices.Delete(t.Set, i, i+1)
-	for i, s := range t.Set {
-		if s.Key == "load.record.size" {
-			t.Set[i].Value = "{uniform: [" + strings.Join(ascending(s.Value, largest.Value), ", ") + "]}"
-			return
-		}
-	}
-	t.Set = append(t.Set, Setting{"load.record.size", largest.Value, largest.Word})
 }
 
-func ascending(sizes ...string) []string {
-	slices.SortFunc(sizes, func(a, b string) int {
-		x, _ := unit.ParseSize(a) // a mistake is said with the command line
-		y, _ := unit.ParseSize(b)
-		return cmp.Compare(x, y)
-	})
-	return sizes
+// with returns the settings with s, and without an earlier one of its key.
+func with(set []Setting, s Setting) []Setting {
+	others := slices.DeleteFunc(slices.Clone(set), func(earlier Setting) bool { return earlier.Key == s.Key })
+	return append(others, s)
 }
 
 // fitBatch raises the batch, and what the topic takes, to the size of a record that is larger.
 func (t *Translation) fitBatch() {
-	if !t.sets("load.record.size=") && !t.sets("load.batch=") || !slices.Contains(Names(), t.Scenario) || t.fits(t.Set) {
+	if !t.Sets("load.record.size=") && !t.Sets("load.batch=") || !slices.Contains(Names(), t.Scenario) || t.fits(t.Set) {
 		return
 	}
-	for _, s := range t.Set { // the topic takes less than the batch
-		own, err := unit.ParseSize(s.Value)
-		if s.Key == "load.batch" && err != nil {
-			return
-		}
-		if s.Key == "load.batch" && !t.sets("topic.existing") {
-			limit := Setting{Key: maxMessageBytes, Value: strconv.FormatInt(int64(own), 10)}
-			set := slices.DeleteFunc(slices.Clone(t.Set), func(s Setting) bool { return s.Key == maxMessageBytes })
-			if set = append(set, limit); t.fits(set) {
-				t.Set = set
+	var typed unit.Size
+	for _, s := range t.Set {
+		if s.Key == "load.batch" {
+			var err error
+			if typed, err = unit.ParseSize(s.Value); err != nil {
 				return
 			}
 		}
 	}
-	for bytes := unit.Size(64 << 10); bytes <= 64<<20; bytes *= 2 {
-		set := slices.DeleteFunc(slices.Clone(t.Set), func(s Setting) bool { return s.Key == "load.batch" })
-		set = append(set, Setting{Key: "load.batch", Value: bytes.String()})
-		if !t.fits(set) && !t.sets("topic.existing") && !t.sets(maxMessageBytes) {
-			set = append(set, Setting{Key: maxMessageBytes, Value: strconv.FormatInt(int64(bytes), 10)})
+	for bytes := cmp.Or(typed, 64<<10); bytes <= 64<<20; bytes = max(2*bytes, 64<<10) {
+		set := t.Set
+		if bytes != typed {
+			set = with(set, Setting{Key: "load.batch", Value: bytes.String()})
 		}
-		if !t.fits(set) {
-			continue
+		if !t.fits(set) && !t.Sets("topic.existing") && (bytes == typed || !t.Sets(maxMessageBytes)) {
+			set = with(set, Setting{Key: maxMessageBytes, Value: strconv.FormatInt(int64(bytes), 10)})
 		}
-		for _, s := range t.Set {
-			if s.Key == "load.batch" {
-				t.without(s, "it holds no record of this size")
+		if t.fits(set) {
+			if typed > 0 && bytes != typed {
+				t.without(Setting{Key: "load.batch"}, "it holds no record of this size")
 			}
+			t.Set = set
+			return
 		}
-		t.Set = set
-		return
 	}
 }
 
@@ -365,16 +351,20 @@ func (t Translation) fits(set []Setting) bool {
 	return !slices.ContainsFunc(mistakes, func(m Mistake) bool { return m.Path == "load.record.size" || m.Path == "load.batch" })
 }
 
-// sets reports whether a setting begins with path.
-func (t Translation) sets(path string) bool {
+// Sets reports whether a setting begins with path.
+func (t Translation) Sets(path string) bool {
 	return slices.ContainsFunc(t.Set, func(s Setting) bool { return strings.HasPrefix(s.String(), path) })
 }
 
 // base returns the preset that is nearest to what the options' tool does; "" if they do not say it.
 func (t Translation) base() string {
+	if t.Sets("consume.changes[0].at") {
+		return "recovery"
+	}
+	works := t.Sets("consume.work") || t.Sets("consume.queue") || t.Sets("backpressure")
 	for _, word := range t.Words {
-		preset := presetOfWord[plainWord(word)]
-		if preset != "" && (preset != "produce-only" || !t.sets("consume.")) {
+		preset := presetOfWord[word]
+		if preset != "" && (preset != "produce-only" || !t.Sets("consume.")) && (preset != "e2e" || !works) {
 			return preset
 		}
 	}
@@ -383,18 +373,15 @@ func (t Translation) base() string {
 	}
 	loads := slices.ContainsFunc(t.Set, func(s Setting) bool {
 		return strings.HasPrefix(s.Key, "load.") && !strings.HasPrefix(s.Key, "load.records") && s.Key != "load.client" &&
-			!(t.sets("topic.fill") && strings.HasPrefix(s.Key, "load.record."))
+			!(t.Sets("topic.fill") && strings.HasPrefix(s.Key, "load.record."))
 	})
-	works := t.sets("consume.work") || t.sets("consume.changes") || t.sets("consume.queue") || t.sets("backpressure")
-	reads := t.sets("consume.group=") || t.sets("consume.fetch") || t.sets("consume.from")
-	switch consumes := t.sets("consume."); {
-	case !loads && !works && (t.sets("topic.") || reads) && (consumes || t.sets("load.records")):
+	reads := t.Sets("consume.group=") || t.Sets("consume.fetch") || t.Sets("consume.from")
+	switch consumes := t.Sets("consume."); {
+	case !loads && !works && (t.Sets("topic.") || reads) && (consumes || t.Sets("load.records")):
 		return "consume-only"
-	case t.sets("load.records") && !consumes:
+	case t.Sets("load.records") && !consumes:
 		return "produce-only"
-	case t.sets("consume.changes"):
-		return "recovery"
-	case loads || works || t.sets("phases."):
+	case loads || works || t.Sets("phases."):
 		return "baseline"
 	}
 	return ""
@@ -402,21 +389,15 @@ func (t Translation) base() string {
 
 // joinItems makes consume.changes=[{at: 30s, work: 0s}] of consume.changes[0].at=30s and consume.changes[0].work=0s.
 func (t *Translation) joinItems() {
-	var rest []Setting
-	items := make(map[string][]string)
-	words := make(map[string]string)
-	for _, s := range t.Set {
-		list, item, listed := strings.Cut(s.Key, firstItem+".")
-		if !listed {
-			rest = append(rest, s)
-			continue
+	parts, word := []string(nil), ""
+	t.Set = slices.DeleteFunc(t.Set, func(s Setting) bool {
+		item, listed := strings.CutPrefix(s.Key, "consume.changes"+firstItem+".")
+		if listed {
+			parts, word = append(parts, item+": "+s.Value), s.Word
 		}
-		items[list], words[list] = append(items[list], item+": "+s.Value), s.Word
+		return listed
+	})
+	if slices.Sort(parts); len(parts) > 0 && strings.HasPrefix(parts[0], "at: ") { // else there is no change
+		t.Set = append(t.Set, Setting{"consume.changes", "[{" + strings.Join(parts, ", ") + "}]", word})
 	}
-	for _, list := range slices.Sorted(maps.Keys(items)) {
-		parts := items[list]
-		slices.Sort(parts)
-		rest = append(rest, Setting{list, "[{" + strings.Join(parts, ", ") + "}]", words[list]})
-	}
-	t.Set = rest
 }

@@ -59,6 +59,8 @@ func TestStructureMistakes(t *testing.T) {
 		{"topic: {RepliCation: 3}", "f.yaml:1:9: topic.RepliCation: unknown key; did you mean replication?"},
 		{"topic: {maxLag: 3}", "f.yaml:1:9: topic.maxLag: unknown key; it belongs at backpressure.max_lag"},
 		{"topic: {batch-size: 3}", "f.yaml:1:9: topic.batch-size: unknown key; here that is load.batch, or consume.queue.batch"},
+		{"thresholds: {p99: 1}", "f.yaml:1:1: thresholds: unknown key; here that is the flag --expect"},
+		{"expect: [lost = 0]", "f.yaml:1:1: expect: unknown key; here that is the flag --expect"},
 		{"topic: {min.insync.replicas: 3}", "f.yaml:1:9: topic.min.insync.replicas: unknown key; here that is topic.config.min.insync.replicas"},
 		{"topic: {zebra: 1}", "f.yaml:1:9: topic.zebra: unknown key; " + topicKeys},
 		{"topic: {partitions: 3, partitions: 3}", "f.yaml:1:24: topic.partitions: it is given twice, first at line 1; keep one of them"},
@@ -120,6 +122,13 @@ var keysOfOthers = []string{
 }
 
 func TestSynonyms(t *testing.T) {
+	words := 0
+	for _, all := range meanings {
+		words += len(strings.Fields(all))
+	}
+	if words != len(synonyms) {
+		t.Errorf("%d of %d words have two meanings", words-len(synonyms), words)
+	}
 	for word, ours := range synonyms {
 		if synonym(word) != ours {
 			t.Errorf("%s is never found", word)

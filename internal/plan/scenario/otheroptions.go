@@ -16,7 +16,12 @@ func OtherOptions(text []byte) (options []Option) {
 	if err != nil || len(roots) != 1 || target(roots[0]).Kind != yaml.MappingNode {
 		return ofProperties(text)
 	}
-	known := 0
+	root, known := target(roots[0]), 0
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if block := target(root.Content[i+1]); root.Content[i].Value == "config" && block.Kind == yaml.MappingNode {
+			root = block // of a result, which has the options in it
+		}
+	}
 	var visit func(n *yaml.Node)
 	visit = func(n *yaml.Node) {
 		for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
@@ -25,7 +30,7 @@ func OtherOptions(text []byte) (options []Option) {
 			case listsRates(value):
 				options = append(options, Option{Name: key, Value: flowText(value)})
 				known += 2
-			case plainWord(key) != "name" && (value.Kind == yaml.ScalarNode || listsScalars(value)):
+			case value.Kind == yaml.ScalarNode || listsScalars(value):
 				o := Option{Name: key, Value: scalars(value)}
 				if options = append(options, o.properties()...); synonym(key) != "" {
 					known++
@@ -35,7 +40,7 @@ func OtherOptions(text []byte) (options []Option) {
 			}
 		}
 	}
-	if visit(target(roots[0])); known < 2 {
+	if visit(root); known < 2 {
 		return nil
 	}
 	return options

@@ -25,9 +25,10 @@ type Translation struct {
 	Scenario string   // a preset or a file; "" if no option names one
 	Flags    []string // "brokers=a:9092"
 	Set      []Setting
-	Words    []string // the options' names
-	Meaning  string   // for people; "" if no option is known
-	Without  []string // settings that the scenario can't have, each with the reason
+	Words    []string  // the options' names
+	Meaning  string    // for people; "" if no option is known
+	Remarks  []string  // what is left out or added, each with the reason
+	Varied   []Setting // what variants have that Set chooses
 
 	fills bool // the run fills the topic that it reads
 }
@@ -40,7 +41,7 @@ func (s Setting) String() string { return s.Key + "=" + s.Value }
 // Add adds the parts of u.
 func (t *Translation) Add(u Translation) {
 	t.Command, t.Scenario = cmp.Or(t.Command, u.Command), cmp.Or(t.Scenario, u.Scenario)
-	t.Without = append(t.Without, u.Without...)
+	t.Remarks = append(t.Remarks, u.Remarks...)
 	t.Flags, t.Set, t.Words = append(t.Flags, u.Flags...), append(t.Set, u.Set...), append(t.Words, u.Words...)
 	t.Meaning = strings.Trim(t.Meaning+"; "+u.Meaning, "; ")
 }
@@ -60,7 +61,10 @@ func Pairs(name string) bool {
 
 const topicConfig = "topic.config"
 
-var pair = regexp.MustCompile(`["']?([\w.-]+)["']?\s*(?:=|:\s)\s*["']?(\[\[[^=]*\]\]|[^,;\s"'{}]*)["']?`)
+var pair = regexp.MustCompile(`["']?([\w.-]+)["']?\s*(?:=|:\s)\s*["']?(\[\[[^=]*\]\]|[^,;\s"'{}\[\]]*)["']?`)
+
+// none has the options whose value 0 is that there is no backlog, burst or change.
+var none = regexp.MustCompile(`^(?:consumerbacklogsizegb|burst.*|phaseduration)$`)
 
 // Translate returns what one option is here. A number without a unit gets that of the option's name:
 // testDurationMinutes 5 is phases.measure=5m.
@@ -79,7 +83,8 @@ func Translate(o Option) (t Translation) {
 		return ofSteps(o, steps)
 	}
 	t.Meaning = Meaning(o.Name)
-	if canonicalName(o.Name) == "consumerbacklogsizegb" && o.Value == "0" { // no backlog
+	if none.MatchString(canonicalName(o.Name)) && strings.Trim(o.Value, "0hms") == "" {
+		t.Meaning = "nothing: 0 is none"
 		return t
 	}
 	t.Words = []string{canonicalName(o.Name)}
@@ -149,7 +154,10 @@ func (t *Translation) take(alternative string, o Option) {
 	switch {
 	case strings.HasPrefix(target, "nothing: "):
 	case isCommand:
-		t.Command, _, _ = strings.Cut(command, " ")
+		command, flag, flagged := strings.Cut(command, " --")
+		if t.Command = command; flagged {
+			t.Flags = append(t.Flags, flag)
+		}
 	case flag == "expect":
 		t.takeLevels(o.Value)
 	case target == "load.rate" && canonicalName(o.Name) == "producerrate" && o.Value == "0":
@@ -157,6 +165,7 @@ func (t *Translation) take(alternative string, o Option) {
 	case isPreset:
 		t.Scenario = preset
 	case strings.HasPrefix(theScenario, target) && strings.Contains(o.Value, ":"): // addresses
+	case canonicalName(o.Name) == "testname" && target != "name" && filepath.Ext(o.Value) == "":
 	case strings.HasPrefix(theScenario, target):
 		t.Scenario = o.Value
 		for _, preset := range []string{strings.ToLower(o.Value), "e2e-" + strings.ToLower(o.Value)} { // SPIKE and RAMP
@@ -166,6 +175,8 @@ func (t *Translation) take(alternative string, o Option) {
 		}
 	case target == "the flag --set": // a value without a key sets nothing
 	case flag == "out" && isFileName(o.Value): // there is a folder of runs
+	case flag == "quiet":
+		t.Flags = append(t.Flags, flag)
 	case isFlag && o.Value != "" && !strings.Contains(flag, " "):
 		t.Flags = append(t.Flags, flag+"="+o.Value)
 	case !isFlag:
@@ -200,6 +211,9 @@ func (t *Translation) takeLevels(value string) {
 		t.Flags = append(t.Flags, "expect=e2e_response_time_p"+strings.ReplaceAll(percentile, ".", "_")+" <= "+most)
 	}
 	for _, level := range percentileBound.FindAllStringSubmatch(value, -1) {
+		if strings.Trim(level[2], "0123456789.") == "" { // as k6 has it
+			level[2] += "ms"
+		}
 		expect(level[1], level[2])
 	}
 	for _, level := range serviceLevel.FindAllStringSubmatch(value, -1) {
@@ -212,8 +226,8 @@ func (t *Translation) takeLevels(value string) {
 // serviceLevel is one [percentile, max ms, window s].
 var serviceLevel = regexp.MustCompile(`\[\s*([\d.]+)\s*,\s*([\d.]+)\s*([,\]])`)
 
-// percentileBound is a bound as in p99=10ms.
-var percentileBound = regexp.MustCompile(`\bp([\d.]+)\s*(?:=|:|<=?)\s*(\d[\d.]*[a-zµ]+)`)
+// percentileBound is a bound as in p99=10ms, or as in p(99)<500, which is in milliseconds.
+var percentileBound = regexp.MustCompile(`\bp\(?([\d.]+)\)?\s*(?:=|:|<=?)\s*(\d[\d.]*[a-zµ]*)`)
 
 // isFileName reports whether a value names a file of results.
 func isFileName(value string) bool {
@@ -223,6 +237,7 @@ func isFileName(value string) bool {
 var nameUnits = []struct{ end, unit string }{
 	{"millis", "ms"}, {"milliseconds", "ms"}, {"ms", "ms"}, {"minutes", "m"}, {"mins", "m"}, {"seconds", "s"}, {"secs", "s"},
 	{"sec", "s"}, {"bytes", "B"}, {"gb", "GB"}, {"mb", "MB"}, {"kb", "kB"}, {"reportinginterval", "ms"},
+	{"intervallength", "ms"},
 }
 
 var shortTime = regexp.MustCompile(`linger|poll|wait|timeout|work`)

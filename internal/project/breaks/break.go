@@ -13,16 +13,28 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// A broken is one change of the code that must make a test fail.
+// A broken is one change of the code that must make a test fail. Rows of one invariant stand
+// together; only the first has Holds and Also.
 type broken struct {
 	Invariant string `yaml:"invariant"`
-	File      string `yaml:"file"` // from the module's folder
-	From      string `yaml:"from"` // occurs once in the file
+	Holds     string `yaml:"holds"` // the invariant in one sentence
+	File      string `yaml:"file"`  // from the module's folder
+	From      string `yaml:"from"`  // occurs once in the file
 	To        string `yaml:"to"`
 	Test      struct {
 		Package string `yaml:"package"` // from the module's folder
 		Run     string `yaml:"run"`     // the name of one test; a subtest after a slash
 	} `yaml:"test"`
+	Also []string `yaml:"also"` // more tests: package.TestName, with the last element of the package's path
+}
+
+func (b broken) tests() []string {
+	folder := filepath.Base(b.Test.Package)
+	if b.Test.Package == "." {
+		folder = "kafkabench"
+	}
+	function, _, _ := strings.Cut(b.Test.Run, "/")
+	return append([]string{folder + "." + function}, b.Also...)
 }
 
 const breaksFile = "internal/project/breaks/breaks.yaml"

@@ -3,11 +3,12 @@
 //	go run ./internal/project/breaks
 //	go run ./internal/project/breaks -only two-cursors,late-zero
 //	go run ./internal/project/breaks -random 5
+//	go run ./internal/project/breaks -list
 //
-// breaks.yaml has one or more small changes of the code for each invariant of
-// docs/INVARIANTS.md. The command gives the changed file to go test as an overlay and never
-// writes the tree. If a test passes with broken code, the test cannot fail, or it does not
-// test the invariant.
+// breaks.yaml is the list of invariants: what holds, one or more small changes of the code, and
+// the tests. The command gives the changed file to go test as an overlay and never writes the
+// tree. If a test passes with broken code, the test cannot fail, or it does not test the
+// invariant. After a change, -list shows which tests protect what was changed.
 package main
 
 import (
@@ -34,6 +35,7 @@ func run(dir string, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("breaks", flag.ContinueOnError)
 	only := flags.String("only", "", "names of invariants, with commas between them; all without")
 	random := flags.Int("random", 0, "how many breaks to draw; all without")
+	list := flags.Bool("list", false, "print the invariants with their tests; run nothing")
 	seed := flags.Uint64("seed", uint64(time.Now().UnixNano()), "of the draw")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -44,6 +46,10 @@ func run(dir string, args []string, stdout io.Writer) error {
 	}
 	if all, err = named(all, *only); err != nil {
 		return err
+	}
+	if *list {
+		printList(stdout, dir, all)
+		return nil
 	}
 	if *random > 0 && *random < len(all) {
 		fmt.Fprintln(stdout, "seed", *seed)
@@ -76,6 +82,16 @@ func run(dir string, args []string, stdout io.Writer) error {
 		return fmt.Errorf("no test noticed the breaks of %s", strings.Join(unnoticed, ", "))
 	}
 	return nil
+}
+
+func printList(w io.Writer, dir string, all []broken) {
+	fmt.Fprintln(w, "A test runs with: go test -tags synctests,full,proof -run NAME ./FOLDER")
+	for _, b := range all {
+		if b.Holds != "" {
+			fmt.Fprintf(w, "\n%s: %s.\n", b.Invariant, b.Holds)
+		}
+		fmt.Fprintf(w, "%s\n    %s\n", b.describe(dir), strings.Join(b.tests(), ", "))
+	}
 }
 
 func named(all []broken, only string) ([]broken, error) {

@@ -4,7 +4,7 @@
 //	make proof SINCE=REF     only groups with a package that changed since REF
 //	make proof ONLY=a,b      only these groups
 //	make proof FRESH=1       also groups that have passed
-//	make proof LIST=1        print the groups, run nothing
+//	make proof LIST=1        print the groups, run nothing; with ONLY=breaks, the invariants
 //
 // A group that passes leaves a stamp in bin/proof: a checksum over its definition and all
 // files of this module that it depends on. A second call continues where the first one

@@ -25,28 +25,34 @@ type Expectation struct {
 const (
 	Met       = "met"
 	Failed    = "failed"
-	Undecided = "undecided" // the run does not have the figure, or only a lower bound of it
+	Undecided = "undecided"  // the run does not have the figure, or only a lower bound of it
+	NotJudged = "not judged" // the run is invalid
 )
 
 // Checked is an expectation with its outcome for one run.
 type Checked struct {
 	Expected string `json:"expected"` // as ParseExpectation reads it
-	Outcome  string `json:"outcome" jsonschema:"enum=met,enum=failed,enum=undecided"`
+	Outcome  string `json:"outcome" jsonschema:"enum=met,enum=failed,enum=undecided,enum=not judged"`
 	// Value is in the figure's unit; of several stretches it is the worst one's. It is null if the run
 	// does not have the figure.
 	Value *float64 `json:"value"`
 	Text  string   `json:"text"` // such as "e2e_response_time_p99 is 61.2 ms, expected <= 50ms"
 }
 
-// CheckAll checks a run against all that is expected of it.
+// CheckAll checks a run against all that is expected of it. It judges no invalid run, because the figures of one are not to
+// be relied on.
 func CheckAll(r *result.Recorded) (all []Checked) {
 	for _, text := range r.AllExpected() {
-		e, err := ParseExpectation(text)
-		if err != nil { // a newer version wrote it
-			all = append(all, Checked{Expected: text, Outcome: Undecided, Text: err.Error()})
-			continue
+		one := Checked{Expected: text, Outcome: Undecided}
+		if e, err := ParseExpectation(text); err != nil { // a newer version wrote it
+			one.Text = err.Error()
+		} else {
+			one = e.Check(&r.Run, r.Intervals)
 		}
-		all = append(all, e.Check(&r.Run, r.Intervals))
+		if !r.Run.Verdict.Usable() {
+			one.Outcome = NotJudged
+		}
+		all = append(all, one)
 	}
 	return all
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,14 +124,19 @@ func (u unknown) Error() string {
 func hint(name string, names []string) string {
 	const example = "e2e_response_time_p99"
 	word := strings.ToLower(name)
+	if plain := withParentheses.FindStringSubmatch(word); plain != nil {
+		word = "p" + plain[1]
+	}
 	switch {
+	case word == "delivered" || word == "delivered_records":
+		return "there is no figure of that name; did you mean delivery_ratio, of what was scheduled, or delivered_per_s?"
 	case strings.Contains(word, "latency"):
 		return "say from when to when: " + example +
 			" counts from the intended send, e2e_service_time_p99 from the actual one"
 	case slices.Contains(result.TimeMetrics, name):
 		return fmt.Sprintf("add a statistic, as in %s_p99; there are %s", name, strings.Join(statisticKeys(), ", "))
-	case slices.Contains(statisticKeys(), name):
-		return "name the time too, as in e2e_response_time_" + name
+	case slices.Contains(statisticKeys(), word):
+		return "name the time too, as in e2e_response_time_" + word
 	}
 	if near := spelling.Nearest(name, names); near != "" {
 		return fmt.Sprintf("there is no figure of that name; did you mean %s?", near)
@@ -144,10 +150,11 @@ func hint(name string, names []string) string {
 		return "there is no figure of that name; did you mean " +
 			strings.TrimPrefix(spelling.OneOf(longer[:min(len(longer), 6)]), "one of ") + "?"
 	}
-	plain := slices.DeleteFunc(slices.Clone(names), isTime)
-	return fmt.Sprintf("there is no figure of that name; the figures are %s, and of %s those that end as %s does",
-		strings.Join(plain, ", "), strings.Join(result.TimeMetrics, ", "), example)
+	return "there is no figure of that name; kafka-bench list --figures prints all, as " + example
 }
+
+// withParentheses is a percentile as k6 has it.
+var withParentheses = regexp.MustCompile(`^p\((\d+)\)$`)
 
 // spelledOut returns the shortest of the names that have all parts of the word in their order, as
 // e2e_response_time_p99 has those of e2e_p99.
@@ -169,11 +176,6 @@ func spelledOut(word string, names []string) (found []string) {
 		found, fewest = append(found, name), len(parts)
 	}
 	return found
-}
-
-func isTime(name string) bool {
-	return slices.ContainsFunc(result.TimeMetrics,
-		func(metric string) bool { return strings.HasPrefix(name, metric+"_") })
 }
 
 // Value returns the figure of a run. The value is unknown if Missing gives a reason, or if it is

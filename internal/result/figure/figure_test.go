@@ -304,8 +304,11 @@ func TestNamedSuggests(t *testing.T) {
 		"p99":                     "name the time too, as in e2e_response_time_p99",
 		"e2e_p99":                 "did you mean e2e_service_time_p99 or e2e_response_time_p99?",
 		"errors":                  "did you mean commit_errors?",
-		"zebra":                   "the figures are offered_per_s,",
-		"":                        "the figures are offered_per_s,",
+		"p(99)":                   "name the time too, as in e2e_response_time_p99",
+		"delivered":               "did you mean delivery_ratio, of what was scheduled, or delivered_per_s?",
+		"delivered_records":       "did you mean delivery_ratio,",
+		"zebra":                   "there is no figure of that name; kafka-bench list --figures prints all, as e2e_response_time_p99",
+		"":                        "kafka-bench list --figures prints all",
 	} {
 		f, err := Named(name)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), fmt.Sprintf("figure %q: ", name)) {

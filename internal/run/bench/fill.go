@@ -19,7 +19,8 @@ import (
 
 // A run may fill its topic before the measurement. The filling producers are the load's producers
 // in a closed loop, numbered after the run's own. The run's axis has no zero yet, so the warm-up's
-// book counts the records, and no histogram does.
+// book counts the records, and no histogram does. Each run fills its own topic: a second run would
+// find offsets, page cache and log as the first left them.
 
 // readsFill reports whether consumers read the fill. They are then held until the measured window.
 func readsFill(s scenario.Scenario) bool {

@@ -26,6 +26,9 @@ type Guards struct {
 	// MaxBytesStated reports that the user bounds what is stored, so that a run may load brokers
 	// whose free disk is unknown.
 	MaxBytesStated bool
+	// Replicated is called with the replicas of an existing topic that the run writes to, before the load. Its error
+	// refuses the run; nil is not called.
+	Replicated func(topic string, replicas int) error
 	// Anyway lets a run load a cluster with unhealthy partitions, and go on if partitions lack
 	// replicas or quotas throttle it.
 	Anyway bool

@@ -4,6 +4,7 @@ package bench_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -45,37 +46,77 @@ func parsed(t *testing.T, yaml string) scenario.Scenario {
 	return s
 }
 
-// A run on a cluster of others ends within 3 s after a broker there was killed.
+// killer kills a broker at the first event of a run that begins so.
+type killer struct {
+	event  string
+	broker *cluster.Broker
+	killed time.Time
+}
+
+func (k *killer) Began(string)             {}
+func (k *killer) Interval(result.Interval) {}
+func (k *killer) Event(e result.Event) {
+	if k.killed.IsZero() && strings.HasPrefix(e.What, k.event) {
+		k.killed = time.Now()
+		k.broker.Kill()
+	}
+}
+
+// A run on a cluster of others ends within 3 s after a broker there was killed. Before the warm-up there is no run to save, and
+// the error has the guard's reason.
 func TestAKilledBrokerEndsTheRun(t *testing.T) {
 	k := clustertest.Own(t, 2, nil)
-	var killed time.Time
-	kill := time.AfterFunc(6*time.Second, func() {
-		killed = time.Now()
-		k.Brokers()[1].Kill()
-	})
-	defer kill.Stop()
-	o, err := bench.Run(t.Context(), bench.Config{
-		Scenario: parsed(t, `
-topic: {partitions: 4}
-load: {rate: 200/s, delivery_timeout: 5s}
-phases: {warmup: 1s, measure: 60s, drain: 2s}
-`), Cluster: existing(t, k), Driver: franz.New(), Out: t.TempDir(), Tool: result.Tool{Version: "test"},
-	})
-	if err != nil {
-		t.Fatal(err)
+	isReason := func(text string) bool {
+		return strings.Contains(text, "broker 2 accepts no connections") || strings.Contains(text, "broker 2 has left")
 	}
-	reason := o.Run.Run.EndedByGuard
-	if !strings.Contains(reason, "broker 2 accepts no connections") && !strings.Contains(reason, "broker 2 has left") {
-		t.Errorf("ended by %q", reason)
+	for _, c := range []struct{ event, fill, warmup string }{
+		{"filling: ", ", fill: 100MB", "1s"}, {"warm-up", "", "60s"}, {"measure", "", "1s"},
+	} {
+		t.Run(c.event, func(t *testing.T) {
+			kills := &killer{event: c.event, broker: k.Brokers()[1]}
+			cfg := bench.Config{
+				Scenario: parsed(t, `
+topic: {partitions: 4`+c.fill+`}
+load: {rate: 200/s, max_rate: 1k/s, delivery_timeout: 5s}
+phases: {warmup: `+c.warmup+`, measure: 60s, drain: 2s}
+`), Cluster: existing(t, k), Driver: franz.New(), Out: t.TempDir(), Tool: result.Tool{Version: "test"}, Watch: kills,
+			}
+			awaitHealthy(t, cfg)
+			o, err := bench.Run(t.Context(), cfg)
+			switch {
+			case c.fill != "":
+				if !errors.Is(err, bench.ErrGuarded) || !isReason(err.Error()) {
+					t.Errorf("ended by %v", err)
+				}
+			case err != nil:
+				t.Fatal(err)
+			default:
+				if reason := o.Run.Run.EndedByGuard; !isReason(reason) {
+					t.Errorf("ended by %q", reason)
+				}
+				ended := o.Run.Run.StartedAt.Add(time.Duration(o.Run.Run.Phases[1].EndNs))
+				if late := ended.Sub(kills.killed); late < 0 || late > 3*time.Second {
+					t.Errorf("the load ended %v after the kill", late)
+				}
+			}
+			if err := k.Brokers()[1].Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
-	phases := o.Run.Run.Phases
-	end := o.Run.Run.StartedAt.Add(time.Duration(phases[1].EndNs))
-	if late := end.Sub(killed); late < 0 || late > 3*time.Second {
-		t.Errorf("the load ended %v after the kill", late)
+}
+
+// awaitHealthy waits until the partitions have all replicas since a broker was started again.
+func awaitHealthy(t *testing.T, cfg bench.Config) {
+	t.Helper()
+	var err error
+	for range 240 {
+		if _, err = bench.Ask(t.Context(), cfg); err == nil {
+			return
+		}
+		time.Sleep(500 * time.Millisecond)
 	}
-	if err := k.Brokers()[1].Start(t.Context()); err != nil {
-		t.Error(err)
-	}
+	t.Fatal(err)
 }
 
 // A quota is named as the bottleneck without the brokers' metrics, and ends a run unless --anyway is given.

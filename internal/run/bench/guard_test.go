@@ -383,3 +383,43 @@ func TestAnUnevenTopicIsRefused(t *testing.T) {
 		}
 	})
 }
+
+// A broker that leaves before the measured window ends the run with the guard's reason: during the preparation nothing is
+// left behind, and from the warm-up on the run is saved.
+func TestABrokerLeavesBeforeTheWindow(t *testing.T) {
+	const reason = "broker 2 has left the cluster"
+	leaves := func(w *watched) {
+		w.partition(func(resp *kmsg.MetadataResponse) {
+			if w.badAfter(4 * time.Second) {
+				resp.Brokers = resp.Brokers[:2]
+			}
+		})
+	}
+	t.Run("fill", func(t *testing.T) {
+		inBubble(t, func(t *testing.T) {
+			w := watch(t, strings.Replace(filling, "partitions: 2", "partitions: 2, fill: 10MB", 1), 3, 1000)
+			leaves(w)
+			_, err := bench.Run(t.Context(), w.cfg)
+			if !errors.Is(err, bench.ErrGuarded) || !strings.Contains(err.Error(), reason) {
+				t.Errorf("%v", err)
+			}
+			if left := topics(t, w.cfg.Cluster); !slices.Equal(left, []string{"orders"}) {
+				t.Errorf("besides orders, topics are left behind: %v", left)
+			}
+			wantNoFiles(t, w.cfg.Out)
+		})
+	})
+	t.Run("warm-up", func(t *testing.T) {
+		inBubble(t, func(t *testing.T) {
+			w := watch(t, strings.Replace(filling, "warmup: 2s", "warmup: 20s", 1), 3, 0)
+			leaves(w)
+			o, err := bench.Run(t.Context(), w.cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o.Run.Run.EndedByGuard != reason || !o.Run.Run.Interrupted || o.Run.EndedByUser() {
+				t.Errorf("ended by %q: %+v", o.Run.Run.EndedByGuard, o.Run.Verdict)
+			}
+		})
+	})
+}

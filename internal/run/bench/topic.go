@@ -87,6 +87,11 @@ func (b *base) useExisting(ctx context.Context, name string) (warning string, er
 	if b.topic, err = b.admin.UseExisting(ctx, name); err != nil || b.readOnly() {
 		return "", err
 	}
+	if allowed := b.cfg.Guards.Replicated; allowed != nil {
+		if err := allowed(name, b.topic.Replicas); err != nil {
+			return "", err
+		}
+	}
 	groups, err := b.admin.GroupsOn(ctx, name)
 	switch {
 	case err != nil:

@@ -18,6 +18,7 @@ type Needs struct {
 	Warmups     int           // runs whose number is known only without the warm-up
 	Topics      int           // created topics: one for each run without an existing topic
 	DiskBytes   int64         // most bytes on Kafka's disks at a time, replicas included
+	OneReplica  bool          // an existing topic's replicas are unknown, and count as one
 	Clusters    int           // starts of a local cluster
 }
 
@@ -43,6 +44,8 @@ func (p Plan) Needs(runs []PlannedRun, keepTopics bool) Needs {
 		}
 		if s.Topic.Existing == "" {
 			n.Topics++
+		} else if p.Replicas[s.Topic.Existing] == 0 {
+			n.OneReplica = true
 		}
 		if i == 0 || !sameCluster(p.Cells[runs[i-1].Cell].Scenario, s) {
 			n.Clusters++
@@ -72,10 +75,11 @@ func (p Plan) disk(runs []PlannedRun, keepTopics bool) int64 {
 		s := p.Cells[run.Cell].Scenario
 		least, _ := s.Duration()
 		now = add(now, least)
-		bytes := float64(s.Expected().Bytes)
-		if s.Topic.Existing == "" {
-			bytes *= float64(max(1, s.Topic.Replication))
+		replicas := s.Topic.Replication
+		if s.Topic.Existing != "" {
+			replicas = p.Replicas[s.Topic.Existing]
 		}
+		bytes := float64(s.Expected().Bytes) * float64(max(1, replicas))
 		if keepTopics || s.Topic.Existing != "" {
 			kept += bytes
 		} else {

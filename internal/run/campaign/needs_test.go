@@ -50,7 +50,7 @@ func TestNeeds(t *testing.T) {
 			Runs: 10, Least: 300 * time.Second, Most: 350 * time.Second, Records: 30_000, Bytes: 10 * run, Topics: 10, DiskBytes: 30 * run, Clusters: 1,
 		}},
 		"an existing topic grows": {[]scenario.Suite{existing}, 10, false, Needs{
-			Runs: 10, Least: 300 * time.Second, Most: 350 * time.Second, Records: 30_000, Bytes: 10 * run, DiskBytes: 10 * run, Clusters: 1,
+			Runs: 10, Least: 300 * time.Second, Most: 350 * time.Second, Records: 30_000, Bytes: 10 * run, DiskBytes: 10 * run, OneReplica: true, Clusters: 1,
 		}},
 		"a closed loop": {[]scenario.Suite{plain("a"), closed}, 1, false, Needs{
 			Runs: 2, Least: 60 * time.Second, Most: 70 * time.Second, Records: 3000, Bytes: run, Unknown: 1, Topics: 2, DiskBytes: 3 * run, Clusters: 1,
@@ -68,6 +68,21 @@ func TestNeeds(t *testing.T) {
 				t.Errorf("needs\n%+v, want\n%+v", got, c.want)
 			}
 		})
+	}
+}
+
+// A search, too, stores what its cluster says, and not what the scenario says of a new topic.
+func TestReplicasOfAnExistingTopic(t *testing.T) {
+	suite := changed(plain("existing"), func(s *scenario.Scenario) { s.Topic.Existing, s.Load.MaxRate = "orders", s.Load.Rate })
+	p := mustPlan(t, PlanOptions{}, suite)
+	one := p.Needs(p.Runs, false).DiskBytes
+	search := SearchConfig{Scenario: suite.Cells[0].Scenario, Probe: time.Second, Confirm: time.Second}
+	oneOfSearch, _ := search.DiskBytes(false)
+	p.Replicas = map[string]int{"orders": 2}
+	search.Replicas = p.Replicas
+	twoOfSearch, _ := search.DiskBytes(false)
+	if two := p.Needs(p.Runs, false); two.DiskBytes != 2*one || two.OneReplica || one == 0 || twoOfSearch != 2*oneOfSearch || oneOfSearch == 0 {
+		t.Errorf("one replica has %d bytes, and two have %+v; of a search %d and %d", one, two, oneOfSearch, twoOfSearch)
 	}
 }
 

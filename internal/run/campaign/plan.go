@@ -31,6 +31,7 @@ type Plan struct {
 	Order    string            // interleaved or blocked
 	Seed     uint64            // of the order within each round; 0 keeps the written order
 	Repeat   int               // most runs of a cell
+	Replicas map[string]int    // of existing topics, by name, as far as a cluster reported them
 }
 
 // PlannedRun is one run of a plan.

@@ -37,6 +37,8 @@ type SearchConfig struct {
 	// MaxRate bounds the rate of every probe, as the scenario's load.max_rate does: a higher one is
 	// not made, and counts as failed. The zero value is no bound.
 	MaxRate unit.Rate
+	// Replicas are those of existing topics, see Plan.
+	Replicas map[string]int
 	// Began is called before each probe and Ended after it; nil is not called.
 	Began func(search.Step, scenario.Scenario)
 	Ended func(result.Probe)
@@ -319,7 +321,7 @@ func (c SearchConfig) DiskBytes(keepTopics bool) (bytes int64, bounded bool) {
 		}
 	}
 	searched, curved, _, _ := c.Probes()
-	p := Plan{Cells: []scenario.Cell{{Scenario: longest}}}
+	p := Plan{Cells: []scenario.Cell{{Scenario: longest}}, Replicas: c.Replicas}
 	return p.disk(make([]PlannedRun, searched+curved), keepTopics), !longest.Expected().Unbounded
 }
 

@@ -193,7 +193,8 @@ func (e *Evidence) addPeriods(a *result.Availability, from, to int64) error {
 }
 
 // An interval that overlaps the faults is "during", and so is one in which records arrived that
-// became due before the end of the faults.
+// became due before the end of the faults. Otherwise the backlog of an outage would be in the
+// percentiles of the repaired cluster.
 func divide(all []Tally, from, to int64) (first, after int) {
 	first = slices.IndexFunc(all, func(t Tally) bool { return t.EndNs > from })
 	if first < 0 {

@@ -65,6 +65,10 @@ func TestClosedLoop(t *testing.T) {
 	if !strings.Contains(got, "--throughput -1 ") || strings.Contains(got, "--warmup-records") {
 		t.Errorf("arguments %s", got)
 	}
+	s.Load.MaxRate = parse(t, "load: {rate: 500/s}").Load.Rate
+	if got := strings.Join(producerArgs(s, "t", warmup, all), " "); !strings.Contains(got, "--throughput 500 ") {
+		t.Errorf("with a bound of the rate: arguments %s", got)
+	}
 }
 
 func TestHead(t *testing.T) {

@@ -9,9 +9,13 @@ import (
 )
 
 func producerArgs(s scenario.Scenario, topic string, warmup, all int64) []string {
+	rate := s.Load.Rate
+	if rate.IsMax() && s.Load.MaxRate.Records > 0 {
+		rate = s.Load.MaxRate
+	}
 	throughput := "-1"
-	if !s.Load.Rate.IsMax() {
-		throughput = strconv.FormatFloat(s.Load.Rate.PerSecond(), 'f', -1, 64)
+	if !rate.IsMax() {
+		throughput = strconv.FormatFloat(rate.PerSecond(), 'f', -1, 64)
 	}
 	args := []string{
 		"--topic", topic, "--num-records", strconv.FormatInt(all, 10),

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/measure/stats"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
@@ -24,13 +25,17 @@ type History struct {
 	Runs      []HistoryRun  `json:"runs"` // oldest first; runs without a start time last, by name
 	Series    []Series      `json:"series"`
 	Others    []OtherConfig `json:"other_configurations"`
-	LeftOut   []string      `json:"left_out"` // runs that are invalid or did not finish
+	LeftOut   []string      `json:"left_out"` // runs that are invalid or did not finish, the latest last
 
 	Figures  []figure.Figure    `json:"-"`
 	Recorded []*result.Recorded `json:"-"`
 	// NamedTwice is the number of runs that were named more than once; each counts
 	// once.
 	NamedTwice int `json:"-"`
+	// LatestLeftOut is set if the latest of all runs is in LeftOut.
+	LatestLeftOut bool `json:"-"`
+	// NoDefault is why no run has the figure that is shown by default, if none was asked for.
+	NoDefault string `json:"-"`
 }
 
 // HistoryRun is one run with its values, in the order of the series.
@@ -131,8 +136,9 @@ func Over(runs []*result.Recorded, o HistoryOptions) (*History, error) {
 		order = slices.Insert(order, 0, config)
 	}
 	if len(order) == 0 {
-		return nil, errors.New("none of the runs is valid: there is no history")
+		return nil, fmt.Errorf("there is no history yet: none of %s is valid", unit.Things(int64(len(sorted)), "run"))
 	}
+	h.LatestLeftOut = !sorted[len(sorted)-1].Run.Verdict.Usable()
 	shown, err := choose(order, o.Configuration)
 	if err != nil {
 		return nil, err
@@ -140,6 +146,9 @@ func Over(runs []*result.Recorded, o HistoryOptions) (*History, error) {
 	h.Configuration, h.Recorded = shown, byConfig[shown]
 	if h.Figures, err = figuresOver(h.Recorded, o.Figures); err != nil {
 		return nil, err
+	}
+	if f, err := figure.Named(PrimaryName); err == nil && len(o.Figures) == 0 && h.Figures[0].Name != PrimaryName {
+		h.NoDefault = f.Missing(&h.Recorded[0].Run)
 	}
 	h.NamedTwice = twice
 	for _, config := range order {

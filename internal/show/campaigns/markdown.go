@@ -17,20 +17,21 @@ import (
 )
 
 func (d *CampaignDocument) markdown(w io.Writer) error {
-	m := &layout.Markdown{}
+	m, mark := &layout.Markdown{}, d.judged.Mark()
 	told := d.Answer.Name != "" // the answer is below the answer's table
 	switch {
 	case told:
-		m.Line("### ", layout.Prose(cmp.Or(d.Campaign.Question, d.Campaign.Name)))
+		m.Line("### ", mark, layout.Prose(cmp.Or(d.Campaign.Question, d.Campaign.Name)))
 	case d.ofBackpressure():
-		m.Line("### ", layout.Prose(d.Campaign.Question))
+		m.Line("### ", mark, layout.Prose(d.Campaign.Question))
 		m.Paragraph(d.Answer.Markdown(layout.Prose))
 	default:
-		m.Line("### ", layout.Prose(d.Answer.Sentence))
+		m.Line("### ", mark, layout.Prose(d.Answer.Sentence))
 		if d.Campaign.Question != "" {
 			m.Paragraph("**", layout.Prose(d.Campaign.Question), "**")
 		}
 	}
+	report.MarkdownExpected(m, d.judged)
 	if by := d.Answer.rankedBy(); by != "" {
 		m.Paragraph(layout.Prose("Ranked by " + by + "."))
 	}
@@ -47,7 +48,6 @@ func (d *CampaignDocument) markdown(w io.Writer) error {
 		markdownCells(m, d)
 		markdownCampaignAgainst(m, d)
 	}
-	report.MarkdownExpected(m, d.judged)
 	found, warnings := d.sentences()
 	for i := range found {
 		found[i] = layout.Prose(found[i])

@@ -75,8 +75,8 @@ func retriedNote(runs []*result.Recorded) []string {
 	if again == 0 {
 		return nil
 	}
-	return []string{unit.Things(again, "run") + " stand for " + unit.Things(invalid, "invalid run") +
-		", which are in no figure (--retry-invalid)."}
+	return []string{unit.Things(invalid, "invalid run") + " made again (--retry-invalid): " + unit.Things(again, "run") +
+		" of the campaign took more than one try, and only the last try of each counts."}
 }
 
 // Clients differ in what they report about a record that was not acked (docs/DRIVERS.md).

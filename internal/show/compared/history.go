@@ -91,32 +91,45 @@ func (h *History) print(p *layout.Page) {
 	for i := range h.Series {
 		printSeries(p, h, &h.Series[i])
 	}
-	for _, note := range slices.Concat(report.Footnotes(h.Recorded), h.onlyBounds()) {
+	for _, note := range h.notes() {
 		p.Item(layout.Yellow, note)
 	}
-	if note := h.undated(); note != "" {
-		p.Item(layout.Yellow, note)
+	if rest := h.notShown(); len(rest) > 0 {
+		p.Heading("Not shown", "")
+		for _, text := range rest {
+			p.Item(layout.Plain, text)
+		}
 	}
-	h.rest(p)
 }
 
-func (h *History) rest(p *layout.Page) {
-	if len(h.LeftOut)+len(h.Others) == 0 {
-		return
+func (h *History) notes() []string {
+	notes := append(report.Footnotes(h.Recorded), h.onlyBounds()...)
+	if h.LatestLeftOut {
+		notes = append(notes, h.LeftOut[len(h.LeftOut)-1]+", the latest run, is invalid or did not finish: it is not in this history.")
 	}
-	p.Heading("Not shown", "")
+	if h.NoDefault != "" {
+		notes = append(notes, fmt.Sprintf("%s is not shown: %s; --figure follows another figure.", analysis.PrimaryName, h.NoDefault))
+	}
+	if note := h.undated(); note != "" {
+		notes = append(notes, note)
+	}
+	return notes
+}
+
+func (h *History) notShown() (rest []string) {
 	if n := len(h.LeftOut); n > 0 {
-		p.Item(layout.Plain, unit.Things(int64(n), "run")+", invalid or not finished")
+		rest = append(rest, unit.Things(int64(n), "run")+", invalid or not finished")
 	}
 	for _, other := range h.Others {
 		var parts []string
 		for _, d := range other.Differences {
 			parts = append(parts, d.Name+" "+settingChange(d))
 		}
-		p.Item(layout.Plain, fmt.Sprintf("%s of configuration %s, the last on %s: %s",
+		rest = append(rest, fmt.Sprintf("%s of configuration %s, the last on %s: %s",
 			unit.Things(int64(other.Runs), "run"), other.Configuration, layout.Moment(other.LastAt,
 				"2006-01-02"), strings.Join(parts, "; ")))
 	}
+	return rest
 }
 
 // Runs with only a lower bound cannot be used for a level.
@@ -154,12 +167,10 @@ func printSeries(p *layout.Page, h *History, s *analysis.Series) {
 	p.Heading(s.Of.Title, "")
 	p.Line("  ", heights(s))
 	p.Line()
-	t := layout.Table{Gap: 2, Left: map[int]bool{1: true, 3: true, 4: true}}
+	t := layout.Table{Gap: 2, Left: map[int]bool{1: true}}
 	recorded := layout.Block{Kind: layout.BlockTable, Heads: 1, Data: map[[2]int]layout.Datum{}}
 	recorded.Table = layout.Table{Left: map[int]bool{1: true}, Rows: [][]string{{"started (UTC)", "run", s.Of.Title}}}
-	top, length := slices.Max(s.Values), barLength
 	if h.labelled() {
-		length = shortBar
 		recorded.Table.Rows[0] = append(recorded.Table.Rows[0], "labels")
 	}
 	for k, v := range s.Values {
@@ -167,21 +178,50 @@ func printSeries(p *layout.Page, h *History, s *analysis.Series) {
 		recorded.Data[[2]int{k + 1, 2}] = layout.Datum{Figure: s.Figure, Of: run.ID, Value: v}
 		text := s.Of.FormatClocked(v, v, s.Of.ClockError(&h.Recorded[s.At[k]].Run))
 		recorded.Table.Add(layout.Moment(run.StartedAt, "2006-01-02 15:04"), run.ID, text)
-		t.Add("  "+layout.Moment(run.StartedAt, "2006-01-02 15:04"), run.ID, text, bar(v, top, length))
+		t.Add("  "+layout.Moment(run.StartedAt, "2006-01-02 15:04"), run.ID, text)
 		if h.labelled() {
-			t.Rows[k] = append(t.Rows[k], result.LabelText(run.Labels))
 			recorded.Table.Rows[k+1] = append(recorded.Table.Rows[k+1], result.LabelText(run.Labels))
 		}
 	}
 	p.Record(recorded)
-	for k, line := range t.Text() {
+	lines := t.Text()
+	length, beside := h.room(p.Width - layout.Columns(lines[0]))
+	top := slices.Max(s.Values)
+	for k, line := range lines {
 		for i := range s.Changes {
 			if s.Changes[i].At == s.At[k] {
 				printChange(p, h, s, &s.Changes[i])
 			}
 		}
-		p.Line(layout.Cut(line, p.Width))
+		labels := result.ShortLabelText(h.Runs[s.At[k]].Labels)
+		line += "  " + layout.Pad(bar(s.Values[k], top, length), length)
+		if length == 0 {
+			line = lines[k]
+		}
+		if beside {
+			line += "  " + labels
+		}
+		p.Line(layout.Cut(strings.TrimRight(line, " "), p.Width))
+		if !beside && labels != "" {
+			for _, part := range layout.WrapWords(labels, p.Width-len(belowRun)) {
+				p.Line(belowRun, part)
+			}
+		}
 	}
+}
+
+// room returns the length of the longest bar, and whether the labels fit beside a run, with so many columns left.
+func (h *History) room(columns int) (length int, beside bool) {
+	if !h.labelled() {
+		return barLength, true
+	}
+	for _, run := range h.Runs {
+		length = max(length, layout.Columns(result.ShortLabelText(run.Labels)))
+	}
+	if columns -= 2 + length; columns < 0 {
+		return shortBar, false
+	}
+	return max(0, min(shortBar, columns-2)), true
 }
 
 func (h *History) labelled() bool {
@@ -213,6 +253,8 @@ const (
 	shortBar  = 12
 )
 
+const belowRun = "      " // indents labels that do not fit beside their run
+
 // bar begins at zero, so that lengths show ratios.
 func bar(v, top float64, length int) string {
 	if top <= 0 || v <= 0 {
@@ -226,21 +268,55 @@ func (h *History) markdown(w io.Writer) error {
 	for i := range h.Series {
 		s := &h.Series[i]
 		m.Line("### ", layout.Prose(seriesSummary(s, h.MinChange)))
-		m.Paragraph(layout.Code(heights(s)), ", ", unit.Count(int64(len(s.Values))), " runs, configuration ",
+		m.Paragraph(layout.Code(heights(s)), ", ", unit.Things(int64(len(s.Values)), "run"), ", configuration ",
 			layout.Code(h.Configuration))
 		markdownChanges(m, h, s)
 		m.Line()
 	}
-	notes := append(report.Footnotes(h.Recorded), h.onlyBounds()...)
-	if note := h.undated(); note != "" {
-		notes = append(notes, note)
-	}
+	notes := h.notes()
 	for i := range notes {
 		notes[i] = "⚠️ " + layout.Prose(notes[i])
 	}
 	m.List(notes)
+	m.Table(h.markdownRuns())
+	for _, text := range h.notShown() {
+		m.Paragraph("Not shown: ", layout.Prose(text))
+	}
 	_, err := io.WriteString(w, strings.TrimRight(m.String(), "\n")+"\n")
 	return err
+}
+
+// mostRows bounds the table of the runs in Markdown.
+const mostRows = 50
+
+func (h *History) markdownRuns() layout.Table {
+	t := layout.Table{Left: map[int]bool{1: true}, Rows: [][]string{{"Started (UTC)", "Run"}}}
+	for i := range h.Series {
+		t.Rows[0] = append(t.Rows[0], layout.Prose(h.Series[i].Of.Title))
+	}
+	if h.labelled() {
+		t.Left[len(t.Rows[0])] = true
+		t.Rows[0] = append(t.Rows[0], "Labels")
+	}
+	from := max(0, len(h.Runs)-mostRows)
+	for i, run := range h.Runs[from:] {
+		row := []string{layout.Moment(run.StartedAt, "2006-01-02 15:04"), layout.Code(run.ID)}
+		for k, v := range run.Values {
+			text := unit.Absent
+			if v != nil {
+				text = h.Series[k].Of.FormatClocked(*v, *v, h.Series[k].Of.ClockError(&h.Recorded[from+i].Run))
+			}
+			row = append(row, text)
+		}
+		if h.labelled() {
+			row = append(row, layout.Prose(result.ShortLabelText(run.Labels)))
+		}
+		t.Add(row...)
+	}
+	if from > 0 {
+		t.Add(unit.Count(int64(from))+" before", unit.Absent)
+	}
+	return t
 }
 
 func markdownChanges(m *layout.Markdown, h *History, s *analysis.Series) {

@@ -74,6 +74,53 @@ func TestHistoryOfClocks(t *testing.T) {
 	}
 }
 
+// A name of a branch is shown whole at 80 columns beside a whole hash, and an invalid last run is named.
+func TestHistoryOfLabels(t *testing.T) {
+	const hash, short = "0123456789abcdef0123456789abcdef01234567", "commit=0123456789ab, "
+	for ref, want := range map[string]string{
+		"main":                         "  " + short + "ref=main\n",
+		"feature/longbranch":           " ms  " + short + "ref=feature/longbranch\n",
+		strings.Repeat("feature/", 10): " ms  ▪▪▪▪▪▪▪▪▪▪▪▪\n      commit=0123456789ab,\n      ref=" + strings.Repeat("feature/", 10) + "\n",
+	} {
+		runs := nightly(t)[3:9]
+		for _, r := range runs {
+			r.Run.Run.Labels = map[string]string{"commit": hash, "ref": ref}
+		}
+		h := history(t, runs, analysis.HistoryOptions{})
+		write := func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) }
+		for format, wants := range map[report.Format][]string{
+			report.AsText: {want, "runs/20261121T200800Z-nightly-r00009, the latest run, is invalid or did not"},
+			report.AsMarkdown: {"| " + short + "ref=" + ref, "| e2e response time p99 | Labels", "the latest run, is invalid",
+				"Not shown: 1 run, invalid or not finished\n"},
+		} {
+			got := string(showtest.Written(t, write, report.Options{Format: format, Width: 80}))
+			for _, text := range wants {
+				if !strings.Contains(got, text) {
+					t.Errorf("%s: %v has no %q:\n%s", ref, format, text, got)
+				}
+			}
+		}
+	}
+	first := history(t, nightly(t)[3:4], analysis.HistoryOptions{})
+	if got := string(showtest.Written(t, func(b *bytes.Buffer, o report.Options) error { return first.Write(b, o) },
+		report.Options{Format: report.AsMarkdown})); !strings.Contains(got, "`, 1 run, configuration") {
+		t.Errorf("of one run it says\n%s", got)
+	}
+}
+
+// If no run has the default figure, the history says why it shows another.
+func TestHistoryOfAnotherFigure(t *testing.T) {
+	runs := nightly(t)[3:5]
+	for _, r := range runs {
+		delete(r.Run.Time, "e2e_response_time")
+	}
+	h := history(t, runs, analysis.HistoryOptions{})
+	got := string(showtest.Written(t, func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) }, report.Options{}))
+	if flat := strings.Join(strings.Fields(got), " "); !strings.Contains(flat, "e2e_response_time_p99 is not shown: ") || !strings.Contains(flat, "--figure follows another figure.") {
+		t.Errorf("it says\n%s", got)
+	}
+}
+
 func TestHistoryOfAnotherConfiguration(t *testing.T) {
 	runs := nightly(t)
 	older := analysis.Configuration(&runs[0].Run)
@@ -88,8 +135,8 @@ func TestHistoryOfAnotherConfiguration(t *testing.T) {
 	if _, err := analysis.Over(runs, analysis.HistoryOptions{Configuration: "zz"}); err == nil {
 		t.Error("a configuration that is not there was shown")
 	}
-	if _, err := analysis.Over(runs[8:9], analysis.HistoryOptions{}); err == nil {
-		t.Error("a history of nothing valid")
+	if _, err := analysis.Over(runs[8:9], analysis.HistoryOptions{}); err == nil || err.Error() != "there is no history yet: none of 1 run is valid" {
+		t.Errorf("a history of nothing valid: %v", err)
 	}
 }
 

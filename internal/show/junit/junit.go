@@ -12,6 +12,8 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -134,21 +136,20 @@ func suiteOf(name string, r report.JudgedRun) Suite {
 	}
 	s.Cases = []Case{valid}
 	for _, c := range r.Expected {
-		s.Cases = append(s.Cases, caseOf(class, c, valid.Failure != nil))
+		s.Cases = append(s.Cases, caseOf(class, c))
 	}
 	return s
 }
 
-// What an invalid run meets is skipped, because its figures are not to be relied on.
-func caseOf(class string, c figure.Checked, invalid bool) Case {
+func caseOf(class string, c figure.Checked) Case {
 	one := Case{ClassName: class, Name: c.Expected}
-	switch {
-	case c.Outcome == figure.Failed:
-		one.Failure = outcome(figure.Failed, c.Text)
-	case c.Outcome == figure.Undecided:
-		one.Error = outcome(figure.Undecided, c.Text)
-	case invalid:
-		one.Skipped = outcome("", "the run is invalid: "+c.Text)
+	switch c.Outcome {
+	case figure.Failed:
+		one.Failure = outcome(c.Outcome, c.Text)
+	case figure.Undecided:
+		one.Error = outcome(c.Outcome, c.Text)
+	case figure.NotJudged:
+		one.Skipped = outcome("", "not judged, the run is invalid: "+c.Text)
 	}
 	return one
 }
@@ -197,6 +198,12 @@ func propertiesOf(r *result.Run) *Properties {
 	add("cluster.version", r.Run.Cluster.Version)
 	add("driver", r.Run.Driver.Name)
 	add("driver.version", r.Run.Driver.Version)
+	if n := len(r.Run.RetryOf); n > 0 {
+		add("tries", fmt.Sprint(n+1)) // those before this one were invalid
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.Run.Labels)) {
+		add("label."+key, r.Run.Labels[key])
+	}
 	if len(all.All) == 0 {
 		return nil
 	}

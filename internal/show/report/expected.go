@@ -126,29 +126,30 @@ func (j Judgement) expected() (lines []expected) {
 				order, all[c.Expected] = append(order, c.Expected), map[string]int{}
 			}
 			all[c.Expected][c.Outcome]++
-			if c.Outcome != figure.Met {
+			if c.Outcome == figure.Failed || c.Outcome == figure.Undecided {
 				unmet[c.Expected] = append(unmet[c.Expected], r.Label+": "+c.Text)
 			}
 		}
 	}
 	for _, text := range order {
 		n := all[text]
-		line := expected{outcome: figure.Met, runs: unmet[text]}
-		switch {
-		case n[figure.Failed] > 0:
-			line.outcome = figure.Failed
-		case n[figure.Undecided] > 0:
-			line.outcome = figure.Undecided
+		line, total := expected{runs: unmet[text]}, 0
+		for _, outcome := range slices.Backward(outcomes) {
+			if total += n[outcome]; n[outcome] > 0 {
+				line.outcome = outcome
+			}
 		}
-		line.text = fmt.Sprintf("%s, in %d of %s", text, n[line.outcome],
-			unit.Things(int64(n[figure.Met]+n[figure.Failed]+n[figure.Undecided]), "run"))
+		line.text = fmt.Sprintf("%s, in %d of %s", text, n[line.outcome], unit.Things(int64(total), "run"))
 		lines = append(lines, line)
 	}
 	return lines
 }
 
+// outcomes are those of an expectation of several runs: the first one that a run has.
+var outcomes = []string{figure.Failed, figure.Undecided, figure.NotJudged, figure.Met}
+
 var expectedStyles = map[string]string{
-	figure.Met: layout.Green, figure.Failed: layout.Red, figure.Undecided: layout.Yellow,
+	figure.Met: layout.Green, figure.Failed: layout.Red, figure.Undecided: layout.Yellow, figure.NotJudged: layout.Yellow,
 }
 
 // mostUnmet bounds the runs that are listed below an expectation.
@@ -174,12 +175,26 @@ func PrintExpected(p *layout.Page, j Judgement) {
 	}
 }
 
-var expectedMarks = map[string]string{figure.Met: "✅", figure.Failed: "❌", figure.Undecided: "⚠️"}
+var expectedMarks = map[string]string{figure.Met: "✅", figure.Failed: "❌", figure.Undecided: "⚠️", figure.NotJudged: "⚠️"}
 
-// MarkdownExpected is PrintExpected in Markdown.
+// Mark begins a heading in Markdown if an expectation is failed or undecided, and is "" otherwise.
+func (j Judgement) Mark() string {
+	for _, outcome := range []string{figure.Failed, figure.Undecided} {
+		if j.has(outcome) {
+			return expectedMarks[outcome] + " " + strings.ToUpper(outcome) + " "
+		}
+	}
+	return ""
+}
+
+// MarkdownExpected is PrintExpected in Markdown, with what failed first.
 func MarkdownExpected(m *layout.Markdown, j Judgement) {
 	var items []string
-	for _, e := range j.expected() {
+	lines := j.expected()
+	slices.SortStableFunc(lines, func(a, b expected) int {
+		return slices.Index(outcomes, a.outcome) - slices.Index(outcomes, b.outcome)
+	})
+	for _, e := range lines {
 		text := expectedMarks[e.outcome] + " expected, " + e.outcome + ": " + layout.Prose(e.text)
 		if len(e.runs) > 0 {
 			text += "; " + layout.Prose(strings.Join(e.runs[:min(len(e.runs), mostUnmet)], "; "))
@@ -200,16 +215,24 @@ func (j Judgement) Quiet(w io.Writer, o Options) error {
 		for _, reason := range r.Run.Verdict.Reasons {
 			p.Styled(layout.Red, "because", reason)
 		}
+		if again := retried(&r.Run); again != "" {
+			p.Styled(layout.Yellow, "tries", again)
+		}
 	} else {
 		j.quietRuns(p)
 	}
 	lines := j.expected()
 	unmet := slices.DeleteFunc(slices.Clone(lines), func(e expected) bool { return e.outcome == figure.Met })
+	alike := figure.Met
+	if j.invalid {
+		alike = figure.NotJudged
+	}
+	if len(lines) > 0 && !slices.ContainsFunc(lines, func(e expected) bool { return e.outcome != alike }) {
+		printStatus(p, expectedStyles[alike], "EXPECTED "+strings.ToUpper(alike), unit.Things(int64(len(lines)), "expectation"))
+		return p.Print(w)
+	}
 	for _, e := range unmet {
 		e.print(p)
-	}
-	if len(lines) > 0 && len(unmet) == 0 {
-		printStatus(p, layout.Green, "EXPECTED MET", unit.Things(int64(len(lines)), "expectation"))
 	}
 	return p.Print(w)
 }

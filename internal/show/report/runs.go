@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -118,11 +119,15 @@ func markdownRuns(w io.Writer, runs []*result.Recorded) error {
 }
 
 func markdownRun(m *layout.Markdown, r *result.Recorded) {
-	m.Line("### ", verdictMark(&r.Run), " ", layout.Prose(r.Run.Run.Name), " ", layout.Code(r.Run.Run.ID))
-	m.Paragraph(layout.Prose(offer(&r.Run)))
-	m.Paragraph(layout.Prose(madeWith(&r.Run)))
-	markdownCaveats(m, []*result.Recorded{r})
-	MarkdownExpected(m, Judge([]*result.Recorded{r}))
+	j := Judge([]*result.Recorded{r})
+	m.Line("### ", cmp.Or(j.Mark(), verdictMark(&r.Run)+" "), layout.Prose(r.Run.Run.Name), " ", layout.Code(r.Run.Run.ID))
+	if r.Run.Verdict.Usable() {
+		MarkdownExpected(m, j)
+		markdownSubject(m, r)
+	} else { // why comes first
+		markdownSubject(m, r)
+		MarkdownExpected(m, j)
+	}
 	if !r.Run.Finished() {
 		if command := collecting(&r.Run); command != "" {
 			m.Paragraph(layout.Prose(collectable), " ", layout.Code(command))
@@ -152,6 +157,12 @@ func markdownRun(m *layout.Markdown, r *result.Recorded) {
 	markdownClients(m, r)
 }
 
+func markdownSubject(m *layout.Markdown, r *result.Recorded) {
+	m.Paragraph(layout.Prose(offer(&r.Run)))
+	m.Paragraph(layout.Prose(madeWith(&r.Run)))
+	markdownCaveats(m, []*result.Recorded{r})
+}
+
 func markdownSeveral(m *layout.Markdown, runs []*result.Recorded) {
 	valid, imported := 0, ""
 	for _, r := range runs {
@@ -162,9 +173,10 @@ func markdownSeveral(m *layout.Markdown, runs []*result.Recorded) {
 	if n := len(importedOf(runs)); n > 0 {
 		imported = ", " + unit.Count(int64(n)) + " imported"
 	}
-	m.Line("### ", unit.Count(int64(len(runs))), " runs, ", unit.Count(int64(valid)), " valid", imported)
+	j := Judge(runs)
+	m.Line("### ", j.Mark(), unit.Count(int64(len(runs))), " runs, ", unit.Count(int64(valid)), " valid", imported)
+	MarkdownExpected(m, j)
 	markdownHeadline(m, runs)
-	MarkdownExpected(m, Judge(runs))
 	markdownFootnotes(m, runs)
 	markdownCaveats(m, runs)
 	m.Paragraph("This table makes no claim of a difference: `kafka-bench compare` tests one.")
@@ -244,6 +256,9 @@ func markdownCaveats(m *layout.Markdown, runs []*result.Recorded) {
 		warnings := append(append([]string{}, r.Run.Verdict.Warnings...), r.Notes...)
 		if r.Run.Run.Interrupted {
 			warnings = append(warnings, endedEarly)
+		}
+		if again := retried(&r.Run); again != "" {
+			warnings = append(warnings, again)
 		}
 		for _, warning := range warnings {
 			items = append(items, "⚠️ "+layout.Prose(name+warning))

@@ -30,13 +30,17 @@ func printVerdict(p *layout.Page, r *result.Recorded) {
 	if info.Interrupted {
 		p.Labelled("interrupted", endedEarly)
 	}
+	again := retried(&r.Run)
+	if again != "" {
+		p.Styled(layout.Yellow, "tries", again)
+	}
 	for _, warning := range v.Warnings {
 		p.Styled(layout.Yellow, "warning", warning)
 	}
 	for _, note := range r.Notes {
 		p.Styled(layout.Yellow, "files", note)
 	}
-	if len(v.Reasons)+len(v.Warnings)+len(r.Notes) > 0 || info.Interrupted {
+	if len(v.Reasons)+len(v.Warnings)+len(r.Notes) > 0 || info.Interrupted || again != "" {
 		p.Line()
 	}
 }
@@ -149,15 +153,15 @@ func madeWith(r *result.Run) string {
 		host = ""
 	}
 	client := strings.TrimSpace(r.Run.Driver.Name + " " + r.Run.Driver.Version)
-	return layout.List(cluster(r.Run.Cluster), client, tool, host, result.LabelText(r.Run.Labels), retried(r))
+	return layout.List(cluster(r.Run.Cluster), client, tool, host, result.LabelText(r.Run.Labels))
 }
 
 func retried(r *result.Run) string {
 	if len(r.Run.RetryOf) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("made again after %s: %s", unit.Things(int64(len(r.Run.RetryOf)), "invalid run"),
-		strings.Join(r.Run.RetryOf, ", "))
+	return fmt.Sprintf("%s at try %d, after %s: %s", Standing(r), len(r.Run.RetryOf)+1,
+		unit.Things(int64(len(r.Run.RetryOf)), "invalid run"), strings.Join(r.Run.RetryOf, ", "))
 }
 
 func offer(r *result.Run) string {

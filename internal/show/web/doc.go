@@ -5,7 +5,7 @@
 // address says otherwise; then a token protects it. All files are opened below one folder, and
 // links out of it are not followed.
 //
-// A child process of the run serves the run's live page (ADR 0032). The run sends the child lines
+// A child process of the run serves the run's live page (ADR 0010). The run sends the child lines
 // of JSON with its folder and progress ([Pages]). The child reads everything else from the run's
 // files ([Serve]), and ends when its standard input ends.
 //

@@ -30,7 +30,7 @@ type copied struct {
 
 // copyInstead returns what becomes of a record that was delivered MaxDeliveries times, or about half as often as the broker
 // allows: then a copy in the retry topic, which the broker counts anew. So the broker archives a record only if several
-// processes in a row die before they have copied it (ADR 0036). It returns nil for a record that is to be delivered.
+// processes in a row die before they have copied it (ADR 0012). It returns nil for a record that is to be delivered.
 func (e *Engine) copyInstead(l *lease.Lease, count int) *copied {
 	c, done := &copied{l: l, last: count >= e.group.limit}, l.Attempt-1
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// hiddenLock hides the lock that franz-go keeps in the context of a fetched record (ADR 0030).
+// hiddenLock hides the lock that franz-go keeps in the context of a fetched record (ADR 0012).
 //
 // At each poll franz-go accepts every record of the previous poll that is not acknowledged. It
 // finds these records by the locks in their contexts, so a hidden lock keeps a record open.

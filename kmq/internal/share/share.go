@@ -2,9 +2,9 @@
 // each delivered record and counts its deliveries.
 //
 // This package adds what the protocol leaves to the client. Records stay open across polls,
-// although franz-go accepts them at the next poll (hiddenlock.go, ADR 0030). And the broker silently
+// although franz-go accepts them at the next poll (hiddenlock.go, ADR 0012). And the broker silently
 // archives a record whose deliveries reach a limit. Before that, the record moves to the group's
-// retry topic, which the same share group reads, or becomes a dead letter (copies.go, ADR 0036).
+// retry topic, which the same share group reads, or becomes a dead letter (copies.go, ADR 0012).
 //
 // Files to know: share.go, group.go, member.go, locks.go, acks.go, settle.go, copies.go, hiddenlock.go.
 package share
