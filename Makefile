@@ -2,8 +2,20 @@
 
 GO       ?= go
 BIN      := bin/kafka-bench
-VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
-LDFLAGS  := -s -w -X main.version=$(VERSION)
+
+# The file VERSION has the version. A build is the release only with RELEASE=1 in a clean work tree. No
+# build reads git tags. Recorded runs and pages are not built, so only a release needs them committed.
+COMMIT   := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
+UNBUILT  := $(if $(filter 1,$(RELEASE)),,':!results' ':!docs' ':!README.md')
+CHANGED  := $(if $(COMMIT),$(shell git status --porcelain -- . $(UNBUILT)),none)
+VERSION  := $(shell cat VERSION)$(if $(filter 1,$(RELEASE)),,-dev$(COMMIT:%=.%)$(if $(COMMIT),$(if $(CHANGED),.dirty)))
+ifeq ($(RELEASE),1)
+ifneq ($(CHANGED),)
+$(error RELEASE=1 needs a git work tree without changes: commit them first)
+endif
+endif
+LDFLAGS  := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 LINT     := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 export CGO_ENABLED ?= 0
@@ -87,7 +99,17 @@ tests: bin/tools/tier
 	$(SPARE_GC) $(TIER) -kafka $(FAST) -short -tags $(TAGS_FULL) -timeout 10m ./... $(TESTS_C)
 
 image: bin/tools/image ## the container image for linux/amd64 and linux/arm64: build/kafka-bench.tar, an OCI layout
-	@bin/tools/image -version '$(VERSION)'
+	@bin/tools/image -version '$(VERSION)' -commit '$(COMMIT)'
+
+# Every time in a release is that of the commit.
+release: bin/tools/image bin/tools/release ## archives, packages, image, SBOMs and checksums in build/release: always the same bytes of one commit (RELEASE=1)
+	@rm -rf build/release
+	@export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) && \
+	bin/tools/image -o 'build/release/kafka-bench_$(VERSION)_image.tar' -version '$(VERSION)' -commit '$(COMMIT)' >/dev/null && \
+	bin/tools/release -version '$(VERSION)' -commit '$(COMMIT)'
+
+version:
+	@echo '$(VERSION)'
 
 ui: tool ## the pages in a real browser: needs Node 20 and Chromium (SCREENSHOTS=1: pictures of them, in build/ui/screenshots)
 	@cd ui && node check.js && npm ci --silent && node setup.js && SCREENSHOTS=$(SCREENSHOTS) node --test --test-reporter=spec --test-concurrency=2 tests/
@@ -97,7 +119,7 @@ format:
 	  if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi
 
 vet: format ## go vet and gofmt, of all tiers
-	$(GO) vet -tags $(TAGS_PROOF) ./...
+	$(GO) vet -tags $(TAGS_PROOF),manual ./...
 ifneq ($(COMPILER),)
 	$(WITH_C) $(GO) vet -tags $(TAGS_PROOF),librdkafka $(PKGS_C)
 endif
@@ -106,10 +128,12 @@ cross: ## compile for every platform
 	@for p in $(PLATFORMS); do echo "compile for $$p"; \
 	  GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/kafka-bench || exit 1; done
 
-lint: ## golangci-lint with the list in .golangci.yaml, the files for Kubernetes against its schemas, the example modules
+lint: ## golangci-lint with the list in .golangci.yaml, the workflows, the files for Kubernetes against its schemas, the example modules
+	$(GO) run $(ACTIONLINT) -shellcheck= -pyflakes=
 	cd deploy/kubernetes/check && $(GO) test ./...
 	cd examples/tracing && $(GO) test ./...
 	$(GO) run $(LINT) run --build-tags $(TAGS_PROOF) ./...
+	$(GO) run $(LINT) run --build-tags $(TAGS_PROOF),manual ./cmd/kafka-bench
 ifneq ($(COMPILER),)
 	$(GO) run -exec 'env $(WITH_C)' $(LINT) run --build-tags $(TAGS_PROOF),librdkafka $(PKGS_C)
 endif

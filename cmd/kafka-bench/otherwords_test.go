@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -188,9 +189,16 @@ func TestQuickWithoutAQuickForm(t *testing.T) {
 }
 
 func TestVersionFlag(t *testing.T) {
-	flag, command := invoke(t, "--version"), invoke(t, "version")
-	if flag != command || flag.code != exitValid || !strings.HasPrefix(flag.stdout, "kafka-bench ") {
-		t.Errorf("%+v, and the command %+v", flag, command)
+	commit = "3f1c9e2a1b2c" // as the build sets it
+	defer func() { commit = "" }()
+	want := "kafka-bench development " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH + " commit 3f1c9e2a1b2c\n"
+	for _, word := range []string{"--version", "version"} {
+		if got := invoke(t, word); got.code != exitValid || got.stdout != want {
+			t.Errorf("%s: exit code %d, %q, want %q", word, got.code, got.stdout, want)
+		}
+	}
+	if got := tool().Revision; got != commit {
+		t.Errorf("runs have the revision %q, want %q", got, commit)
 	}
 }
 

@@ -83,6 +83,7 @@ reports whether the numbers can be trusted.`,
 		cleanCommand(in), doctorCommand(in), driversCommand(), versionCommand(),
 		agentCommand(in), collectCommand(in), workerCommand(), pagesCommand(),
 	)
+	root.AddCommand(manualCommands()...)
 	return root
 }
 

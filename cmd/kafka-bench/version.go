@@ -10,12 +10,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// version is set by the build.
-var version = "development"
+// The build sets these.
+var (
+	version = "development"
+	commit  = ""
+)
 
 func tool() result.Tool {
-	t := result.Tool{Version: version, GoVersion: runtime.Version()}
-	if info, ok := debug.ReadBuildInfo(); ok {
+	t := result.Tool{Version: version, Revision: commit, GoVersion: runtime.Version()}
+	if info, ok := debug.ReadBuildInfo(); ok && commit == "" {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
 				t.Revision = s.Value
@@ -28,7 +31,7 @@ func tool() result.Tool {
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
-		Short:   "Print the version",
+		Short:   "Print the version, the commit, Go and the platform",
 		Example: "  kafka-bench version",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -40,5 +43,9 @@ func versionCommand() *cobra.Command {
 
 func versionLine() string {
 	t := tool()
-	return fmt.Sprintf("kafka-bench %s %s %s/%s\n", t.Version, t.GoVersion, runtime.GOOS, runtime.GOARCH)
+	line := fmt.Sprintf("kafka-bench %s %s %s/%s", t.Version, t.GoVersion, runtime.GOOS, runtime.GOARCH)
+	if t.Revision != "" {
+		line += " commit " + t.Revision
+	}
+	return line + "\n"
 }

@@ -1,5 +1,5 @@
-// Package check_test checks the chart and the kustomization against Kubernetes' schemas, the rules
-// for agents, and each other. It needs no network and no cluster.
+// Package check_test checks the chart against Kubernetes' schemas and the rules for agents. It needs no
+// network and no cluster.
 package check_test
 
 import (
@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -21,8 +20,6 @@ import (
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 )
 
@@ -48,39 +45,13 @@ func chart(values string) (string, error) {
 	return strings.Join(slices.Sorted(maps.Values(files)), "\n---\n"), nil
 }
 
-// kustomize builds an overlay that lies outside this repository, as a user's does.
-func kustomize(t *testing.T, overlay string) string {
-	t.Helper()
-	memory := filesys.MakeFsInMemory()
-	if err := memory.WriteFile("/kustomization.yaml", []byte(overlay)); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"kustomization.yaml", "job.yaml", "networkpolicy.yaml", "metrics/kustomization.yaml"} {
-		content, err := os.ReadFile(filepath.Join("../kustomize", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := memory.WriteFile("/kafka-bench/deploy/kubernetes/kustomize/"+name, content); err != nil {
-			t.Fatal(err)
-		}
-	}
-	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(memory, "/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := resources.AsYaml()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-func example(t *testing.T, first string) string {
+func example(t *testing.T) string {
 	t.Helper()
 	page, err := os.ReadFile("../../../docs/machines.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	const first = "# values.yaml"
 	_, block, found := strings.Cut(string(page), "```yaml\n"+first)
 	block, _, closed := strings.Cut(block, "```")
 	if !found || !closed {
@@ -109,11 +80,8 @@ tolerations: [{key: load, operator: Exists}]
 
 func variants(t *testing.T) map[string]string {
 	t.Helper()
-	overlay, values := example(t, "# kustomization.yaml"), "session: monday"+example(t, "# values.yaml")
-	all := map[string]string{
-		"kustomize":              kustomize(t, overlay),
-		"kustomize with metrics": kustomize(t, overlay+"\ncomponents: [kafka-bench/deploy/kubernetes/kustomize/metrics]\n"),
-	}
+	values := example(t)
+	all := make(map[string]string)
 	for name, values := range map[string]string{
 		"chart": values, "chart with metrics": values + "\nmetrics: {port: 9464}\n", "chart with everything": everything,
 	} {
@@ -193,20 +161,6 @@ func TestSchemasRefuse(t *testing.T) {
 		}
 		if !refused || !strings.Contains(valid, from) {
 			t.Errorf("%q in place of %q is valid", to, from)
-		}
-	}
-}
-
-// TestChartAndKustomizeAgree compares the examples of docs/machines.md, which ask for the same
-// objects.
-func TestChartAndKustomizeAgree(t *testing.T) {
-	all := variants(t)
-	for _, with := range []string{"", " with metrics"} {
-		c, k := parse(t, all["chart"+with]), parse(t, all["kustomize"+with])
-		// The overlay sets its namespace; helm gets it as a flag.
-		k.Job.Namespace, k.Policy.Namespace = "", ""
-		if !reflect.DeepEqual(c, k) {
-			t.Errorf("the chart%s has\n%s\nand kustomize\n%s", with, written(t, c), written(t, k))
 		}
 	}
 }

@@ -47,6 +47,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("image", flag.ContinueOnError)
 	out := flags.String("o", "build/kafka-bench.tar", "the `FILE` to write")
 	version := flags.String("version", "development", "the `VERSION` that the binary prints, and the image's tag")
+	commit := flags.String("commit", "", "the `COMMIT` that the binary prints")
 	program := flags.String("program", "./cmd/kafka-bench", "the main `PACKAGE` in the image")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -57,7 +58,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	binaries := make(map[string][]byte)
 	for _, arch := range architectures {
-		if binaries[arch], err = compile(ctx, *program, arch, *version); err != nil {
+		if binaries[arch], err = compile(ctx, *program, arch, "-X main.version="+*version+" -X main.commit="+*commit); err != nil {
 			return err
 		}
 	}
@@ -89,15 +90,15 @@ func epoch(text string) (time.Time, error) {
 
 // The settings that change the bytes are fixed. The binary contains its version, because a
 // coordinator refuses agents of another version.
-func compile(ctx context.Context, program, arch, version string) ([]byte, error) {
+func compile(ctx context.Context, program, arch, names string) ([]byte, error) {
 	folder, err := os.MkdirTemp("", "kafka-bench-image-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
 	file := filepath.Join(folder, path.Base(program))
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags=rootcerts",
-		"-ldflags=-s -w -buildid= -X main.version="+version, "-o", file, program)
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags=rootcerts",
+		"-ldflags=-s -w -buildid= "+names, "-o", file, program)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build for linux/%s: %w\n%s", arch, err, out)

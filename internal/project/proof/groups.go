@@ -27,6 +27,11 @@ var all = []group{
 		name: "cross", why: "links the binary for each platform", timeout: time.Hour,
 		packages: []string{"./cmd/kafka-bench"}, command: []string{"make", "cross"},
 	},
+	{
+		name: "release", why: "makes a release twice and installs it without Go", timeout: time.Hour,
+		packages: []string{"./cmd/kafka-bench", "./internal/project/release", "./internal/project/image"},
+		command:  []string{"internal/project/release/proof.sh"},
+	},
 	tests("libraries", "Kafka and kfake with every client", time.Hour, "./backpressure/..."),
 	tests("cluster", "starts, stops and freezes brokers", time.Hour, "./internal/kafka/cluster/..."),
 	tests("versions", "runs on Kafka of every version", time.Hour, "./internal/project/versions"),

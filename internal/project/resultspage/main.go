@@ -65,6 +65,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	var failed error
 	if j.bench != nil {
+		if err := j.unchanged(ctx, "."); err != nil {
+			return err
+		}
 		failed = j.makeRuns(ctx, stderr)
 	}
 	// Write the page despite an error, because the finished runs are kept.

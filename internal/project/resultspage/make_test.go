@@ -339,15 +339,17 @@ func TestBadInput(t *testing.T) {
 }
 
 func TestRunThatFails(t *testing.T) {
-	dir := t.TempDir()
-	shelf, page := filepath.Join(dir, "results"), filepath.Join(dir, "RESULTS.md")
+	t.Chdir(workTree(t))
+	const shelf, page, readme = "results", "docs/RESULTS.md", "README.md"
+	if err := os.Mkdir("docs", 0o755); err != nil {
+		t.Fatal(err)
+	}
 	save(t, shelf, made(baseline, "baseline", "base01", 0))
 	var out bytes.Buffer
-	readme := filepath.Join(dir, "README.md")
 	if err := os.WriteFile(readme, []byte("nothing of a result"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	err := run(t.Context(), []string{"-from", shelf, "-page", page, "-readme", readme, "-run", filepath.Join(dir, "no-such-binary"), "-only", "quick,baseline"}, &out, &out)
+	err := run(t.Context(), []string{"-from", shelf, "-page", page, "-readme", readme, "-run", "./no-such-binary", "-only", "quick,baseline"}, &out, &out)
 	if err == nil || !strings.Contains(err.Error(), "quick: ") || !strings.Contains(err.Error(), "baseline: ") {
 		t.Errorf("error %v", err)
 	}
