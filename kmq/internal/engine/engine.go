@@ -1,6 +1,3 @@
-// Package engine is the interface between a queue's API and the ways to keep a queue on Kafka.
-//
-// Files to know: engine.go, config.go, topics.go, copier.go.
 package engine
 
 import (
