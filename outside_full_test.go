@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -16,105 +17,44 @@ import (
 
 const outsideVersion = "v0.0.1"
 
-const outsideProgram = `package main
-
-import (
-	"context"
-	"errors"
-	"fmt"
-
-	"github.com/twmb/franz-go/pkg/kgo"
-
-	"MODULE/backpressure"
-	"MODULE/backpressure/kgogate"
-	"MODULE/kmq"
-)
-
-func main() {
-	client, err := kgo.NewClient(kgo.RequiredAcks(kgo.NoAck()), kgo.DisableIdempotentWrite())
-	if err != nil {
-		panic(err)
-	}
-	defer client.Close()
-	_, err = kgogate.Open(context.Background(), client, kgogate.Config{
-		Group: "billing", Topics: []string{"orders"}, Gate: backpressure.Config{Controller: backpressure.Credit{MaxLag: 100}},
-	})
-	fmt.Println("kgogate refuses a client without acknowledgements:", err != nil)
-	_, err = kmq.Open(context.Background(), kmq.Config{})
-	fmt.Println("kmq refuses an empty config:", errors.Is(err, kmq.ErrConfig))
-}
-`
-
-const outsideOutput = `kgogate refuses a client without acknowledgements: true
-kmq refuses an empty config: true
-`
-
-// outsideTest is a test of a handler as another team writes it.
-const outsideTest = `package main
-
-import (
-	"context"
-	"errors"
-	"testing"
-	"testing/synctest"
-	"time"
-
-	"github.com/twmb/franz-go/pkg/kgo"
-
-	"MODULE/kmq"
-	"MODULE/kmq/kmqtest"
-)
-
-func charge(_ context.Context, d kmq.Delivery) error {
-	switch {
-	case string(d.Record.Value) == "no customer":
-		return kmq.Reject{Reason: "no such customer"}
-	case d.Attempt() < 3:
-		return errors.New("the bank does not answer")
-	}
-	return nil
-}
-
-func TestCharge(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := kmqtest.Open(t, kmqtest.Config{Retry: func(int, error) time.Duration { return time.Hour }})
-		q.Produce(&kgo.Record{Value: []byte("order")}, &kgo.Record{Value: []byte("no customer")})
-		start := time.Now()
-		if err := q.RunUntilIdle(charge, kmq.RunConfig{}); err != nil {
-			t.Fatal(err)
-		}
-		if acked := q.Acked(); len(acked) != 1 || string(acked[0].Value) != "order" || time.Since(start) < time.Second {
-			t.Errorf("%d records are acknowledged after %v", len(acked), time.Since(start))
-		}
-		if dead := q.DeadLetters(); len(dead) != 1 || string(dead[0].Value) != "no customer" {
-			t.Errorf("there are %d dead letters", len(dead))
-		}
-	})
-	d := kmqtest.Delivery(&kgo.Record{Value: []byte("no customer")})
-	if _, rejected := errors.AsType[kmq.Reject](charge(t.Context(), d)); !rejected {
-		t.Error("an order without a customer is not rejected")
-	}
-}
-`
-
+// TestOutsideModule compiles the programs of docs/queue.md and docs/backpressure.md in a module of its own, and runs the
+// page's test of a handler.
 func TestOutsideModule(t *testing.T) {
 	module := command(t, ".", nil, "go", "list", "-m")
-	proxy, program := t.TempDir(), t.TempDir()
+	proxy, programs := t.TempDir(), t.TempDir()
 	publish(t, filepath.Join(proxy, module, "@v"), module)
-	write(t, filepath.Join(program, "main.go"), strings.ReplaceAll(outsideProgram, "MODULE", module))
-	write(t, filepath.Join(program, "main_test.go"), strings.ReplaceAll(outsideTest, "MODULE", module))
-	write(t, filepath.Join(program, "go.mod"), "module example.com/outside\n\ngo 1.26.0\n\nrequire "+module+" "+outsideVersion+"\n")
+	copyPrograms(t, "docs/queue.md", programs, "queue/main.go", "queue/main_test.go")
+	copyPrograms(t, "docs/backpressure.md", programs, "gate/main.go")
+	write(t, filepath.Join(programs, "go.mod"), "module example.com/outside\n\ngo 1.26.0\n\nrequire "+module+" "+outsideVersion+"\n")
 
 	downloads := filepath.Join(command(t, ".", nil, "go", "env", "GOMODCACHE"), "cache", "download")
 	env := []string{
 		"GOPROXY=file://" + proxy + ",file://" + downloads + "," + command(t, ".", nil, "go", "env", "GOPROXY"),
 		"GOSUMDB=off", "GOWORK=off", "GOFLAGS=-mod=mod -modcacherw -trimpath", "GOMODCACHE=" + t.TempDir(),
 	}
-	if got := command(t, program, env, "go", "run", "."); got+"\n" != outsideOutput {
-		t.Errorf("the program printed\n%s\nwant\n%s", got, outsideOutput)
-	}
-	if got := command(t, program, env, "go", "test", "."); !strings.HasPrefix(got, "ok") {
+	command(t, programs, env, "go", "build", "-o", t.TempDir(), "./...")
+	if got := command(t, programs, env, "go", "test", "./queue"); !strings.HasPrefix(got, "ok") {
 		t.Errorf("the test printed\n%s", got)
+	}
+}
+
+// copyPrograms writes the blocks of Go code of a page that begin with a package clause.
+func copyPrograms(t *testing.T, page, dir string, names ...string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```go\n(package main\n.*?)```").FindAllStringSubmatch(string(text), -1)
+	if len(blocks) != len(names) {
+		t.Fatalf("%s has %d programs, want %d", page, len(blocks), len(names))
+	}
+	for i, name := range names {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, path, blocks[i][1])
 	}
 }
 

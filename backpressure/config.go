@@ -52,7 +52,7 @@ type Controller interface {
 }
 
 // Credit keeps the lag at or below a bound at every moment. It is window flow control, as in TCP's
-// receive window or reactive streams' request(n). docs/BACKPRESSURE.md has the proof.
+// receive window or reactive streams' request(n). docs/backpressure.md has the proof.
 //
 // Failure modes. Records count until they are committed. Consumers that keep up at a rate r and
 // commit every T need a bound above r × (T + the reading's age). A bound in records does not limit

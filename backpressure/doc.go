@@ -2,7 +2,7 @@
 //
 // A [Gate] reads the lag from a [Source] and computes how many records may have been sent so far, by
 // its [Controller]: [Credit] keeps the lag at or below a bound at every moment, under the conditions
-// in docs/BACKPRESSURE.md; [Latency] holds a time. Producers ask the gate before each record or
+// in docs/backpressure.md; [Latency] holds a time. Producers ask the gate before each record or
 // batch, and report the fate of each record once: with [Gate.Done] or [Gate.Unsure].
 //
 // If the lag cannot be read for the grace time, the gate is blind: it closes, or opens if

@@ -50,7 +50,7 @@ type Config struct {
 	// Client holds further options for every Kafka client of the queue, such as TLS, SASL or a dialer.
 	// They cannot override the queue's own options.
 	Client []kgo.Opt
-	// Logger receives the events that docs/KMQ.md lists; nil means [slog.Default].
+	// Logger receives events; docs/queue.md lists the errors. Nil means [slog.Default].
 	Logger *slog.Logger
 }
 

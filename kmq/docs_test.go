@@ -1,6 +1,7 @@
 package kmq_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,50 +10,60 @@ import (
 	"testing"
 )
 
-// docs/KMQ.md names only existing tests and events, and names every event.
-func TestTheDocumentNamesWhatThereIs(t *testing.T) {
-	text, err := os.ReadFile("../docs/KMQ.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var code, tests strings.Builder
-	err = filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
-			return err
-		}
-		b, err := os.ReadFile(path)
-		if strings.HasSuffix(path, "_test.go") {
-			tests.Write(b)
-		} else {
-			code.Write(b)
+const page = "../docs/queue.md"
+
+// docs/queue.md names only existing events, and names every error.
+func TestThePageNamesEvents(t *testing.T) {
+	text := strings.Join(strings.Fields(read(t, page)), " ")
+	var code strings.Builder
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && filepath.Ext(path) == ".go" && !strings.HasSuffix(path, "_test.go") {
+			code.WriteString(read(t, path))
 		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := regexp.MustCompile("`(Test[A-Za-z0-9]+)`").FindAllStringSubmatch(string(text), -1)
-	if len(named) < 20 {
-		t.Errorf("only %d tests are named", len(named))
-	}
-	for _, n := range named {
-		if !strings.Contains(tests.String(), "func "+n[1]+"(") {
-			t.Errorf("docs/KMQ.md names %s, which is no test", n[1])
-		}
-	}
-	events := regexp.MustCompile("`kmq: ([^`…;]+)").FindAllStringSubmatch(string(text), -1)
-	if len(events) < 10 {
-		t.Errorf("only %d events are named", len(events))
-	}
+	events := regexp.MustCompile("`kmq: ([^`…;]+)").FindAllStringSubmatch(text, -1)
 	for _, e := range events {
 		if !strings.Contains(code.String(), `"kmq: `+strings.TrimSpace(e[1])) {
-			t.Errorf("docs/KMQ.md names the event %q, which nobody logs", e[1])
+			t.Errorf("%s names the event %q, which the code does not log", page, e[1])
 		}
 	}
-	for _, logged := range regexp.MustCompile(`(?:Info|Warn|Error|Debug)\("(kmq: [^"]+)"`).FindAllStringSubmatch(code.String(), -1) {
-		start, _, _ := strings.Cut(logged[1], ";")
-		if !strings.Contains(string(text), "`"+start) {
-			t.Errorf("the event %q is not in docs/KMQ.md", logged[1])
+	logged := regexp.MustCompile(`Error\("(kmq: [^"]+)"`).FindAllStringSubmatch(code.String(), -1)
+	if len(logged) < 5 {
+		t.Errorf("only %d errors were found in the code", len(logged))
+	}
+	for _, l := range logged {
+		start, _, _ := strings.Cut(l[1], ";")
+		if !strings.Contains(text, "`"+start) {
+			t.Errorf("the error %q is not in %s", l[1], page)
 		}
 	}
+}
+
+// Each numbered promise of docs/queue.md has a row in breaks.yaml, and so has a test that fails without it.
+func TestThePromisesAreInvariants(t *testing.T) {
+	_, promises, _ := strings.Cut(read(t, page), "\n## Promises\n")
+	promises, _, _ = strings.Cut(promises, "\n## ")
+	rows := read(t, "../internal/project/breaks/breaks.yaml")
+	numbers := regexp.MustCompile(`(?m)^(\d+)\. `).FindAllStringSubmatch(promises, -1)
+	if named := strings.Count(rows, "of docs/queue.md)"); len(numbers) != named || named == 0 {
+		t.Errorf("%s has %d promises, breaks.yaml has %d", page, len(numbers), named)
+	}
+	for _, n := range numbers {
+		if row := fmt.Sprintf("(invariant %s of docs/queue.md)", n[1]); !strings.Contains(rows, row) {
+			t.Errorf("breaks.yaml has no row with %q", row)
+		}
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

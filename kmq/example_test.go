@@ -20,7 +20,7 @@ func Example() {
 
 	q, err := kmq.Open(ctx, kmq.Config{
 		Brokers: brokers, Topic: "orders", Group: "kitchen",
-		Engine: kmq.OffsetMap{}, // docs/KMQ.md helps to choose an engine
+		Engine: kmq.OffsetMap{}, // docs/queue.md helps to choose an engine
 	})
 	check(err)
 	for range 2 {
@@ -251,7 +251,7 @@ func ExampleOpenTracker() {
 }
 
 // A queue begins where a consumer group stopped: stop its consumers, then open queues with the
-// group's name. (A share group needs another name: see docs/KMQ.md.)
+// group's name. (A share group needs another name: see docs/queue.md.)
 func ExampleOpen_migration() {
 	brokers, stop := clusterWith("espresso", "tea", "stew")
 	defer stop()

@@ -118,7 +118,8 @@ func TestRetryInvalid(t *testing.T) {
 			if flat := strings.Join(strings.Fields(got.stdout), " "); !strings.Contains(flat, said) || strings.Count(got.stderr, " and is made again") != 2*len(want)/3 {
 				t.Errorf("it does not say %q:\n%s%s", said, got.stdout, got.stderr)
 			}
-			last, file := listed[len(listed)-1], filepath.Join(t.TempDir(), "j.xml")
+			last := slices.MaxFunc(listed, func(a, b result.Listed) int { return len(a.Run.Run.RetryOf) - len(b.Run.Run.RetryOf) })
+			file := filepath.Join(t.TempDir(), "j.xml")
 			for _, more := range []string{"--quiet", "--format&markdown"} {
 				flags := append(strings.Split(more, "&"), "--junit", file, last.Dir)
 				wantSaid(t, strings.Join(strings.Fields(l.invoke(t, append([]string{"report"}, flags...)...).stdout), " "), "invalid at try 3, after 2 invalid runs: ")

@@ -18,7 +18,7 @@ func kmqCommand(in surroundings) *cobra.Command {
 		Short: "Look into a queue, redrive its dead letters, or run its tracker",
 		Long: `Work for queues of the Go package kmq, which acknowledges records one at a time:
 see what a group has in flight, have its dead letters delivered again, or run its
-redelivery tracker apart from its consumers. docs/KMQ.md says what a queue is.`,
+redelivery tracker apart from its consumers. docs/queue.md says what a queue is.`,
 		Example: `  kafka-bench kmq inspect billing`,
 		Args:    ofItsCommands,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },

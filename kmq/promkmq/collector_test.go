@@ -190,7 +190,7 @@ func TestANilQueueIsRefused(t *testing.T) {
 }
 
 func TestTheDocumentHasEveryMetric(t *testing.T) {
-	text, err := os.ReadFile("../../docs/KMQ.md")
+	text, err := os.ReadFile("../../docs/queue.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestTheDocumentHasEveryMetric(t *testing.T) {
 	}
 	for _, name := range names {
 		if !strings.Contains(string(text), "`"+name+"`") {
-			t.Errorf("docs/KMQ.md does not have %s", name)
+			t.Errorf("docs/queue.md does not have %s", name)
 		}
 	}
 }

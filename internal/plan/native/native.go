@@ -68,7 +68,7 @@ func (t Table) key(name string) string { return cmp.Or(t.Keys[name], kafkaKeys[n
 // Remedy suggests a setting for an unknown name. The suggestion may be a refused setting, with the
 // reason.
 func (t Table) Remedy(name string) string {
-	say := "docs/DRIVERS.md lists what is passed on"
+	say := "docs/drivers.md lists what is passed on"
 	known := slices.Concat(t.Passed, slices.Sorted(maps.Keys(t.Keys)), slices.Sorted(maps.Keys(t.Ours)),
 		slices.Sorted(maps.Keys(kafkaKeys)))
 	near := spelling.Nearest(name, known)

@@ -24,7 +24,7 @@ func TestCheck(t *testing.T) {
 		"Partitioner":   "the tool sets it: it is ours; leave it out",
 		"sasl.password": "--command-config", "Net.SASL.Password": "--command-config", "ssl.key.pem": "--command-config",
 		"bootstrap.servers": "--brokers", "SeedBrokers": "--brokers", "my.password": "--command-config",
-		"Retry.Mxa": "did you mean Retry.Max?", "nothing.like.it": "docs/DRIVERS.md",
+		"Retry.Mxa": "did you mean Retry.Max?", "nothing.like.it": "docs/drivers.md",
 		"Flush.Frequenc": "did you mean Flush.Frequency? that is load.linger",
 		"linger.m":       "did you mean linger.ms? that is load.linger",
 		"Partitoner":     "did you mean Partitioner? the tool sets it: it is ours",

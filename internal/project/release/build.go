@@ -15,7 +15,7 @@ var platforms = []platform{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "a
 
 // pages are the tracked files of an archive: README, what it links to, and what those pages show.
 var pages = []string{
-	"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "NOTICE", "docs", "schema", "kmq/README.md",
+	"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "NOTICE", "docs", "schema",
 	"deploy/compose", "deploy/grafana", "deploy/prometheus",
 }
 

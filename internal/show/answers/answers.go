@@ -107,7 +107,7 @@ func notReadOut(d *analysis.Study) []string {
 	if ofItself {
 		note += " With " + idles +
 			" that is a default of its own, not its speed: once it holds enough it fetches nothing for a second (" + backoff +
-			", docs/DRIVERS.md)."
+			", docs/drivers.md)."
 	}
 	return []string{note}
 }

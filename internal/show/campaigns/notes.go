@@ -79,7 +79,7 @@ func retriedNote(runs []*result.Recorded) []string {
 		" of the campaign took more than one try, and only the last try of each counts."}
 }
 
-// Clients differ in what they report about a record that was not acked (docs/DRIVERS.md).
+// Clients differ in what they report about a record that was not acked (docs/drivers.md).
 func unsettledNote(d *analysis.Study) []string {
 	clients := map[string]bool{}
 	var unsettled int64

@@ -1,9 +1,3 @@
-// Package engine is the interface between a queue's API and the ways to keep a queue on Kafka.
-//
-// An option of a queue passes from Config of package kmq, or from its engine's in engines.go, through
-// check.go to [Config]. A counter passes from [Counts] to Stats of package kmq and to promkmq.
-//
-// Files to know: engine.go, config.go, topics.go, copier.go.
 package engine
 
 import (

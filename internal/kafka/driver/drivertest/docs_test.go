@@ -26,12 +26,12 @@ func TestDocumentedCapabilities(t *testing.T) {
 				want = "no"
 			}
 			if got := table[string(c)][d.Name()]; got != want {
-				t.Errorf("docs/DRIVERS.md says %q of %s and %q, want %q", got, d.Name(), c, want)
+				t.Errorf("docs/drivers.md says %q of %s and %q, want %q", got, d.Name(), c, want)
 			}
 		}
 	}
 	if len(table) != len(drivertest.Capabilities()) {
-		t.Errorf("docs/DRIVERS.md has %d capabilities, there are %d", len(table), len(drivertest.Capabilities()))
+		t.Errorf("docs/drivers.md has %d capabilities, there are %d", len(table), len(drivertest.Capabilities()))
 	}
 }
 
@@ -54,7 +54,7 @@ func TestDocumentedSettings(t *testing.T) {
 		producer, consumer := d.(driver.Tuner).Tables()
 		for key, want := range map[string][]string{"load.client": producer.Passed, "consume.client": consumer.Passed} {
 			if got := passedOn(t, d.Name(), key); !slices.Equal(got, want) {
-				t.Errorf("docs/DRIVERS.md, %s of %s:\n%q, want\n`%s`", key, d.Name(), got, strings.Join(want, "`, `"))
+				t.Errorf("docs/drivers.md, %s of %s:\n%q, want\n`%s`", key, d.Name(), got, strings.Join(want, "`, `"))
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func passedOn(t *testing.T, name, key string) (names []string) {
 	t.Helper()
 	_, section, found := strings.Cut(document(t), "\n### Passed on by "+name+"\n")
 	if !found {
-		t.Fatalf("docs/DRIVERS.md does not say what %s passes on", name)
+		t.Fatalf("docs/drivers.md does not say what %s passes on", name)
 	}
 	_, list, _ := strings.Cut(section, "- `"+key+"`: ")
 	list, _, _ = strings.Cut(list, "\n- ")
@@ -79,7 +79,7 @@ func passedOn(t *testing.T, name, key string) (names []string) {
 
 func document(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../../../../docs/DRIVERS.md")
+	text, err := os.ReadFile("../../../../docs/drivers.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,6 +108,6 @@ func capabilityTable(t *testing.T) map[string]map[string]string {
 			}
 		}
 	}
-	t.Fatal("docs/DRIVERS.md has no table of capabilities")
+	t.Fatal("docs/drivers.md has no table of capabilities")
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/sarama"
 )
 
-// If this fails after an update of the library, the library's defaults have changed, also for docs/DRIVERS.md.
+// If this fails after an update of the library, the library's defaults have changed, also for docs/drivers.md.
 func TestDefaultsAreShown(t *testing.T) {
 	p := drivertest.Producer(t, sarama.New(), driver.ProducerConfig{Acks: driver.AcksAll})
 	drivertest.WantSettings(t, p.Settings(), map[string]string{
