@@ -217,6 +217,10 @@ func TestPrimaryIsMeasured(t *testing.T) {
 			"one that is not measured", analysis.CompareOptions{Primary: named(t, "e2e_response_time_p99")}, "e2e_response_time_p99", "",
 			"The primary figure, e2e response time p99, was not tested: it is not in both, or the same in every run. The other tested figures share another 5 %",
 		},
+		{
+			"a figure that is not measured, of a reader", analysis.CompareOptions{Figures: []figure.Figure{named(t, "e2e_response_time_p99"), named(t, "acked_per_s")}},
+			"acked_per_s", "acked_per_s", "The primary figure, acked, is tested at 5 %.",
+		},
 		{"none with a good side", analysis.CompareOptions{Figures: []figure.Figure{named(t, "scheduled"), named(t, "offered_per_s")}}, "", "", ""},
 	} {
 		got := compare(t, sets, c.o)
