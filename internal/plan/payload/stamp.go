@@ -103,21 +103,13 @@ func HeaderOf(name string, value []byte) *Header {
 // ReadRecord reads a record's stamp from its header, or from its value if header is nil, and checks all bytes of
 // the value. The stamp is valid only if the record is Intact.
 func ReadRecord(header *Header, value []byte) (Stamp, Check) {
-	if header == nil {
-		return ReadStamp(value)
+	b, content := header, value
+	if b == nil {
+		if len(value) < StampSize {
+			return Stamp{}, checkShort(value)
+		}
+		b, content = (*Header)(value), value[StampSize:]
 	}
-	return readStamp(header[:], value)
-}
-
-// ReadStamp is ReadRecord for a stamp in the value.
-func ReadStamp(value []byte) (Stamp, Check) {
-	if len(value) < StampSize {
-		return Stamp{}, checkShort(value)
-	}
-	return readStamp(value[:StampSize], value[StampSize:])
-}
-
-func readStamp(b, content []byte) (Stamp, Check) {
 	s := Stamp{
 		Run:       binary.BigEndian.Uint32(b[atRun:]),
 		Producer:  binary.BigEndian.Uint16(b[atProducer:]),
@@ -130,12 +122,15 @@ func readStamp(b, content []byte) (Stamp, Check) {
 	sound := crc32.Update(body, castagnoli, b[:atChecksum]) == binary.BigEndian.Uint32(b[atChecksum:])
 	switch {
 	case binary.BigEndian.Uint32(b[atHead:]) != head:
-		return s, checkOtherHead(b, body, sound)
+		return s, checkOtherHead(b[:], body, sound)
 	case !sound:
 		return s, Corrupt
 	}
 	return s, Intact
 }
+
+// ReadStamp is ReadRecord for a stamp in the value.
+func ReadStamp(value []byte) (Stamp, Check) { return ReadRecord(nil, value) }
 
 // checkOtherHead returns Corrupt if the head is nearly a stamp's or if correcting it makes the
 // checksum right. Without this check, one flipped bit would count as a lost and a foreign record.
