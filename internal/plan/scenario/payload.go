@@ -116,7 +116,7 @@ func (d *decoder) mayBeAnywhere(p Payload) bool {
 	return isOverride(d.places[payloadFileKey].file) || filepath.IsAbs(p.File) && p.SHA256 != ""
 }
 
-// refuseSize refuses a size beside a file. That of an earlier layer, such as a preset, gives way.
+// refuseSize refuses a size that is written beside a file. A file replaces the size that a preset or an earlier layer has.
 func (d *decoder) refuseSize(size Size, c *checker) {
 	at, written := d.places[sizeKey]
 	varied := d.cell != nil && len(d.cell.settersOf(payloadFileKey)) > 0 // the size is that of other cells
